@@ -1,0 +1,262 @@
+"""Everything that can go wrong, as one tree, split by what the caller can do.
+
+* SiteStatsError
+  x ConfigurationError            set the client up differently
+    + ReadOnlyError
+    + ClientClosedError
+  x InvalidInputError             mend the value; also a ValueError
+    + QueryError
+    + SpecError
+  x FieldNotRequestedError        ask for the field; also an AttributeError
+  x MissingExtraError             install the extra; also an ImportError
+  x TransportError                try later
+    + ConnectionFailedError
+    + RequestTimeoutError         also a TimeoutError
+  x ServiceError                  the service said no
+    + BadRequestError
+    + AuthenticationError
+    + PermissionDeniedError
+    + NotFoundError
+    + WebsiteLockedError
+    + RateLimitedError
+    + ServerError
+  x ResponseError                 the answer is not what the document says
+    + ResponseTooLargeError
+
+Every error pickles, and none holds a credential: a request keeps none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+import attrs
+
+from ._wire import HttpRequest
+
+E = TypeVar("E", bound=BaseException)
+
+
+@attrs.frozen
+class Problem:
+    """One broken rule, or one wrong place in an answer or a file."""
+
+    message: str
+    """What is wrong and what to do, as one sentence."""
+    rule: str = ""
+    """The rule's name, such as ``"limit-range"``; empty where none has one."""
+    section: str = ""
+    """Where the service's document states the rule, such as ``"4.3"``."""
+    where: str = ""
+    """The step (``"limit"``), the JSON path (``"$.pages[3].visitors"``), or
+    the place in a file (``"websites.toml:12:5"``)."""
+
+    def __str__(self) -> str:
+        place = f"{self.where}: " if self.where else ""
+        cited = f" (section {self.section})" if self.section else ""
+        return f"{place}{self.message}{cited}"
+
+
+class SiteStatsError(Exception):
+    """Base class of every error that this package raises on purpose."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (type(self), self.args, self.__dict__.copy())
+
+
+def _restore(cls: type[E], args: tuple[Any, ...], state: dict[str, Any]) -> E:
+    # The constructors take keywords that BaseException's own way of pickling
+    # would leave out, so an error is rebuilt without calling them.
+    error = cls.__new__(cls, *args)
+    error.args = args
+    error.__dict__.update(state)
+    return error
+
+
+class ConfigurationError(SiteStatsError):
+    """The client can't do this the way it was set up."""
+
+
+class ReadOnlyError(ConfigurationError):
+    """A write was asked of a client made with ``read_only=True``."""
+
+
+class ClientClosedError(ConfigurationError):
+    """The client was used after it was closed."""
+
+
+class InvalidInputError(SiteStatsError, ValueError):
+    """A value breaks a rule; nothing was sent.
+
+    ``problems`` holds every broken rule, not only the first.
+    """
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+class QueryError(InvalidInputError):
+    """A query breaks a rule of the service's document; nothing was sent."""
+
+
+class SpecError(InvalidInputError):
+    """A website's specification, a file, or a callback's name is not valid."""
+
+
+class FieldNotRequestedError(SiteStatsError, AttributeError):
+    """A value was read that the query did not ask for.
+
+    It is an ``AttributeError`` too, so that ``hasattr`` and ``getattr`` with a
+    default work.
+    """
+
+    def __init__(self, message: str, *, name: str) -> None:
+        # With obj= as well the error would keep the whole result alive.
+        super().__init__(message)
+        self.name = name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore_field_error, (type(self), self.args, self.name)
+
+
+def _restore_field_error(
+    cls: type[FieldNotRequestedError], args: tuple[str], name: str
+) -> FieldNotRequestedError:
+    return cls(*args, name=name)
+
+
+class MissingExtraError(SiteStatsError, ImportError):
+    """A library of an optional extra is not installed."""
+
+    def __init__(self, library: str, *, extra: str) -> None:
+        self.library = library
+        self.extra = extra
+        super().__init__(
+            f"{library} is not installed: pip install 'sitestats[{extra}]'"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (type(self), self.args, self.__dict__.copy())
+
+
+class TransportError(SiteStatsError):
+    """No whole answer arrived; it may be worth trying again later."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        request: HttpRequest | None = None,
+        maybe_sent: bool = True,
+    ) -> None:
+        super().__init__(message)
+        self.request = request
+        self.maybe_sent = maybe_sent
+        """Whether the request may have reached the service. False only where
+        nothing left the machine."""
+
+
+class ConnectionFailedError(TransportError):
+    """The connection could not be made, or it broke."""
+
+
+class RequestTimeoutError(TransportError, TimeoutError):
+    """No whole answer within ``timeout`` or ``total_timeout``."""
+
+
+class ServiceError(SiteStatsError):
+    """The service said no, whatever the status (section 7)."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int,
+        code: str | None = None,
+        body: bytes = b"",
+        request: HttpRequest | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        """The service's own code, such as ``"BADGE_REQUIRED"``."""
+        self.message = message
+        self.body = body
+        self.request = request
+
+
+class BadRequestError(ServiceError):
+    """The service found the request wrong: 400, and other 4xx."""
+
+
+class AuthenticationError(ServiceError):
+    """Credentials are missing or wrong (section 5)."""
+
+
+class PermissionDeniedError(ServiceError):
+    """The credentials do not allow this (section 5)."""
+
+
+class NotFoundError(ServiceError):
+    """The service does not know this website or address."""
+
+
+class WebsiteLockedError(ServiceError):
+    """The website is locked, as the service's badge is missing from it
+    (sections 3 and 7)."""
+
+
+class RateLimitedError(ServiceError):
+    """Too many requests (section 7)."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int = 429,
+        code: str | None = None,
+        body: bytes = b"",
+        request: HttpRequest | None = None,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(
+            message, status=status, code=code, body=body, request=request
+        )
+        self.retry_after = retry_after
+        """Seconds that the service asks to wait, or None when it named none."""
+
+
+class ServerError(ServiceError):
+    """The service failed: 5xx."""
+
+
+class ResponseError(SiteStatsError):
+    """The answer is not what the service's document says.
+
+    ``problems`` names each wrong place by its JSON path, ``body`` is the
+    answer as it came.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        problems: Iterable[Problem] = (),
+        body: bytes = b"",
+        request: HttpRequest | None = None,
+    ) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join([message, *map(str, self.problems)]))
+        self.body = body
+        self.request = request
+
+
+class ResponseTooLargeError(ResponseError):
+    """The answer is larger than ``max_response_bytes``; it was not read on."""
+
+
+class SiteStatsWarning(UserWarning):
+    """Something is worth a look: the answer is for another zone, version or
+    path than asked, or a value will match literally."""
