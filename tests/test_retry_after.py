@@ -1,0 +1,81 @@
+"""Retry-After in every form that servers send."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+from email.utils import format_datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitestats._retry_after import parse_http_date, parse_retry_after
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC).timestamp()
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("0", 0.0),
+        ("7", 7.0),
+        (" 7 ", 7.0),
+        ("1.5", 1.5),
+        (".5", 0.5),
+        ("7.", 7.0),
+        ("-3", 0.0),
+        ("-0", 0.0),
+        ("+3", 3.0),
+        ("Fri, 20 Nov 2026 12:00:30 GMT", 30.0),
+        ("Friday, 20-Nov-26 12:00:30 GMT", 30.0),
+        ("Fri Nov 20 12:00:30 2026", 30.0),
+        ("Fri, 20 Nov 2026 13:00:30 +0100", 30.0),
+        ("Fri, 20 Nov 2026 11:59:30 GMT", 0.0),
+    ],
+)
+def test_every_form_gives_seconds(value: str, seconds: float) -> None:
+    """Seconds, fractions, signs and the three dates of HTTP give a wait."""
+    assert parse_retry_after(value, unix_now=NOON) == seconds
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "",
+        " ",
+        "soon",
+        "nan",
+        "inf",
+        "1e3",
+        "1_0",
+        "٣",
+        "7 seconds",
+        "-",
+        ".",
+        "9" * 400,
+        "2026-11-20T12:00:30Z",
+        "Fri, 99 Nov 2026 12:00:30 GMT",
+        "Fri, 20 Nov 2026 25:00:30 GMT",
+        "Fri, 20 Nov 99999999 12:00:30 GMT",
+        "Fri, 31 Dec 9999 23:59:59 -2300",
+        "20 11 2026",
+    ],
+)
+def test_garbage_is_no_wait(value: str) -> None:
+    """What is neither seconds nor a date is None, and never an exception."""
+    assert parse_retry_after(value, unix_now=NOON) is None
+
+
+@given(st.text() | st.from_regex(r"[A-Z][a-z]{2},? .{0,20}[0-9:]{0,9}.{0,9}"))
+def test_any_text_gives_a_wait_or_none(value: str) -> None:
+    """No header's value raises, and no wait is negative or endless."""
+    seconds = parse_retry_after(value, unix_now=NOON)
+    assert seconds is None or (seconds >= 0 and math.isfinite(seconds))
+
+
+@given(st.integers(1970, 9998), st.integers(0, 10**6))
+def test_a_written_date_is_read_back(year: int, seconds: int) -> None:
+    """A date as HTTP writes it comes back as the same moment."""
+    moment = datetime.fromtimestamp(seconds, UTC).replace(year=year, month=1)
+    assert parse_http_date(format_datetime(moment, usegmt=True)) == moment
