@@ -1,0 +1,210 @@
+"""Host names of websites, and base addresses."""
+
+from __future__ import annotations
+
+import pickle
+import re
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from sitestats._hostnames import BaseAddress, HostnameError, normalise_hostname
+
+ACCEPTED = {
+    "plain": ("example.com", "example.com"),
+    "capitals and a dot at the end": ("EXAMPLE.com.", "example.com"),
+    "sub-domains": ("a.b-c.example.co.uk", "a.b-c.example.co.uk"),
+    "internationalised": ("bücher.example", "xn--bcher-kva.example"),
+    "internationalised capitals": ("BÜCHER.Example", "xn--bcher-kva.example"),
+    "decomposed characters": ("bu\u0308cher.example", "xn--bcher-kva.example"),
+    "sharp s is kept": ("straße.example", "xn--strae-oqa.example"),
+    "ideographic dot": ("例え。jp", "xn--r8jz45g.jp"),
+    "internationalised top level": ("пример.рф", "xn--e1afmkfd.xn--p1ai"),
+    "punycode": ("xn--bcher-kva.example", "xn--bcher-kva.example"),
+    "an emoji's punycode": ("xn--i-7iq.ws", "xn--i-7iq.ws"),
+    "underscore": ("_my_shop.example.com", "_my_shop.example.com"),
+    "digits": ("123.example.com", "123.example.com"),
+    "label of 63": ("a" * 63 + ".example", "a" * 63 + ".example"),
+}
+
+REFUSED = {
+    "empty": ("", "empty"),
+    "scheme": ("https://example.com", "leave 'https://' out"),
+    "path": ("example.com/blog", "leave the path out"),
+    "port": ("example.com:8080", "leave the port out"),
+    "question mark": ("example.com?a=b", "leave the query out"),
+    "hash": ("example.com#top", "leave the fragment out"),
+    "at sign": ("me@example.com", "an '@'"),
+    "space inside": ("exam ple.com", "a space"),
+    "space in front": (" example.com", "a space"),
+    "no-break space": ("example\u00a0.com", "a space"),
+    "line break at the end": ("example.com\n", "a space or a control character"),
+    "null": ("exam\x00ple.com", "control character"),
+    "delete": ("exam\x7fple.com", "control character"),
+    "C1 control": ("exam\x85ple.com", "control character"),
+    "two dots": ("example..com", "an empty part"),
+    "two dots alone": ("..", "an empty part"),
+    "dot in front": (".example.com", "an empty part"),
+    "two dots at the end": ("example.com..", "an empty part"),
+    "dot alone": (".", "an empty part"),
+    "single label": ("localhost", "has no dot"),
+    "IPv4": ("192.0.2.1", "IP address"),
+    "IPv4 in hexadecimals": ("1.0x7f", "IP address"),
+    "IPv6": ("[2001:db8::1]", "has a ':'"),
+    "hyphen in front": ("-a.example.com", "hyphen at either end"),
+    "hyphen at the end": ("a-.example.com", "hyphen at either end"),
+    "label of 64": ("a" * 64 + ".example", "63"),
+    "254 characters": ("a." * 126 + "aa", "253"),
+    "a long internationalised name": ("ü" * 5000 + ".example", "longer"),
+    "percent-encoded": ("b%C3%BCcher.example", "percent-encoded"),
+    "star": ("*.example.com", "one website"),
+    "backslash": ("example.com\\blog", "backslash"),
+    "full-width slash": ("example.com\uff0fblog", "leave the path out"),
+    "other punctuation": ("exam!ple.com", "letters"),
+    "emoji": ("i❤.ws", "'xn--' form"),
+    "lone surrogate": ("exam\ud800ple.com", "internationalised"),
+    "None": (None, "is a str"),
+    "bytes": (b"example.com", "is a str"),
+    "number": (5, "is a str"),
+}
+
+
+@pytest.mark.parametrize(("given_name", "sent"), ACCEPTED.values(), ids=ACCEPTED)
+def test_a_host_name_is_sent_in_its_one_form(given_name: str, sent: str) -> None:
+    """Every accepted spelling of a name becomes the name that is sent."""
+    assert normalise_hostname(given_name) == sent
+    assert normalise_hostname(sent) == sent
+
+
+@pytest.mark.parametrize(("value", "advice"), REFUSED.values(), ids=REFUSED)
+def test_what_is_no_host_name_is_refused(value: object, advice: str) -> None:
+    """Every refused value gets one sentence that says what to do."""
+    with pytest.raises(HostnameError, match=re.escape(advice)) as caught:
+        normalise_hostname(value)
+    message = str(caught.value)
+    assert message.endswith(".")
+    assert len(message) < 250
+    assert message.isprintable()
+
+
+@given(
+    st.one_of(
+        st.text(),
+        st.text(alphabet="aBü.-_:/ß。\uff11\u200d\u0627xn"),
+        st.builds("{}.example".format, st.text(max_size=10)),
+    )
+)
+@example("xn--.example")
+@example("xn--ü.example")
+def test_any_text_is_a_host_name_or_is_refused(text: str) -> None:
+    """No text brings out another error, and what is accepted is plain and stable."""
+    try:
+        name = normalise_hostname(text)
+    except HostnameError:
+        return
+    assert re.fullmatch(r"[a-z0-9_.-]{3,253}", name)
+    assert normalise_hostname(name) == name
+
+
+BASES = {
+    "plain": ("https://example.com", "https", "example.com", None, ""),
+    "slash at the end": ("https://example.com/", "https", "example.com", None, ""),
+    "capitals": ("HTTPS://Example.COM", "https", "example.com", None, ""),
+    "http": ("http://example.com", "http", "example.com", None, ""),
+    "port": ("http://127.0.0.1:8080", "http", "127.0.0.1", 8080, ""),
+    "the usual port": ("https://example.com:443", "https", "example.com", 443, ""),
+    "localhost": ("http://localhost:80/", "http", "localhost", 80, ""),
+    "IPv6": ("http://[::1]:8080", "http", "::1", 8080, ""),
+    "long IPv6": ("http://[0:0::0:1]", "http", "::1", None, ""),
+    "prefix": ("https://example.com/a/b/", "https", "example.com", None, "/a/b"),
+    "encoded prefix": ("https://x.yz/a%20b", "https", "x.yz", None, "/a%20b"),
+    "prefix to encode": ("https://x.yz/ü", "https", "x.yz", None, "/%C3%BC"),
+    "internationalised": (
+        "https://bücher.example",
+        "https",
+        "xn--bcher-kva.example",
+        None,
+        "",
+    ),
+}
+
+NO_BASES = {
+    "empty": ("", "starts with"),
+    "no scheme": ("example.com", "starts with"),
+    "another scheme": ("ftp://example.com", "starts with"),
+    "one slash": ("https:/example.com", "starts with"),
+    "user": ("https://me@example.com", "user name"),
+    "password": ("https://me:secret@example.com", "user name"),
+    "query": ("https://example.com?a=b", "'?'"),
+    "empty query": ("https://example.com?", "'?'"),
+    "fragment": ("https://example.com/#top", "'#'"),
+    "no host": ("https://", "has no host"),
+    "port without host": ("https://:80", "has no host"),
+    "port 0": ("https://example.com:0", "port"),
+    "port 65536": ("https://example.com:65536", "port"),
+    "port in words": ("https://example.com:http", "host and port"),
+    "empty port": ("https://example.com:", "host and port"),
+    "space": ("https://example.com ", "space"),
+    "line break": ("https://example.com\n", "space"),
+    "dots": ("https://example..com", "empty part"),
+    "dot segment": ("https://example.com/a/../b", "'..'"),
+    "encoded dot segment": ("https://example.com/%2E%2e/b", "'..'"),
+    "two slashes": ("https://example.com/a//b", "empty part"),
+    "backslash": ("https://example.com/a\\b", "backslash"),
+    "percent alone": ("https://example.com/%zz", "percent-encoding"),
+    "IPv4 out of range": ("https://1.2.3.999", "IPv4"),
+    "IPv6 without end": ("https://[::1", "host and port"),
+    "no IPv6": ("https://[::zz]", "IPv6"),
+    "IPv6 with a zone": ("https://[fe80::1%25eth0]", "IPv6"),
+    "lone surrogate in the path": ("https://example.com/\ud800", "control"),
+    "None": (None, "str"),
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "scheme", "host", "port", "prefix"), BASES.values(), ids=BASES
+)
+def test_a_base_address_is_taken_apart(
+    text: str, scheme: str, host: str, port: int | None, prefix: str
+) -> None:
+    """A base address is read into its parts, and its text reads back the same."""
+    base = BaseAddress.parse(text)
+    assert base == BaseAddress(scheme, host, port, prefix)
+    assert BaseAddress.parse(str(base)) == base
+    assert pickle.loads(pickle.dumps(base)) == base
+
+
+@pytest.mark.parametrize(("value", "advice"), NO_BASES.values(), ids=NO_BASES)
+def test_what_is_no_base_address_is_refused(value: object, advice: str) -> None:
+    """Every refused value gets one sentence that says what to do."""
+    with pytest.raises(ValueError, match=re.escape(advice)):
+        BaseAddress.parse(value)
+
+
+def test_a_refused_base_address_does_not_show() -> None:
+    """A credential that is given in the address's place is not in the error."""
+    for text in ("sa_api_key_abc", "https://me:sa_api_key_abc@example.com"):
+        with pytest.raises(ValueError, match="base address") as caught:
+            BaseAddress.parse(text)
+        assert "abc" not in str(caught.value)
+
+
+def test_an_origin_has_the_port_in_use() -> None:
+    """The same origin is equal whether its usual port was written or not."""
+    written = BaseAddress.parse("https://example.com:443/a")
+    assert written.origin == BaseAddress.parse("https://example.com").origin
+    assert BaseAddress.parse("http://example.com").origin[2] == 80
+    assert BaseAddress.parse("http://example.com:81").origin[2] == 81
+
+
+@given(st.one_of(st.text(), st.builds("https://{}/{}".format, st.text(), st.text())))
+def test_any_text_is_a_base_address_or_is_refused(text: str) -> None:
+    """No text brings out another error, and what is accepted reads back."""
+    try:
+        base = BaseAddress.parse(text)
+    except ValueError as error:
+        assert type(error) in {ValueError, HostnameError}  # noqa: PT017 - not a UnicodeError
+        return
+    assert str(base).isascii()
+    assert BaseAddress.parse(str(base)) == base
