@@ -10,30 +10,34 @@ import attrs
 
 from ._errors import ConfigurationError
 from ._hostnames import BaseAddress
+from ._proxies import proxy_from_environment
 from ._retry import RetryPolicy
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Mapping
 
 MIB: Final = 1024 * 1024
+
+BASE_URL_VARIABLE: Final = "SITESTATS_BASE_URL"
+API_KEY_VARIABLE: Final = "SITESTATS_API_KEY"
+USER_ID_VARIABLE: Final = "SITESTATS_USER_ID"
 
 
 class _LeftOut(Enum):
     LEFT_OUT = "left out"
 
     def __repr__(self) -> str:
-        return "<from the environment>"
+        return "<left out>"
 
 
 LEFT_OUT: Final = _LeftOut.LEFT_OUT
 """An argument that was left out comes from the environment; None means without."""
 
-FromEnvironment: TypeAlias = Literal[_LeftOut.LEFT_OUT]
+LeftOut: TypeAlias = Literal[_LeftOut.LEFT_OUT]
 
 
 class Secret:
-    """A credential that never shows: not in a repr, a pickle or a comparison's error."""
+    """A credential that never shows: not in a repr, not in a pickle."""
 
     __slots__ = ("_value",)
 
@@ -55,9 +59,20 @@ class Secret:
 
     def __reduce__(self) -> NoReturn:
         raise ConfigurationError(
-            "a credential is never pickled: leave it out, and it comes from the "
-            "environment (SITESTATS_API_KEY, SITESTATS_USER_ID) of each process"
+            "a credential is never pickled: leave it out of the arguments, and it "
+            f"comes from the environment ({API_KEY_VARIABLE}, {USER_ID_VARIABLE}) "
+            "of each process"
         )
+
+
+GivenSecret: TypeAlias = Secret | LeftOut | None
+
+
+def wrap_credential(value: object) -> GivenSecret:
+    """Put a credential away before anything can fail and show it."""
+    if value is None or value is LEFT_OUT:
+        return value
+    return Secret(value if isinstance(value, str) else "")
 
 
 @attrs.frozen
@@ -73,5 +88,177 @@ class Settings:
     max_connections: int = 50
     max_response_bytes: int = 64 * MIB
     read_only: bool = False
-    proxy: str | None = None
+    # A proxy's address may hold a password.
+    proxy: str | None = attrs.field(default=None, repr=False)
     verify: bool | str | ssl.SSLContext = True
+    from_environment: frozenset[str] = frozenset()
+    """Which of the credentials were read from the environment."""
+
+
+def resolve(  # noqa: PLR0913  the constructors' own arguments
+    *,
+    base_url: object,
+    api_key: GivenSecret,
+    user_id: GivenSecret,
+    timeout: object,
+    total_timeout: object,
+    retries: object,
+    max_connections: object,
+    max_response_bytes: object,
+    read_only: object,
+    proxy: object,
+    verify: bool | str | ssl.SSLContext,
+    trust_base_url: bool = False,
+) -> Settings:
+    """Check a constructor's arguments and read what was left out.
+
+    A credential from the environment goes only to a base address from the
+    environment, unless *trust_base_url* says that the caller chose both.
+    """
+    base = _base_address(base_url)
+    trusted = trust_base_url or base == _base_address_of_environment()
+    from_environment: set[str] = set()
+    key = _credential("api_key", api_key, API_KEY_VARIABLE, trusted, from_environment)
+    user = _credential("user_id", user_id, USER_ID_VARIABLE, trusted, from_environment)
+    return Settings(
+        base=base,
+        api_key=key,
+        user_id=user,
+        timeout=check_seconds("timeout", timeout),
+        total_timeout=check_seconds("total_timeout", total_timeout),
+        retry=as_policy(retries),
+        max_connections=_positive_count("max_connections", max_connections),
+        max_response_bytes=_positive_count("max_response_bytes", max_response_bytes),
+        read_only=_flag("read_only", read_only),
+        proxy=_proxy(proxy, base),
+        verify=verify,
+        from_environment=frozenset(from_environment),
+    )
+
+
+def _base_address(given: object) -> BaseAddress:
+    if given is LEFT_OUT:
+        found = _base_address_of_environment()
+        if found is None:
+            raise ConfigurationError(
+                "there is no base address: give it as Client('https://…') or set "
+                f"{BASE_URL_VARIABLE}"
+            )
+        return found
+    if not isinstance(given, str):
+        raise ConfigurationError(
+            f"base_url is an address such as 'https://…'; got {type(given).__name__}"
+        )
+    return _parsed(given, "base_url")
+
+
+def _base_address_of_environment() -> BaseAddress | None:
+    text = os.environ.get(BASE_URL_VARIABLE)
+    return _parsed(text, BASE_URL_VARIABLE) if text else None
+
+
+def _parsed(text: str, source: str) -> BaseAddress:
+    try:
+        return BaseAddress.parse(text)
+    except ValueError as error:
+        problem = f"{source}: {error}"
+    raise ConfigurationError(problem)
+
+
+def _credential(
+    name: str,
+    given: GivenSecret,
+    variable: str,
+    trusted: bool,  # noqa: FBT001  passed on by resolve alone
+    from_environment: set[str],
+) -> Secret | None:
+    if given is None:
+        return None
+    if given is not LEFT_OUT:
+        return _checked(given, name)
+    if not trusted or not os.environ.get(variable):
+        return None
+    from_environment.add(name)
+    return _checked(Secret(os.environ[variable]), variable)
+
+
+def _checked(secret: Secret, source: str) -> Secret:
+    if not _fits_a_header(secret):
+        raise ConfigurationError(
+            f"{source} is not usable: a credential is a string of printable ASCII "
+            "characters without spaces or line breaks, and not empty; look for a "
+            "stray quote or line end where it was copied (it is not shown here)"
+        )
+    return secret
+
+
+def _fits_a_header(secret: Secret) -> bool:
+    # A generator over characters, so that no frame of ours holds the text.
+    return bool(secret.reveal()) and all("!" <= c <= "~" for c in secret.reveal())
+
+
+def check_seconds(name: str, value: object) -> float:
+    """*value* as a finite number of seconds above 0, or a ConfigurationError."""
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, (int, float))
+        or not 0 < value < float("inf")
+    ):
+        raise ConfigurationError(
+            f"{name} is a number of seconds above 0; got {value!r} (nothing waits "
+            "for ever: name a large number instead)"
+        )
+    return float(value)
+
+
+def as_policy(retries: object) -> RetryPolicy:
+    """The policy for *retries*: a number of retries, or a policy itself."""
+    if isinstance(retries, RetryPolicy):
+        return retries
+    if isinstance(retries, bool) or not isinstance(retries, int):
+        raise ConfigurationError(
+            f"retries is a whole number or a RetryPolicy; got {retries!r}"
+        )
+    return RetryPolicy(retries=retries)
+
+
+def _positive_count(name: str, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ConfigurationError(f"{name} is a whole number, 1 or more; got {value!r}")
+    return value
+
+
+def _flag(name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ConfigurationError(f"{name} is True or False; got {value!r}")
+    return value
+
+
+def _proxy(given: object, base: BaseAddress) -> str | None:
+    if given is LEFT_OUT:
+        return proxy_from_environment(base)
+    if given is None or isinstance(given, str):
+        return given
+    raise ConfigurationError(
+        f"proxy is an address such as 'http://…' or None; got {type(given).__name__}"
+    )
+
+
+def with_credentials_of_environment(settings: Settings) -> Settings:
+    """*settings* with the credentials that it had from the environment."""
+    return attrs.evolve(
+        settings,
+        api_key=_from_environment(settings, "api_key", API_KEY_VARIABLE),
+        user_id=_from_environment(settings, "user_id", USER_ID_VARIABLE),
+    )
+
+
+def _from_environment(settings: Settings, name: str, variable: str) -> Secret | None:
+    if name not in settings.from_environment:
+        return None
+    if not os.environ.get(variable):
+        raise ConfigurationError(
+            f"this client was pickled with its {name} from the environment, and "
+            f"{variable} is not set in this process: set it here too"
+        )
+    return _checked(Secret(os.environ[variable]), variable)

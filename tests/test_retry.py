@@ -1,0 +1,183 @@
+"""Retrying, as a flow: no clock, no socket, no mock."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitestats._errors import ConfigurationError, ConnectionFailedError
+from sitestats._flow import Moment, Note, Now, Send, Sleep
+from sitestats._retry import RetryPolicy, Retrying, send_with_retries
+from sitestats._wire import HttpRequest, HttpResponse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sitestats._flow import Flow, Outcome, Step
+
+GET = HttpRequest("GET", "/example.com.json")
+POST = HttpRequest("POST", "/api/websites/add")
+OK = HttpResponse(200)
+NEVER_LEFT = ConnectionFailedError("refused", maybe_sent=False)
+MAYBE_SENT = ConnectionFailedError("reset", maybe_sent=True)
+
+Answer = HttpResponse | ConnectionFailedError
+
+
+class World:
+    """Runs a flow against scripted answers, on a clock of its own."""
+
+    def __init__(self, *answers: Answer) -> None:
+        self.answers = list(answers)
+        self.time = 1_000.0
+        self.sent: list[Send] = []
+        self.pauses: list[float] = []
+        self.notes: list[object] = []
+
+    def run(self, flow: Flow[HttpResponse]) -> HttpResponse:
+        perform: Callable[[], Step] = lambda: next(flow)  # noqa: E731
+        while True:
+            try:
+                step = perform()
+            except StopIteration as done:
+                return done.value
+            try:
+                outcome = self.outcome(step)
+            except ConnectionFailedError as error:
+                failure = error
+                perform = lambda: flow.throw(failure)  # noqa: E731
+            else:
+                perform = lambda given=outcome: flow.send(given)  # noqa: E731
+
+    def outcome(self, step: Step) -> Outcome:
+        match step:
+            case Now():
+                return Moment(self.time, unix=0.0)
+            case Sleep(seconds):
+                self.pauses.append(seconds)
+                self.time += seconds
+            case Note(event):
+                self.notes.append(event)
+            case Send():
+                self.sent.append(step)
+                answer = self.answers.pop(0)
+                if isinstance(answer, ConnectionFailedError):
+                    raise answer
+                return answer
+        return None
+
+
+def run(world: World, request: HttpRequest = GET, retries: int = 2) -> HttpResponse:
+    policy = RetryPolicy(retries=retries)
+    return world.run(send_with_retries(request, policy, total_timeout=60.0))
+
+
+def test_a_good_answer_is_the_only_request() -> None:
+    """One request is sent when it is answered, and no pause is made."""
+    world = World(OK)
+    assert run(world) == OK
+    assert world.sent == [Send(GET, until=1_060.0)]
+    assert world.pauses == []
+
+
+@pytest.mark.parametrize(
+    "passing",
+    [NEVER_LEFT, MAYBE_SENT, *(HttpResponse(s) for s in (429, 500, 502, 503, 504))],
+    ids=str,
+)
+def test_a_get_is_tried_again(passing: Answer) -> None:
+    """A GET is sent again after a failed connection, a 429 and a 5xx."""
+    world = World(passing, passing, OK)
+    assert run(world) == OK
+    assert len(world.sent) == 3
+    first, second = world.pauses
+    assert 0.25 <= first <= 0.5 <= second <= 1.0
+    assert len(world.notes) == 2
+
+
+@pytest.mark.parametrize("status", [200, 204, 301, 400, 401, 403, 404, 408, 423])
+def test_other_answers_are_final(status: int) -> None:
+    """No other status is tried again."""
+    world = World(HttpResponse(status))
+    assert run(world).status == status
+    assert len(world.sent) == 1
+
+
+def test_the_last_failure_comes_out() -> None:
+    """When every retry fails the caller gets the last failure."""
+    last = ConnectionFailedError("the last")
+    world = World(MAYBE_SENT, NEVER_LEFT, last)
+    with pytest.raises(ConnectionFailedError) as caught:
+        run(world)
+    assert caught.value is last
+
+
+def test_the_last_bad_answer_comes_out() -> None:
+    """When every retry is refused the caller gets the last answer."""
+    world = World(HttpResponse(500), HttpResponse(502), HttpResponse(503))
+    assert run(world).status == 503
+
+
+@pytest.mark.parametrize(
+    "answer", [MAYBE_SENT, HttpResponse(503), HttpResponse(429)], ids=str
+)
+def test_a_post_that_may_have_arrived_is_never_sent_again(answer: Answer) -> None:
+    """A write is not repeated once it may have reached the service."""
+    world = World(answer, OK)
+    if isinstance(answer, HttpResponse):
+        assert run(world, POST) == answer
+    else:
+        with pytest.raises(ConnectionFailedError):
+            run(world, POST)
+    assert len(world.sent) == 1
+
+
+def test_a_post_that_never_left_is_sent_again() -> None:
+    """A write that certainly did not leave the machine is tried again."""
+    world = World(NEVER_LEFT, OK)
+    assert run(world, POST) == OK
+
+
+def test_retry_after_is_never_cut_short() -> None:
+    """A pause is never shorter than the service asked for."""
+    world = World(HttpResponse(429, {"retry-after": "37"}), OK)
+    assert run(world) == OK
+    assert world.pauses == [37.0]
+    assert world.notes == [Retrying(GET, 37.0, status=429)]
+
+
+@pytest.mark.parametrize("asked", ["60", "61.5", "9" * 300])
+def test_a_pause_beyond_the_budget_ends_the_call_at_once(asked: str) -> None:
+    """The answer comes out without a pause when the pause would pass the total."""
+    refusal = HttpResponse(429, {"retry-after": asked})
+    world = World(refusal)
+    assert run(world) == refusal
+    assert world.pauses == []
+
+
+def test_a_failure_near_the_end_is_not_tried_again() -> None:
+    """A failure comes out when its pause would pass the total timeout."""
+    world = World(MAYBE_SENT)
+    flow = send_with_retries(GET, RetryPolicy(), total_timeout=0.1)
+    with pytest.raises(ConnectionFailedError):
+        world.run(flow)
+    assert world.pauses == []
+
+
+@given(retry=st.integers(1, 10_000), wait_max=st.floats(0, 1e9))
+def test_waits_stay_within_their_bounds(retry: int, wait_max: float) -> None:
+    """A wait lies between half of and the whole of the longest, below the maximum."""
+    policy = RetryPolicy(wait_max=wait_max)
+    longest = policy.longest_wait(retry)
+    assert longest / 2 <= policy.wait(retry) <= longest <= wait_max
+
+
+@pytest.mark.parametrize("name", ["retries", "wait_initial", "wait_max"])
+@pytest.mark.parametrize("value", [-1, True, "2", None, float("nan"), float("inf")])
+def test_a_policy_refuses_what_it_can_not_do(name: str, value: object) -> None:
+    """A wrong number in a policy is refused, and the message names it."""
+    with pytest.raises(ConfigurationError, match=name):
+        RetryPolicy(**{name: value})  # type: ignore[arg-type]  that is the point
