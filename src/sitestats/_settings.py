@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from enum import Enum
 from typing import TYPE_CHECKING, Final, Literal, NoReturn, TypeAlias
 

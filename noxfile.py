@@ -1,0 +1,156 @@
+"""Everything that is run on this project; ``nox --list`` shows it.
+
+Plain ``nox`` runs what the README promises, on the Pythons at hand. ``.ci/run``
+adds the others, and fails where one is missing.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2025.5.1"
+
+PYTHONS = ["3.11", "3.12", "3.13"]
+HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
+EVERY_EXTRA = ".[emulator,cli,pandas,polars,arrow,plot]"
+LOCKED = ["--constraint", "tests/locked.txt"]
+
+nox.options.default_venv_backend = "uv"
+# A Python that is not there is skipped, also where CI is set: a user's machine
+# may have one alone. Whoever needs them all passes
+# --error-on-missing-interpreters.
+nox.options.error_on_missing_interpreters = False
+nox.options.download_python = "never"
+nox.options.sessions = [
+    "lint",
+    "types",
+    "docs",
+    "tests",
+    f"tests_wheel-{HERE if HERE in PYTHONS else PYTHONS[0]}",
+    f"tests_lowest-{HERE if HERE in PYTHONS else PYTHONS[0]}",
+]
+
+
+def pytest(session: nox.Session, *args: str) -> None:
+    """Run pytest with *args*, or with those given after ``--``."""
+    # Matplotlib would look for a display, and HOME may be read-only.
+    env = {"MPLBACKEND": "agg", "MPLCONFIGDIR": session.create_tmp()}
+    session.run("pytest", *(session.posargs or args), env=env)
+
+
+def build(session: nox.Session) -> tuple[Path, Path]:
+    """Build the source distribution and, from it alone, the wheel."""
+    out = Path(session.create_tmp()).resolve() / "dist"
+    session.run("uv", "build", "--quiet", "--clear", "--out-dir", str(out))
+    (sdist,) = out.glob("*.tar.gz")
+    (wheel,) = out.glob("*.whl")
+    return sdist, wheel
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Style: ruff's rules and its formatting."""
+    session.install("--group", "lint", *LOCKED)
+    session.run("ruff", "check", *session.posargs)
+    session.run("ruff", "format", "--check")
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Types: mypy and pyright, and the share of public names with a type."""
+    # Not editable: --verifytypes looks at the package as a user has it.
+    session.install("--group", "types", "--group", "tests", "nox", EVERY_EXTRA, *LOCKED)
+    for python in (PYTHONS[0], PYTHONS[-1]):
+        session.run("mypy", "--python-version", python)
+        session.run("pyright", "--pythonversion", python)
+    session.run("pyright", "--verifytypes", "sitestats", "--ignoreexternal")
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """The documentation's site, in docs/_build/html; a warning is an error."""
+    session.install("--group", "docs", EVERY_EXTRA, *LOCKED)
+    session.run(
+        *("sphinx-build", "--fail-on-warning", "--keep-going", "--fresh-env"),
+        *("--builder", "html", "docs", "docs/_build/html"),
+    )
+
+
+@nox.session(python=PYTHONS if HERE in PYTHONS else [*PYTHONS, HERE])
+def tests(session: nox.Session) -> None:
+    """The tests and every example of the documentation, locked dependencies."""
+    session.install("--editable", EVERY_EXTRA, "--group", "tests", *LOCKED)
+    pytest(session)
+
+
+@nox.session(python=PYTHONS)
+def tests_wheel(session: nox.Session) -> None:
+    """The tests against the built wheel; the source can't be imported."""
+    _, wheel = build(session)
+    extras = EVERY_EXTRA.removeprefix(".")
+    session.install(f"{wheel}{extras}", "--group", "tests", *LOCKED)
+    session.run(
+        *("python", "-c"),
+        "import sitestats, sysconfig; "
+        "assert sitestats.__file__.startswith(sysconfig.get_path('purelib'))",
+    )
+    pytest(session, "tests")
+
+
+@nox.session(python=PYTHONS)
+def tests_lowest(session: nox.Session) -> None:
+    """The tests with the lowest versions that pyproject.toml allows."""
+    session.install(
+        *("--resolution", "lowest-direct"),
+        *("--editable", EVERY_EXTRA, "--group", "tests"),
+    )
+    pytest(session, "tests")
+
+
+@nox.session(python=PYTHONS)
+def tests_newest(session: nox.Session) -> None:
+    """The tests with the newest versions there are, whatever is locked."""
+    session.install("--upgrade", "--editable", EVERY_EXTRA, "--group", "tests")
+    pytest(session)
+
+
+@nox.session
+def lock(session: nox.Session) -> None:
+    """Write tests/locked.txt anew: the versions that the sessions install."""
+    session.run(
+        *("uv", "pip", "compile", "--quiet", "--universal", "--upgrade"),
+        *("--python-version", PYTHONS[0], "--no-header", "--no-annotate"),
+        *("--all-extras", "--group", "dev", "--group", "release"),
+        *("--output-file", "tests/locked.txt", "pyproject.toml"),
+    )
+
+
+@nox.session
+def release(session: nox.Session) -> None:
+    """Build, check, install the wheel in a fresh environment, run its demo."""
+    session.install("--group", "release", *LOCKED)
+    sdist, wheel = build(session)
+    session.run("twine", "check", "--strict", str(sdist), str(wheel))
+    fresh = Path(session.create_tmp()).resolve() / "fresh"
+    session.run("uv", "venv", "--quiet", "--clear", "--python", HERE, str(fresh))
+    bin_dir = fresh / ("Scripts" if os.name == "nt" else "bin")
+    session.run(
+        *("uv", "pip", "install", "--quiet", "--python", str(bin_dir / "python")),
+        f"{wheel}[emulator,cli]",
+    )
+    # From another directory, so that nothing of the checkout helps.
+    with session.chdir(fresh):
+        session.run(str(bin_dir / "sitestats"), "demo", external=True)
+    session.log(f"Built {sdist.name} and {wheel.name} in {wheel.parent}")
+
+
+@nox.session
+def fuzz(session: nox.Session) -> None:
+    """The properties of the tests, with far more and random examples."""
+    session.install("--editable", EVERY_EXTRA, "--group", "tests", *LOCKED)
+    env = {"HYPOTHESIS_PROFILE": "fuzz"}
+    session.run("pytest", "-m", "hypothesis", "tests", *session.posargs, env=env)

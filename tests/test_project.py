@@ -1,0 +1,143 @@
+"""The repository keeps what it promises about itself."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+MOST_LINES = 450
+SOURCE = sorted((ROOT / "src").rglob("*.py"))
+CODE = sorted(
+    {*ROOT.glob("*.py"), *SOURCE}.union(
+        *((ROOT / part).rglob("*.py") for part in ("tests", "docs", "examples"))
+    )
+)
+EXCUSE = re.compile(r"#\s*(?:(?:type|pyright):\s*ignore|noqa)\b(?P<rest>.*)")
+NAMED = re.compile(r"(?:\[[\w, -]+\]|: [A-Z]+\d+(?:, ?[A-Z]+\d+)*)(?P<reason>.*)")
+
+
+def where(path: Path, line: int) -> str:
+    """A place that editors understand."""
+    return f"{path.relative_to(ROOT)}:{line}"
+
+
+def unexplained(lines: list[str]) -> list[int]:
+    """The numbers of the lines that silence a checker without rule and reason.
+
+    The reason follows the rules' names, or is the comment on the line above.
+    """
+    numbers = []
+    for number, line in enumerate(lines, start=1):
+        if not (excuse := EXCUSE.search(line)):
+            continue
+        named = NAMED.fullmatch(excuse["rest"])
+        above = lines[number - 2].strip() if number > 1 else ""
+        if named and (re.search(r"\w", named["reason"]) or above.startswith("#")):
+            continue
+        numbers.append(number)
+    return numbers
+
+
+def test_readme_has_the_two_commands() -> None:
+    """One line runs the demo and one the tests, in environments of their own."""
+    commands = [
+        line
+        for line in (ROOT / "README.md").read_text("utf-8").splitlines()
+        if line.startswith("python3 -m venv ")
+    ]
+    demo, tests = commands
+    assert demo.endswith("/bin/sitestats demo")
+    assert tests.endswith("/bin/nox")
+    for command in commands:
+        environment = command.removeprefix("python3 -m venv ").split()[0]
+        for step in command.split(" && ")[1:]:
+            assert step.startswith(f"{environment}/bin/")
+
+
+def test_ci_runs_the_readmes_command() -> None:
+    """CI takes its command from the README, so that the two can't differ."""
+    script = (ROOT / ".ci" / "run").read_text("utf-8")
+    pattern = re.search(r"grep -E '(.+)' README\.md", script)
+    assert pattern
+    readme = (ROOT / "README.md").read_text("utf-8")
+    (command,) = re.findall(pattern[1], readme, re.MULTILINE)
+    assert command.endswith("/bin/nox")
+    assert "pip install" not in script
+
+
+def test_ci_runs_every_python_that_is_promised() -> None:
+    """The classifiers, the lowest Python, noxfile.py and CI name the same ones."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    pythons = [
+        name.rpartition(" ")[2]
+        for name in project["classifiers"]
+        if name.startswith("Programming Language :: Python :: 3.")
+    ]
+    noxfile = (ROOT / "noxfile.py").read_text("utf-8")
+    script = (ROOT / ".ci" / "run").read_text("utf-8")
+    assert project["requires-python"] == f">={pythons[0]}"
+    assert f"PYTHONS = {pythons}".replace("'", '"') in noxfile
+    for python in pythons[1:]:
+        assert re.search(rf"\btests-{re.escape(python)}\b", script)
+
+
+def test_version_is_the_same_everywhere() -> None:
+    """The installed version is pyproject.toml's, and the changelog knows it."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert importlib.metadata.version("sitestats") == project["version"]
+    changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    newest = re.search(r"^## (\S+)", changelog, re.MULTILINE)
+    assert newest
+    assert newest[1] == project["version"]
+
+
+def test_modules_can_be_read_in_one_sitting() -> None:
+    """No module of the package is longer than 450 lines."""
+    lengths = {path: len(path.read_text("utf-8").splitlines()) for path in SOURCE}
+    assert len(lengths) >= 5
+    assert {path: n for path, n in lengths.items() if n > MOST_LINES} == {}
+
+
+def test_every_silenced_warning_has_its_reason() -> None:
+    """Each noqa and each ignore names its rules and says why."""
+    assert len(CODE) > len(SOURCE)
+    assert [
+        where(path, number)
+        for path in CODE
+        for number in unexplained(path.read_text("utf-8").splitlines())
+    ] == []
+
+
+@pytest.mark.parametrize(
+    ("line", "explained"),
+    [
+        ("x = f()  # type: " + "ignore", False),
+        ("x = f()  # type: " + "ignore[misc]", False),
+        ("x = f()  # type: " + "ignore[misc]  # the stub is wrong", True),
+        ("x = f()  # pyright: " + "ignore[reportAny, reportCall] -- no stub", True),
+        ("x = f()  # no" + "qa", False),
+        ("x = f()  # no" + "qa: S101", False),
+        ("x = f()  # no" + "qa: S101, PLR2004 - the document's own number", True),
+        ("x = f()  # an ordinary comment", True),
+    ],
+)
+def test_unexplained_finds_what_it_should(line: str, *, explained: bool) -> None:
+    """A rule's name alone is no reason; words after it, or a line above, are."""
+    assert unexplained([line]) == ([] if explained else [1])
+    assert unexplained(["# The reason.", line]) == (
+        [2] if not explained and not NAMED.search(line) else []
+    )
+
+
+def test_the_lock_names_no_place() -> None:
+    """The locked versions are pins alone: no address, no path, no option."""
+    lines = (ROOT / "tests" / "locked.txt").read_text("utf-8").splitlines()
+    assert len(lines) > 30
+    assert [
+        line for line in lines if not re.match(r"[\w.-]+==[\w.]+( ; .+)?$", line)
+    ] == []
