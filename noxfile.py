@@ -93,11 +93,8 @@ def tests_wheel(session: nox.Session) -> None:
     _, wheel = build(session)
     extras = EVERY_EXTRA.removeprefix(".")
     session.install(f"{wheel}{extras}", "--group", "tests", *LOCKED)
-    session.run(
-        *("python", "-c"),
-        "import sitestats, sysconfig; "
-        "assert sitestats.__file__.startswith(sysconfig.get_path('purelib'))",
-    )
+    check = "assert sitestats.__path__[0].startswith(sysconfig.get_path('purelib'))"
+    session.run("python", "-c", f"import sitestats, sysconfig; {check}")
     pytest(session, "tests")
 
 

@@ -38,7 +38,7 @@ class World:
         self.notes: list[object] = []
 
     def run(self, flow: Flow[HttpResponse]) -> HttpResponse:
-        perform: Callable[[], Step] = lambda: next(flow)  # noqa: E731
+        perform: Callable[[], Step] = lambda: next(flow)  # noqa: E731 -- it says what to do next, and has no name
         while True:
             try:
                 step = perform()
@@ -48,9 +48,9 @@ class World:
                 outcome = self.outcome(step)
             except ConnectionFailedError as error:
                 failure = error
-                perform = lambda: flow.throw(failure)  # noqa: E731
+                perform = lambda: flow.throw(failure)  # noqa: E731 -- it says what to do next, and has no name
             else:
-                perform = lambda given=outcome: flow.send(given)  # noqa: E731
+                perform = lambda given=outcome: flow.send(given)  # noqa: E731 -- it says what to do next, and has no name
 
     def outcome(self, step: Step) -> Outcome:
         match step:

@@ -205,8 +205,7 @@ class NotFoundError(ServiceError):
 
 class WebsiteLockedError(ServiceError):
     """The website is locked, as the service's badge is missing from it
-    (sections 3 and 7).
-    """
+    (sections 3 and 7)."""
 
 
 class RateLimitedError(ServiceError):
@@ -222,7 +221,9 @@ class RateLimitedError(ServiceError):
         request: HttpRequest | None = None,
         retry_after: float | None = None,
     ) -> None:
-        super().__init__(message, status=status, code=code, body=body, request=request)
+        super().__init__(
+            message, status=status, code=code, body=body, request=request
+        )
         self.retry_after = retry_after
         """Seconds that the service asks to wait, or None when it named none."""
 
@@ -258,5 +259,4 @@ class ResponseTooLargeError(ResponseError):
 
 class SiteStatsWarning(UserWarning):
     """Something is worth a look: the answer is for another zone, version or
-    path than asked, or a value will match literally.
-    """
+    path than asked, or a value will match literally."""
