@@ -1,0 +1,75 @@
+"""JSON from outside is a value or one error."""
+
+from __future__ import annotations
+
+import json
+import math
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitestats._json import JsonValue, NotJsonError, load_json
+
+VALUES: st.SearchStrategy[JsonValue] = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(codec="utf-8")),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4)
+    ),
+    max_leaves=10,
+)
+
+
+@given(VALUES)
+def test_what_json_says_is_read(value: JsonValue) -> None:
+    """Whatever the standard library writes comes back the same."""
+    assert load_json(json.dumps(value).encode()) == value
+
+
+@given(st.binary())
+def test_any_bytes_are_a_value_or_our_error(body: bytes) -> None:
+    """No bytes raise anything but the one error."""
+    with suppress(NotJsonError):
+        load_json(body)
+
+
+@pytest.mark.parametrize(
+    ("body", "value"),
+    [
+        (b"\xef\xbb\xbf{}", {}),
+        (b' {"a": 1, "a": 2} ', {"a": 2}),
+        (b'"\\ud800"', "\ud800"),
+        (b"1" * 4000, int("1" * 4000)),
+        (b"[%s, 7]" % (b"1" * 5000), [math.inf, 7]),
+        (b"-" + b"1" * 5000, -math.inf),
+    ],
+)
+def test_odd_but_readable(body: bytes, value: JsonValue) -> None:
+    """A mark, equal keys, lone surrogates and huge numbers are no errors."""
+    assert load_json(body) == value
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (b"", "is empty"),
+        (b" \n", "is empty"),
+        (b"NaN", "holds NaN"),
+        (b'{"a": -Infinity}', "holds -Infinity"),
+        (b'{"a": "\xff"}', "is no UTF-8 at byte 7"),
+        (b'{"a": "\xed\xa0\x80"}', "is no UTF-8"),
+        ('{"a": 1}'.encode("utf-16"), "is no UTF-8"),
+        (b"{", "is no JSON at character 1"),
+        (b"{}x", "is no JSON at character 2"),
+        (b"[" * 10_000 + b"]" * 10_000, "is nested too deeply"),
+    ],
+)
+def test_why_bytes_are_no_json(body: bytes, why: str) -> None:
+    """Each way to be no JSON is told apart."""
+    with pytest.raises(NotJsonError, match=why):
+        load_json(body)
