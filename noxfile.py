@@ -35,6 +35,11 @@ nox.options.sessions = [
 ]
 
 
+def groups(*names: str) -> list[str]:
+    """What installs the dependency groups of these *names*."""
+    return [part for name in names for part in ("--group", name)]
+
+
 def pytest(session: nox.Session, *args: str) -> None:
     """Run pytest with *args*, or with those given after ``--``."""
     # Matplotlib would look for a display, and HOME may be read-only.
@@ -54,7 +59,7 @@ def build(session: nox.Session) -> tuple[Path, Path]:
 @nox.session
 def lint(session: nox.Session) -> None:
     """Style: ruff's rules and its formatting."""
-    session.install("--group", "lint", *LOCKED)
+    session.install(*groups("lint"), *LOCKED)
     session.run("ruff", "check", *session.posargs)
     session.run("ruff", "format", "--check")
 
@@ -63,7 +68,7 @@ def lint(session: nox.Session) -> None:
 def types(session: nox.Session) -> None:
     """Types: mypy and pyright, and the share of public names with a type."""
     # Not editable: --verifytypes looks at the package as a user has it.
-    session.install("--group", "types", "--group", "tests", "nox", EVERY_EXTRA, *LOCKED)
+    session.install(EVERY_EXTRA, "nox", *groups("types", "tests"), *LOCKED)
     for python in (PYTHONS[0], PYTHONS[-1]):
         session.run("mypy", "--python-version", python)
         session.run("pyright", "--pythonversion", python)
@@ -73,7 +78,7 @@ def types(session: nox.Session) -> None:
 @nox.session
 def docs(session: nox.Session) -> None:
     """The documentation's site, in docs/_build/html; a warning is an error."""
-    session.install("--group", "docs", EVERY_EXTRA, *LOCKED)
+    session.install(EVERY_EXTRA, *groups("docs"), *LOCKED)
     session.run(
         *("sphinx-build", "--fail-on-warning", "--keep-going", "--fresh-env"),
         *("--builder", "html", "docs", "docs/_build/html"),
@@ -83,7 +88,7 @@ def docs(session: nox.Session) -> None:
 @nox.session(python=PYTHONS if HERE in PYTHONS else [*PYTHONS, HERE])
 def tests(session: nox.Session) -> None:
     """The tests and every example of the documentation, locked dependencies."""
-    session.install("--editable", EVERY_EXTRA, "--group", "tests", *LOCKED)
+    session.install("--editable", EVERY_EXTRA, *groups("tests"), *LOCKED)
     pytest(session)
 
 
@@ -92,7 +97,7 @@ def tests_wheel(session: nox.Session) -> None:
     """The tests against the built wheel; the source can't be imported."""
     _, wheel = build(session)
     extras = EVERY_EXTRA.removeprefix(".")
-    session.install(f"{wheel}{extras}", "--group", "tests", *LOCKED)
+    session.install(f"{wheel}{extras}", *groups("tests"), *LOCKED)
     check = "assert sitestats.__path__[0].startswith(sysconfig.get_path('purelib'))"
     session.run("python", "-c", f"import sitestats, sysconfig; {check}")
     pytest(session, "tests")
@@ -103,7 +108,7 @@ def tests_lowest(session: nox.Session) -> None:
     """The tests with the lowest versions that pyproject.toml allows."""
     session.install(
         *("--resolution", "lowest-direct"),
-        *("--editable", EVERY_EXTRA, "--group", "tests"),
+        *("--editable", EVERY_EXTRA, *groups("tests")),
     )
     pytest(session, "tests")
 
@@ -111,7 +116,7 @@ def tests_lowest(session: nox.Session) -> None:
 @nox.session(python=PYTHONS)
 def tests_newest(session: nox.Session) -> None:
     """The tests with the newest versions there are, whatever is locked."""
-    session.install("--upgrade", "--editable", EVERY_EXTRA, "--group", "tests")
+    session.install("--upgrade", "--editable", EVERY_EXTRA, *groups("tests"))
     pytest(session)
 
 
@@ -121,7 +126,7 @@ def lock(session: nox.Session) -> None:
     session.run(
         *("uv", "pip", "compile", "--quiet", "--universal", "--upgrade"),
         *("--python-version", PYTHONS[0], "--no-header", "--no-annotate"),
-        *("--all-extras", "--group", "dev", "--group", "release"),
+        *("--all-extras", *groups("dev", "release", "notebooks")),
         *("--output-file", "tests/locked.txt", "pyproject.toml"),
     )
 
@@ -129,7 +134,7 @@ def lock(session: nox.Session) -> None:
 @nox.session
 def release(session: nox.Session) -> None:
     """Build, check, install the wheel in a fresh environment, run its demo."""
-    session.install("--group", "release", *LOCKED)
+    session.install(*groups("release"), *LOCKED)
     sdist, wheel = build(session)
     session.run("twine", "check", "--strict", str(sdist), str(wheel))
     fresh = Path(session.create_tmp()).resolve() / "fresh"
@@ -146,8 +151,29 @@ def release(session: nox.Session) -> None:
 
 
 @nox.session
+def notebooks(session: nox.Session) -> None:
+    """The notebooks, each run from top to bottom in a fresh kernel."""
+    session.install(EVERY_EXTRA, *groups("tests", "notebooks"), *LOCKED)
+    pytest(session, "tests/test_notebooks.py")
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """The figures of the benchmarks, side by side as ratios."""
+    session.install(EVERY_EXTRA, *groups("tests"), *LOCKED)
+    session.run("python", "-m", "benchmarks", *session.posargs)
+
+
+@nox.session
+def soak(session: nox.Session) -> None:
+    """Clients under load and faults for a long time: what leaks, what hangs."""
+    session.install(EVERY_EXTRA, *groups("tests"), *LOCKED)
+    session.run("python", "-m", "benchmarks.soak", *session.posargs)
+
+
+@nox.session
 def fuzz(session: nox.Session) -> None:
     """The properties of the tests, with far more and random examples."""
-    session.install("--editable", EVERY_EXTRA, "--group", "tests", *LOCKED)
+    session.install("--editable", EVERY_EXTRA, *groups("tests"), *LOCKED)
     env = {"HYPOTHESIS_PROFILE": "fuzz"}
     session.run("pytest", "-m", "hypothesis", "tests", *session.posargs, env=env)
