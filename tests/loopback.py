@@ -1,0 +1,158 @@
+"""A server on loopback whose every byte is the test's: faults as plain code."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import struct
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+
+class Connection:
+    """The server's side of one connection."""
+
+    def __init__(self, sock: socket.socket, server: Server) -> None:
+        self._sock = sock
+        self.server = server
+        self._unread = b""
+
+    def request(self) -> bytes:
+        """Read one request, head and body; empty when the client hung up."""
+        while b"\r\n\r\n" not in self._unread:
+            if not self._receive():
+                return b""
+        head, _, rest = self._unread.partition(b"\r\n\r\n")
+        length = 0
+        for line in head.split(b"\r\n"):
+            name, _, value = line.partition(b":")
+            if name.lower() == b"content-length":
+                length = int(value)
+        while len(rest) < length:
+            self._receive()
+            rest = self._unread.partition(b"\r\n\r\n")[2]
+        self._unread = rest[length:]
+        whole = head + b"\r\n\r\n" + rest[:length]
+        self.server.requests.append(whole)
+        return whole
+
+    def _receive(self) -> bytes:
+        try:
+            data = self._sock.recv(65536)
+        except (ConnectionError, ssl.SSLError):
+            data = b""
+        self._unread += data
+        return data
+
+    def send(self, data: bytes) -> None:
+        """Send bytes as they are."""
+        self._sock.sendall(data)
+
+    def answer(self, body: bytes = b"{}", status: int = 200, *headers: str) -> None:
+        """Send a well-formed answer."""
+        lines = [f"HTTP/1.1 {status} Whatever", f"Content-Length: {len(body)}"]
+        head = "\r\n".join([*lines, *headers, "", ""])
+        self.send(head.encode("latin-1") + body)
+
+    def drip(self, data: bytes) -> None:
+        """Send a byte every 20 milliseconds until the client hangs up."""
+        for byte in data:
+            if self.server.ending.wait(0.02):
+                return
+            self.send(bytes([byte]))
+
+    def reset(self) -> None:
+        """Close with a reset instead of an orderly end."""
+        linger = struct.pack("ii", 1, 0)
+        self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        self._sock.close()
+
+    def wait(self) -> None:
+        """Be silent until the test is over or the client hangs up."""
+        self._receive()
+
+    def start_tls(self, context: ssl.SSLContext) -> None:
+        """Shake hands."""
+        self._sock = context.wrap_socket(self._sock, server_side=True)
+
+    def close(self) -> None:
+        """Close in an orderly way."""
+        with suppress(OSError):
+            self._sock.shutdown(socket.SHUT_RDWR)
+        self._sock.close()
+
+
+Script = Callable[[Connection], object]
+
+
+class Server:
+    """Runs a script for each connection, each in a thread of its own."""
+
+    def __init__(self, script: Script, tls: ssl.SSLContext | None) -> None:
+        self._script = script
+        self._tls = tls
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=200)
+        self.port: int = self._listener.getsockname()[1]
+        scheme = "http" if tls is None else "https"
+        host = "127.0.0.1" if tls is None else "localhost"
+        self.address = f"{scheme}://{host}:{self.port}"
+        self.connections = 0
+        """How many were accepted."""
+        self.requests: list[bytes] = []
+        self.ending = threading.Event()
+        self._open: list[Connection] = []
+        self._threads: list[threading.Thread] = []
+
+    def run(self) -> None:
+        """Accept until the listener is closed."""
+        while True:
+            try:
+                sock, _ = self._listener.accept()
+            except OSError:
+                return
+            self.connections += 1
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            connection = Connection(sock, self)
+            self._open.append(connection)
+            thread = threading.Thread(target=self._serve, args=(connection,))
+            self._threads.append(thread)
+            thread.start()
+
+    def _serve(self, connection: Connection) -> None:
+        # The client hangs up in the middle of most of these scripts.
+        with suppress(OSError):
+            if self._tls is not None:
+                connection.start_tls(self._tls)
+            self._script(connection)
+        connection.close()
+
+    def stop(self) -> None:
+        """End everything."""
+        self.ending.set()
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        for connection in list(self._open):
+            connection.close()
+        for thread in self._threads:
+            thread.join()
+
+
+@contextmanager
+def serve(script: Script, tls: ssl.SSLContext | None = None) -> Iterator[Server]:
+    """Run *script* for each connection to the yielded server."""
+    server = Server(script, tls)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.stop()
+        thread.join()
+
+
+def polite(connection: Connection) -> None:
+    """Answer every request."""
+    while connection.request():
+        connection.answer(b'{"ok":true}')
