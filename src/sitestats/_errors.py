@@ -221,7 +221,9 @@ class RateLimitedError(ServiceError):
         request: HttpRequest | None = None,
         retry_after: float | None = None,
     ) -> None:
-        super().__init__(message, status=status, code=code, body=body, request=request)
+        super().__init__(
+            message, status=status, code=code, body=body, request=request
+        )
         self.retry_after = retry_after
         """Seconds that the service asks to wait, or None when it named none."""
 
