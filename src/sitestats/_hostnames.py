@@ -54,6 +54,7 @@ def normalise_hostname(text: object) -> str:
         HostnameError: The text is no host name. IP addresses and single labels
             such as ``localhost`` are none: a website has a name of the DNS.
 
+    >>> from sitestats._hostnames import normalise_hostname
     >>> normalise_hostname("Bücher.Example.")
     'xn--bcher-kva.example'
     """
@@ -127,7 +128,7 @@ def _refuse_foreign_characters(text: str, display: str) -> None:
 
 
 def _encode(text: str, display: str) -> str:
-    import idna  # noqa: PLC0415 - its tables take time to load, and few names need them
+    import idna
 
     try:
         mapped = idna.uts46_remap(text, std3_rules=False)
@@ -159,6 +160,7 @@ _HIGHEST_PORT: Final = 65535
 class BaseAddress:
     """Where a service is: what every request's path is put behind.
 
+    >>> from sitestats._hostnames import BaseAddress
     >>> base = BaseAddress.parse("https://Stats.example.com/root/")
     >>> str(base), base.origin
     ('https://stats.example.com/root', ('https', 'stats.example.com', 443))

@@ -36,7 +36,7 @@ def _readable(value: object, text: str) -> str:
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The one of *known* that *name* was probably meant to be, or None."""
-    import difflib  # noqa: PLC0415 - only a refusal needs it
+    import difflib
 
     by_folded = {item.casefold(): item for item in known}
     # The cut bounds the time: a hostile name may be a megabyte.

@@ -1,0 +1,145 @@
+"""An address of the service, read back into a query.
+
+The service's data is at the address of its dashboard with ``.json`` behind it
+(section 1), so both are read by the same rules.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Final, cast
+from urllib.parse import parse_qsl, unquote
+
+from ._errors import Problem, QueryError
+from ._hostnames import BaseAddress
+from ._query import METADATA, StatsQuery, base_of, with_metadata
+from ._rules import FILTERS, FieldName, Interval, broken
+from ._wording import shown
+
+_ADDRESS: Final = re.compile(
+    r"(?P<root>[A-Za-z]+://[^/?#]*)(?P<path>[^?#]*)(?:\?(?P<query>[^#]*))?(?:#.*)?",
+    re.DOTALL,
+)
+_NUMBER: Final = re.compile(r"[0-9]{1,9}")
+_FLAGS: Final = {"true": True, "false": False}
+_DATA: Final = ".json"
+
+
+def read(address: object, base_url: str | BaseAddress | None) -> StatsQuery:
+    """Read *address*; see ``StatsQuery.from_url``."""
+    hostname, page, pairs = _take_apart(address, base_url)
+    problems: list[Problem] = []
+    params: dict[str, str] = {}
+    for name, text in pairs:
+        if name in params:
+            problems.append(
+                _problem(
+                    f"the parameter {shown(name)} is there twice: leave one out",
+                    rule="address-once",
+                )
+            )
+        params[name] = text
+    # Any query will do to set the rest on, so that all problems are told.
+    query = StatsQuery("example.com")
+    try:
+        query = StatsQuery(hostname)
+    except QueryError as error:
+        problems += error.problems
+    if page is not None:
+        try:
+            query = query.path(page)
+        except QueryError as error:
+            problems += error.problems
+    try:
+        query = query.between(params.pop("start", None), params.pop("end", None))
+    except QueryError as error:
+        problems += error.problems
+    for name, text in params.items():
+        try:
+            query = _with_param(query, name, text)
+        except QueryError as error:
+            problems += error.problems
+    if problems:
+        raise QueryError(problems)
+    return query
+
+
+def _take_apart(
+    address: object, base_url: str | BaseAddress | None
+) -> tuple[str, str | None, list[tuple[str, str]]]:
+    """The host name, the page, and the parameters, all decoded."""
+    if not isinstance(address, str) or (match := _ADDRESS.fullmatch(address)) is None:
+        raise QueryError(
+            [
+                _problem(
+                    "give the whole address as a str, such as "
+                    "'https://stats.example.org/example.com?country=NL'"
+                )
+            ]
+        )
+    root = base_of(match["root"], "from_url")
+    base = root if base_url is None else base_of(base_url, "from_url")
+    try:
+        path = _decoded(match["path"])
+        prefix = _decoded(base.prefix)
+        pairs = parse_qsl(match["query"] or "", keep_blank_values=True, errors="strict")
+    except ValueError:
+        raise QueryError(
+            [_problem("the address has percent-encoding that is not UTF-8")]
+        ) from None
+    if root.origin != base.origin or not path.startswith(f"{prefix}/"):
+        raise QueryError(
+            [_problem(f"the address is not one below the base address {base}")]
+        )
+    # One suffix: a page may be called /data.json itself.
+    below = path.removeprefix(prefix).removesuffix(_DATA)[1:]
+    hostname, slash, page = below.partition("/")
+    if not page and not path.endswith(_DATA):
+        # Browsers and people put a slash behind a host name.
+        return hostname, None, pairs
+    return hostname, f"/{page}" if slash else None, pairs
+
+
+def _decoded(path: str) -> str:
+    return unquote(path, errors="strict")
+
+
+def _problem(message: str, rule: str = "address") -> Problem:
+    return broken(rule, message, "from_url")
+
+
+def _with_param(query: StatsQuery, name: str, text: str) -> StatsQuery:
+    """*query* with the parameter set by its own step, which checks it."""
+    if name in _STEPS:
+        return _STEPS[name](query, text)
+    if name in FILTERS:
+        return query.where(**{name: text})
+    if name.startswith(METADATA):
+        return with_metadata(query, [(name.removeprefix(METADATA), text)])
+    return query.extra_param(name, text)
+
+
+def _number(text: str) -> int:
+    # What is no number goes on as it is, for the step to refuse.
+    return int(text) if _NUMBER.fullmatch(text) else cast("int", text)
+
+
+def _flag(text: str) -> bool:
+    return _FLAGS[text] if text in _FLAGS else cast("bool", text)
+
+
+_STEPS: Final[Mapping[str, Callable[[StatsQuery, str], StatsQuery]]] = {
+    "version": lambda query, text: query.version(_number(text)),
+    "limit": lambda query, text: query.limit(_number(text)),
+    "timezone": lambda query, text: query.timezone(text),
+    "info": lambda query, text: query.info(_flag(text)),
+    "interval": lambda query, text: query.interval(cast("Interval", text)),
+    "fields": lambda query, text: query.fields(
+        *cast("list[FieldName]", text.split(","))
+    ),
+    "events": lambda query, text: (
+        query.all_events() if text == "*" else query.events(*text.split(","))
+    ),
+    "pages": lambda query, text: query.where(pages=text.split(",")),
+}

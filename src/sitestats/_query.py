@@ -1,0 +1,696 @@
+"""The builder: what to ask about a website, as a value.
+
+A query holds what will be sent, as text. Every step returns a new query and
+checks its own arguments; ``validate`` checks what spans steps.
+"""
+# ruff: noqa: SLF001 - the functions of this module belong to its class, whose
+# public names are the users' alone
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import (
+    TYPE_CHECKING,
+    Final,
+    Literal,
+    TypeAlias,
+    TypedDict,
+    Unpack,
+    cast,
+    final,
+)
+from urllib.parse import quote
+
+import attrs
+
+from . import _periods, _rules
+from ._asked import Asked
+from ._errors import Problem, QueryError, SiteStatsWarning
+from ._hostnames import BaseAddress
+from ._periods import Day, StoredDay
+from ._rules import FieldName, Interval
+from ._wire import HttpRequest
+from ._wording import shown
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+MetadataValue: TypeAlias = str | bool | int | float | datetime
+"""A value of a metadata filter; a datetime needs a time zone (section 4.3)."""
+
+
+class Filters(TypedDict, total=False):
+    """The filters of the Stats API (section 4.3); None takes one away.
+
+    A ``*`` at the end of a value matches everything that starts so. ``page``
+    and ``pages`` also take one contains search, ``"*…*"``.
+    """
+
+    page: str | None
+    """A single page, such as ``"/contact"``."""
+    pages: str | Iterable[str] | None
+    """One page or several."""
+    country: str | None
+    """A country's code, such as ``"NL"``."""
+    referrer: str | None
+    """A normalised referrer, such as ``"google"``."""
+    utm_source: str | None
+    utm_medium: str | None
+    utm_campaign: str | None
+    utm_content: str | None
+    utm_term: str | None
+    browser_name: str | None
+    os_name: str | None
+    device_type: str | None
+    """``"mobile"``, ``"tablet"``, ``"desktop"`` or ``"tv"``."""
+
+
+# The order of the document's tables; metadata and unknown parameters follow.
+_ORDER: Final[tuple[str, ...]] = (
+    "version",
+    "start",
+    "end",
+    "limit",
+    "timezone",
+    "info",
+    "events",
+    "interval",
+    "fields",
+    *_rules.FILTERS,
+)
+_KNOWN: Final = frozenset(_ORDER)
+_ALWAYS_SENT: Final[Mapping[str, StoredDay]] = {
+    "version": str(_rules.LATEST_VERSION),
+    "info": "false",
+}
+METADATA: Final = "metadata."
+
+
+def is_field_name(name: object) -> TypeIs[FieldName]:
+    """Whether *name* is one of the fifteen fields (section 4.3).
+
+    >>> from sitestats import is_field_name
+    >>> is_field_name("pageviews"), is_field_name("page_views")
+    (True, False)
+    """
+    return isinstance(name, str) and name in _rules.FIELDS
+
+
+@final
+@attrs.frozen(init=False, eq=False, repr=False)
+class StatsQuery:
+    """What to ask about one website: a value, bound to no client.
+
+    Each step returns a new query. A step for a single value replaces what an
+    earlier call set; ``where`` and ``where_metadata`` merge by name. Two
+    queries are equal when they would send the same.
+
+    Every step checks its arguments at once and raises a ``QueryError`` with
+    all problems of the call; rules that span steps are checked by
+    ``validate``, which a client calls before it sends anything.
+
+    >>> query = (
+    ...     StatsQuery("example.com")
+    ...     .fields("pageviews", "pages")
+    ...     .last(days=30)
+    ...     .where(country="NL")
+    ... )
+    >>> query.params()["start"]
+    'today-30d'
+    >>> query == query.where(country="BE").where(country="NL")
+    True
+    """
+
+    hostname: str
+    """The website's host name as it is sent: lower case, punycode."""
+    _page_path: str | None
+    _values: Mapping[str, StoredDay]
+    _unjudged: frozenset[str]
+
+    def __init__(self, hostname: str) -> None:
+        """Ask about the website *hostname* (section 4.3).
+
+        Raises:
+            QueryError: It is no host name.
+        """
+        _fill(self, _text(_rules.hostname(hostname)), None, _ALWAYS_SENT, frozenset())
+
+    # --- what is asked for ---
+
+    def fields(self, *names: FieldName) -> StatsQuery:
+        """Ask for these fields, each once (section 4.3).
+
+        Raises:
+            QueryError: A name is unknown, or there is none.
+
+        >>> StatsQuery("example.com").fields("visitors", "pageviews")
+        StatsQuery('example.com').fields('pageviews', 'visitors')
+        """
+        return self._with({"fields": _text(_rules.fields(names))})
+
+    def events(self, *names: str) -> StatsQuery:
+        """Ask for the counts of the events with these names (section 4.3).
+
+        Raises:
+            QueryError: A name is empty or has a comma or a ``*`` in it.
+        """
+        return self._with({"events": _text(_rules.events(names))})
+
+    def all_events(self) -> StatsQuery:
+        """Ask for the counts of all events, at most 1,000 (sections 4.3, 8)."""
+        return self._with({"events": "*"})
+
+    # --- the period ---
+
+    def between(self, start: Day | None = None, end: Day | None = None) -> StatsQuery:
+        """Ask for the days from *start* to *end*, both included (section 4.3).
+
+        A day is a ``date``, ``"2026-03-01"``, ``"today"``, ``"yesterday"`` or
+        ``"today-30d"``. A ``datetime`` with a time zone becomes its day in the
+        query's zone; without one it must be midnight, as a pandas Timestamp of
+        a day is. What is None is left to the service: one month ago, and today.
+
+        Raises:
+            QueryError: A day is none of these, or the end is before the start.
+
+        >>> StatsQuery("example.com").between("2026-03-01", "2026-03-31")
+        StatsQuery('example.com').between('2026-03-01', '2026-03-31')
+        """
+        problems: list[Problem] = []
+        days: dict[str, StoredDay | None] = {}
+        for name, value in (("start", start), ("end", end)):
+            stored = None if value is None else _periods.day(value, name)
+            if isinstance(stored, list):
+                problems += stored
+            else:
+                days[name] = stored
+        problems = problems or _periods.in_order(days["start"], days["end"])
+        if problems:
+            raise QueryError(problems)
+        return self._with(days)
+
+    def last(self, days: int, *, today: bool = False) -> StatsQuery:
+        """Ask for the last whole *days*, which end yesterday (section 4.3).
+
+        With ``today=True`` they end today, which is not over yet.
+
+        Raises:
+            QueryError: *days* is no int from 1 on.
+
+        >>> StatsQuery("example.com").last(days=30).params()["end"]
+        'yesterday'
+        """
+        period = _periods.last(days, today)
+        if isinstance(period, list):
+            raise QueryError(period)
+        return self._with({"start": period[0], "end": period[1]})
+
+    def since(self, day: Day) -> StatsQuery:
+        """Ask for the days from *day* to today (section 4.3).
+
+        Raises:
+            QueryError: *day* is no day; see ``between``.
+        """
+        return self._with({"start": _day(day, "start"), "end": None})
+
+    def on(self, day: Day) -> StatsQuery:
+        """Ask for one day (section 4.3).
+
+        Raises:
+            QueryError: *day* is no day; see ``between``.
+        """
+        stored = _day(day, "start")
+        return self._with({"start": stored, "end": stored})
+
+    def timezone(self, name: str) -> StatsQuery:
+        """Take days in this time zone instead of the website's (section 4.3).
+
+        Raises:
+            QueryError: The tz database has no such name, in this case.
+
+        >>> StatsQuery("example.com").timezone("Europe/Amsterdam")
+        StatsQuery('example.com').timezone('Europe/Amsterdam')
+        """
+        return self._with({"timezone": _text(_periods.timezone(name))})
+
+    def interval(self, name: Interval) -> StatsQuery:
+        """Set the width of the histogram's buckets (section 4.3).
+
+        Raises:
+            QueryError: It is none of hour, day, week, month and year.
+        """
+        return self._with({"interval": _text(_rules.interval(name))})
+
+    # --- filters ---
+
+    def where(self, /, **filters: Unpack[Filters]) -> StatsQuery:
+        """Count only what matches all of these filters (section 4.3).
+
+        Raises:
+            QueryError: A name is unknown, or a value breaks a rule.
+
+        >>> query = StatsQuery("example.com").where(pages=["/blog*", "/docs*"])
+        >>> query.params()["pages"]
+        '/blog*,/docs*'
+        """
+        problems: list[Problem] = []
+        merged: dict[str, str | None] = {}
+        for name, value in cast("Mapping[str, object]", filters).items():
+            if value is None and name in _rules.FILTERS:
+                merged[name] = None
+                continue
+            text = _rules.filter_value(name, value)
+            if isinstance(text, str):
+                merged[name] = text
+            else:
+                problems += text
+        if problems:
+            raise QueryError(problems)
+        return self._with(merged)
+
+    def where_metadata(
+        self,
+        mapping: Mapping[str, MetadataValue | None] | None = None,
+        /,
+        **more: MetadataValue | None,
+    ) -> StatsQuery:
+        """Count only what has all of these metadata (section 4.3).
+
+        Values match exactly. Numbers match stored numbers and text, ``True``
+        and ``False`` stored flags and text, a datetime with a time zone stored
+        moments and text.
+
+        Raises:
+            QueryError: A key has other characters than letters, digits and
+                underscores, or a value is of another type.
+
+        >>> StatsQuery("example.com").where_metadata(plan="pro", seats=5)
+        StatsQuery('example.com').where_metadata(plan='pro', seats='5')
+        """
+        query = with_metadata(self, [*_pairs(mapping), *more.items()])
+        _warn_of_metadata(query, {*(mapping or ()), *more}, stacklevel=3)
+        return query
+
+    # --- the rest ---
+
+    def limit(self, entries: int) -> StatsQuery:
+        """Let each list have at most so many entries, 1 to 1000 (section 8).
+
+        Without this step the service gives 50. Events and the histogram are
+        not cut.
+
+        Raises:
+            QueryError: It is no int from 1 to 1000.
+        """
+        return self._with({"limit": _text(_rules.limit(entries))})
+
+    def path(self, page: str) -> StatsQuery:
+        """Ask for one page by its address (section 4.3).
+
+        *page* is the path as it is read, not percent-encoded; a ``*`` is a
+        plain character here.
+
+        Raises:
+            QueryError: It does not start with a slash, it is the root page
+                (``where(page="/")``), or it has a dot segment or a control
+                character.
+
+        >>> StatsQuery("example.com").path("/over ons").url("https://x.example")
+        'https://x.example/example.com/over%20ons.json?version=6&info=false'
+        """
+        return _make(
+            self.hostname, _text(_rules.path(page)), self._values, self._unjudged
+        )
+
+    def website(self, hostname: str) -> StatsQuery:
+        """Ask the same about another website.
+
+        Raises:
+            QueryError: It is no host name.
+        """
+        return _make(
+            _text(_rules.hostname(hostname)),
+            self._page_path,
+            self._values,
+            self._unjudged,
+        )
+
+    def version(self, number: int) -> StatsQuery:
+        """Ask for the format of an older version, 1 to 6 (section 9).
+
+        Raises:
+            QueryError: It is no int from 1 to 6.
+        """
+        return self._with({"version": _text(_rules.version(number))})
+
+    def info(self, wanted: bool) -> StatsQuery:  # noqa: FBT001 - the only argument
+        """Ask for more information about the fields (section 4.3).
+
+        Raises:
+            QueryError: It is neither True nor False.
+        """
+        return self._with({"info": _text(_rules.info(wanted))})
+
+    def extra_param(
+        self,
+        name: str,
+        value: str | bool | float | None,  # noqa: FBT001 - one kind of value of several
+    ) -> StatsQuery:
+        """Send a parameter as it is: the way around every rule.
+
+        For what the service may add, or takes without documenting it. The
+        value is not judged, and replaces what a step set for that parameter;
+        None takes it away.
+
+        Raises:
+            QueryError: The name is empty or ``callback``, or the value can't
+                be sent.
+
+        >>> StatsQuery("example.com").extra_param("start", "2026-W10").params()
+        {'version': '6', 'start': '2026-W10', 'info': 'false'}
+        """
+        key = _text(_rules.extra_name(name))
+        if value is None:
+            return self._with({key: None})
+        query = self._with({key: _text(_rules.extra_value(key, value))})
+        return _make(
+            query.hostname,
+            query._page_path,
+            query._values,
+            query._unjudged | {key},
+        )
+
+    # --- checking and sending ---
+
+    def problems(self, has_key: bool | None = None) -> tuple[Problem, ...]:  # noqa: FBT001 - a fact about the client
+        """Every broken rule that spans steps.
+
+        Args:
+            has_key: Whether the client that will send the query has an API
+                key; None when that is not known, and then no rule is broken
+                for the lack of one.
+
+        >>> [problem.rule for problem in StatsQuery("example.com").problems()]
+        ['fields-or-events']
+        """
+        period, problems = self._period()
+        if self._unjudged.isdisjoint(("start", "end")):
+            days = {**self._values, **period}
+            problems += _periods.in_order(days.get("start"), days.get("end"))
+        return (*problems, *_rules.across(self._facts(), has_key))
+
+    def validate(self, has_key: bool | None = None) -> None:  # noqa: FBT001 - as above
+        """Check the rules that span steps; see ``problems``.
+
+        Raises:
+            QueryError: Rules are broken; it holds every problem.
+        """
+        problems = self.problems(has_key)
+        if problems:
+            raise QueryError(problems)
+
+    def params(self) -> dict[str, str]:
+        """Return the parameters that are sent, without host name and path.
+
+        Their order depends on nothing but the parameters, so they make a
+        stable cache key.
+
+        Raises:
+            QueryError: A moment has no time zone to be a day in.
+
+        >>> StatsQuery("example.com").fields("visitors").params()
+        {'version': '6', 'info': 'false', 'fields': 'visitors'}
+        """
+        period, problems = self._period()
+        if problems:
+            raise QueryError(problems)
+        values = {**self._values, **period}
+        ordered = [name for name in _ORDER if name in values]
+        if len(ordered) < len(values):
+            # Sorting by the key's kind puts metadata before unknown parameters.
+            ordered += sorted(values.keys() - _KNOWN, key=_metadata_first)
+        return {name: cast("str", values[name]) for name in ordered}
+
+    def url(self, base_url: str | BaseAddress) -> str:
+        """Return the whole address of the query's data (section 4.3).
+
+        Raises:
+            QueryError: *base_url* is no base address, or a moment has no time
+                zone to be a day in.
+
+        >>> StatsQuery("example.com").url("https://stats.example.org")
+        'https://stats.example.org/example.com.json?version=6&info=false'
+        """
+        request = HttpRequest("GET", address(self), tuple(self.params().items()))
+        return f"{base_of(base_url, 'url')}{request.target}"
+
+    @classmethod
+    def from_url(
+        cls, address: str, base_url: str | BaseAddress | None = None
+    ) -> StatsQuery:
+        """Read a query from the address of a dashboard or of its data.
+
+        An address that ends in ``.json`` is one of data. Parameters that the
+        document does not name are kept as by ``extra_param``; ``version`` is 6
+        and ``info`` is false unless the address says otherwise.
+
+        Args:
+            address: With ``https://`` or ``http://``.
+            base_url: Where the service is, when that has a path of its own.
+
+        Raises:
+            QueryError: It is no such address, or a parameter breaks a rule.
+
+        >>> address = "https://stats.example.org/example.com/contact?country=NL"
+        >>> StatsQuery.from_url(address)
+        StatsQuery('example.com').path('/contact').where(country='NL')
+        """
+        from . import _addresses
+
+        query = _addresses.read(address, base_url)
+        keys = {name.removeprefix(METADATA) for name in query._values}
+        _warn_of_metadata(query, keys, stacklevel=3)
+        return query
+
+    # --- a value ---
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, StatsQuery):
+            return NotImplemented
+        return self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        from . import _spelling
+
+        return _spelling.chain(
+            self.hostname, self._page_path, self._values, self._unjudged
+        )
+
+    def _key(self) -> tuple[object, ...]:
+        period, _ = self._period()
+        values = {**self._values, **period}
+        return self.hostname, self._page_path, frozenset(values.items())
+
+    def _with(self, changes: Mapping[str, StoredDay | None]) -> StatsQuery:
+        values = dict(self._values)
+        for name, value in changes.items():
+            if value is not None:
+                values[name] = value
+            elif name in _ALWAYS_SENT:
+                values[name] = _ALWAYS_SENT[name]
+            else:
+                values.pop(name, None)
+        unjudged = self._unjudged
+        if unjudged:
+            unjudged = unjudged.difference(changes)
+        return _make(self.hostname, self._page_path, values, unjudged)
+
+    def _period(self) -> tuple[dict[str, str], list[Problem]]:
+        """The moments as days of the query's zone, and those that can't be."""
+        days: dict[str, str] = {}
+        problems: list[Problem] = []
+        for name in ("start", "end"):
+            value = self._values.get(name)
+            if value is None or isinstance(value, str):
+                continue
+            zone = self._values.get("timezone")
+            assert not isinstance(zone, datetime)
+            text = _periods.in_zone(value, zone, name)
+            if isinstance(text, str):
+                days[name] = text
+            else:
+                problems += text
+        return days, problems
+
+    def _facts(self) -> _rules.Facts:
+        def judged(name: str) -> str | None:
+            value = self._values.get(name)
+            assert not isinstance(value, datetime)
+            return None if name in self._unjudged else value
+
+        fields, pages = judged("fields"), judged("pages")
+        return _rules.Facts(
+            version=int(judged("version") or _rules.LATEST_VERSION),
+            path=self._page_path,
+            fields=None if fields is None else tuple(fields.split(",")),
+            events=judged("events"),
+            interval=judged("interval"),
+            page=judged("page"),
+            pages=None if pages is None else tuple(pages.split(",")),
+            metadata=tuple(
+                name.removeprefix(METADATA)
+                for name in self._values
+                if name.startswith(METADATA) and name not in self._unjudged
+            ),
+            unjudged=self._unjudged,
+        )
+
+
+def _fill(
+    query: StatsQuery,
+    hostname: str,
+    page: str | None,
+    values: Mapping[str, StoredDay],
+    unjudged: frozenset[str],
+) -> None:
+    # A frozen class refuses plain assignment, also from its own constructor.
+    put = object.__setattr__
+    put(query, "hostname", hostname)
+    put(query, "_page_path", page)
+    put(query, "_values", values)
+    put(query, "_unjudged", unjudged)
+
+
+def _make(
+    hostname: str,
+    page: str | None,
+    values: Mapping[str, StoredDay],
+    unjudged: frozenset[str],
+) -> StatsQuery:
+    """A query of parts that are checked already."""
+    query = object.__new__(StatsQuery)
+    _fill(query, hostname, page, values, unjudged)
+    return query
+
+
+def _text(verdict: _rules.Verdict) -> str:
+    if isinstance(verdict, str):
+        return verdict
+    raise QueryError(verdict)
+
+
+def _day(value: object, where: str) -> StoredDay:
+    stored = _periods.day(value, where)
+    if isinstance(stored, list):
+        raise QueryError(stored)
+    return stored
+
+
+def base_of(base_url: str | BaseAddress, where: str) -> BaseAddress:
+    if isinstance(base_url, BaseAddress):
+        return base_url
+    try:
+        return BaseAddress.parse(base_url)
+    except ValueError as error:
+        message = str(error).removesuffix(".")
+        raise QueryError([_rules.broken("address", message, where)]) from None
+
+
+def _int(text: str | None, default: int) -> int:
+    # What came through the escape hatch may be anything.
+    return (
+        int(text) if text is not None and re.fullmatch(r"[0-9]{1,9}", text) else default
+    )
+
+
+def _metadata_first(name: str) -> tuple[bool, str]:
+    return not name.startswith(METADATA), name
+
+
+def _pairs(mapping: object) -> Iterable[tuple[object, object]]:
+    if mapping is None:
+        return ()
+    if isinstance(mapping, Mapping):
+        try:
+            return [*cast("Mapping[object, object]", mapping).items()]
+        except Exception as error:  # noqa: BLE001 - a mapping of the user's may raise anything
+            problem = f"the mapping could not be read: {type(error).__name__}"
+    else:
+        problem = f"give a mapping of keys to values, not {shown(mapping)}"
+    raise QueryError([_rules.broken("metadata-value", problem, "where_metadata")])
+
+
+def with_metadata(
+    query: StatsQuery, pairs: Iterable[tuple[object, object]]
+) -> StatsQuery:
+    """*query* with these metadata filters, without a warning."""
+    problems: list[Problem] = []
+    merged: dict[str, str | None] = {}
+    for key, value in pairs:
+        name = _rules.metadata_key(key)
+        if not isinstance(name, str):
+            problems += name
+            continue
+        text = None if value is None else _rules.metadata_value(name, value)
+        if isinstance(text, list):
+            problems += text
+        else:
+            merged[METADATA + name] = text
+    if problems:
+        raise QueryError(problems)
+    return query._with(merged)
+
+
+def _warn_of_metadata(query: StatsQuery, keys: Iterable[str], stacklevel: int) -> None:
+    texts = {
+        key: value
+        for key in sorted(keys)
+        if METADATA + key not in query._unjudged
+        and isinstance(value := query._values.get(METADATA + key), str)
+    }
+    for problem in _rules.metadata_warnings(texts):
+        warnings.warn(str(problem), SiteStatsWarning, stacklevel=stacklevel)
+
+
+def asked(query: StatsQuery) -> Asked:
+    """What the answer to *query* is checked against.
+
+    Values that were given through the escape hatch count as they would be
+    sent.
+    """
+    params = query.params()
+    fields = [name for name in params.get("fields", "").split(",") if name]
+    known = [name for name in _rules.FIELDS if name in fields]
+    names = params.get("events")
+    events: tuple[str, ...] | Literal["*"] | None = None
+    if names is not None:
+        events = "*" if names == "*" else tuple(names.split(","))
+    return Asked(
+        hostname=query.hostname,
+        path=page_path(query),
+        fields=(*known, *(name for name in fields if name not in _rules.FIELDS)),
+        events=events,
+        limit=_int(params.get("limit"), _rules.DEFAULT_LIMIT),
+        timezone=params.get("timezone"),
+        version=_int(params.get("version"), _rules.LATEST_VERSION),
+        interval=params.get("interval"),
+    )
+
+
+def page_path(query: StatsQuery) -> str | None:
+    """The page of the query's address, decoded, or None for the whole website."""
+    return query._page_path
+
+
+def address(query: StatsQuery) -> str:
+    """The path of the query's address below the base address, encoded."""
+    page = query._page_path
+    # Nothing but the slashes between segments is left as it is.
+    encoded = "" if page is None else quote(page, safe="/")
+    return f"/{query.hostname}{encoded}.json"

@@ -1,0 +1,273 @@
+"""Requests: what is asked, as it goes over the wire."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitestats._errors import QueryError, SpecError
+from sitestats._query import StatsQuery
+from sitestats._requests import (
+    add_request,
+    custom_request,
+    jsonp_request,
+    list_request,
+    stats_request,
+)
+from sitestats._wire import Credentials
+
+
+def test_statistics_are_asked_for_by_host_name() -> None:
+    """The address is the host name with .json, and the key alone goes along."""
+    request = stats_request(StatsQuery("example.com").fields("pageviews"))
+    assert (request.method, request.path) == ("GET", "/example.com.json")
+    assert request.params == (
+        ("version", "6"),
+        ("info", "false"),
+        ("fields", "pageviews"),
+    )
+    assert request.credentials is Credentials.KEY
+    assert request.content_type is None
+    assert request.body == b""
+    assert not request.fresh_connection
+
+
+@pytest.mark.parametrize(
+    ("page", "address"),
+    {
+        "plain": ("/contact", "/example.com/contact.json"),
+        "slash at the end": ("/blog/", "/example.com/blog/.json"),
+        "two dots inside": ("/a..b", "/example.com/a..b.json"),
+        "space": ("/over ons", "/example.com/over%20ons.json"),
+        "not ASCII": ("/über", "/example.com/%C3%BCber.json"),
+        "question mark, hash": ("/a?b#c", "/example.com/a%3Fb%23c.json"),
+        "percent": ("/%2e%2e/x", "/example.com/%252e%252e/x.json"),
+        "star": ("/a*", "/example.com/a%2A.json"),
+        "json": ("/data.json", "/example.com/data.json.json"),
+        "backslash": ("/..\\x", "/example.com/..%5Cx.json"),
+    }.values(),
+)
+def test_a_page_is_encoded_per_segment(page: str, address: str) -> None:
+    """Every character of a page's path but the slashes is data."""
+    query = StatsQuery("example.com").path(page)
+    assert stats_request(query).path == address
+    assert StatsQuery.from_url(query.url("https://x.example")) == query
+
+
+def test_a_callback_goes_with_one_request() -> None:
+    """JSONP is the same request with the callback's name."""
+    query = StatsQuery("example.com").fields("pages")
+    request = jsonp_request(query, "app.$show_1")
+    assert request.params == (
+        *stats_request(query).params,
+        ("callback", "app.$show_1"),
+    )
+    assert request.credentials is Credentials.KEY
+
+
+@pytest.mark.parametrize(
+    "callback",
+    [
+        "",
+        "1a",
+        "a-b",
+        "a b",
+        ".a",
+        "a.",
+        "a..b",
+        "a[0]",
+        "alert(1)",
+        "a;b",
+        "a\n",
+        "é",
+        "class",
+        "app.delete",
+        "this.show",
+        None,
+        5,
+        True,
+        ["a"],
+    ],
+    ids=repr,
+)
+def test_a_callback_is_dotted_identifiers(callback: object) -> None:
+    """What is no name of a function is refused before anything is sent."""
+    with pytest.raises(SpecError, match="callback") as caught:
+        jsonp_request(StatsQuery("example.com"), callback)  # type: ignore[arg-type]
+    assert [problem.rule for problem in caught.value.problems] == ["callback-name"]
+
+
+def test_the_list_wants_both_credentials() -> None:
+    """The Admin API gets JSON's content type and both credentials."""
+    request = list_request()
+    assert (request.method, request.path) == ("GET", "/api/websites")
+    assert request.credentials is Credentials.KEY_AND_USER
+    assert request.content_type == "application/json"
+    assert request.params == ()
+    assert request.body == b""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "payload"),
+    {
+        "the least": ({}, {"hostname": "example.com", "isPublic": False}),
+        "everything": (
+            {"timezone": "Europe/Amsterdam", "public": True, "label": "shop"},
+            {
+                "hostname": "example.com",
+                "timezone": "Europe/Amsterdam",
+                "isPublic": True,
+                "label": "shop",
+            },
+        ),
+        "an empty label": (
+            {"label": ""},
+            {"hostname": "example.com", "isPublic": False, "label": ""},
+        ),
+        "a label in Greek": (
+            {"label": "Αθήνα"},
+            {"hostname": "example.com", "isPublic": False, "label": "Αθήνα"},
+        ),
+    }.values(),
+    ids=["the least", "everything", "an empty label", "a label in Greek"],
+)
+def test_adding_sends_what_was_given(
+    arguments: dict[str, object], payload: dict[str, object]
+) -> None:
+    """The payload has the document's names, and nothing that was left out."""
+    request = add_request("EXAMPLE.com.", **arguments)  # type: ignore[arg-type]
+    assert (request.method, request.path) == ("POST", "/api/websites/add")
+    assert json.loads(request.body) == payload
+    assert request.fresh_connection
+    assert request.credentials is Credentials.KEY_AND_USER
+    assert request.content_type == "application/json"
+
+
+def test_adding_tells_every_problem() -> None:
+    """A wrong specification is refused once, with all that is wrong with it."""
+    with pytest.raises(SpecError) as caught:
+        add_request(
+            "https://example.com",
+            timezone="europe/amsterdam",
+            public="yes",  # type: ignore[arg-type]
+            label=5,  # type: ignore[arg-type]
+        )
+    problems = caught.value.problems
+    assert [problem.rule for problem in problems] == [
+        "website-hostname",
+        "website-timezone",
+        "website-public",
+        "website-label",
+    ]
+    assert {problem.section for problem in problems} == {"4.2"}
+    assert "Europe/Amsterdam" in problems[1].message
+
+
+@pytest.mark.parametrize("zone", ["UTC+3", "", "+02:00", "Mars/Base", 5, True])
+def test_a_zone_that_would_become_utc_is_not_sent(zone: object) -> None:
+    """The service turns an unknown zone into UTC without a word."""
+    with pytest.raises(SpecError, match="time"):
+        add_request("example.com", timezone=zone)  # type: ignore[arg-type]
+
+
+def test_a_label_that_can_not_be_sent_is_refused() -> None:
+    """Half of a surrogate pair has no place in UTF-8."""
+    with pytest.raises(SpecError, match="surrogate"):
+        add_request("example.com", label="\ud800")
+
+
+def test_a_custom_endpoint_takes_parameters_and_a_body() -> None:
+    """Values go as text, None is left out, and a falsy value is not."""
+    request = custom_request(
+        "post",
+        "/api/custom/ü %20",
+        {"a": 0, "b": "", "c": None, "d": False, "e": 1.5},
+        {"x": [1, None]},
+    )
+    assert request.method == "POST"
+    assert request.path == "/api/custom/%C3%BC%20%20"
+    assert request.params == (("a", "0"), ("b", ""), ("d", "false"), ("e", "1.5"))
+    assert json.loads(request.body) == {"x": [1, None]}
+    assert request.credentials is Credentials.KEY_AND_USER
+    assert request.content_type == "application/json"
+    assert request.fresh_connection
+    assert not custom_request("GET", "/api/custom").fresh_connection
+    assert custom_request("GET", "/api/custom").body == b""
+
+
+NOT_RELATIVE = {
+    "empty": "",
+    "no slash": "api/custom",
+    "scheme": "https://evil.example/api",
+    "scheme in capitals": "HTTPS://evil.example",
+    "another host": "//evil.example/api",
+    "backslash": "/\\evil.example",
+    "encoded backslash": "/a%5C..",
+    "dots": "/a/../b",
+    "dot": "/./a",
+    "dots at the end": "/a/..",
+    "encoded dots": "/a/%2e%2E/b",
+    "half encoded dots": "/a/.%2e/b",
+    "dots behind an encoded slash": "/a/x%2f../b",
+    "query": "/a?b=c",
+    "fragment": "/a#b",
+    "line break": "/a\r\nHost: evil.example",
+    "encoded line break": "/a%0d%0a",
+    "percent": "/100%",
+    "lone surrogate": "/\ud800",
+    "None": None,
+    "bytes": b"/a",
+}
+
+
+@pytest.mark.parametrize("path", NOT_RELATIVE.values(), ids=NOT_RELATIVE)
+def test_a_custom_endpoint_is_below_the_base_address(path: object) -> None:
+    """No path leads the credentials to another place."""
+    with pytest.raises(QueryError):
+        custom_request("GET", path)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("method", ["", "CONNECT", "TRACE", "GET\r\n", "G T", None, 5])
+def test_a_custom_method_is_one_of_http(method: object) -> None:
+    """What is no method is refused, and so are those for proxies."""
+    with pytest.raises(QueryError, match="method"):
+        custom_request(method, "/a")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("params", "body"),
+    [
+        ({"a": float("nan")}, None),
+        ({"a": [1]}, None),
+        ({"a": "\ud800"}, None),
+        ({"\ud800": "a"}, None),
+        ({1: "a"}, None),
+        ("a=b", None),
+        (None, float("inf")),
+        (None, {1, 2}),
+        (None, object()),
+    ],
+    ids=repr,
+)
+def test_a_custom_value_that_can_not_be_sent_is_refused(
+    params: object, body: object
+) -> None:
+    """Nothing that JSON or a query string can't hold is sent in another form."""
+    with pytest.raises(QueryError):
+        custom_request("POST", "/a", params, body)  # type: ignore[arg-type]
+
+
+@given(st.text() | st.builds("/{}".format, st.text()))
+def test_any_path_is_below_the_base_address_or_refused(path: str) -> None:
+    """Whatever is accepted is one plain path of ASCII characters."""
+    try:
+        request = custom_request("GET", path)
+    except QueryError:
+        return
+    assert re.fullmatch(r"/([^/\\?#\x00-\x20].*)?", request.path)
+    assert request.path.isascii()
+    assert {".", ".."}.isdisjoint(request.path.split("/"))
