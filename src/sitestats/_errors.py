@@ -205,7 +205,8 @@ class NotFoundError(ServiceError):
 
 class WebsiteLockedError(ServiceError):
     """The website is locked, as the service's badge is missing from it
-    (sections 3 and 7)."""
+    (sections 3 and 7).
+    """
 
 
 class RateLimitedError(ServiceError):
@@ -221,9 +222,7 @@ class RateLimitedError(ServiceError):
         request: HttpRequest | None = None,
         retry_after: float | None = None,
     ) -> None:
-        super().__init__(
-            message, status=status, code=code, body=body, request=request
-        )
+        super().__init__(message, status=status, code=code, body=body, request=request)
         self.retry_after = retry_after
         """Seconds that the service asks to wait, or None when it named none."""
 
@@ -259,4 +258,5 @@ class ResponseTooLargeError(ResponseError):
 
 class SiteStatsWarning(UserWarning):
     """Something is worth a look: the answer is for another zone, version or
-    path than asked, or a value will match literally."""
+    path than asked, or a value will match literally.
+    """
