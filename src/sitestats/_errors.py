@@ -29,13 +29,15 @@ Every error pickles, and none holds a credential: a request keeps none.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import attrs
 
 from ._wire import HttpRequest
 
 E = TypeVar("E", bound=BaseException)
+
+_SHOWN_PROBLEMS: Final = 50
 
 
 @attrs.frozen
@@ -183,8 +185,13 @@ class ServiceError(SiteStatsError):
         self.code = code
         """The service's own code, such as ``"BADGE_REQUIRED"``."""
         self.message = message
+        """The service's own words, or a sentence about an answer without any."""
         self.body = body
         self.request = request
+
+    def __str__(self) -> str:
+        asked = f", {self.request}" if self.request is not None else ""
+        return f"{self.message} (status {self.status}{asked})"
 
 
 class BadRequestError(ServiceError):
@@ -205,8 +212,7 @@ class NotFoundError(ServiceError):
 
 class WebsiteLockedError(ServiceError):
     """The website is locked, as the service's badge is missing from it
-    (sections 3 and 7).
-    """
+    (sections 3 and 7)."""
 
 
 class RateLimitedError(ServiceError):
@@ -247,7 +253,12 @@ class ResponseError(SiteStatsError):
         request: HttpRequest | None = None,
     ) -> None:
         self.problems = tuple(problems)
-        super().__init__("\n".join([message, *map(str, self.problems)]))
+        # An answer of thousands of entries may be wrong in every one of them.
+        lines = [message, *map(str, self.problems[:_SHOWN_PROBLEMS])]
+        if len(self.problems) > _SHOWN_PROBLEMS:
+            more = len(self.problems) - _SHOWN_PROBLEMS
+            lines.append(f"… and {more} more in .problems")
+        super().__init__("\n".join(lines))
         self.body = body
         self.request = request
 
@@ -258,5 +269,4 @@ class ResponseTooLargeError(ResponseError):
 
 class SiteStatsWarning(UserWarning):
     """Something is worth a look: the answer is for another zone, version or
-    path than asked, or a value will match literally.
-    """
+    path than asked, or a value will match literally."""
