@@ -1,0 +1,226 @@
+"""The histogram's entries: when each begins, and which one is not over yet."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Final
+from zoneinfo import ZoneInfo
+
+import attrs
+
+from ._entries import Entry, Incomplete, from_known
+
+_COUNTS: Final = ("pageviews", "visitors")
+
+
+@attrs.frozen(weakref_slot=False, repr=False)
+class HistogramEntry(Entry):
+    """Page views and visitors of one hour, day, week, month or year.
+
+    Section 2.3 names the histogram and leaves its entries open; these are the
+    values that the service was seen to send, and two that are worked out:
+    ``start`` and ``partial``.
+
+    >>> import datetime as dt
+    >>> from sitestats import HistogramEntry
+    >>> HistogramEntry(dt.date(2026, 11, 20), pageviews=3, visitors=2).partial
+    False
+    """
+
+    columns: ClassVar[tuple[str, ...]] = (
+        "date",
+        "start",
+        "hour",
+        "year",
+        "week",
+        "pageviews",
+        "visitors",
+        "partial",
+    )
+    _label: ClassVar[str] = "HistogramEntry"
+
+    date: dt.date
+    """The day, or the day that the week, month or year is known by; in the zone
+    of the answer."""
+    pageviews: int
+    """Page views in this part of the period."""
+    visitors: int
+    """Visitors in this part of the period. A visitor may count in several
+    parts, so adding them up gives too many."""
+    start: dt.datetime | None = None
+    """When an hour begins, in the zone of the answer; None for other intervals
+    and when the zone is not known. The hour that is repeated at the end of
+    summer time is there twice, the second time with ``fold=1``."""
+    hour: int | None = None
+    """From 0 to 23, None for other intervals."""
+    year: int | None = None
+    """The year that ``week`` belongs to; None where the answer has none."""
+    week: int | None = None
+    """The week's number; None for other intervals."""
+    partial: bool = False
+    """Whether it was not over when the service answered, as the current day is
+    when the period ends today: its counts will still grow."""
+
+    def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
+        for name, value in super().__rich_repr__():
+            if value is not None and value is not False:
+                yield name, value
+
+
+class IncompleteHistogramEntry(Incomplete, HistogramEntry):
+    """A ``HistogramEntry`` that lacks a count."""
+
+    __slots__ = ("_known",)
+
+    date = from_known("date")
+    start = from_known("start")
+    hour = from_known("hour")
+    year = from_known("year")
+    week = from_known("week")
+    partial = from_known("partial")
+
+
+@attrs.frozen(weakref_slot=False)
+class Bucket:
+    """One entry of a histogram as the answer has it."""
+
+    date: dt.date
+    pageviews: int | None = None
+    visitors: int | None = None
+    hour: int | None = None
+    year: int | None = None
+    week: int | None = None
+
+
+def read_histogram(
+    buckets: Sequence[Bucket],
+    *,
+    interval: str | None,
+    timezone: str | None,
+    end: dt.datetime | None,
+    moment: dt.datetime | None,
+) -> list[HistogramEntry]:
+    """Make entries of *buckets*, which are in ascending order.
+
+    Args:
+        buckets: As they are in the answer.
+        interval: What was asked for; None means by day.
+        timezone: The zone that the answer was made in.
+        end: The last moment of the period.
+        moment: When the service answered; None marks no entry as partial.
+    """
+    zone = _zone(timezone)
+    starts = _starts(buckets, zone)
+    first_partial = len(buckets)
+    while moment is not None and first_partial > 0:
+        last = first_partial - 1
+        over = _over(buckets[last], starts[last], interval, zone, end)
+        if over is None or over <= moment:
+            break
+        first_partial = last
+        # Without a zone the end of the period is all that is known, and that
+        # tells of the last entry alone.
+        if zone is None:
+            break
+    return [
+        _entry(bucket, start, partial=index >= first_partial)
+        for index, (bucket, start) in enumerate(zip(buckets, starts, strict=True))
+    ]
+
+
+def _entry(
+    bucket: Bucket, start: dt.datetime | None, *, partial: bool
+) -> HistogramEntry:
+    if bucket.pageviews is not None and bucket.visitors is not None:
+        return HistogramEntry(
+            bucket.date,
+            bucket.pageviews,
+            bucket.visitors,
+            start,
+            bucket.hour,
+            bucket.year,
+            bucket.week,
+            partial,
+        )
+    known = {name: getattr(bucket, name) for name in attrs.fields_dict(Bucket)}
+    for count in _COUNTS:
+        if known[count] is None:
+            del known[count]
+    return IncompleteHistogramEntry({**known, "start": start, "partial": partial})
+
+
+def _zone(name: str | None) -> dt.tzinfo | None:
+    if name is None:
+        return None
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        # The service knows a zone that this machine does not.
+        return None
+
+
+def _starts(
+    buckets: Sequence[Bucket], zone: dt.tzinfo | None
+) -> list[dt.datetime | None]:
+    starts: list[dt.datetime | None] = []
+    previous: Bucket | None = None
+    for bucket in buckets:
+        # Two hours of one name, one after the other, are those before and after
+        # the clocks were turned back.
+        repeated = previous is not None and (previous.date, previous.hour) == (
+            bucket.date,
+            bucket.hour,
+        )
+        starts.append(_start(bucket, zone, fold=int(repeated)))
+        previous = bucket
+    return starts
+
+
+def _start(bucket: Bucket, zone: dt.tzinfo | None, *, fold: int) -> dt.datetime | None:
+    if bucket.hour is None or zone is None:
+        return None
+    try:
+        return dt.datetime.combine(
+            bucket.date, dt.time(bucket.hour, tzinfo=zone, fold=fold)
+        )
+    except (ValueError, OverflowError):
+        return None
+
+
+def _over(
+    bucket: Bucket,
+    start: dt.datetime | None,
+    interval: str | None,
+    zone: dt.tzinfo | None,
+    end: dt.datetime | None,
+) -> dt.datetime | None:
+    """From when on no count of *bucket* changes; None when that can't be told."""
+    if zone is None:
+        return end
+    try:
+        if start is not None:
+            over = start.astimezone(dt.UTC) + dt.timedelta(hours=1)
+        else:
+            following = _following(bucket.date, interval)
+            midnight = dt.datetime.combine(following, dt.time(tzinfo=zone))
+            over = midnight.astimezone(dt.UTC)
+    except (ValueError, OverflowError):
+        # Close to the year 9999.
+        return end
+    # A bucket may reach beyond the period, as a week does, but nothing that
+    # came after the period counts in it.
+    return over if end is None else min(over, end)
+
+
+def _following(date: dt.date, interval: str | None) -> dt.date:
+    """The first day after the day, week, month or year that *date* is in."""
+    if interval == "week":
+        # By weekday, since a week that the period cuts may be known by the
+        # period's first day.
+        return date + dt.timedelta(days=7 - date.weekday())
+    if interval == "month":
+        return dt.date(date.year + date.month // 12, date.month % 12 + 1, 1)
+    if interval == "year":
+        return dt.date(date.year + 1, 1, 1)
+    return date + dt.timedelta(days=1)

@@ -1,0 +1,70 @@
+"""Websites, as the Admin API tells of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import attrs
+
+from ._errors import Problem
+from ._json import JsonValue
+
+
+def _no_extra() -> Mapping[str, JsonValue]:
+    return {}
+
+
+@attrs.frozen(kw_only=True)
+class Website:
+    """One website of the user (section 2.1).
+
+    >>> for website in client.websites.list():
+    ...     assert website.hostname and website.pageviews >= 0
+    """
+
+    hostname: str
+    """The host name, which a query is made for."""
+    is_public: bool
+    """Whether everybody may read the website's statistics."""
+    timezone: str
+    """The name of the website's own time zone."""
+    has_ssl: bool
+    """Whether the website has SSL."""
+    has_script: bool
+    """Whether the tracking script was found on it."""
+    own_hostname: str | None
+    """The custom domain that gets around ad blockers, None when there is none."""
+    label: str | None
+    """The user's own text for it; None when the service sends null."""
+    pageviews: int
+    """Estimated page views in 30 days, from recent usage."""
+    events: int
+    """Estimated events in 30 days, from recent usage."""
+    extra: Mapping[str, JsonValue] = attrs.field(factory=_no_extra, hash=False)
+    """What else the service sends, by its name there."""
+
+
+@attrs.frozen(kw_only=True)
+class AddedWebsite:
+    """What adding a website led to (section 2.2).
+
+    >>> added = client.websites.add("example.com", timezone="Europe/Amsterdam")
+    >>> added.hostname, added.timezone, added.public, added.differences
+    ('example.com', 'Europe/Amsterdam', False, ())
+    """
+
+    hostname: str
+    """The host name of the website."""
+    custom_domain: str | None
+    """The custom domain, None when there is none."""
+    public: bool
+    """Whether everybody may read the website's statistics."""
+    timezone: str
+    """The time zone that was applied."""
+    valid_dns: bool
+    """Whether the DNS is valid."""
+    differences: tuple[Problem, ...] = ()
+    """What came out otherwise than it was asked for; ``where`` names it
+    (``"timezone"``). The website exists all the same."""
+    extra: Mapping[str, JsonValue] = attrs.field(factory=_no_extra, hash=False)
+    """What else the service sends, by its name there."""

@@ -1,0 +1,310 @@
+"""The statistics of one answer: a value that knows what was asked."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import attrs
+
+from ._asked import Asked
+from ._entries import Entries, EventCount, ListEntry, PageEntry
+from ._errors import FieldNotRequestedError, ResponseError
+from ._histogram import HistogramEntry
+from ._json import NotJsonError, load_json
+
+if TYPE_CHECKING:
+    from ._json import JsonValue
+    from ._query import StatsQuery
+
+TOTALS: Final = ("pageviews", "visitors")
+LISTS: Final = (
+    "countries",
+    "referrers",
+    "utm_sources",
+    "utm_mediums",
+    "utm_campaigns",
+    "utm_contents",
+    "utm_terms",
+    "browser_names",
+    "os_names",
+    "device_types",
+)
+"""The lists whose entries are alike; those of pages have a path for a value."""
+
+FIELDS: Final = (*TOTALS, "histogram", "pages", *LISTS, "seconds_on_page")
+"""What a query can ask for, in the document's order (section 2.3)."""
+
+_ENVELOPE: Final = (
+    "hostname",
+    "path",
+    "timezone",
+    "version",
+    "start",
+    "end",
+    "generated_in_ms",
+)
+
+KNOWN_NAMES: Final = frozenset(
+    (*FIELDS, "events", *_ENVELOPE, "docs", "info", "ok", "success", "url")
+)
+"""What answers were seen to hold; everything else is in ``Stats.extra``."""
+
+
+@attrs.frozen(kw_only=True, repr=False, eq=False)
+class Stats:
+    """The statistics that a query asked for (section 2.3).
+
+    Each field that was requested is an attribute of its plain type. One that
+    was not requested raises ``FieldNotRequestedError`` when it is read, so that
+    nothing, zero and not requested never mix. Two results are equal when their
+    queries are and the requested values.
+
+    >>> hostname = client.websites.list()[0].hostname
+    >>> query = StatsQuery(hostname).fields("pageviews", "pages").limit(3)
+    >>> stats = client.stats.get(query)
+    >>> stats.pages[0].pageviews <= stats.pageviews
+    True
+    >>> "pages" in stats, "visitors" in stats, stats.requested
+    (True, False, ('pageviews', 'pages'))
+    """
+
+    query: StatsQuery
+    """What was asked."""
+    hostname: str | None = None
+    """The website, as the answer names it; None when it does not."""
+    path: str | None = None
+    """The page that the answer is about; ``"*"`` when it is about all pages,
+    None when it does not tell."""
+    timezone: str | None = None
+    """The zone of the answer's days and hours; None when it does not tell."""
+    version: int | None = None
+    """The version of the answer's format; None when it does not tell."""
+    start: dt.datetime | None = None
+    """The first moment of the period, in UTC; None when the answer lacks it."""
+    end: dt.datetime | None = None
+    """The last moment of the period, in UTC; None when the answer lacks it."""
+    generated_in_ms: int | None = None
+    """Milliseconds that the service took; None when it does not tell."""
+    body: bytes = b""
+    """The answer as it came."""
+    _asked: Asked = attrs.field(alias="asked")
+    _values: Mapping[str, Any] = attrs.field(alias="values")
+
+    @property
+    def pageviews(self) -> int:
+        """Page views in the period (section 2.3)."""
+        value: int = self._value("pageviews")
+        return value
+
+    @property
+    def visitors(self) -> int:
+        """Visitors in the period, which are unique page views (section 2.3)."""
+        value: int = self._value("visitors")
+        return value
+
+    @property
+    def histogram(self) -> Entries[HistogramEntry]:
+        """Page views and visitors by day, or by the query's interval, in
+        ascending order (section 2.3). No limit shortens it.
+        """
+        value: Entries[HistogramEntry] = self._value("histogram")
+        return value
+
+    @property
+    def pages(self) -> Entries[PageEntry]:
+        """The most visited pages (section 2.3)."""
+        value: Entries[PageEntry] = self._value("pages")
+        return value
+
+    @property
+    def countries(self) -> Entries[ListEntry]:
+        """Codes of the visitors' countries (section 2.3)."""
+        value: Entries[ListEntry] = self._value("countries")
+        return value
+
+    @property
+    def referrers(self) -> Entries[ListEntry]:
+        """Where visitors came from, normalised by the service (section 2.3)."""
+        value: Entries[ListEntry] = self._value("referrers")
+        return value
+
+    @property
+    def utm_sources(self) -> Entries[ListEntry]:
+        """Values of ``utm_source`` (section 2.3)."""
+        value: Entries[ListEntry] = self._value("utm_sources")
+        return value
+
+    @property
+    def utm_mediums(self) -> Entries[ListEntry]:
+        """Values of ``utm_medium`` (section 2.3)."""
+        value: Entries[ListEntry] = self._value("utm_mediums")
+        return value
+
+    @property
+    def utm_campaigns(self) -> Entries[ListEntry]:
+        """Values of ``utm_campaign`` (section 2.3)."""
+        value: Entries[ListEntry] = self._value("utm_campaigns")
+        return value
+
+    @property
+    def utm_contents(self) -> Entries[ListEntry]:
+        """Values of ``utm_content`` (section 2.3)."""
+        value: Entries[ListEntry] = self._value("utm_contents")
+        return value
+
+    @property
+    def utm_terms(self) -> Entries[ListEntry]:
+        """Values of ``utm_term`` (section 2.3)."""
+        value: Entries[ListEntry] = self._value("utm_terms")
+        return value
+
+    @property
+    def browser_names(self) -> Entries[ListEntry]:
+        """The visitors' browsers (section 2.3)."""
+        value: Entries[ListEntry] = self._value("browser_names")
+        return value
+
+    @property
+    def os_names(self) -> Entries[ListEntry]:
+        """The visitors' operating systems (section 2.3)."""
+        value: Entries[ListEntry] = self._value("os_names")
+        return value
+
+    @property
+    def device_types(self) -> Entries[ListEntry]:
+        """The kinds of devices: ``mobile``, ``tablet``, ``desktop`` and ``tv``
+        are documented, and others are kept as they come (section 2.3).
+        """
+        value: Entries[ListEntry] = self._value("device_types")
+        return value
+
+    @property
+    def seconds_on_page(self) -> float | None:
+        """Median seconds on a page (section 2.3, rule 1); None when there were
+        too few visits.
+        """
+        value: float | None = self._value("seconds_on_page")
+        return value
+
+    @property
+    def events(self) -> Entries[EventCount]:
+        """How often each event happened (section 2.3)."""
+        value: Entries[EventCount] = self._value("events")
+        return value
+
+    @property
+    def requested(self) -> tuple[str, ...]:
+        """The names of what was requested, in the document's order."""
+        events = () if self._asked.events is None else ("events",)
+        return (*self._asked.fields, *events)
+
+    @property
+    def extra(self) -> dict[str, JsonValue]:
+        """What the answer holds under names that this package does not know.
+
+        It is decoded anew each time. Prose about the fields (names that begin
+        with two underscores, section 4.3 under ``info``) is in ``raw()`` alone.
+        """
+        return {
+            name: value
+            for name, value in self.raw().items()
+            if name not in KNOWN_NAMES and not name.startswith("__")
+        }
+
+    def raw(self) -> dict[str, JsonValue]:
+        """The whole answer as plain values, decoded anew each time.
+
+        Raises:
+            ResponseError: ``body`` is no JSON object, which no answer that was
+                read by a client has.
+        """
+        try:
+            data = load_json(self.body)
+        except NotJsonError as error:
+            raise ResponseError(f"the answer {error}", body=self.body) from None
+        if not isinstance(data, dict):
+            raise ResponseError("the answer is no object", body=self.body)
+        return data
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """The result as plain values, ready for JSON: what the answer tells
+        about itself, and what was requested.
+        """
+        moments = {"start": self.start, "end": self.end}
+        told: dict[str, JsonValue] = {
+            name: getattr(self, name) for name in _ENVELOPE if name not in moments
+        }
+        for name, moment in moments.items():
+            told[name] = None if moment is None else moment.isoformat()
+        for name, value in self._values.items():
+            told[name] = _for_json(value)
+        return told
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._values
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Stats):
+            return NotImplemented
+        return self.query == other.query and self._values == other._values
+
+    def __hash__(self) -> int:
+        # Equal results have equal queries, and those are quick to hash.
+        return hash(self.query)
+
+    def __repr__(self) -> str:
+        shown = [repr(self.hostname or self._asked.hostname)]
+        shown += [f"{name}={value}" for name, value in self._shortly()]
+        return f"Stats({', '.join(shown)})"
+
+    def _shortly(self) -> Iterator[tuple[str, str]]:
+        for name in ("start", "end"):
+            moment = getattr(self, name)
+            if moment is not None:
+                yield name, f"{moment:%Y-%m-%d %H:%M}Z"
+        for name, value in self._values.items():
+            entries = _as_entries(value)
+            if entries is None:
+                yield name, repr(value)
+            else:
+                what = "entry" if len(entries) == 1 else "entries"
+                more = ", truncated" if entries.truncated else ""
+                yield name, f"<{len(entries)} {what}{more}>"
+
+    def __rich_repr__(self) -> Iterator[Any]:
+        yield self.hostname or self._asked.hostname
+        for name in _ENVELOPE[1:]:
+            yield name, getattr(self, name), None
+        yield from self._values.items()
+
+    def _value(self, name: str) -> Any:
+        try:
+            return self._values[name]
+        except KeyError:
+            raise FieldNotRequestedError(self._why_not(name), name=name) from None
+
+    def _why_not(self, name: str) -> str:
+        if name in self.requested:
+            return (
+                f"{name!r} is not in this answer: versions below 5 have other fields; "
+                "see .raw(), or ask for version 6"
+            )
+        if name == "events":
+            return (
+                "'events' was not requested: add .events('…') or .all_events() to the "
+                "query"
+            )
+        fields = ", ".join(map(repr, (*self._asked.fields, name)))
+        return f"{name!r} was not requested: add it to the query by .fields({fields})"
+
+
+def _as_entries(value: Any) -> Entries[Any] | None:
+    return cast("Entries[Any]", value) if isinstance(value, Entries) else None
+
+
+def _for_json(value: Any) -> JsonValue:
+    entries = _as_entries(value)
+    plain: JsonValue = value if entries is None else [*entries.to_dicts()]
+    return plain
