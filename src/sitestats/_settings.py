@@ -95,7 +95,7 @@ class Settings:
     """Which of the credentials were read from the environment."""
 
 
-def resolve(
+def resolve(  # noqa: PLR0913  the constructors' own arguments
     *,
     base_url: object,
     api_key: GivenSecret,

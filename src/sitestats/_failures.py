@@ -1,0 +1,215 @@
+"""Which error an answer that says no becomes.
+
+The service says no in several ways: ``ok`` or ``success`` is false, whatever
+the status; or the status is 4xx or 5xx, with a JSON object, a page of HTML or
+nothing (section 7 leaves most of it open). Credentials that are missing may
+come as 400, so the words of the message are judged too.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from http import HTTPStatus
+from typing import Final
+from urllib.parse import urlsplit
+
+from ._errors import (
+    AuthenticationError,
+    BadRequestError,
+    NotFoundError,
+    PermissionDeniedError,
+    RateLimitedError,
+    ServerError,
+    ServiceError,
+    WebsiteLockedError,
+)
+from ._json import JsonValue
+from ._retry_after import parse_retry_after
+from ._wire import HttpRequest, HttpResponse
+
+LOCKED_CODE: Final = "BADGE_REQUIRED"
+_REDIRECTS: Final = frozenset((301, 302, 303, 307, 308))
+_LONGEST: Final = 500
+
+_OF_CREDENTIALS: Final = re.compile(
+    r"\b(?:api[ _-]?keys?|user[ _-]?id|credentials?|unauthori[sz]ed|log ?in"
+    r"|authenticat\w+|not authori[sz]ed)\b",
+    re.IGNORECASE,
+)
+_OF_PERMISSION: Final = re.compile(
+    r"\b(?:roles?|permissions?|permitted|forbidden|not allowed|access denied"
+    r"|no access|upgrade"
+    r"|(?:your|the|this|current|free|larger|higher|team'?s?|account'?s?) plan"
+    r"|plan'?s? limit|website limit|limit of websites|too many websites)\b",
+    re.IGNORECASE,
+)
+_BY_WORDS: Final = (
+    (_OF_PERMISSION, PermissionDeniedError),
+    (_OF_CREDENTIALS, AuthenticationError),
+)
+# What a message repeats of the request is not the service's own word: a filter
+# may well be called metadata.role.
+_QUOTED: Final = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`]*`|\bmetadata\.\w+")
+
+_BY_STATUS: Final[Mapping[int, type[ServiceError]]] = {
+    401: AuthenticationError,
+    403: PermissionDeniedError,
+    404: NotFoundError,
+    423: WebsiteLockedError,
+}
+
+
+def is_failure(data: JsonValue) -> bool:
+    """Whether a decoded answer says of itself that it is a failure.
+
+    >>> is_failure({"ok": True}), is_failure({"success": False, "error": "No"})
+    (False, True)
+    """
+    return isinstance(data, dict) and (
+        data.get("ok") is False or data.get("success") is False
+    )
+
+
+def failure(
+    response: HttpResponse,
+    request: HttpRequest,
+    data: JsonValue,
+    *,
+    moment: datetime | None,
+) -> ServiceError:
+    """The error that an answer is which says no.
+
+    Args:
+        response: The answer.
+        request: What it answers.
+        data: The decoded body; None when it is no JSON.
+        moment: When it was answered, for a ``Retry-After`` that is a date.
+    """
+    status = response.status
+    answer = data if isinstance(data, dict) else {}
+    code = answer.get("code")
+    code = code if isinstance(code, str) else None
+    words = _words(answer)
+    message = words or _describe(response, request, answer)
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        return RateLimitedError(
+            message,
+            code=code,
+            body=response.body,
+            request=request,
+            retry_after=_retry_after(response, moment),
+        )
+    return _class(status, code, words)(
+        message, status=status, code=code, body=response.body, request=request
+    )
+
+
+def redirect(response: HttpResponse, request: HttpRequest) -> ServiceError | None:
+    """The error of an answer that points elsewhere, None when it does not."""
+    if response.status not in _REDIRECTS:
+        return None
+    target = _without_secrets(response.headers.get("location", ""))
+    return ServiceError(
+        f"the service answered {response.status} and points to "
+        f"{target or 'another address'}: redirects are not followed, since "
+        "credentials are for one origin alone; if the service has moved, change the "
+        "base address",
+        status=response.status,
+        body=response.body,
+        request=request,
+    )
+
+
+def page_title(body: bytes) -> str | None:
+    """The title of a page of HTML, ``""`` when it has none, None for no page."""
+    text = body[:4096].decode(errors="replace").lstrip("\ufeff \t\r\n")
+    if not re.match(r"<(?:!doctype html|html|head|body|\?xml)", text, re.IGNORECASE):
+        return None
+    title = re.search(r"<title[^>]*>([^<]*)", text, re.IGNORECASE)
+    return "" if title is None else clean(html.unescape(title[1]))
+
+
+def clean(text: str) -> str:
+    """Text of the service for a message: on one line, printable, not endless."""
+    words = " ".join(text[: 4 * _LONGEST].split())
+    printable = "".join(char if char.isprintable() else "\ufffd" for char in words)
+    if len(printable) <= _LONGEST:
+        return printable
+    return f"{printable[: _LONGEST - 1]}…"
+
+
+def _class(status: int, code: str | None, words: str) -> type[ServiceError]:
+    if code == LOCKED_CODE:
+        return WebsiteLockedError
+    if status in _BY_STATUS:
+        return _BY_STATUS[status]
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return ServerError
+    own_words = _QUOTED.sub(" ", words)
+    for pattern, kind in _BY_WORDS:
+        if pattern.search(own_words):
+            return kind
+    return BadRequestError if status >= HTTPStatus.BAD_REQUEST else ServiceError
+
+
+def _words(answer: Mapping[str, JsonValue]) -> str:
+    """The service's own message, or nothing."""
+    for name in ("error", "message"):
+        value = answer.get(name)
+        if isinstance(value, dict):
+            value = value.get("message")
+        if isinstance(value, str) and value.strip():
+            words = clean(value)
+            # An unknown address is answered with nothing but itself.
+            return "" if name == "message" and words.startswith("/") else words
+    return ""
+
+
+def _describe(
+    response: HttpResponse, request: HttpRequest, answer: Mapping[str, JsonValue]
+) -> str:
+    """Our own sentence about an answer that brought no message."""
+    status = response.status
+    if status == HTTPStatus.NOT_FOUND:
+        return f"the service does not know {request.path}"
+    if status == HTTPStatus.LOCKED:
+        return (
+            "the website is locked: on the Free plan the service's badge must be on it"
+        )
+    try:
+        named = f"{status} ({HTTPStatus(status).phrase})"
+    except ValueError:
+        named = str(status)
+    title = page_title(response.body)
+    if title is not None:
+        return (
+            f"the service answered {named} with a page of HTML: {title or 'no title'}"
+        )
+    if answer or not response.body.strip():
+        return f"the service answered {named} without a message"
+    text = clean(response.body[:_LONGEST].decode(errors="replace"))
+    return f"the service answered {named}: {text}"
+
+
+def _retry_after(response: HttpResponse, moment: datetime | None) -> float | None:
+    value = response.headers.get("retry-after")
+    if value is None:
+        return None
+    if moment is None:
+        # Seconds need no clock; a date can't be told without one.
+        return parse_retry_after(value, unix_now=0.0) if value[:1].isdigit() else None
+    return parse_retry_after(value, unix_now=moment.timestamp())
+
+
+def _without_secrets(address: str) -> str:
+    """An address without its user, password, query and fragment."""
+    try:
+        parts = urlsplit(address)
+        host = parts.netloc.rpartition("@")[2]
+    except ValueError:
+        return ""
+    scheme = f"{parts.scheme}://" if parts.scheme and host else ""
+    return clean(f"{scheme}{host}{parts.path}")
