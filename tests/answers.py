@@ -1,0 +1,64 @@
+"""Answers of the service, made up for tests as it would send them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sitestats import _query
+from sitestats._query import StatsQuery
+from sitestats._requests import stats_request
+from sitestats._responses import read_stats
+from sitestats._stats import Stats
+from sitestats._wire import HttpRequest, HttpResponse
+
+REQUEST = HttpRequest("GET", "/example.com.json")
+
+ENVELOPE: dict[str, Any] = {
+    "ok": True,
+    "docs": "https://docs.example.com/api",
+    "info": "false",
+    "hostname": "example.com",
+    "url": "https://example.com",
+    "path": "*",
+    "start": "2026-10-20T00:00:00.000Z",
+    "end": "2026-11-20T23:59:59.999Z",
+    "version": 6,
+    "timezone": "UTC",
+    "generated_in_ms": 398,
+}
+
+
+def answer(**more: Any) -> dict[str, Any]:
+    """An answer about example.com."""
+    return {**ENVELOPE, **more}
+
+
+def entry(value: Any = "/", pageviews: Any = 3, visitors: Any = 2, **more: Any) -> Any:
+    """An entry of a list."""
+    return {"value": value, "pageviews": pageviews, "visitors": visitors, **more}
+
+
+def respond(data: Any, status: int = 200, **headers: str) -> HttpResponse:
+    """A response with *data* as it is, if bytes, and else as JSON."""
+    body = data if isinstance(data, bytes) else json.dumps(data).encode()
+    names = {name.replace("_", "-"): value for name, value in headers.items()}
+    return HttpResponse(status, names, body)
+
+
+def read(
+    query: StatsQuery,
+    data: Any,
+    *,
+    received: float | None = None,
+    status: int = 200,
+    **headers: str,
+) -> Stats:
+    """What a client would make of the answer *data* to *query*."""
+    return read_stats(
+        respond(data, status, **headers),
+        stats_request(query),
+        query,
+        _query.asked(query),
+        received=received,
+    )

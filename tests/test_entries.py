@@ -1,0 +1,207 @@
+"""Entries and their container."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from collections.abc import Sequence
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitestats._entries import (
+    Entries,
+    Entry,
+    EventCount,
+    IncompleteListEntry,
+    IncompletePageEntry,
+    IncompleteTimedPageEntry,
+    ListEntry,
+    PageEntry,
+    TimedListEntry,
+    TimedPageEntry,
+)
+from sitestats._errors import FieldNotRequestedError
+
+ALL_KINDS: list[Entry] = [
+    ListEntry("NL", 3, 2),
+    ListEntry(None, 3, 2),
+    TimedListEntry("NL", 3, 2, 12.5),
+    PageEntry("/", 3, 2),
+    TimedPageEntry("/", 3, 2, None),
+    EventCount("signup", 7),
+    IncompleteListEntry({"value": "NL"}),
+    IncompletePageEntry({"pageviews": 3, "visitors": 2}),
+    IncompleteTimedPageEntry({"value": "/", "seconds_on_page": None}),
+]
+
+
+def pages(*values: str, truncated: bool = False) -> Entries[PageEntry]:
+    return Entries(
+        [PageEntry(value, 3, 2) for value in values],
+        name="pages",
+        entry_type=PageEntry,
+        truncated=truncated,
+    )
+
+
+@pytest.mark.parametrize("entry", ALL_KINDS, ids=repr)
+def test_entries_are_values(entry: Entry) -> None:
+    """Every kind pickles, copies, hashes, compares and goes into JSON."""
+    for other in (pickle.loads(pickle.dumps(entry)), copy.deepcopy(entry)):
+        assert other == entry
+        assert hash(other) == hash(entry)
+    assert entry != "NL"
+    assert tuple(json.loads(json.dumps(entry.to_dict()))) == entry.columns
+    assert repr(entry).startswith(("ListEntry(", "PageEntry(", "EventCount("))
+
+
+@pytest.mark.parametrize("entry", ALL_KINDS, ids=repr)
+def test_entries_are_frozen_and_small(entry: Entry) -> None:
+    """No entry can be changed, and none has a dict of its own."""
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+        entry.value = "/other"  # type: ignore[attr-defined]
+    assert not hasattr(entry, "__dict__")
+    assert not hasattr(entry, "__weakref__")
+
+
+@pytest.mark.parametrize(
+    "entry", [ListEntry("NL", 3, 2), PageEntry("/", 3, 2)], ids=repr
+)
+def test_seconds_that_were_not_requested_raise_by_name(
+    entry: ListEntry | PageEntry,
+) -> None:
+    """The error says what to add, and counts as a missing attribute."""
+    with pytest.raises(FieldNotRequestedError, match=r"\.fields") as caught:
+        _ = entry.seconds_on_page
+    assert caught.value.name == "seconds_on_page"
+    assert not hasattr(entry, "seconds_on_page")
+
+
+def test_seconds_that_were_requested_may_be_none() -> None:
+    """Requested and unknown is None, which is not the same as not requested."""
+    assert TimedPageEntry("/", 3, 2).seconds_on_page is None
+    assert TimedPageEntry("/", 3, 2, 12.5).seconds_on_page == 12.5
+    assert isinstance(TimedPageEntry("/", 3, 2), PageEntry)
+
+
+def test_what_an_entry_lacks_raises_by_name() -> None:
+    """A count that did not come raises when read, and is None in tables."""
+    entry = IncompletePageEntry({"value": "/contact"})
+    assert isinstance(entry, PageEntry)
+    assert entry.value == "/contact"
+    with pytest.raises(FieldNotRequestedError, match="'/contact'") as caught:
+        _ = entry.visitors
+    assert caught.value.name == "visitors"
+    assert getattr(entry, "pageviews", None) is None
+    assert entry.get("pageviews") is None
+    assert entry.to_dict() == {"value": "/contact", "pageviews": None, "visitors": None}
+
+
+def test_an_incomplete_entry_knows_whether_seconds_were_requested() -> None:
+    """Only the error of seconds that were not requested says to request them."""
+    with pytest.raises(FieldNotRequestedError, match=r"\.fields"):
+        _ = IncompletePageEntry({"value": "/"}).seconds_on_page
+    timed = IncompleteTimedPageEntry({"value": "/", "seconds_on_page": None})
+    assert timed.seconds_on_page is None
+
+
+def test_entries_of_different_kinds_differ() -> None:
+    """Equal values do not make a page of a country."""
+    assert ListEntry("NL", 3, 2) != PageEntry("NL", 3, 2)
+    assert PageEntry("/", 3, 2) != TimedPageEntry("/", 3, 2)
+    assert IncompletePageEntry({"value": "/"}) != PageEntry("/", 3, 2)
+
+
+def test_the_container_is_like_a_sequence_and_is_none() -> None:
+    """It has a length, order and items, but data frames must not take it apart."""
+    container = pages("/", "/a", "/b")
+    assert len(container) == 3
+    assert [page.value for page in container] == ["/", "/a", "/b"]
+    assert container[0].value == "/"
+    assert container[-1] == PageEntry("/b", 3, 2)
+    assert PageEntry("/a", 3, 2) in container
+    assert "/a" not in container
+    assert [page.value for page in reversed(container)] == ["/b", "/a", "/"]
+    assert container
+    assert not pages()
+    assert not isinstance(container, Sequence)
+    with pytest.raises(IndexError):
+        _ = container[3]
+
+
+@given(st.lists(st.text(max_size=2), max_size=5), st.data())
+def test_a_slice_is_a_container(values: list[str], data: st.DataObject) -> None:
+    """Slicing keeps the kind, the name and the mark, and picks as lists do."""
+    container = pages(*values, truncated=True)
+    part = data.draw(st.slices(len(values)))
+    sliced = container[part]
+    assert [page.value for page in sliced] == values[part]
+    assert (sliced.name, sliced.truncated) == ("pages", True)
+    assert sliced.entry_type is PageEntry
+
+
+def test_containers_are_values() -> None:
+    """Equal entries make equal containers, which pickle and hash."""
+    container = pages("/", "/a")
+    assert container == pages("/", "/a", truncated=True)
+    assert container != pages("/")
+    assert container != [*container]
+    again = pickle.loads(pickle.dumps(container))
+    assert (again, again.name, again.entry_type) == (container, "pages", PageEntry)
+    assert hash(again) == hash(container)
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+        container.truncated = True  # type: ignore[misc]
+
+
+def test_the_list_that_a_container_was_made_of_may_change() -> None:
+    """The container keeps its own."""
+    entries = [PageEntry("/", 3, 2)]
+    container = Entries(entries, name="pages", entry_type=PageEntry)
+    entries.clear()
+    assert len(container) == 1
+
+
+def test_columns_are_there_without_entries() -> None:
+    """An empty container still tells its columns, with seconds if requested."""
+    assert pages().columns == ("value", "pageviews", "visitors")
+    assert pages().column("pageviews") == []
+    timed: Entries[PageEntry] = Entries([], name="pages", entry_type=TimedPageEntry)
+    assert timed.columns == ("value", "pageviews", "visitors", "seconds_on_page")
+
+
+def test_a_column_holds_none_for_what_is_lacking() -> None:
+    """Counts of an odd entry are None beside those of the others."""
+    container = Entries(
+        [PageEntry("/", 3, 2), IncompletePageEntry({"value": "/a"})],
+        name="pages",
+        entry_type=PageEntry,
+    )
+    assert container.column("pageviews") == [3, None]
+    assert container.to_dicts()[1] == {
+        "value": "/a",
+        "pageviews": None,
+        "visitors": None,
+    }
+
+
+@pytest.mark.parametrize("name", ["seconds_on_page", "pageview", "_items"])
+def test_an_unknown_column_is_refused_by_name(name: str) -> None:
+    """Nothing but the columns of the entries can be had."""
+    with pytest.raises(FieldNotRequestedError) as caught:
+        pages("/").column(name)
+    assert caught.value.name == name
+
+
+def test_the_repr_is_short() -> None:
+    """Three entries are shown, and how many more there are."""
+    shown = repr(pages(*map(str, range(1000)), truncated=True))
+    assert "PageEntry(value='2', pageviews=3, visitors=2), … 997 more" in shown
+    assert shown.endswith("name='pages', truncated=True)")
+    assert len(shown) < 300
+    assert repr(pages("/")) == (
+        "Entries([PageEntry(value='/', pageviews=3, visitors=2)], name='pages')"
+    )
