@@ -40,6 +40,7 @@ ALL_KINDS: list[Entry] = [
 
 
 def pages(*values: str, truncated: bool = False) -> Entries[PageEntry]:
+    """A container of pages with these paths."""
     return Entries(
         [PageEntry(value, 3, 2) for value in values],
         name="pages",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 import attrs
 
@@ -265,13 +265,12 @@ class Stats:
             if moment is not None:
                 yield name, f"{moment:%Y-%m-%d %H:%M}Z"
         for name, value in self._values.items():
-            entries = _as_entries(value)
-            if entries is None:
-                yield name, repr(value)
+            if _are_entries(value):
+                what = "entry" if len(value) == 1 else "entries"
+                more = ", truncated" if value.truncated else ""
+                yield name, f"<{len(value)} {what}{more}>"
             else:
-                what = "entry" if len(entries) == 1 else "entries"
-                more = ", truncated" if entries.truncated else ""
-                yield name, f"<{len(entries)} {what}{more}>"
+                yield name, repr(value)
 
     def __rich_repr__(self) -> Iterator[Any]:
         yield self.hostname or self._asked.hostname
@@ -300,11 +299,10 @@ class Stats:
         return f"{name!r} was not requested: add it to the query by .fields({fields})"
 
 
-def _as_entries(value: Any) -> Entries[Any] | None:
-    return cast("Entries[Any]", value) if isinstance(value, Entries) else None
+def _are_entries(value: Any) -> TypeGuard[Entries[Any]]:
+    return isinstance(value, Entries)
 
 
 def _for_json(value: Any) -> JsonValue:
-    entries = _as_entries(value)
-    plain: JsonValue = value if entries is None else [*entries.to_dicts()]
+    plain: JsonValue = [*value.to_dicts()] if _are_entries(value) else value
     return plain

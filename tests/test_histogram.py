@@ -1,0 +1,235 @@
+"""The histogram's entries: when they begin, and which are not over."""
+
+from __future__ import annotations
+
+import datetime as dt
+import pickle
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitestats._errors import FieldNotRequestedError
+from sitestats._histogram import (
+    Bucket,
+    HistogramEntry,
+    IncompleteHistogramEntry,
+    read_histogram,
+)
+
+AMSTERDAM = "Europe/Amsterdam"
+
+
+def utc(text: str) -> dt.datetime:
+    """A moment in UTC."""
+    return dt.datetime.fromisoformat(text).replace(tzinfo=dt.UTC)
+
+
+def days(first: str, count: int) -> list[Bucket]:
+    """Days in a row."""
+    start = dt.date.fromisoformat(first)
+    return [Bucket(start + dt.timedelta(days=n), 3, 2) for n in range(count)]
+
+
+def partial(
+    buckets: list[Bucket],
+    moment: str | None,
+    *,
+    end: str | None = None,
+    interval: str | None = None,
+    timezone: str | None = "UTC",
+) -> list[bool]:
+    """Which of the entries are partial."""
+    entries = read_histogram(
+        buckets,
+        interval=interval,
+        timezone=timezone,
+        end=None if end is None else utc(end),
+        moment=None if moment is None else utc(moment),
+    )
+    return [entry.partial for entry in entries]
+
+
+def test_the_current_day_is_partial() -> None:
+    """The day that the service answered in still grows, those before do not."""
+    buckets = days("2026-11-18", 3)
+    end = "2026-11-20T23:59:59.999"
+    assert partial(buckets, "2026-11-20T12:00", end=end) == [False, False, True]
+    assert partial(buckets, "2026-11-21T00:00", end=end) == [False, False, False]
+    assert partial(buckets, "2026-11-20T12:00") == [False, False, True]
+
+
+def test_a_day_ends_in_its_own_zone() -> None:
+    """At 22:30 UTC it is still the same day in London, and not in Amsterdam."""
+    buckets = days("2026-07-18", 2)
+    assert partial(buckets, "2026-07-19T22:30", timezone="Europe/London")[-1]
+    assert not partial(buckets, "2026-07-19T22:30", timezone=AMSTERDAM)[-1]
+
+
+def test_an_end_that_is_late_by_an_hour_marks_nothing() -> None:
+    """Summer time was seen to put ``end`` an hour after midnight."""
+    buckets = days("2026-07-18", 2)
+    end = "2026-07-19T22:59:59.999"
+    assert not any(partial(buckets, "2026-07-19T22:30", end=end, timezone=AMSTERDAM))
+
+
+def test_what_is_to_come_is_partial_too() -> None:
+    """Hours of today that have not begun are not over either."""
+    buckets = [Bucket(dt.date(2026, 11, 20), 3, 2, hour=hour) for hour in range(24)]
+    marked = partial(buckets, "2026-11-20T12:30", interval="hour")
+    assert marked == [False] * 12 + [True] * 12
+
+
+@pytest.mark.parametrize(
+    ("interval", "first", "over"),
+    [
+        ("week", "2026-11-16", "2026-11-23"),
+        ("week", "2026-11-18", "2026-11-23"),
+        ("month", "2026-11-01", "2026-12-01"),
+        ("month", "2026-12-15", "2027-01-01"),
+        ("year", "2026-01-01", "2027-01-01"),
+    ],
+)
+def test_longer_intervals_are_over_at_their_end(
+    interval: str, first: str, over: str
+) -> None:
+    """Weeks end on Sundays, and what a period cuts ends with its interval."""
+    buckets = [Bucket(dt.date.fromisoformat(first), 3, 2)]
+    before = (utc(over) - dt.timedelta(seconds=1)).replace(tzinfo=None).isoformat()
+    assert partial(buckets, before, interval=interval) == [True]
+    assert partial(buckets, over, interval=interval) == [False]
+
+
+def test_a_week_whose_period_is_over_is_not_partial() -> None:
+    """The period ended yesterday, so nothing that comes counts in its last week."""
+    buckets = [Bucket(dt.date(2026, 11, 16), 3, 2)]
+    end = "2026-11-19T23:59:59.999"
+    assert partial(buckets, "2026-11-20T12:00", end=end, interval="week") == [False]
+
+
+def test_without_a_clock_nothing_is_partial() -> None:
+    """What can't be told is not guessed."""
+    assert partial(days("2999-01-01", 2), None) == [False, False]
+
+
+@pytest.mark.parametrize("timezone", [None, "Moon/Crater", "", "/etc", "Europe"])
+def test_without_a_zone_the_end_of_the_period_decides(timezone: str | None) -> None:
+    """Only the last entry may be partial then."""
+    buckets = days("2026-11-18", 3)
+    end = "2026-11-20T23:59:59.999"
+    here = {"end": end, "timezone": timezone}
+    assert partial(buckets, "2026-11-20T12:00", **here) == [False, False, True]
+    assert partial(buckets, "2026-11-21T12:00", **here) == [False] * 3
+    assert partial(buckets, "2026-11-20T12:00", timezone=timezone) == [False] * 3
+
+
+def hours(*names: int, date: str, timezone: str | None) -> list[dt.datetime | None]:
+    """When the hours of these names begin."""
+    buckets = [Bucket(dt.date.fromisoformat(date), 3, 2, hour=name) for name in names]
+    entries = read_histogram(
+        buckets, interval="hour", timezone=timezone, end=None, moment=None
+    )
+    return [entry.start for entry in entries]
+
+
+def test_hours_begin_in_the_zone_of_the_answer() -> None:
+    """The start is an aware datetime."""
+    (start,) = hours(9, date="2026-07-20", timezone=AMSTERDAM)
+    assert start == utc("2026-07-20T07:00")
+    assert start is not None
+    assert start.tzinfo == ZoneInfo(AMSTERDAM)
+
+
+def test_the_hour_that_comes_twice_begins_twice() -> None:
+    """When clocks are turned back, two hours of one name are an hour apart."""
+    starts = hours(1, 2, 2, 3, date="2026-10-25", timezone=AMSTERDAM)
+    in_utc = [start.astimezone(dt.UTC) for start in starts if start is not None]
+    assert in_utc == [
+        utc(f"2026-10-{time}") for time in ("24T23", "25T00", "25T01", "25T02")
+    ]
+
+
+def test_hours_without_a_zone_have_no_start() -> None:
+    """The day and the hour are all that is known then."""
+    assert hours(9, date="2026-07-20", timezone=None) == [None]
+
+
+@pytest.mark.parametrize("hour", [-1, 24, 10**30])
+def test_an_hour_that_no_day_has_does_no_harm(hour: int) -> None:
+    """Its entry is kept, without a start."""
+    assert hours(hour, date="2026-07-20", timezone="UTC") == [None]
+
+
+@given(
+    st.lists(
+        st.builds(
+            Bucket,
+            st.dates(),
+            st.none() | st.integers(),
+            st.none() | st.integers(),
+            hour=st.none() | st.integers(-1, 24),
+        ),
+        max_size=4,
+    ),
+    st.sampled_from([None, "hour", "day", "week", "month", "year"]),
+    st.sampled_from([None, "UTC", AMSTERDAM, "Pacific/Kiritimati", "Etc/GMT+12"]),
+    st.none() | st.datetimes(timezones=st.just(dt.UTC)),
+    st.none() | st.datetimes(timezones=st.just(dt.UTC)),
+)
+def test_any_histogram_is_read(
+    buckets: list[Bucket],
+    interval: str | None,
+    timezone: str | None,
+    end: dt.datetime | None,
+    moment: dt.datetime | None,
+) -> None:
+    """No date, hour, zone or moment raises, and every entry is there."""
+    entries = read_histogram(
+        buckets, interval=interval, timezone=timezone, end=end, moment=moment
+    )
+    assert [entry.date for entry in entries] == [bucket.date for bucket in buckets]
+
+
+def test_an_entry_without_counts_is_kept() -> None:
+    """Its day is known, and reading a count of it raises by name."""
+    (entry,) = read_histogram(
+        [Bucket(dt.date(2026, 11, 20), pageviews=3)],
+        interval=None,
+        timezone=None,
+        end=None,
+        moment=None,
+    )
+    assert isinstance(entry, IncompleteHistogramEntry)
+    assert (entry.date, entry.pageviews) == (dt.date(2026, 11, 20), 3)
+    assert (entry.start, entry.hour, entry.partial) == (None, None, False)
+    with pytest.raises(FieldNotRequestedError, match="visitors"):
+        _ = entry.visitors
+    assert entry.to_dict()["visitors"] is None
+    assert pickle.loads(pickle.dumps(entry)) == entry
+    assert repr(entry).startswith("HistogramEntry(date=")
+
+
+def test_entries_of_the_histogram_are_values() -> None:
+    """They pickle, go into JSON, and show only what tells something."""
+    (entry,) = read_histogram(
+        [Bucket(dt.date(2026, 11, 20), 3, 2, hour=9)],
+        interval="hour",
+        timezone="UTC",
+        end=None,
+        moment=None,
+    )
+    assert pickle.loads(pickle.dumps(entry)) == entry
+    assert entry.to_dict() == {
+        "date": "2026-11-20",
+        "start": "2026-11-20T09:00:00+00:00",
+        "hour": 9,
+        "year": None,
+        "week": None,
+        "pageviews": 3,
+        "visitors": 2,
+        "partial": False,
+    }
+    day = HistogramEntry(dt.date(2026, 11, 20), 3, 2)
+    shown = "HistogramEntry(date=datetime.date(2026, 11, 20), pageviews=3, visitors=2)"
+    assert repr(day) == shown
