@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import anyio
 import pytest
-from loopback import polite, serve
 
+from loopback import polite, serve
 from sitestats._hostnames import BaseAddress
 from sitestats._httpx import AsyncSender, Sender
 from sitestats._settings import Secret, Settings
@@ -18,7 +19,8 @@ GET = HttpRequest("GET", "/example.com.json", credentials=Credentials.KEY)
 BOTH_LOOPS = pytest.mark.parametrize("loop", ["asyncio", "trio"])
 
 
-def settings(address: str, **more: object) -> Settings:
+def settings(address: str, **more: Any) -> Settings:
+    """Settings with the key, for the server at *address*."""
     return Settings(BaseAddress.parse(address), api_key=Secret(KEY), **more)
 
 

@@ -97,7 +97,7 @@ def test_a_callback_goes_with_one_request() -> None:
 def test_a_callback_is_dotted_identifiers(callback: object) -> None:
     """What is no name of a function is refused before anything is sent."""
     with pytest.raises(SpecError, match="callback") as caught:
-        jsonp_request(StatsQuery("example.com"), callback)  # type: ignore[arg-type]
+        jsonp_request(StatsQuery("example.com"), callback)  # type: ignore[arg-type]  # wrong on purpose
     assert [problem.rule for problem in caught.value.problems] == ["callback-name"]
 
 
@@ -139,7 +139,7 @@ def test_adding_sends_what_was_given(
     arguments: dict[str, object], payload: dict[str, object]
 ) -> None:
     """The payload has the document's names, and nothing that was left out."""
-    request = add_request("EXAMPLE.com.", **arguments)  # type: ignore[arg-type]
+    request = add_request("EXAMPLE.com.", **arguments)  # type: ignore[arg-type]  # wrong on purpose
     assert (request.method, request.path) == ("POST", "/api/websites/add")
     assert json.loads(request.body) == payload
     assert request.fresh_connection
@@ -153,8 +153,8 @@ def test_adding_tells_every_problem() -> None:
         add_request(
             "https://example.com",
             timezone="europe/amsterdam",
-            public="yes",  # type: ignore[arg-type]
-            label=5,  # type: ignore[arg-type]
+            public="yes",  # type: ignore[arg-type]  # wrong on purpose
+            label=5,  # type: ignore[arg-type]  # wrong on purpose
         )
     problems = caught.value.problems
     assert [problem.rule for problem in problems] == [
@@ -171,7 +171,7 @@ def test_adding_tells_every_problem() -> None:
 def test_a_zone_that_would_become_utc_is_not_sent(zone: object) -> None:
     """The service turns an unknown zone into UTC without a word."""
     with pytest.raises(SpecError, match="time"):
-        add_request("example.com", timezone=zone)  # type: ignore[arg-type]
+        add_request("example.com", timezone=zone)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_a_label_that_can_not_be_sent_is_refused() -> None:
@@ -228,14 +228,14 @@ NOT_RELATIVE = {
 def test_a_custom_endpoint_is_below_the_base_address(path: object) -> None:
     """No path leads the credentials to another place."""
     with pytest.raises(QueryError):
-        custom_request("GET", path)  # type: ignore[arg-type]
+        custom_request("GET", path)  # type: ignore[arg-type]  # wrong on purpose
 
 
 @pytest.mark.parametrize("method", ["", "CONNECT", "TRACE", "GET\r\n", "G T", None, 5])
 def test_a_custom_method_is_one_of_http(method: object) -> None:
     """What is no method is refused, and so are those for proxies."""
     with pytest.raises(QueryError, match="method"):
-        custom_request(method, "/a")  # type: ignore[arg-type]
+        custom_request(method, "/a")  # type: ignore[arg-type]  # wrong on purpose
 
 
 @pytest.mark.parametrize(
@@ -258,7 +258,7 @@ def test_a_custom_value_that_can_not_be_sent_is_refused(
 ) -> None:
     """Nothing that JSON or a query string can't hold is sent in another form."""
     with pytest.raises(QueryError):
-        custom_request("POST", "/a", params, body)  # type: ignore[arg-type]
+        custom_request("POST", "/a", params, body)  # type: ignore[arg-type]  # wrong on purpose
 
 
 @given(st.text() | st.builds("/{}".format, st.text()))

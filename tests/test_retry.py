@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from sitestats._errors import ConfigurationError, ConnectionFailedError
 from sitestats._flow import Moment, Note, Now, Send, Sleep
-from sitestats._retry import RetryPolicy, Retrying, send_with_retries
+from sitestats._retry import Retrying, RetryPolicy, send_with_retries
 from sitestats._wire import HttpRequest, HttpResponse
 
 if TYPE_CHECKING:
@@ -38,19 +39,17 @@ class World:
         self.notes: list[object] = []
 
     def run(self, flow: Flow[HttpResponse]) -> HttpResponse:
-        perform: Callable[[], Step] = lambda: next(flow)  # noqa: E731 -- it says what to do next, and has no name
+        go_on: Callable[[], Step] = partial(next, flow)
         while True:
             try:
-                step = perform()
+                step = go_on()
             except StopIteration as done:
-                return done.value
+                response: HttpResponse = done.value
+                return response
             try:
-                outcome = self.outcome(step)
+                go_on = partial(flow.send, self.outcome(step))
             except ConnectionFailedError as error:
-                failure = error
-                perform = lambda: flow.throw(failure)  # noqa: E731 -- it says what to do next, and has no name
-            else:
-                perform = lambda given=outcome: flow.send(given)  # noqa: E731 -- it says what to do next, and has no name
+                go_on = partial(flow.throw, error)
 
     def outcome(self, step: Step) -> Outcome:
         match step:
@@ -71,6 +70,7 @@ class World:
 
 
 def run(world: World, request: HttpRequest = GET, retries: int = 2) -> HttpResponse:
+    """Send *request* in this *world*, with these *retries*."""
     policy = RetryPolicy(retries=retries)
     return world.run(send_with_retries(request, policy, total_timeout=60.0))
 
@@ -180,4 +180,4 @@ def test_waits_stay_within_their_bounds(retry: int, wait_max: float) -> None:
 def test_a_policy_refuses_what_it_can_not_do(name: str, value: object) -> None:
     """A wrong number in a policy is refused, and the message names it."""
     with pytest.raises(ConfigurationError, match=name):
-        RetryPolicy(**{name: value})  # type: ignore[arg-type]  that is the point
+        RetryPolicy(**{name: value})  # type: ignore[arg-type]  # wrong on purpose

@@ -66,7 +66,7 @@ class Body:
         if (
             length is not None
             and length.isdecimal()
-            and (len(length) > 20 or int(length) > self._wire_limit)  # noqa: PLR2004
+            and (len(length) > 20 or int(length) > self._wire_limit)  # noqa: PLR2004  # digits
         ):
             raise TooLargeError
 

@@ -14,7 +14,7 @@ def proxy_from_environment(base: BaseAddress) -> str | None:
     Reads ``HTTPS_PROXY``, ``HTTP_PROXY``, ``ALL_PROXY`` and ``NO_PROXY``, and
     what the system's settings say where it has them, as the standard library does.
     """
-    from urllib.request import (  # noqa: PLC0415  takes longer than all else here
+    from urllib.request import (
         getproxies,
         proxy_bypass,
     )

@@ -95,7 +95,7 @@ class Settings:
     """Which of the credentials were read from the environment."""
 
 
-def resolve(  # noqa: PLR0913  the constructors' own arguments
+def resolve(
     *,
     base_url: object,
     api_key: GivenSecret,

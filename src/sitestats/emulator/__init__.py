@@ -1,0 +1,18 @@
+"""A local stand-in of the service, to try the library and to test your code.
+
+>>> from sitestats.emulator import Emulator
+>>> emulator = Emulator.demo()
+>>> with emulator.client() as client:
+...     client.websites.list()[0].hostname
+'semicomplete.com'
+
+It needs the extra ``emulator``: ``pip install 'sitestats[emulator]'``.
+"""
+
+from __future__ import annotations
+
+from ._emulator import Emulator
+from ._http import Headers, RecordedRequest
+from ._transport import EmulatorTransport
+
+__all__ = ["Emulator", "EmulatorTransport", "Headers", "RecordedRequest"]

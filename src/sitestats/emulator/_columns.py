@@ -1,0 +1,167 @@
+"""The columns of the raw export: which there are, what they hold, how it is kept."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import attrs
+
+COLUMNS: Final = (
+    "added_iso",
+    "hostname",
+    "datapoint",
+    "path",
+    "is_unique",
+    "is_robot",
+    "document_referrer",
+    "utm_source",
+    "utm_medium",
+    "utm_campaign",
+    "utm_content",
+    "utm_term",
+    "duration_seconds",
+    "device_type",
+    "country_code",
+    "browser_name",
+    "os_name",
+)
+"""The columns that an answer is computed from; others are not kept."""
+
+TYPES: Final = ("text", "int", "bool", "date")
+"""How metadata is stored (section 4.3)."""
+
+PREFIX: Final = "metadata."
+
+_METADATA: Final = re.compile(r"metadata\.(.*)_(text|int|bool|date)", re.DOTALL)
+
+_IS_TIME: Final = (
+    "(regexp_matches({}, '^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}"
+    "(:[0-9]{2}(\\.[0-9]+)?)?(Z|[+-][0-9]{2}:?[0-9]{2})$') "
+    "AND try_cast({} AS TIMESTAMPTZ) IS NOT NULL)"
+)
+_IS_BOOL: Final = "(lower({}) IN ('true', 'false'))"
+_IS_INT: Final = "regexp_matches({}, '^-?[0-9]+(\\.[0-9]+)?$')"
+_IS_SECONDS: Final = "coalesce(try_cast({} AS DOUBLE) BETWEEN 0 AND 1e12, false)"
+
+CHECKS: Final = {
+    "added_iso": _IS_TIME,
+    "is_unique": _IS_BOOL,
+    "is_robot": _IS_BOOL,
+    "duration_seconds": _IS_SECONDS,
+}
+"""SQL that tells whether a value may stand in a column."""
+
+METADATA_CHECKS: Final = {"int": _IS_INT, "bool": _IS_BOOL, "date": _IS_TIME}
+
+# The names that people know such sites by stand for their hosts in every country.
+REFERRER: Final = r"""
+nullif(regexp_replace(regexp_replace(regexp_replace(lower(regexp_extract(
+    regexp_replace(document_referrer, '^[A-Za-z][A-Za-z0-9+.-]*://', ''),
+    '^[^/?#]*')), ':[0-9]+$', ''), '^www\.', ''),
+    '^(google|bing|yahoo|duckduckgo|baidu|yandex|ecosia|facebook|twitter)'
+    '\.[a-z]{2,3}(\.[a-z]{2})?$', '\1'), '')
+"""
+"""SQL for a referrer as filters and lists have it: ``google``, ``news.example``."""
+
+
+@attrs.frozen
+class MetadataKey:
+    """A key as filters name it, with the type that its values are stored as."""
+
+    key: str
+    type: str
+
+    @classmethod
+    def of(cls, column: str) -> MetadataKey:
+        """The key that the column ``metadata.<key>_<type>`` holds.
+
+        Raises:
+            ValueError: The column is not called like that.
+        """
+        found = _METADATA.fullmatch(column)
+        # Keys are stored normalised: other characters become underscores.
+        name = re.sub("[^a-zA-Z0-9]+", "_", found[1]).strip("_") if found else ""
+        if found is None or not name:
+            raise ValueError(
+                f"{column!r}: a metadata column is called metadata.<key>_<type>, "
+                f"with one of the types {', '.join(TYPES)}"
+            )
+        return cls(name, found[2])
+
+    @property
+    def sql_type(self) -> str:
+        """The type of its column in the database."""
+        return {"bool": "BOOLEAN", "date": "TIMESTAMP"}.get(self.type, "VARCHAR")
+
+    def stored(self, text: str) -> str:
+        """SQL for what is kept of the SQL *text*."""
+        if self.type == "bool":
+            return f"{text}::BOOLEAN"
+        if self.type == "date":
+            return instant(text)
+        return _canonical(text) if self.type == "int" else text
+
+
+def metadata_keys(names: Sequence[str]) -> dict[str, MetadataKey]:
+    """The metadata columns among *names*, with their keys.
+
+    Raises:
+        ValueError: A name is not right, or two name the same key.
+    """
+    found: dict[str, MetadataKey] = {}
+    for name in names:
+        if name.startswith(PREFIX):
+            key = MetadataKey.of(name)
+            if key in found.values():
+                raise ValueError(f"{name!r} is stored as another column is too")
+            found[name] = key
+        elif name not in COLUMNS:
+            near = difflib.get_close_matches(name, COLUMNS, 1, cutoff=0.85)
+            # Exports have columns that no answer needs, so only what looks like
+            # a slip is refused: it would leave its column empty without a word.
+            if near and near[0] not in names:
+                raise ValueError(
+                    f"there is no column {name!r}: did you mean {near[0]!r}?"
+                )
+    return found
+
+
+def checks(
+    places: Mapping[str, str], keys: Mapping[str, MetadataKey]
+) -> dict[str, str]:
+    """For each column that is checked, SQL that tells whether a value may be there.
+
+    *places* has the SQL of each column's text.
+    """
+    rules = {name: rule for name, rule in CHECKS.items() if name in places}
+    rules |= {
+        name: METADATA_CHECKS[key.type]
+        for name, key in keys.items()
+        if key.type in METADATA_CHECKS
+    }
+    return {name: rule.replace("{}", places[name]) for name, rule in rules.items()}
+
+
+def instant(text: str) -> str:
+    """SQL for the time that the SQL *text* tells, in UTC."""
+    return f"make_timestamp(epoch_us({text}::TIMESTAMPTZ))"
+
+
+def _canonical(text: str) -> str:
+    """SQL for a number's one way of writing, so that values compare as text."""
+    whole = f"regexp_replace({text}, '^(-?)0+([0-9])', '\\1\\2')"
+    short = f"regexp_replace({whole}, '(\\.[0-9]*?)0+$', '\\1')"
+    return f"regexp_replace(regexp_replace({short}, '\\.$', ''), '^-0$', '0')"
+
+
+def canonical_number(text: str) -> str:
+    """The same for one number of a request."""
+    sign, digits = ("-", text[1:]) if text.startswith("-") else ("", text)
+    whole, _, fraction = digits.partition(".")
+    whole = whole.lstrip("0") or "0"
+    fraction = fraction.rstrip("0")
+    number = f"{whole}.{fraction}" if fraction else whole
+    return number if number == "0" else sign + number

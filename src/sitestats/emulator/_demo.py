@@ -1,0 +1,26 @@
+"""The demo's websites: real traffic of 2015, its days moved to end yesterday."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from importlib.resources import as_file, files
+from typing import Final
+
+from ._rows import Rows
+
+HOSTNAME: Final = "semicomplete.com"
+PARTS: Final = {
+    "blog.semicomplete.com": "/blog",
+    "projects.semicomplete.com": "/projects",
+}
+"""Parts of the same traffic, shown as if they were websites of their own."""
+
+
+def load(rows: Rows, now: datetime) -> None:
+    """Fill *rows* with the demo's traffic."""
+    with as_file(files("sitestats.emulator") / "data" / "semicomplete.csv.gz") as path:
+        rows.load(path, now=now)
+    yesterday = now.astimezone(UTC).date() - timedelta(days=1)
+    rows.shift(days=(yesterday - rows.span[1].date()).days)
+    for hostname, prefix in PARTS.items():
+        rows.copy(source=HOSTNAME, target=hostname, prefix=prefix)

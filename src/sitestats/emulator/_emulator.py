@@ -1,0 +1,440 @@
+"""The front door: the one module of the emulator that may know the clients."""
+
+from __future__ import annotations
+
+import difflib
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self
+from uuid import uuid4
+
+import attrs
+
+from . import _demo, _faults
+from ._access import MAY_ADD, Key, Website
+from ._core import Core
+from ._hosts import host_name
+from ._http import RecordedRequest
+from ._periods import is_zone
+from ._rows import Rows
+from ._server import HOST, serve
+from ._service import Service
+from ._transport import EmulatorTransport
+
+if TYPE_CHECKING:
+    from sitestats import AsyncClient, Client
+
+BASE_URL: Final = "http://emulator.test"
+"""Where the clients without a socket believe the service to be."""
+
+
+class Emulator:
+    """A local stand-in of the service.
+
+    It answers as the service's document says, from page views and events that
+    were loaded, and it computes its answers independently of the client.
+
+    Args:
+        now: What the emulator takes for the present: an aware datetime, or the
+            clock when left out.
+        role: The user's role in the team; ``"owner"``, ``"admin"`` and
+            ``"developer"`` may add websites (section 4.2).
+        website_limit: The plan's limit of websites (section 4.2), or None for
+            no limit.
+        contains_per_minute: How many contains searches a key may make in a
+            minute (section 7), or None for no limit. Searches that were
+            refused do not count.
+        api_key: The user's API key; a new one when left out.
+        user_id: The user's ID; a new one when left out.
+
+    Raises:
+        MissingExtraError: DuckDB is not installed.
+        ValueError: An argument makes no sense.
+
+    >>> from sitestats.emulator import Emulator
+    >>> mine = Emulator()
+    >>> mine.add_website("example.com", public=True)
+    >>> mine.load([{"hostname": "example.com", "path": "/", "is_unique": True}])
+    >>> mine.client().stats.get(StatsQuery("example.com").fields("visitors")).visitors
+    1
+    """
+
+    def __init__(
+        self,
+        *,
+        now: datetime | None = None,
+        role: str = "owner",
+        website_limit: int | None = None,
+        contains_per_minute: int | None = 60,
+        api_key: str | None = None,
+        user_id: str | None = None,
+    ) -> None:
+        _check_role(role)
+        for name, number in (
+            ("website_limit", website_limit),
+            ("contains_per_minute", contains_per_minute),
+        ):
+            if number is not None and number < 0:
+                message = f"{name} is 0 or more, or None; not {number}"
+                raise ValueError(message)
+        self.api_key = f"sa_api_key_{uuid4().hex}" if api_key is None else api_key
+        """The key with access to every website."""
+        self.user_id = f"sa_user_id_{uuid4()}" if user_id is None else user_id
+        """The ID of the user, for the Admin API."""
+        self._now: datetime | None = None
+        self.now = now
+        self._core = Core(
+            Service(
+                rows=_rows(),
+                now=self._clock,
+                user_id=self.user_id,
+                keys=[Key(self.api_key)],
+                role=role,
+                website_limit=website_limit,
+                contains_per_minute=contains_per_minute,
+            )
+        )
+        self._lock = threading.Lock()
+
+    @classmethod
+    def demo(cls, **options: Any) -> Self:
+        """An emulator with three websites and real traffic.
+
+        The traffic is that of semicomplete.com on four days of May 2015,
+        moved so that its last day is yesterday (in UTC). ``semicomplete.com``
+        has all of it and is public; ``blog.semicomplete.com`` and
+        ``projects.semicomplete.com`` are parts of it, shown as websites of
+        their own. *options* are those of the constructor.
+
+        >>> demo = Emulator.demo()
+        >>> demo.websites
+        ('semicomplete.com', 'blog.semicomplete.com', 'projects.semicomplete.com')
+        """
+        emulator = cls(**options)
+        emulator.add_website(_demo.HOSTNAME, public=True, label="all of it")
+        for hostname, prefix in _demo.PARTS.items():
+            emulator.add_website(hostname, label=f"the part below {prefix}")
+        _demo.load(emulator._core.service.rows, emulator._clock())
+        return emulator
+
+    # -- what the service knows
+
+    @property
+    def now(self) -> datetime | None:
+        """What the emulator takes for the present; None for the clock."""
+        return self._now
+
+    @now.setter
+    def now(self, now: datetime | None) -> None:
+        if now is not None and now.tzinfo is None:
+            message = "now needs a time zone: datetime(2025, 1, 31, 12, tzinfo=UTC)"
+            raise ValueError(message)
+        self._now = now
+
+    def _clock(self) -> datetime:
+        return datetime.now(UTC) if self._now is None else self._now
+
+    @property
+    def websites(self) -> tuple[str, ...]:
+        """The host names of the websites, in the order in which they came."""
+        return tuple(self._core.service.websites)
+
+    def add_website(
+        self,
+        hostname: str,
+        *,
+        timezone: str = "UTC",
+        public: bool = False,
+        label: str = "",
+        hide_pages: bool = False,
+        locked: bool = False,
+        own_hostname: str | None = None,
+        has_ssl: bool = True,
+    ) -> None:
+        """Set a website up; the rules for adding by the API do not hold here.
+
+        Args:
+            hostname: Its host name.
+            timezone: Its own time zone, which queries without one go by.
+            public: Whether its statistics are public (section 5).
+            label: Its label.
+            hide_pages: Whether it hides its top pages (section 5).
+            locked: Whether it is locked, as the badge is missing (section 3).
+            own_hostname: Its custom domain (section 2.1).
+            has_ssl: Whether it has SSL (section 2.1).
+
+        Raises:
+            ValueError: The host name or the zone is not valid, or the website
+                is there already.
+        """
+        name = host_name(hostname)
+        if name is None:
+            message = f"{hostname!r} is no host name of a website"
+            raise ValueError(message)
+        if name in self._core.service.websites:
+            message = f"{name} is there already; change_website() changes it"
+            raise ValueError(message)
+        _check_zone(timezone)
+        self._core.service.put(
+            Website(
+                name,
+                timezone=timezone,
+                public=public,
+                label=label,
+                hide_pages=hide_pages,
+                locked=locked,
+                own_hostname=own_hostname,
+                has_ssl=has_ssl,
+            )
+        )
+
+    def change_website(self, hostname: str, **changes: Any) -> None:
+        """Change what ``add_website`` set: lock it, make it public, and so on.
+
+        >>> emulator.change_website("semicomplete.com", hide_pages=False)
+
+        Raises:
+            ValueError: There is no such website, or the zone is not valid.
+            TypeError: There is no such keyword.
+        """
+        website = self._core.service.websites.get(host_name(hostname) or "")
+        if website is None:
+            message = f"there is no website {hostname!r}"
+            raise ValueError(message)
+        _check_zone(changes.get("timezone", "UTC"))
+        if "hostname" in changes:
+            message = "a website keeps its host name"
+            raise TypeError(message)
+        self._core.service.put(attrs.evolve(website, **changes))
+
+    def add_key(self, *, access: Iterable[str] = ()) -> str:
+        """Make another API key of the same user.
+
+        Args:
+            access: The host names that it has access to; none when left out.
+
+        Returns:
+            The key, for ``client(api_key=…)``.
+
+        Raises:
+            ValueError: A host name is not valid.
+        """
+        names: set[str] = set()
+        for hostname in [access] if isinstance(access, str) else access:
+            name = host_name(hostname)
+            if name is None:
+                message = f"{hostname!r} is no host name of a website"
+                raise ValueError(message)
+            names.add(name)
+        key = Key(f"sa_api_key_{uuid4().hex}", frozenset(names))
+        self._core.service.keys.append(key)
+        return key.text
+
+    def load(
+        self,
+        rows: str | Path | Iterable[Mapping[str, object]],
+        *,
+        hostname: str | None = None,
+    ) -> None:
+        """Load page views and events in the columns of the raw export.
+
+        Websites that are not there yet are added, private and in UTC. Rows of
+        robots are left out. All rows are loaded, or none.
+
+        Args:
+            rows: The path of a ``.csv``, ``.jsonl`` or ``.ndjson`` file, also
+                with ``.gz``; or mappings with some of the columns. A row
+                without ``added_iso`` happened now, one without ``datapoint``
+                is a page view.
+            hostname: The website of rows that name none.
+
+        Raises:
+            ValueError: A value or a column's name is not valid; the message
+                says which.
+            OSError: The file can't be read.
+
+        >>> emulator.load(
+        ...     [{"path": "/", "country_code": "NL", "metadata.plan_text": "pro"}],
+        ...     hostname="example.com",
+        ... )
+        """
+        service = self._core.service
+        found = service.rows.load(rows, now=self._clock(), hostname=hostname)
+        for name in found:
+            if name not in service.websites:
+                service.put(Website(name))
+
+    # -- ways to reach it
+
+    def transport(self) -> EmulatorTransport:
+        """A transport for httpx that needs no socket, blocking and async."""
+        return EmulatorTransport(self._core)
+
+    def client(self, **options: Any) -> Client:
+        """A blocking client without a socket.
+
+        Args:
+            options: Those of ``Client``. The credentials are the emulator's
+                when left out; ``api_key=None`` goes without.
+        """
+        from sitestats import Client
+
+        return Client(**self._options(options))
+
+    def async_client(self, **options: Any) -> AsyncClient:
+        """An async client without a socket; see ``client``."""
+        from sitestats import AsyncClient
+
+        return AsyncClient(**self._options(options))
+
+    def _options(self, options: dict[str, Any]) -> dict[str, Any]:
+        # All are given, so that the client reads nothing from the environment.
+        return {
+            "base_url": BASE_URL,
+            "api_key": self.api_key,
+            "user_id": self.user_id,
+            "proxy": None,
+            "transport": self.transport(),
+            **options,
+        }
+
+    def serve(self, port: int = 0, *, host: str = HOST) -> AbstractContextManager[str]:
+        """Answer on a socket of this machine within a ``with`` block.
+
+        Args:
+            port: The port; 0 for any that is free.
+            host: The address to listen at.
+
+        Returns:
+            A context manager that gives the base address.
+
+        >>> with emulator.serve() as address:
+        ...     address.startswith("http://127.0.0.1:")
+        True
+        """
+        return serve(self._core, host=host, port=port)
+
+    # -- what was asked, and what is to go wrong
+
+    @property
+    def requests(self) -> tuple[RecordedRequest, ...]:
+        """The requests that arrived, oldest first; of many, the last 10,000."""
+        return tuple(self._core.requests)
+
+    def forget_requests(self) -> None:
+        """Empty ``requests``."""
+        self._core.requests.clear()
+
+    def fail_next(
+        self,
+        times: int | None = 1,
+        *,
+        status: int | None = None,
+        retry_after: float | str | datetime | None = None,
+        headers: Mapping[str, str] | None = None,
+        body: object = None,
+        garbage: bool = False,
+        redirect: str | None = None,
+        latency: float = 0.0,
+        drip: float = 0.0,
+        cut_off: int | None = None,
+        reset: bool = False,
+        processed: bool = False,
+        method: str | None = None,
+        path: str | None = None,
+        when: Callable[[RecordedRequest], bool] | None = None,
+    ) -> None:
+        """Let the next answers fail, or those to requests that match.
+
+        Faults are used up in the order in which they were given, each by the
+        first requests that match it.
+
+        Args:
+            times: How many answers fail; None for all until ``clear_faults``.
+            status: The status instead of the true answer, 200 to 599.
+            retry_after: The ``Retry-After`` header: seconds, an aware datetime,
+                or a text as it is.
+            headers: Headers that are added or replaced.
+            body: The body instead: bytes, text, or data that becomes JSON.
+            garbage: Whether the body is no JSON, no text and no gzip.
+            redirect: Where to redirect to; the status is 302 unless given.
+            latency: Seconds before the answer begins.
+            drip: Seconds before each single byte of the answer; without a
+                socket, of its body.
+            cut_off: After how many bytes of the body the connection closes.
+            reset: Whether the connection is reset instead of an answer.
+            processed: Whether the service does its work before it fails: a
+                website is added although the answer is lost.
+            method: The method of requests that match.
+            path: Their path, percent-encoded; with a ``*`` at the end, what it
+                starts with.
+            when: Called with each request; whether it matches.
+
+        Raises:
+            ValueError: There can be no such answer.
+
+        >>> emulator.fail_next(status=429, retry_after=7)
+        >>> emulator.clear_faults()
+        """
+        if times is not None and times < 1:
+            message = f"times is 1 or more, or None for all; not {times}"
+            raise ValueError(message)
+        fault = _faults.make(
+            status=status,
+            retry_after=retry_after,
+            headers=headers,
+            body=body,
+            garbage=garbage,
+            redirect=redirect,
+            latency=latency,
+            drip=drip,
+            cut_off=cut_off,
+            reset=reset,
+            processed=processed,
+            method=method,
+            path=path,
+            when=when,
+        )
+        self._core.faults.add(fault, times)
+
+    def clear_faults(self) -> None:
+        """Forget the faults that no request has met yet."""
+        self._core.faults.clear()
+
+    @property
+    def faults_left(self) -> int:
+        """How many faults no request, or not enough requests, have met yet."""
+        return len(self._core.faults)
+
+    def __repr__(self) -> str:
+        return f"<Emulator with {len(self.websites)} websites>"
+
+
+def _rows() -> Rows:
+    try:
+        return Rows()
+    except ModuleNotFoundError as error:
+        if error.name != "duckdb":
+            raise
+        from sitestats._errors import MissingExtraError
+
+        library = "duckdb"
+        raise MissingExtraError(library, extra="emulator") from None
+
+
+def _check_role(role: str) -> None:
+    # Any other role can't add websites, so a slip would go unnoticed.
+    near = difflib.get_close_matches(role.strip().lower(), MAY_ADD, 1, cutoff=0.75)
+    if not role or (role not in MAY_ADD and near):
+        wanted = near[0] if near else "owner"
+        message = f"there is no role {role!r}: did you mean {wanted!r}?"
+        raise ValueError(message)
+
+
+def _check_zone(zone: object) -> None:
+    if not is_zone(zone):
+        message = f"{zone!r} is no time zone name in its exact case"
+        raise ValueError(message)

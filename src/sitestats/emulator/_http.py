@@ -1,0 +1,82 @@
+"""What arrived, as a value: it can be asserted on, and shows no credential."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+import attrs
+
+SECRET: Final = frozenset({"api-key", "user-id", "authorization", "cookie"})
+"""Headers whose values a repr leaves out: reprs end in logs and test reports."""
+
+
+class Headers(Mapping[str, str]):
+    """The headers of one request, by any spelling of their names."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self, pairs: Iterable[tuple[str, str]] = ()) -> None:
+        self._values = {name.lower(): value for name, value in pairs}
+
+    def __getitem__(self, name: str) -> str:
+        return self._values[name.lower()]
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name.lower() in self._values
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        shown = {
+            name: "…" if name in SECRET else value
+            for name, value in self._values.items()
+        }
+        return f"Headers({shown})"
+
+
+@attrs.frozen
+class RecordedRequest:
+    """One request that the emulator was asked.
+
+    ``emulator.requests`` holds them in the order of their arrival.
+    """
+
+    method: str
+    path: str
+    """As it was sent, percent-encoded: ``/example.com/caf%C3%A9.json``."""
+    pairs: tuple[tuple[str, str], ...] = attrs.field(default=(), repr=False)
+    """The query parameters, decoded, in the order they were sent."""
+    headers: Headers = attrs.field(factory=Headers)
+    body: bytes = b""
+
+    @classmethod
+    def of(
+        cls,
+        method: str,
+        target: str,
+        headers: Iterable[tuple[str, str]] = (),
+        body: bytes = b"",
+    ) -> RecordedRequest:
+        """The request for *target*, the path with its encoded query."""
+        path, _, query = target.partition("?")
+        pairs = tuple(parse_qsl(query, keep_blank_values=True))
+        return cls(method, path, pairs, Headers(headers), body)
+
+    @property
+    def params(self) -> dict[str, str]:
+        """The query parameters, decoded; of one sent twice, the last."""
+        return dict(self.pairs)
+
+    def json(self) -> Any:
+        """The body, decoded."""
+        return json.loads(self.body)
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}"

@@ -1,0 +1,230 @@
+"""Days, placeholders and time zones, as sections 4.3 and 8 have them.
+
+Zones are computed here and nowhere else: the database is handed the offsets
+of a period and only adds them up. So there is one time zone database, names
+count in their exact case, and each instant has one local time.
+"""
+
+from __future__ import annotations
+
+import calendar
+import re
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, time, timedelta
+from functools import cache, lru_cache
+from typing import Final, Literal
+from zoneinfo import ZoneInfo, available_timezones
+
+import attrs
+
+Interval = Literal["hour", "day", "week", "month", "year"]
+
+DAY: Final = timedelta(days=1)
+HOUR: Final = timedelta(hours=1)
+SECOND: Final = timedelta(seconds=1)
+FIRST: Final = date(1, 1, 3)
+LAST: Final = date(9999, 12, 28)
+"""Days whose midnights and weeks exist as datetimes in every zone."""
+
+EARLIEST: Final = datetime.combine(FIRST, time.min)
+LATEST: Final = datetime.combine(LAST, time.min)
+EPOCH: Final = datetime.combine(date(1970, 1, 1), time.min)
+
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_DAYS_AGO: Final = re.compile(r"today-([0-9]+)d")
+
+
+@cache
+def zone_names() -> frozenset[str]:
+    """Every name that the service takes: those written with capitals."""
+    return frozenset(name for name in available_timezones() if name.lower() != name)
+
+
+def is_zone(name: object) -> bool:
+    """Whether *name* is a valid time zone name (section 4.3)."""
+    return isinstance(name, str) and name in zone_names()
+
+
+def parse_day(text: str, today: date) -> date | None:
+    """The day that *text* names, or None when it is no date and no placeholder."""
+    named = {"today": today, "yesterday": today - DAY}
+    try:
+        if ago := _DAYS_AGO.fullmatch(text):
+            return today - timedelta(days=int(ago[1]))
+        if _DATE.fullmatch(text):
+            return date.fromisoformat(text)
+    except (OverflowError, ValueError):
+        return None  # 30 February, or a day before the first year
+    return named.get(text)
+
+
+def one_month_before(day: date) -> date:
+    """The same day of the month before, or that month's last day."""
+    year, month = (day.year, day.month - 1) if day.month > 1 else (day.year - 1, 12)
+    return date(year, month, min(day.day, calendar.monthrange(year, month)[1]))
+
+
+def midnight(day: date, zone: ZoneInfo) -> datetime:
+    """The first instant of *day* in *zone*, as a naive datetime in UTC.
+
+    Where summer time skips midnight, the first instant is a later one; where
+    midnight comes twice, it is the earlier.
+    """
+    day = min(max(day, FIRST), LAST + DAY)
+    wall = datetime(day.year, day.month, day.day, tzinfo=zone)
+    return wall.astimezone(UTC).replace(tzinfo=None)
+
+
+@attrs.frozen
+class Stretch:
+    """A part of a period in which the zone's offset stays the same."""
+
+    start: datetime
+    """Naive, in UTC, as is *end*; *end* is the first instant after."""
+    end: datetime
+    offset: timedelta
+
+
+@attrs.frozen
+class Period:
+    """Whole days in one zone; both days belong to it (section 8)."""
+
+    first: date
+    last: date
+    zone: ZoneInfo
+
+    @property
+    def start(self) -> datetime:
+        """The first instant, naive in UTC."""
+        return midnight(self.first, self.zone)
+
+    @property
+    def end(self) -> datetime:
+        """The first instant after, naive in UTC."""
+        return midnight(min(self.last, LAST) + DAY, self.zone)
+
+    def stretches(
+        self, since: datetime = EARLIEST, until: datetime = LATEST
+    ) -> list[Stretch]:
+        """The period cut at each change of the zone's offset.
+
+        What lies before *since* or after *until* is left out, so that a period
+        of centuries costs no more than the rows that there are.
+        """
+        start, end = max(self.start, since), min(self.end, until)
+        if start >= end:
+            return []
+        found: list[Stretch] = []
+        offset = _offset(start, self.zone)
+        for year in range(max(start.year, 1800), min(end.year, 9990) + 1):
+            for instant, new in _changes(self.zone, year):
+                if start < instant < end:
+                    found.append(Stretch(start, instant, offset))
+                    start, offset = instant, new
+        found.append(Stretch(start, end, offset))
+        return found
+
+
+def _offset(instant: datetime, zone: ZoneInfo) -> timedelta:
+    offset = instant.replace(tzinfo=UTC).astimezone(zone).utcoffset()
+    assert offset is not None
+    return offset
+
+
+@lru_cache(maxsize=4096)
+def _changes(zone: ZoneInfo, year: int) -> tuple[tuple[datetime, timedelta], ...]:
+    """Each change of the offset in a year, with the offset that it brings."""
+    found: list[tuple[datetime, timedelta]] = []
+    # From the last second of the year before, as a change may fall on midnight.
+    before = datetime.combine(date(year, 1, 1), time.min) - SECOND
+    last = datetime.combine(date(year + 1, 1, 1), time.min) - SECOND
+    offset = _offset(before, zone)
+    while before < last:
+        # No zone has changed twice within a day, so a day is a safe step.
+        after = min(before + DAY, last)
+        new = _offset(after, zone)
+        if new != offset:
+            found.append((_search(before, after, offset, zone), new))
+        before, offset = after, new
+    return tuple(found)
+
+
+def _search(
+    before: datetime, after: datetime, offset: timedelta, zone: ZoneInfo
+) -> datetime:
+    low, high = before, after
+    while high - low > SECOND:
+        middle = low + (high - low) // (2 * SECOND) * SECOND
+        if _offset(middle, zone) == offset:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+@attrs.frozen
+class Bucket:
+    """One entry of the histogram: where it starts by the wall clock.
+
+    For hours the offset tells the two apart that have the same wall time at
+    the end of summer time; it is None for the others.
+    """
+
+    wall: datetime
+    offset: timedelta | None = None
+
+
+def truncate(wall: datetime, interval: Interval) -> datetime:
+    """The start of the interval that *wall* lies in; weeks begin on Monday."""
+    if interval == "hour":
+        return wall.replace(minute=0, second=0, microsecond=0)
+    day = wall.replace(hour=0, minute=0, second=0, microsecond=0)
+    if interval == "week":
+        return day - timedelta(days=day.weekday())
+    if interval == "month":
+        return day.replace(day=1)
+    if interval == "year":
+        return day.replace(month=1, day=1)
+    return day
+
+
+def buckets(period: Period, interval: Interval) -> Iterator[Bucket]:
+    """Every bucket of the period, also those without visits."""
+    if interval == "hour":
+        for stretch in period.stretches():
+            wall = truncate(stretch.start + stretch.offset, "hour")
+            while wall < stretch.end + stretch.offset:
+                yield Bucket(wall, stretch.offset)
+                wall += HOUR
+        return
+    first, last = max(period.first, FIRST), min(period.last, LAST)
+    wall = truncate(datetime.combine(first, time.min), interval)
+    while wall.date() <= last:
+        yield Bucket(wall)
+        try:
+            wall = _next(wall, interval)
+        except (OverflowError, ValueError):
+            return
+
+
+def _next(wall: datetime, interval: Interval) -> datetime:
+    if interval == "week":
+        return wall + timedelta(days=7)
+    if interval == "month":
+        year, month = divmod(wall.year * 12 + wall.month, 12)
+        return wall.replace(year=year, month=month + 1)
+    if interval == "year":
+        return wall.replace(year=wall.year + 1)
+    return wall + DAY
+
+
+def count(period: Period, interval: Interval) -> int:
+    """About how many buckets the period has, told without making them."""
+    days = (period.last - period.first).days + 1
+    return {
+        "hour": days * 24,
+        "day": days,
+        "week": days // 7,
+        "month": days // 28,
+        "year": days // 365,
+    }[interval]

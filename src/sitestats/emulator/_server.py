@@ -1,0 +1,149 @@
+"""The emulator on a socket of this machine: HTTP/1.1, connections kept open."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import sys
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from email.utils import formatdate
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Final, cast
+
+from ._core import Core, Reply
+from ._http import RecordedRequest
+
+HOST: Final = "127.0.0.1"
+
+_WITHOUT_BODY: Final = frozenset({204, 304})
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    # Fifty clients may connect in the same instant.
+    request_queue_size = 256
+
+    def __init__(self, core: Core, address: tuple[str, int]) -> None:
+        self.core = core
+        self.ending = threading.Event()
+        self._open: set[socket.socket] = set()
+        self._workers: set[threading.Thread] = set()
+        self._guard = threading.Lock()
+        super().__init__(address, _Handler)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        with self._guard:
+            self._open.add(request)
+            self._workers.add(threading.current_thread())
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            with self._guard:
+                self._open.discard(request)
+                self._workers.discard(threading.current_thread())
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        # A client that went away is no news; anything else is our mistake.
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
+
+    def end(self) -> None:
+        """Close every connection that is still open, and wait for its thread."""
+        self.ending.set()
+        with self._guard:
+            sockets, workers = list(self._open), list(self._workers)
+        for connection in sockets:
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+        for worker in workers:
+            worker.join(5)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    # Without this each answer waits 40 ms for the other side's acknowledgement.
+    disable_nagle_algorithm = True
+
+    @property
+    def _served(self) -> _Server:
+        return cast("_Server", self.server)
+
+    def _answer(self) -> None:
+        body = self.rfile.read(int(self.headers.get("content-length") or 0))
+        request = RecordedRequest.of(
+            self.command, self.path, self.headers.items(), body
+        )
+        reply = self._served.core.handle(request)
+        if reply.latency and self._served.ending.wait(reply.latency):
+            self.close_connection = True
+            return
+        if reply.reset:
+            self._reset()
+            return
+        head, content = self._parts(reply)
+        if reply.cut_off is not None and reply.cut_off < len(content):
+            content = content[: reply.cut_off]
+            self.close_connection = True
+        if reply.drip:
+            self._drip(head + content, reply.drip)
+        else:
+            self.wfile.write(head + content)
+
+    # The base class finds a method by the request's.
+    do_GET = do_POST = do_HEAD = do_OPTIONS = _answer  # noqa: N815 - as above
+    do_PUT = do_PATCH = do_DELETE = _answer  # noqa: N815 - as above
+
+    def _parts(self, reply: Reply) -> tuple[bytes, bytes]:
+        response = reply.response
+        headers = {"date": formatdate(usegmt=True), **response.headers}
+        if response.status not in _WITHOUT_BODY:
+            headers["content-length"] = str(len(response.body))
+        try:
+            phrase = HTTPStatus(response.status).phrase
+        except ValueError:
+            phrase = ""
+        lines = [f"HTTP/1.1 {response.status} {phrase}"]
+        lines += [f"{name}: {value}" for name, value in headers.items()]
+        head = ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1", "replace")
+        return head, b"" if self.command == "HEAD" else response.body
+
+    def _reset(self) -> None:
+        # Lingering for no time makes the closing a reset.
+        self.connection.setsockopt(
+            socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
+        )
+        self.connection.close()
+        self.close_connection = True
+
+    def _drip(self, data: bytes, pause: float) -> None:
+        for byte in data:
+            if self._served.ending.wait(pause):
+                self.close_connection = True
+                return
+            self.wfile.write(bytes([byte]))
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
+        """Say nothing: ``emulator.requests`` tells what was asked."""
+
+
+@contextmanager
+def serve(core: Core, *, host: str = HOST, port: int = 0) -> Generator[str]:
+    """Answer on a socket within the block; gives the base address."""
+    server = _Server(core, (host, port))
+    thread = threading.Thread(
+        target=server.serve_forever,
+        args=(0.05,),
+        name="sitestats-emulator",
+        daemon=True,
+    )
+    thread.start()
+    try:
+        yield f"http://{host}:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.end()
+        server.server_close()

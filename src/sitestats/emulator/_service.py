@@ -1,0 +1,325 @@
+"""The service itself: a request in, an answer out, and what it remembers.
+
+It knows nothing of sockets, of httpx, and of faults.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, cast
+from urllib.parse import unquote_to_bytes
+
+import attrs
+
+from sitestats._wire import HttpResponse
+
+from . import _access, _shapes
+from ._access import Denied, Key, Website
+from ._aggregate import Aggregate, Numbers
+from ._hosts import host_name
+from ._http import RecordedRequest
+from ._parameters import LISTS, WITH_FIELDS, WITH_PAGES, Question, read
+from ._periods import is_zone
+from ._rows import Rows
+
+MINUTE: Final = 60.0
+
+_HTML: Final = b"<!doctype html><title>Analytics</title><p>There is nothing here."
+
+
+@attrs.define
+class Service:
+    """The state of one emulator, and the answers to its requests."""
+
+    rows: Rows
+    now: Callable[[], datetime]
+    user_id: str
+    keys: list[Key]
+    role: str = "owner"
+    website_limit: int | None = None
+    contains_per_minute: int | None = 60
+    websites: dict[str, Website] = attrs.field(factory=dict[str, Website])
+    clock: Callable[[], float] = time.monotonic
+    _searches: dict[str, deque[float]] = attrs.field(
+        factory=dict[str, "deque[float]"], init=False
+    )
+    _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
+
+    def answer(self, request: RecordedRequest) -> HttpResponse:
+        """Answer one request; may be called by many threads at once."""
+        if request.method == "OPTIONS":
+            return _preflight()
+        if request.path == "/api/websites":
+            return self._admin(request, "GET", self._list)
+        if request.path == "/api/websites/add":
+            return self._admin(request, "POST", self._add)
+        if request.path.startswith("/api/"):
+            # Seen on the hosted service: a page for people, with status 200.
+            return HttpResponse(
+                200, {"content-type": "text/html; charset=utf-8"}, _HTML
+            )
+        if request.method not in {"GET", "HEAD"}:
+            return _failure(Denied(405, f"{request.method} is not possible here"))
+        return self._stats(request)
+
+    def put(self, website: Website) -> None:
+        """Add a website, or change one."""
+        with self._lock:
+            self.websites = {**self.websites, website.hostname: website}
+
+    # -- the Admin API (sections 4.1 and 4.2)
+
+    def _admin(
+        self,
+        request: RecordedRequest,
+        method: str,
+        answer: Callable[[RecordedRequest, Key], HttpResponse],
+    ) -> HttpResponse:
+        if request.method != method:
+            return _admin_failure(405, f"{request.method} is not possible here")
+        key = _access.admin(request.headers, self.keys, self.user_id)
+        if isinstance(key, Denied):
+            return _admin_failure(key.status, key.error)
+        return answer(request, key)
+
+    def _list(self, request: RecordedRequest, key: Key) -> HttpResponse:
+        del request
+        recent = self._recent()
+        return _shapes.json_response(
+            200,
+            {
+                "success": True,
+                "websites": [
+                    {
+                        "hostname": website.hostname,
+                        "is_public": website.public,
+                        "timezone": website.timezone,
+                        "has_ssl": website.has_ssl,
+                        "has_script": website.hostname in recent,
+                        "own_hostname": website.own_hostname,
+                        "label": website.label,
+                        "pageviews": recent.get(website.hostname, (0, 0))[0],
+                        "events": recent.get(website.hostname, (0, 0))[1],
+                    }
+                    for website in self.websites.values()
+                    if key.opens(website.hostname)
+                ],
+            },
+        )
+
+    def _recent(self) -> dict[str, tuple[int, int]]:
+        """Page views and events of the last 30 days, of each website with rows."""
+        now = self.now().astimezone(UTC).replace(tzinfo=None)
+        cursor = self.rows.cursor()
+        try:
+            found = cursor.execute(
+                "SELECT hostname, count(*) FILTER (r AND datapoint = 'pageview'), "
+                "count(*) FILTER (r AND datapoint <> 'pageview') "
+                "FROM (SELECT *, ts > ? AND ts <= ? AS r FROM rows) GROUP BY hostname",
+                [now - timedelta(days=30), now],
+            ).fetchall()
+        finally:
+            cursor.close()
+        return {hostname: (views, events) for hostname, views, events in found}
+
+    def _add(self, request: RecordedRequest, key: Key) -> HttpResponse:
+        website = self._wanted(request)
+        if isinstance(website, str):
+            return _admin_failure(400, website)
+        hostname = website.hostname
+        with self._lock:
+            # Within the lock, or two requests at once could add one twice.
+            if hostname in self.websites:
+                return _admin_failure(400, f"{hostname} was added before")
+            limit = self.website_limit
+            if limit is not None and len(self.websites) >= limit:
+                return _admin_failure(
+                    400, f"The plan's limit of {limit} websites is reached"
+                )
+            self.websites = {**self.websites, hostname: website}
+            if key.access is not None:
+                place = self.keys.index(key)
+                self.keys[place] = attrs.evolve(key, access=key.access | {hostname})
+        return _shapes.json_response(
+            200,
+            {
+                "ok": True,
+                "success": True,
+                "hostname": hostname,
+                "customDomain": website.own_hostname,
+                "public": website.public,
+                "timezone": website.timezone,
+                "validDNS": True,
+            },
+        )
+
+    def _wanted(self, request: RecordedRequest) -> Website | str:
+        """The website that is to be added, or why it can't be."""
+        payload = _payload(request)
+        if isinstance(payload, str):
+            return payload
+        hostname = host_name(payload.get("hostname"))
+        public = payload.get("isPublic", False)
+        label = payload.get("label", "")
+        zone = payload.get("timezone")
+        if self.role not in _access.MAY_ADD:
+            return f"The role {self.role} can't add websites to this team"
+        if hostname is None:
+            return "The hostname is not valid"
+        if not isinstance(public, bool):
+            return "isPublic is true or false"
+        if not isinstance(label, str):
+            return "The label must be a string"
+        return Website(
+            hostname,
+            timezone=zone if isinstance(zone, str) and is_zone(zone) else "UTC",
+            public=public,
+            label=label,
+        )
+
+    # -- the Stats API (section 4.3)
+
+    def _stats(self, request: RecordedRequest) -> HttpResponse:
+        began = self.clock()
+        address = _address(request.path)
+        website = self.websites.get(address[0]) if address else None
+        if address is None or website is None:
+            body = {"ok": False, "status": 404, "message": request.path}
+            return _shapes.json_response(404, body)
+        hostname, path = address
+        text = request.headers.get("api-key")
+        key = _access.find(text, self.keys)
+        question, problems = read(
+            request.pairs,
+            path=path,
+            has_key=key is not None,
+            zone=website.timezone,
+            now=self.now(),
+        )
+        denied = _access.stats(website, question, key, sent=text is not None)
+        if denied is None and problems:
+            denied = Denied(400, "; ".join(map(str, problems)))
+        if denied is not None:
+            return _failure(denied, question)
+        if question.contains and (wait := self._search(text or "")) is not None:
+            denied = Denied(429, "Too many contains searches (section 7)")
+            return _failure(denied, question, {"retry-after": str(wait)})
+        numbers = self._count(hostname, question)
+        took = round((self.clock() - began) * 1000)
+        return _shapes.stats_response(
+            200,
+            _shapes.shape(hostname, question, numbers, took),
+            # Versions 1 and 2 are older than the explanations.
+            info=question.info if question.version >= WITH_FIELDS else "false",
+            callback=question.callback,
+        )
+
+    def _count(self, hostname: str, question: Question) -> Numbers:
+        aggregate = Aggregate(self.rows, hostname, question)
+        try:
+            old = question.version < WITH_FIELDS
+            numbers = Numbers()
+            if old or question.fields:
+                lists = [name for name in LISTS if name in question.fields]
+                if old:
+                    lists = list(LISTS) if question.version == WITH_PAGES else []
+                numbers = aggregate.count(
+                    lists,
+                    histogram=old or "histogram" in question.fields,
+                    medians="seconds_on_page" in question.fields,
+                )
+            if old:
+                numbers = attrs.evolve(numbers, agents=aggregate.agents())
+            if question.events is not None:
+                events = aggregate.events(question.events)
+                numbers = attrs.evolve(numbers, events=events)
+        finally:
+            aggregate.close()
+        return numbers
+
+    def _search(self, key: str) -> int | None:
+        """Take one contains search of this minute, or tell how long to wait.
+
+        Searches that were refused do not count, so that waiting helps.
+        """
+        if self.contains_per_minute is None:
+            return None
+        with self._lock:
+            now = self.clock()
+            done = self._searches.setdefault(key, deque())
+            while done and now - done[0] >= MINUTE:
+                done.popleft()
+            if len(done) < self.contains_per_minute:
+                done.append(now)
+                return None
+            since = done[0] if done else now
+            return max(1, math.ceil(since + MINUTE - now))
+
+
+def _address(path: str) -> tuple[str, str | None] | None:
+    """Host name and page of ``/{hostname}.json`` or ``/{hostname}/{path}.json``."""
+    if not path.endswith(".json"):
+        return None
+    try:
+        text = unquote_to_bytes(path[1 : -len(".json")]).decode()
+    except UnicodeDecodeError:
+        return None
+    host, slash, page = text.partition("/")
+    name = host_name(host)
+    if name is None or any(part in {".", ".."} for part in page.split("/")):
+        return None
+    return name, f"/{page}" if slash else None
+
+
+def _payload(request: RecordedRequest) -> dict[str, Any] | str:
+    kind = request.headers.get("content-type", "")
+    if not re.match(r"application/json\s*(;|$)", kind, re.IGNORECASE):
+        return "The Content-Type must be application/json"
+    try:
+        payload = json.loads(request.body)
+    except ValueError:
+        return "The payload is not JSON"
+    if not isinstance(payload, dict):
+        return "The payload is not a JSON object"
+    return cast("dict[str, Any]", payload)
+
+
+def _preflight() -> HttpResponse:
+    return HttpResponse(
+        204,
+        {
+            **_shapes.CORS,
+            "access-control-allow-methods": "GET, POST, OPTIONS",
+            "access-control-allow-headers": "Api-Key, User-Id, Content-Type",
+        },
+    )
+
+
+def _admin_failure(status: int, error: str) -> HttpResponse:
+    return _shapes.json_response(
+        status, {"ok": False, "success": False, "error": error}
+    )
+
+
+def _failure(
+    denied: Denied,
+    question: Question | None = None,
+    headers: dict[str, str] | None = None,
+) -> HttpResponse:
+    body: dict[str, object] = {"ok": False, "error": denied.error}
+    if denied.code is not None:
+        body["code"] = denied.code
+    return _shapes.stats_response(
+        denied.status,
+        body,
+        info=question.info if question else None,
+        callback=question.callback if question else None,
+        headers=headers,
+    )

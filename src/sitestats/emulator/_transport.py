@@ -1,0 +1,133 @@
+"""The emulator without a socket: a transport for httpx, blocking and async."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Iterator
+
+import anyio
+import httpx
+
+from ._core import Core, Reply
+from ._http import RecordedRequest
+
+
+class EmulatorTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
+    """Carries requests to an emulator, for both kinds of clients.
+
+    It holds nothing open: closing it does nothing, and it may be shared by
+    clients, threads and event loops.
+    """
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        request.read()
+        reply = self._core.handle(_recorded(request))
+        if (pause := _pause(request, reply)) > 0:
+            time.sleep(pause)
+        _raise(request, reply)
+        return _response(request, reply)
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        await request.aread()
+        reply = self._core.handle(_recorded(request))
+        if (pause := _pause(request, reply)) > 0:
+            await anyio.sleep(pause)
+        _raise(request, reply)
+        return _response(request, reply)
+
+
+def _recorded(request: httpx.Request) -> RecordedRequest:
+    return RecordedRequest.of(
+        request.method,
+        request.url.raw_path.decode("ascii"),
+        request.headers.items(),
+        request.content,
+    )
+
+
+def _patience(request: httpx.Request) -> float:
+    limit = request.extensions.get("timeout", {}).get("read")
+    return float("inf") if limit is None else limit
+
+
+def _pause(request: httpx.Request, reply: Reply) -> float:
+    return min(reply.latency, _patience(request))
+
+
+def _raise(request: httpx.Request, reply: Reply) -> None:
+    # What a socket would have made of it.
+    if reply.latency > _patience(request):
+        message = "The emulator's latency is longer than the read timeout"
+        raise httpx.ReadTimeout(message, request=request)
+    if reply.reset:
+        message = "Connection reset by the emulator"
+        raise httpx.ReadError(message, request=request)
+
+
+def _response(request: httpx.Request, reply: Reply) -> httpx.Response:
+    body = b"" if request.method == "HEAD" else reply.response.body
+    headers = {
+        **reply.response.headers,
+        "content-length": str(len(reply.response.body)),
+    }
+    if reply.drip or reply.cut_off is not None:
+        return httpx.Response(
+            reply.response.status,
+            headers=headers,
+            stream=_Stream(request, reply, body),
+        )
+    return httpx.Response(reply.response.status, headers=headers, stream=_Whole(body))
+
+
+class _Whole(httpx.SyncByteStream, httpx.AsyncByteStream):
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield self._body
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        yield self._body
+
+
+class _Stream(httpx.SyncByteStream, httpx.AsyncByteStream):
+    """A body that comes slowly, or not to its end."""
+
+    def __init__(self, request: httpx.Request, reply: Reply, body: bytes) -> None:
+        self._request = request
+        self._cut = reply.cut_off is not None and reply.cut_off < len(body)
+        self._pieces = [body] if not reply.drip else [bytes([byte]) for byte in body]
+        if reply.cut_off is not None:
+            body = body[: reply.cut_off]
+            self._pieces = self._pieces[: reply.cut_off] if reply.drip else [body]
+        self._pause = min(reply.drip, _patience(request))
+        self._late = reply.drip > _patience(request)
+
+    def __iter__(self) -> Iterator[bytes]:
+        for piece in self._pieces:
+            if self._pause:
+                time.sleep(self._pause)
+            self._check()
+            yield piece
+        self._end()
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for piece in self._pieces:
+            if self._pause:
+                await anyio.sleep(self._pause)
+            self._check()
+            yield piece
+        self._end()
+
+    def _check(self) -> None:
+        if self._late:
+            message = "The emulator drips more slowly than the read timeout"
+            raise httpx.ReadTimeout(message, request=self._request)
+
+    def _end(self) -> None:
+        if self._cut:
+            message = "The emulator closed the connection within the body"
+            raise httpx.RemoteProtocolError(message, request=self._request)
