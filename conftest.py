@@ -78,9 +78,8 @@ def no_network() -> Iterator[None]:
 def open_example(namespace: dict[str, Any]) -> None:
     """Give the examples of one file what they may use."""
     # Here, so that tests that run no example need not the emulator's extra.
-    from sitestats.emulator import Emulator
-
     from sitestats import StatsQuery
+    from sitestats.emulator import Emulator
 
     emulator = Emulator.demo()
     client = emulator.client()

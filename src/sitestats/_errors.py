@@ -212,7 +212,8 @@ class NotFoundError(ServiceError):
 
 class WebsiteLockedError(ServiceError):
     """The website is locked, as the service's badge is missing from it
-    (sections 3 and 7)."""
+    (sections 3 and 7).
+    """
 
 
 class RateLimitedError(ServiceError):
@@ -269,4 +270,5 @@ class ResponseTooLargeError(ResponseError):
 
 class SiteStatsWarning(UserWarning):
     """Something is worth a look: the answer is for another zone, version or
-    path than asked, or a value will match literally."""
+    path than asked, or a value will match literally.
+    """

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from asking import NOW, Ask, asker
 
+from asking import NOW, Ask, asker
 from sitestats.emulator import Emulator
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import anyio
 import httpx
 import pytest
-from asking import NOW, asker
 
 import sitestats.emulator
+from asking import NOW, asker
 from sitestats.emulator import Emulator
 
 PACKAGE = Path(sitestats.emulator.__file__).parent
