@@ -1,0 +1,40 @@
+"""An operator: add the websites that are not there yet, and say what was done.
+
+Reads SITESTATS_BASE_URL, SITESTATS_API_KEY and SITESTATS_USER_ID; the host names
+are its arguments. Adding a website can cost money, so a website that is already
+in the list is never sent::
+
+    python examples/add_websites.py example.com shop.example.com
+"""
+
+from __future__ import annotations
+
+import sys
+
+from sitestats import Client, ServiceError, TransportError
+
+
+def main(hostnames: list[str]) -> int:
+    failed = 0
+    with Client() as client:
+        known = {website.hostname for website in client.websites.list()}
+        for hostname in hostnames:
+            if hostname in known:
+                print(f"{hostname}: present")
+                continue
+            try:
+                added = client.websites.add(hostname, timezone="Europe/Amsterdam")
+            except ServiceError as error:
+                print(f"{hostname}: refused, {error.message}")
+                failed += 1
+            except TransportError as error:
+                fate = "perhaps added" if error.maybe_sent else "not added"
+                print(f"{hostname}: {fate}, {error}")
+                failed += 1
+            else:
+                print(f"{added.hostname}: added, {added.timezone}")
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,37 @@
+"""An analyst: what people read last week, where they came from, day by day.
+
+Reads SITESTATS_BASE_URL and SITESTATS_API_KEY; the host name is its argument::
+
+    python examples/readers.py example.com
+"""
+
+from __future__ import annotations
+
+import sys
+
+from sitestats import Client, StatsQuery
+
+
+def main(hostname: str) -> None:
+    query = (
+        StatsQuery(hostname)
+        .fields("visitors", "histogram", "pages", "referrers", "seconds_on_page")
+        .last(days=7)
+        .limit(5)
+    )
+    with Client() as client:
+        stats = client.stats.get(query)
+
+    print(f"{stats.visitors:,} visitors of {stats.hostname} ({stats.timezone})")
+    for day in stats.histogram:
+        print(f"  {day.date:%a %d %b}  {'█' * (day.visitors // 10)} {day.visitors}")
+    print("read most")
+    for page in stats.pages:
+        print(f"  {page.pageviews:>5} {page.value}  {page.seconds_on_page or 0:.0f} s")
+    print("came from")
+    for referrer in stats.referrers:
+        print(f"  {referrer.visitors:>5} {referrer.value or '(unknown)'}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,311 @@
+"""The blocking client: it performs the steps of a flow, and decides nothing."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Self, TypeVar
+
+from . import _operations as operations
+from ._base_client import BaseClient
+from ._errors import SiteStatsError
+from ._flow import Moment, Note, Now, Send, Sleep
+from ._httpx import Sender
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from types import TracebackType
+
+    import httpx
+
+    from ._flow import Flow, Outcome, Step
+    from ._models import AddedWebsite, Website
+    from ._query import StatsQuery
+    from ._responses import JsonValue
+    from ._settings import Settings
+    from ._stats import Stats
+
+T = TypeVar("T")
+
+
+class Performer:
+    """Performs what flows ask for, blocking."""
+
+    def __init__(self, settings: Settings, sender: Sender) -> None:
+        self.settings = settings
+        self._sender = sender
+
+    def run(self, flow: Flow[T]) -> T:
+        """Perform the steps of *flow*; the value is what it returns."""
+        outcome: Outcome = None
+        error: SiteStatsError | None = None
+        try:
+            while True:
+                # Around the flow alone: a StopIteration of a transport's own
+                # must not pass for a result.
+                try:
+                    step = flow.send(outcome) if error is None else flow.throw(error)
+                except StopIteration as done:
+                    result: T = done.value
+                    return result
+                error = None
+                try:
+                    outcome = self._perform(step)
+                except SiteStatsError as failure:
+                    outcome, error = None, failure
+        finally:
+            # The error's traceback has this frame: without the cycle it is
+            # freed at once, and not by the next garbage collection.
+            error = None
+            flow.close()
+
+    def _perform(self, step: Step) -> Outcome:
+        match step:
+            case Send(request, until):
+                return self._sender.send(
+                    request, until=until, timeout=self.settings.timeout
+                )
+            case Now():
+                return Moment(time.monotonic(), time.time())
+            case Sleep(seconds):
+                time.sleep(seconds)
+            case Note():
+                pass
+        return None
+
+
+class Websites:
+    """The Admin API: ``client.websites`` (sections 4.1 and 4.2)."""
+
+    def __init__(self, performer: Performer) -> None:
+        self._performer = performer
+
+    def list(self) -> Sequence[Website]:
+        """List every website of the user (section 4.1).
+
+        Returns:
+            The websites in the service's order, with estimates of page views
+            and events per 30 days.
+
+        Raises:
+            ConfigurationError: The client has no API key or no user ID.
+            ServiceError: The service refused; see its subclasses.
+            TransportError: No whole answer came, after all retries.
+            ResponseError: The answer is not what the document says.
+
+        Example:
+            >>> [website.hostname for website in client.websites.list()]
+            ['semicomplete.com', 'articles.semicomplete.com', 'projects.semicomplete.com']
+        """
+        return self._performer.run(operations.list_websites(self._performer.settings))
+
+    def add(
+        self,
+        hostname: str,
+        *,
+        timezone: str | None = None,
+        public: bool = False,
+        label: str | None = None,
+    ) -> AddedWebsite:
+        """Add a website to the user's default team (section 4.2).
+
+        Adding can cost money and can't be undone, so it is sent once: after a
+        failure that leaves its fate open, look at ``list()``, or use
+        ``ensure``, which does.
+
+        Args:
+            hostname: Such as ``"example.com"``.
+            timezone: A name of the tz database in its exact case; the service
+                takes UTC when left out.
+            public: Whether everybody may see the statistics.
+            label: Free text of your own.
+
+        Returns:
+            The website as the service made it. Where that is not what was
+            asked, it is in ``differences`` and a ``SiteStatsWarning``.
+
+        Raises:
+            SpecError: A value breaks a rule; nothing was sent.
+            ConfigurationError: The client has no API key or no user ID, or is
+                read-only.
+            ServiceError: The service refused; see its subclasses.
+            TransportError: No whole answer came; ``maybe_sent`` tells whether
+                the website may exist now.
+            ResponseError: The answer is not what the document says.
+
+        Example:
+            >>> client.websites.add("example.com", timezone="Europe/Amsterdam").timezone
+            'Europe/Amsterdam'
+        """
+        return self._performer.run(
+            operations.add_website(
+                self._performer.settings,
+                hostname,
+                timezone=timezone,
+                public=public,
+                label=label,
+            )
+        )
+
+
+class Statistics:
+    """The Stats API: ``client.stats`` (section 4.3)."""
+
+    def __init__(self, performer: Performer) -> None:
+        self._performer = performer
+
+    def get(self, query: StatsQuery) -> Stats:
+        """Ask for the statistics of one website or one page (section 4.3).
+
+        Args:
+            query: What to ask; every rule of the document is checked first.
+
+        Returns:
+            What was asked for, typed. A field that was not asked for raises
+            ``FieldNotRequestedError`` when it is read.
+
+        Raises:
+            QueryError: The query breaks a rule; nothing was sent.
+            ServiceError: The service refused; see its subclasses.
+            TransportError: No whole answer came, after all retries.
+            ResponseError: The answer is not what the document says.
+
+        Example:
+            >>> query = StatsQuery("semicomplete.com").fields("pageviews").last(days=4)
+            >>> client.stats.get(query).pageviews
+            1586
+        """
+        return self._performer.run(
+            operations.get_stats(self._performer.settings, query)
+        )
+
+    def get_jsonp(self, query: StatsQuery, *, callback: str) -> str:
+        """Ask for statistics wrapped for JSONP (section 4.3, ``callback``).
+
+        Args:
+            query: What to ask.
+            callback: The function's name: dotted JavaScript identifiers.
+
+        Returns:
+            The text as the service sent it: a script, not data.
+
+        Raises:
+            QueryError: The query breaks a rule; nothing was sent.
+            SpecError: The callback's name is not valid; nothing was sent.
+            ServiceError: The service refused; see its subclasses.
+            TransportError: No whole answer came, after all retries.
+            ResponseError: The answer is not a call of *callback*.
+
+        Example:
+            >>> query = StatsQuery("semicomplete.com").fields("pageviews")
+            >>> client.stats.get_jsonp(query, callback="show").startswith("show(")
+            True
+        """
+        return self._performer.run(
+            operations.get_jsonp(self._performer.settings, query, callback)
+        )
+
+
+class Client(BaseClient["httpx.BaseTransport", Sender]):
+    """A blocking client of the service.
+
+    Threads may share one: it keeps up to ``max_connections`` connections and
+    makes a call wait for a free one.
+
+    Args:
+        base_url: Where the service is. Left out, ``SITESTATS_BASE_URL``.
+        api_key: Sent to the origin of *base_url* and nowhere else. Left out,
+            ``SITESTATS_API_KEY`` if *base_url* is from the environment too;
+            None goes without.
+        user_id: The same, with ``SITESTATS_USER_ID``. The Admin API needs it.
+        timeout: Seconds for connecting and for each read.
+        total_timeout: Seconds for one request with its retries, its pauses and
+            the wait for a connection.
+        retries: How often a request that may be sent again is, or a
+            ``RetryPolicy``.
+        max_connections: How many requests may be under way at once.
+        max_response_bytes: The largest answer to accept, in bytes after
+            decompression.
+        read_only: Refuse every write before it is sent.
+        proxy: A proxy's address. Left out, as the environment says
+            (``HTTPS_PROXY``, ``NO_PROXY`` …); None goes without.
+        verify: True to check certificates, a path to a bundle of CA
+            certificates, or an ``ssl.SSLContext``.
+        transport: An httpx transport to use in place of connections.
+
+    Raises:
+        ConfigurationError: There is no base address, or a value is wrong.
+
+    Example:
+        >>> with Client("https://analytics.example", api_key="…a key…") as client:
+        ...     pass
+        Traceback (most recent call last):
+        sitestats.ConfigurationError: api_key is not usable: …
+    """
+
+    websites: Websites
+    stats: Statistics
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Mapping[str, str] | None = None,
+        json: JsonValue = None,
+    ) -> JsonValue:
+        """Ask a custom endpoint (section 1), with both credentials.
+
+        Args:
+            method: Such as ``"GET"``, the only one that is tried again.
+            path: Below the base address, with a leading slash.
+            params: Query parameters, not yet encoded.
+            json: The body; None sends none.
+
+        Returns:
+            The decoded JSON of a good answer.
+
+        Raises:
+            SpecError: The path is not relative, or a value can't be sent.
+            ConfigurationError: Credentials are missing, or the client is
+                read-only and the method is not GET.
+            ServiceError: The service refused; see its subclasses.
+            TransportError: No whole answer came, after all retries.
+            ResponseError: The answer is not JSON.
+
+        Example:
+            >>> client.request("GET", "/api/websites")["success"]
+            True
+        """
+        return self._performer.run(
+            operations.request_json(
+                self._settings, method, path, params=params, json=json
+            )
+        )
+
+    def close(self) -> None:
+        """End the connections; what is under way fails."""
+        if self._owns_sender:
+            self._sender.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        _type: type[BaseException] | None,
+        _error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _make_sender(
+        self, settings: Settings, transport: httpx.BaseTransport | None
+    ) -> Sender:
+        return Sender(settings, transport)
+
+    def _set_up(self, settings: Settings, sender: Sender) -> None:
+        self._settings = settings
+        self._sender = sender
+        self._performer = Performer(settings, sender)
+        self.websites = Websites(self._performer)
+        self.stats = Statistics(self._performer)

@@ -1,0 +1,122 @@
+"""One flow for each thing the service does: read it top to bottom."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ._errors import ConfigurationError, ReadOnlyError
+from ._query import asked
+from ._requests import (
+    add_request,
+    custom_request,
+    jsonp_request,
+    list_request,
+    stats_request,
+)
+from ._responses import (
+    read_added,
+    read_json,
+    read_jsonp,
+    read_stats,
+    read_websites,
+)
+from ._retry import send_with_retries
+from ._wire import Credentials
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ._flow import Flow
+    from ._models import AddedWebsite, Website
+    from ._query import StatsQuery
+    from ._responses import JsonValue
+    from ._settings import Settings
+    from ._stats import Stats
+    from ._wire import HttpRequest, HttpResponse
+
+
+def list_websites(settings: Settings) -> Flow[tuple[Website, ...]]:
+    """Every website of the user (section 4.1)."""
+    request = list_request()
+    response = yield from _exchange(request, settings)
+    return read_websites(response, request)
+
+
+def add_website(
+    settings: Settings,
+    hostname: str,
+    *,
+    timezone: str | None,
+    public: bool,
+    label: str | None,
+) -> Flow[AddedWebsite]:
+    """Add one website to the user's default team (section 4.2)."""
+    request = add_request(hostname, timezone=timezone, public=public, label=label)
+    response = yield from _exchange(request, settings)
+    return read_added(
+        response, request, hostname=hostname, timezone=timezone, public=public
+    )
+
+
+def get_stats(settings: Settings, query: StatsQuery) -> Flow[Stats]:
+    """The statistics that *query* asks for (section 4.3)."""
+    query.validate(has_key=settings.api_key is not None)
+    request = stats_request(query)
+    response = yield from _exchange(request, settings)
+    return read_stats(response, request, query, asked(query))
+
+
+def get_jsonp(settings: Settings, query: StatsQuery, callback: str) -> Flow[str]:
+    """The statistics wrapped in a call of *callback*, as served (section 4.3)."""
+    query.validate(has_key=settings.api_key is not None)
+    request = jsonp_request(query, callback)
+    response = yield from _exchange(request, settings)
+    return read_jsonp(response, request, callback)
+
+
+def request_json(
+    settings: Settings,
+    method: str,
+    path: str,
+    *,
+    params: Mapping[str, str] | None,
+    json: JsonValue,
+) -> Flow[JsonValue]:
+    """The decoded answer of a custom endpoint (section 1)."""
+    request = custom_request(method, path, params=params, json=json)
+    response = yield from _exchange(request, settings)
+    return read_json(response, request)
+
+
+def _exchange(request: HttpRequest, settings: Settings) -> Flow[HttpResponse]:
+    _refuse_what_the_client_may_not(request, settings)
+    return (
+        yield from send_with_retries(request, settings.retry, settings.total_timeout)
+    )
+
+
+def _refuse_what_the_client_may_not(request: HttpRequest, settings: Settings) -> None:
+    if settings.read_only and request.method != "GET":
+        raise ReadOnlyError(
+            f"this client is read-only, so {request} was not sent: make one without "
+            "read_only=True to write"
+        )
+    admin = request.credentials is Credentials.KEY_AND_USER
+    if admin and not (settings.api_key and settings.user_id):
+        raise ConfigurationError(_how_to_give_credentials(settings))
+
+
+def _how_to_give_credentials(settings: Settings) -> str:
+    missing = " and ".join(
+        name
+        for name, given in (
+            ("api_key", settings.api_key),
+            ("user_id", settings.user_id),
+        )
+        if given is None
+    )
+    return (
+        f"the Admin API needs {missing} (section 5): give them to the client, or set "
+        "SITESTATS_API_KEY and SITESTATS_USER_ID; with a base address that does not "
+        "come from the environment, use Client.from_env(base_url=…) to send them there"
+    )
