@@ -76,9 +76,8 @@ __all__ = [
     "is_field_name",
 ]
 
-# Users see, and pickle, the public names.
-for _name in __all__:
-    _public = globals()[_name]
-    if isinstance(_public, type):
+# Tracebacks and pickles name the errors as users do.
+for _public in list(globals().values()):
+    if isinstance(_public, type) and issubclass(_public, Exception | Warning):
         _public.__module__ = __name__
-del _name, _public
+del _public
