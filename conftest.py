@@ -2,11 +2,13 @@
 
 The code blocks of the README and of the documentation, and the examples of the
 docstrings, are tests too. They find ``client``, which asks ``emulator``, and
-``StatsQuery``; the examples of one file share one namespace.
+the package's public names; the examples of one file share one namespace.
 """
 
 from __future__ import annotations
 
+import asyncio
+import doctest
 import ipaddress
 import socket
 from collections.abc import Callable, Iterator
@@ -78,12 +80,13 @@ def no_network() -> Iterator[None]:
 def open_example(namespace: dict[str, Any]) -> None:
     """Give the examples of one file what they may use."""
     # Here, so that tests that run no example need not the emulator's extra.
-    from sitestats import StatsQuery
+    import sitestats
     from sitestats.emulator import Emulator
 
     emulator = Emulator.demo()
     client = emulator.client()
-    namespace.update(StatsQuery=StatsQuery, emulator=emulator, client=client)
+    namespace.update((name, getattr(sitestats, name)) for name in sitestats.__all__)
+    namespace.update(asyncio=asyncio, emulator=emulator, client=client)
     # Under a name of its own, since an example may give `client` another meaning.
     namespace["__close__"] = client.close
 
@@ -97,14 +100,17 @@ def close_example(namespace: dict[str, Any]) -> None:
 pytest_collect_file = SybilCollection(
     [
         Sybil(
-            [markdown.PythonCodeBlockParser(), markdown.SkipParser()],
+            [
+                markdown.PythonCodeBlockParser(doctest_optionflags=doctest.ELLIPSIS),
+                markdown.SkipParser(),
+            ],
             patterns=["README.md"],
             setup=open_example,
             teardown=close_example,
         ),
         Sybil(
             [
-                myst.PythonCodeBlockParser(),
+                myst.PythonCodeBlockParser(doctest_optionflags=doctest.ELLIPSIS),
                 myst.DocTestDirectiveParser(),
                 myst.SkipParser(),
             ],
@@ -114,7 +120,7 @@ pytest_collect_file = SybilCollection(
             teardown=close_example,
         ),
         Sybil(
-            [DocTestParser()],
+            [DocTestParser(doctest.ELLIPSIS)],
             patterns=["src/*.py", "src/**/*.py"],
             document_types={".py": PythonDocStringDocument},
             setup=open_example,

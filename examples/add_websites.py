@@ -15,6 +15,7 @@ from sitestats import Client, ServiceError, TransportError
 
 
 def main(hostnames: list[str]) -> int:
+    """Add those of *hostnames* that are missing; the number that failed."""
     failed = 0
     with Client() as client:
         known = {website.hostname for website in client.websites.list()}

@@ -15,6 +15,7 @@ from sitestats import AsyncClient, ServiceError, StatsQuery
 
 
 async def line_of(client: AsyncClient, query: StatsQuery) -> str:
+    """One website's numbers, or why there are none."""
     try:
         stats = await client.stats.get(query)
     except ServiceError as error:
@@ -23,6 +24,7 @@ async def line_of(client: AsyncClient, query: StatsQuery) -> str:
 
 
 async def main(hostnames: list[str]) -> None:
+    """Print the numbers of *hostnames*, or of every website."""
     query = StatsQuery("example.com").fields("pageviews", "visitors").last(days=30)
     async with AsyncClient() as client:
         if not hostnames:

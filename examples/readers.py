@@ -13,6 +13,7 @@ from sitestats import Client, StatsQuery
 
 
 def main(hostname: str) -> None:
+    """Print last week of *hostname*."""
     query = (
         StatsQuery(hostname)
         .fields("visitors", "histogram", "pages", "referrers", "seconds_on_page")

@@ -20,6 +20,7 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 
 @pytest.fixture(scope="module")
 def environment() -> Iterator[dict[str, str]]:
+    """The variables that lead a program to an emulator on a socket."""
     emulator = Emulator.demo()
     with emulator.serve() as address:
         yield os.environ | {
@@ -31,6 +32,7 @@ def environment() -> Iterator[dict[str, str]]:
 
 
 def run(environment: dict[str, str], program: str, *arguments: str) -> str:
+    """What *program* prints."""
     finished = subprocess.run(
         [sys.executable, "-W", "error", EXAMPLES / program, *arguments],
         env=environment,

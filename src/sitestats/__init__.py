@@ -34,8 +34,9 @@ from ._errors import (
     WebsiteLockedError,
 )
 from ._models import AddedWebsite, Website
-from ._query import FieldName, Filters, Interval, StatsQuery, is_field_name
+from ._query import Filters, StatsQuery, is_field_name
 from ._retry import RetryPolicy
+from ._rules import FieldName, Interval
 from ._stats import Stats
 
 __all__ = [

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     import httpx
 
     from ._flow import Flow, Outcome, Step
+    from ._json import JsonValue
     from ._models import AddedWebsite, Website
     from ._query import StatsQuery
-    from ._responses import JsonValue
     from ._settings import Settings
     from ._stats import Stats
 
@@ -95,8 +95,11 @@ class AsyncWebsites:
             ResponseError: The answer is not what the document says.
 
         Example:
-            >>> [website.hostname for website in await async_client.websites.list()]
-            ['semicomplete.com', 'articles.semicomplete.com', 'projects.semicomplete.com']
+            >>> async def main() -> int:
+            ...     async with emulator.async_client() as client:
+            ...         return len(await client.websites.list())
+            >>> asyncio.run(main())
+            3
         """
         return await self._performer.run(
             operations.list_websites(self._performer.settings)
@@ -137,8 +140,11 @@ class AsyncWebsites:
             ResponseError: The answer is not what the document says.
 
         Example:
-            >>> added = await async_client.websites.add("example.com", timezone="UTC")
-            >>> added.timezone
+            >>> async def main() -> str:
+            ...     async with emulator.async_client() as client:
+            ...         added = await client.websites.add("async.example.com")
+            ...         return added.timezone
+            >>> asyncio.run(main())
             'UTC'
         """
         return await self._performer.run(
@@ -175,8 +181,11 @@ class AsyncStatistics:
             ResponseError: The answer is not what the document says.
 
         Example:
-            >>> query = StatsQuery("semicomplete.com").fields("pageviews").last(days=4)
-            >>> (await async_client.stats.get(query)).pageviews
+            >>> async def main() -> int:
+            ...     query = StatsQuery("semicomplete.com").fields("pageviews")
+            ...     async with emulator.async_client() as client:
+            ...         return (await client.stats.get(query.last(days=4))).pageviews
+            >>> asyncio.run(main())
             1586
         """
         return await self._performer.run(
@@ -201,9 +210,12 @@ class AsyncStatistics:
             ResponseError: The answer is not a call of *callback*.
 
         Example:
-            >>> query = StatsQuery("semicomplete.com").fields("pageviews")
-            >>> await async_client.stats.get_jsonp(query, callback="show")
-            'show(…'
+            >>> async def main() -> str:
+            ...     query = StatsQuery("semicomplete.com").fields("pageviews")
+            ...     async with emulator.async_client() as client:
+            ...         return await client.stats.get_jsonp(query, callback="show")
+            >>> asyncio.run(main()).startswith("show(")
+            True
         """
         return await self._performer.run(
             operations.get_jsonp(self._performer.settings, query, callback)
@@ -241,10 +253,9 @@ class AsyncClient(BaseClient["httpx.AsyncBaseTransport", AsyncSender]):
         ConfigurationError: There is no base address, or a value is wrong.
 
     Example:
-        >>> async with AsyncClient("https://analytics.example", api_key="…a key…") as client:
-        ...     pass
+        >>> AsyncClient("https://analytics.example", api_key="…a key…")
         Traceback (most recent call last):
-        sitestats.ConfigurationError: api_key is not usable: …
+        sitestats.ConfigurationError: api_key is not usable: ...
     """
 
     websites: AsyncWebsites
@@ -278,7 +289,11 @@ class AsyncClient(BaseClient["httpx.AsyncBaseTransport", AsyncSender]):
             ResponseError: The answer is not JSON.
 
         Example:
-            >>> answer = await async_client.request("GET", "/api/websites")
+            >>> async def main() -> JsonValue:
+            ...     async with emulator.async_client() as client:
+            ...         return await client.request("GET", "/api/websites")
+            >>> asyncio.run(main())["success"]
+            True
         """
         return await self._performer.run(
             operations.request_json(

@@ -22,8 +22,8 @@ from ._settings import (
     API_KEY_VARIABLE,
     LEFT_OUT,
     MIB,
-    LeftOut,
     USER_ID_VARIABLE,
+    LeftOut,
     Settings,
     as_policy,
     check_seconds,
@@ -74,7 +74,7 @@ class BaseClient(Generic[TransportT, SenderT]):
     _owns_sender: bool = False
     _has_own_transport: bool = False
 
-    def __init__(  # noqa: PLR0913  each has a default that needs no thought
+    def __init__(
         self,
         base_url: str | LeftOut = LEFT_OUT,
         *,
@@ -176,7 +176,7 @@ class BaseClient(Generic[TransportT, SenderT]):
             settings = attrs.evolve(settings, total_timeout=total_timeout)
         if retries is not LEFT_OUT:
             settings = attrs.evolve(settings, retry=as_policy(retries))
-        return self._view(settings, self._sender, self._has_own_transport)
+        return self._view(settings, self._sender, own_transport=self._has_own_transport)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self._settings.base)!r})"
@@ -208,10 +208,10 @@ class BaseClient(Generic[TransportT, SenderT]):
             )
 
     @classmethod
-    def _view(cls, settings: Settings, sender: SenderT, own_transport: bool) -> Self:  # noqa: FBT001  internal
+    def _view(cls, settings: Settings, sender: SenderT, *, own_transport: bool) -> Self:
         view = cls.__new__(cls)
-        view._has_own_transport = own_transport
-        view._set_up(settings, sender)
+        view._has_own_transport = own_transport  # noqa: SLF001 - one of this class
+        view._set_up(settings, sender)  # noqa: SLF001 - one of this class
         return view
 
     def _make_sender(self, settings: Settings, transport: TransportT | None) -> SenderT:

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     import httpx
 
     from ._flow import Flow, Outcome, Step
+    from ._json import JsonValue
     from ._models import AddedWebsite, Website
     from ._query import StatsQuery
-    from ._responses import JsonValue
     from ._settings import Settings
     from ._stats import Stats
 
@@ -93,8 +93,8 @@ class Websites:
             ResponseError: The answer is not what the document says.
 
         Example:
-            >>> [website.hostname for website in client.websites.list()]
-            ['semicomplete.com', 'articles.semicomplete.com', 'projects.semicomplete.com']
+            >>> [website.hostname for website in client.websites.list()][:2]
+            ['semicomplete.com', 'blog.semicomplete.com']
         """
         return self._performer.run(operations.list_websites(self._performer.settings))
 
@@ -133,8 +133,8 @@ class Websites:
             ResponseError: The answer is not what the document says.
 
         Example:
-            >>> client.websites.add("example.com", timezone="Europe/Amsterdam").timezone
-            'Europe/Amsterdam'
+            >>> client.websites.add("shop.example.com", timezone="Asia/Tokyo").timezone
+            'Asia/Tokyo'
         """
         return self._performer.run(
             operations.add_website(
@@ -236,10 +236,9 @@ class Client(BaseClient["httpx.BaseTransport", Sender]):
         ConfigurationError: There is no base address, or a value is wrong.
 
     Example:
-        >>> with Client("https://analytics.example", api_key="…a key…") as client:
-        ...     pass
+        >>> Client("https://analytics.example", api_key="…a key…")
         Traceback (most recent call last):
-        sitestats.ConfigurationError: api_key is not usable: …
+        sitestats.ConfigurationError: api_key is not usable: ...
     """
 
     websites: Websites

@@ -120,13 +120,19 @@ class FieldNotRequestedError(SiteStatsError, AttributeError):
         self.name = name
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore_field_error, (type(self), self.args, self.name)
+        state = self.__dict__.copy()
+        return _restore_field_error, (type(self), self.args, self.name, state)
 
 
 def _restore_field_error(
-    cls: type[FieldNotRequestedError], args: tuple[str], name: str
+    cls: type[FieldNotRequestedError],
+    args: tuple[str],
+    name: str,
+    state: dict[str, Any],
 ) -> FieldNotRequestedError:
-    return cls(*args, name=name)
+    error = cls(*args, name=name)
+    error.__dict__.update(state)
+    return error
 
 
 class MissingExtraError(SiteStatsError, ImportError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ._errors import ConfigurationError, ReadOnlyError
+from ._flow import now
 from ._query import asked
 from ._requests import (
     add_request,
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ._flow import Flow
+    from ._json import JsonValue
     from ._models import AddedWebsite, Website
     from ._query import StatsQuery
-    from ._responses import JsonValue
     from ._settings import Settings
     from ._stats import Stats
     from ._wire import HttpRequest, HttpResponse
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
 def list_websites(settings: Settings) -> Flow[tuple[Website, ...]]:
     """Every website of the user (section 4.1)."""
     request = list_request()
-    response = yield from _exchange(request, settings)
-    return read_websites(response, request)
+    response, received = yield from _exchange(request, settings)
+    return read_websites(response, request, received=received)
 
 
 def add_website(
@@ -52,9 +53,14 @@ def add_website(
 ) -> Flow[AddedWebsite]:
     """Add one website to the user's default team (section 4.2)."""
     request = add_request(hostname, timezone=timezone, public=public, label=label)
-    response = yield from _exchange(request, settings)
+    response, received = yield from _exchange(request, settings)
     return read_added(
-        response, request, hostname=hostname, timezone=timezone, public=public
+        response,
+        request,
+        hostname=hostname,
+        timezone=timezone,
+        public=public,
+        received=received,
     )
 
 
@@ -62,16 +68,16 @@ def get_stats(settings: Settings, query: StatsQuery) -> Flow[Stats]:
     """The statistics that *query* asks for (section 4.3)."""
     query.validate(has_key=settings.api_key is not None)
     request = stats_request(query)
-    response = yield from _exchange(request, settings)
-    return read_stats(response, request, query, asked(query))
+    response, received = yield from _exchange(request, settings)
+    return read_stats(response, request, query, asked(query), received=received)
 
 
 def get_jsonp(settings: Settings, query: StatsQuery, callback: str) -> Flow[str]:
     """The statistics wrapped in a call of *callback*, as served (section 4.3)."""
     query.validate(has_key=settings.api_key is not None)
     request = jsonp_request(query, callback)
-    response = yield from _exchange(request, settings)
-    return read_jsonp(response, request, callback)
+    response, received = yield from _exchange(request, settings)
+    return read_jsonp(response, request, callback, received=received)
 
 
 def request_json(
@@ -84,15 +90,19 @@ def request_json(
 ) -> Flow[JsonValue]:
     """The decoded answer of a custom endpoint (section 1)."""
     request = custom_request(method, path, params=params, json=json)
-    response = yield from _exchange(request, settings)
-    return read_json(response, request)
+    response, received = yield from _exchange(request, settings)
+    return read_json(response, request, received=received)
 
 
-def _exchange(request: HttpRequest, settings: Settings) -> Flow[HttpResponse]:
+def _exchange(
+    request: HttpRequest, settings: Settings
+) -> Flow[tuple[HttpResponse, float]]:
+    """The last answer to *request*, and when it came in seconds since 1970."""
     _refuse_what_the_client_may_not(request, settings)
-    return (
-        yield from send_with_retries(request, settings.retry, settings.total_timeout)
+    response = yield from send_with_retries(
+        request, settings.retry, settings.total_timeout
     )
+    return response, (yield from now()).unix
 
 
 def _refuse_what_the_client_may_not(request: HttpRequest, settings: Settings) -> None:
