@@ -77,8 +77,12 @@ __all__ = [
     "is_field_name",
 ]
 
-# Tracebacks and pickles name the errors as users do.
-for _public in list(globals().values()):
-    if isinstance(_public, type) and issubclass(_public, Exception | Warning):
-        _public.__module__ = __name__
-del _public
+
+def _name_errors_as_users_do() -> None:
+    # In tracebacks and pickles: sitestats.QueryError, wherever it is defined.
+    for public in map(globals().get, __all__):
+        if isinstance(public, type) and issubclass(public, Exception):
+            public.__module__ = __name__
+
+
+_name_errors_as_users_do()
