@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
-from sitestats._query import StatsQuery
+import copy
+import datetime as dt
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from query_strategies import queries
+
+from sitestats._asked import Asked
+from sitestats._errors import QueryError
+from sitestats._hostnames import BaseAddress
+from sitestats._query import StatsQuery, asked, is_field_name
+from sitestats._requests import stats_request
+from sitestats._rules import FIELDS
+
+BASE = "https://stats.example.org"
 
 
-def test_the_longest_chain_becomes_parameters() -> None:
-    """Every step has its parameter, in the document's order."""
-    query = (
+def longest() -> StatsQuery:
+    """A query with nearly every step."""
+    return (
         StatsQuery("example.com")
         .fields("visitors", "pageviews", "histogram", "pages")
         .between("today-30d", "yesterday")
@@ -17,21 +36,530 @@ def test_the_longest_chain_becomes_parameters() -> None:
         .events("signup", "purchase")
         .interval("week")
         .limit(100)
+        .extra_param("zoom", 2)
+        .extra_param("also", "yes")
     )
-    query.validate(has_key=False)
+
+
+def test_the_longest_chain_becomes_parameters() -> None:
+    """Every step has its parameter, in an order that the steps' own does not change."""
+    params = longest().params()
+    assert list(params.items()) == [
+        ("version", "6"),
+        ("start", "today-30d"),
+        ("end", "yesterday"),
+        ("limit", "100"),
+        ("timezone", "Europe/Amsterdam"),
+        ("info", "false"),
+        ("events", "signup,purchase"),
+        ("interval", "week"),
+        ("fields", "pageviews,visitors,histogram,pages"),
+        ("pages", "/blog*,/docs*"),
+        ("country", "NL"),
+        ("metadata.paying", "true"),
+        ("metadata.plan", "pro"),
+        ("also", "yes"),
+        ("zoom", "2"),
+    ]
+    longest().validate(has_key=False)
+
+
+def test_nothing_is_sent_that_was_not_set() -> None:
+    """The version and info are always sent, and nothing else is."""
+    assert StatsQuery("example.com").params() == {"version": "6", "info": "false"}
+
+
+def test_a_query_never_changes() -> None:
+    """Steps return new queries, and neither attributes nor parameters can be set."""
+    query = longest()
+    before = query.params()
+    query.fields("countries").where(country="BE").where_metadata(plan=None).limit(5)
+    query.params()["limit"] = "7"
+    assert query.params() == before
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+        query.hostname = "example.org"
+
+
+def test_a_step_for_one_value_replaces() -> None:
+    """The last call of such a step is the one that counts."""
+    query = (
+        StatsQuery("example.com")
+        .fields("pages")
+        .fields("visitors")
+        .events("a")
+        .all_events()
+        .between("2026-03-01", "2026-03-02")
+        .since("today-7d")
+        .limit(1)
+        .limit(2)
+        .interval("day")
+        .interval("month")
+        .path("/a")
+        .path("/b")
+        .website("example.org")
+    )
     assert query.params() == {
         "version": "6",
-        "start": "today-30d",
-        "end": "yesterday",
-        "limit": "100",
-        "timezone": "Europe/Amsterdam",
+        "start": "today-7d",
+        "limit": "2",
         "info": "false",
-        "events": "signup,purchase",
-        "interval": "week",
-        "fields": "pageviews,visitors,histogram,pages",
-        "pages": "/blog*,/docs*",
-        "country": "NL",
-        "metadata.paying": "true",
-        "metadata.plan": "pro",
+        "events": "*",
+        "interval": "month",
+        "fields": "visitors",
     }
-    assert StatsQuery.from_url(query.url("https://x.example")) == query
+    assert query.url(BASE).startswith(f"{BASE}/example.org/b.json?")
+
+
+def test_filters_merge_by_name() -> None:
+    """A filter stays until it is given anew or taken away."""
+    query = StatsQuery("example.com").where(country="NL", page="/a")
+    query = query.where(country="BE", referrer="google").where(page=None)
+    query = query.where_metadata(a=1, b=2).where_metadata({"b": 3}, a=None)
+    assert query.params() == {
+        "version": "6",
+        "info": "false",
+        "country": "BE",
+        "referrer": "google",
+        "metadata.b": "3",
+    }
+
+
+def test_a_step_takes_over_from_the_escape_hatch() -> None:
+    """What a step sets is judged again, whatever was sent unjudged before."""
+    query = StatsQuery("example.com").fields("pages").extra_param("pages", "*a*")
+    assert query.problems() == ()
+    again = query.where(pages="*abcdefghijkl*")
+    assert [problem.rule for problem in again.problems()] == ["contains-fields"]
+
+
+@given(queries())
+def test_a_valid_query_breaks_no_rule(query: StatsQuery) -> None:
+    """What the strategy builds by the rules is accepted, and can be encoded."""
+    assert query.problems(has_key=True) == ()
+    assert stats_request(query).target.isascii()
+    assert query.url(BASE) == f"{BASE}{stats_request(query).target}"
+
+
+@given(queries())
+def test_an_address_reads_back(query: StatsQuery) -> None:
+    """The address of a query is read back into an equal one."""
+    for base in (BASE, "http://[::1]:8080/über/api", BaseAddress("https", "a.b")):
+        address = query.url(base)
+        assert address.isascii()
+        again = StatsQuery.from_url(address, base_url=base)
+        assert again == query
+        assert again.url(base) == address
+
+
+@given(queries())
+def test_a_query_is_a_value(query: StatsQuery) -> None:
+    """Copies and pickles are equal, hash alike, and are as valid."""
+    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        again = pickle.loads(pickle.dumps(query, protocol))
+        assert again == query
+        assert hash(again) == hash(query)
+        assert again.problems() == query.problems()
+        assert repr(again) == repr(query)
+    assert copy.copy(query) == copy.deepcopy(query) == query
+    assert {query: 1}[copy.deepcopy(query)] == 1
+
+
+@given(queries())
+def test_the_repr_makes_the_query_again(query: StatsQuery) -> None:
+    """The repr is the chain of steps, as Python reads it."""
+    names = {"StatsQuery": StatsQuery, "datetime": dt}
+    assert eval(repr(query), names) == query
+
+
+REPRS = [
+    "StatsQuery('example.com')",
+    "StatsQuery('example.com').fields('pageviews').last(days=30)",
+    "StatsQuery('example.com').last(days=7, today=True)",
+    "StatsQuery('example.com').last(days=1)",
+    "StatsQuery('example.com').on('today')",
+    "StatsQuery('example.com').on('2026-03-01')",
+    "StatsQuery('example.com').since('2026-03-01')",
+    "StatsQuery('example.com').between(None, '2026-03-01')",
+    "StatsQuery('example.com').between('2026-03-01', 'today')",
+    "StatsQuery('example.com').path('/a').all_events()",
+    "StatsQuery('example.com').where(pages=['/a', '/b'], country='NL')",
+    "StatsQuery('example.com').where(page='/a,b')",
+    "StatsQuery('example.com').where_metadata(plan='pro')",
+    "StatsQuery('example.com').where_metadata({'1st': 'a', 'class': 'b'})",
+    "StatsQuery('example.com').version(5).info(True)",
+    "StatsQuery('example.com').extra_param('limit', '5000')",
+]
+
+
+@pytest.mark.parametrize("text", REPRS)
+def test_the_repr_is_what_a_person_would_write(text: str) -> None:
+    """The shortest usual step stands in the repr."""
+    assert repr(eval(text, {"StatsQuery": StatsQuery})) == text
+
+
+def test_queries_are_equal_when_they_would_send_the_same() -> None:
+    """The order of steps and the types of values make no difference."""
+    query = StatsQuery("example.com")
+    assert query.fields("pages", "visitors") == query.fields("visitors", "pages")
+    assert query.where_metadata(a=True) == query.where_metadata(a="true")
+    assert query.where_metadata(a=1) == query.where_metadata(a="1")
+    assert query.limit(5) == query.extra_param("limit", 5)
+    assert query.version(6).info(wanted=False) == query
+    assert query.last(days=2) == query.between("today-2d", "yesterday")
+    assert StatsQuery("EXAMPLE.com.") == query
+    assert hash(query.limit(5)) == hash(query.extra_param("limit", 5))
+
+
+def test_queries_differ_when_they_would_send_something_else() -> None:
+    """Host name, path, parameters and their values all count."""
+    query = StatsQuery("example.com").fields("pages")
+    others = [
+        query.website("example.org"),
+        query.path("/a"),
+        query.path("/b"),
+        query.where(page="/a"),
+        query.where(pages="/a"),
+        query.limit(50),
+        query.fields("visitors"),
+        query.since(dt.datetime(2026, 3, 1, tzinfo=dt.UTC)),
+    ]
+    assert len({query, *others}) == len(others) + 1
+    assert query != "example.com"
+
+
+def test_a_moment_without_a_zone_can_not_be_sent() -> None:
+    """Parameters and addresses refuse it too; a repr and a comparison never fail."""
+    moment = dt.datetime(2026, 3, 1, tzinfo=dt.UTC)
+    query = StatsQuery("example.com").fields("pages").since(moment)
+    for send in (query.params, lambda: query.url(BASE), lambda: stats_request(query)):
+        with pytest.raises(QueryError, match=r"add \.timezone"):
+            send()
+    assert query == StatsQuery("example.com").fields("pages").since(moment)
+    assert query.timezone("UTC") == query.timezone("UTC").since("2026-03-01")
+    assert "datetime.datetime(2026, 3, 1" in repr(query)
+
+
+def test_steps_take_no_other_number_of_arguments() -> None:
+    """A wrong number of arguments is Python's own error."""
+    query: Any = StatsQuery("example.com")
+    for call in (
+        StatsQuery,
+        query.limit,
+        lambda: query.limit(1, 2),
+        lambda: query.where("NL"),
+        lambda: query.between(days=3),
+    ):
+        with pytest.raises(TypeError):
+            call()
+
+
+ADDRESSES = {
+    "a dashboard": (f"{BASE}/example.com", StatsQuery("example.com")),
+    "a dashboard with a slash": (f"{BASE}/example.com/", StatsQuery("example.com")),
+    "capitals": ("HTTPS://STATS.example.org/EXAMPLE.com", StatsQuery("example.com")),
+    "data": (f"{BASE}/example.com.json", StatsQuery("example.com")),
+    "a page's dashboard": (
+        f"{BASE}/example.com/contact",
+        StatsQuery("example.com").path("/contact"),
+    ),
+    "a page's data": (
+        f"{BASE}/example.com/a/b/.json",
+        StatsQuery("example.com").path("/a/b/"),
+    ),
+    "a page called json": (
+        f"{BASE}/example.com/data.json.json",
+        StatsQuery("example.com").path("/data.json"),
+    ),
+    "a page as people see it": (
+        f"{BASE}/bücher.example/über uns",
+        StatsQuery("xn--bcher-kva.example").path("/über uns"),
+    ),
+    "parameters": (
+        (
+            f"{BASE}/example.com?start=today-7d&end=today&fields=pages,visitors"
+            "&pages=%2Fa*,/b&events=*&timezone=Europe/Amsterdam&info=true&version=5"
+        ),
+        StatsQuery("example.com")
+        .last(7 + 1, today=True)
+        .fields("visitors", "pages")
+        .where(pages=["/a*", "/b"])
+        .all_events()
+        .timezone("Europe/Amsterdam")
+        .info(wanted=True)
+        .version(5),
+    ),
+    "one end": (
+        f"{BASE}/example.com?end=yesterday",
+        StatsQuery("example.com").between(None, "yesterday"),
+    ),
+    "metadata": (
+        f"{BASE}/example.com?metadata.plan=pro+plus&events=a,b",
+        StatsQuery("example.com").where_metadata(plan="pro plus").events("a", "b"),
+    ),
+    "unknown parameters": (
+        f"{BASE}/example.com?compare=previous&x=&x.y=1",
+        StatsQuery("example.com")
+        .extra_param("compare", "previous")
+        .extra_param("x", "")
+        .extra_param("x.y", 1),
+    ),
+    "a fragment": (
+        f"{BASE}/example.com?limit=5#top",
+        StatsQuery("example.com").limit(5),
+    ),
+}
+
+
+@pytest.mark.parametrize(("address", "query"), ADDRESSES.values(), ids=ADDRESSES)
+def test_an_address_is_read(address: str, query: StatsQuery) -> None:
+    """Addresses of dashboards and of data are read as a person would read them."""
+    assert StatsQuery.from_url(address) == query
+
+
+def test_an_address_below_a_path_is_read() -> None:
+    """The base address tells which part of the path is the service's."""
+    query = StatsQuery("example.com").path("/stats/x")
+    for base in (f"{BASE}/root/", BaseAddress.parse(f"{BASE}/root")):
+        assert query.url(base) == (
+            f"{BASE}/root/example.com/stats/x.json?version=6&info=false"
+        )
+        assert StatsQuery.from_url(query.url(base), base) == query
+    assert StatsQuery.from_url(f"{BASE}:443/a.example", BASE).hostname == "a.example"
+
+
+def test_an_address_tells_all_its_problems() -> None:
+    """Each parameter is checked by its step, and every problem is told."""
+    address = (
+        f"{BASE}/local/a/../b?limit=0&version=x&info=yes&fields=&start=never&country="
+        "&events=&interval=eon&timezone=cet&metadata.a-b=1&callback=show&pages=,"
+    )
+    with pytest.raises(QueryError) as caught:
+        StatsQuery.from_url(address)
+    assert [problem.rule for problem in caught.value.problems] == [
+        "hostname",
+        "path-dots",
+        "period-day",
+        "limit-range",
+        "version-range",
+        "info-flag",
+        "field-name",
+        "filter-empty",
+        "event-name",
+        "interval-name",
+        "timezone-name",
+        "metadata-key",
+        "callback-step",
+        "filter-empty",
+        "filter-empty",
+    ]
+
+
+def test_an_encoded_dot_segment_of_an_address_is_refused() -> None:
+    """Percent-encoding does not hide where a path leads."""
+    with pytest.raises(QueryError, match=r"'\.\.'"):
+        StatsQuery.from_url(f"{BASE}/example.com/%2e%2E/api/websites.json")
+
+
+def test_the_page_that_is_the_root_is_refused_in_an_address() -> None:
+    """The data of the root page has no address of its own."""
+    with pytest.raises(QueryError, match=r"where\(page='/'\)"):
+        StatsQuery.from_url(f"{BASE}/example.com/.json")
+
+
+def test_a_password_in_an_address_does_not_show() -> None:
+    """An address that is refused may hold a secret."""
+    with pytest.raises(QueryError) as caught:
+        StatsQuery.from_url("https://me:secret@stats.example.org/example.com")
+    assert "secret" not in str(caught.value)
+
+
+ASKED = {
+    "the least": (
+        StatsQuery("example.com").fields("pages"),
+        Asked("example.com", fields=("pages",)),
+    ),
+    "everything": (
+        longest().path("/a b").version(5),
+        Asked(
+            "example.com",
+            path="/a b",
+            fields=("pageviews", "visitors", "histogram", "pages"),
+            events=("signup", "purchase"),
+            limit=100,
+            timezone="Europe/Amsterdam",
+            version=5,
+            interval="week",
+        ),
+    ),
+    "all events": (
+        StatsQuery("example.com").all_events(),
+        Asked("example.com", events="*"),
+    ),
+    "the escape hatch": (
+        StatsQuery("example.com")
+        .fields("pageviews")
+        .extra_param("fields", "new,pages,visitors")
+        .extra_param("limit", 5000)
+        .extra_param("version", 7)
+        .extra_param("events", "a,b"),
+        Asked(
+            "example.com",
+            fields=("visitors", "pages", "new"),
+            events=("a", "b"),
+            limit=5000,
+            version=7,
+        ),
+    ),
+    "no numbers": (
+        StatsQuery("example.com")
+        .extra_param("limit", "all")
+        .extra_param("version", "next")
+        .extra_param("fields", ""),
+        Asked("example.com"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("query", "expected"), ASKED.values(), ids=ASKED)
+def test_what_the_answer_is_checked_against(query: StatsQuery, expected: Asked) -> None:
+    """The question is what is sent, the escape hatch included."""
+    assert asked(query) == expected
+
+
+def test_field_names_are_known() -> None:
+    """The fifteen names are fields, and nothing else is."""
+    assert all(map(is_field_name, FIELDS))
+    assert len(FIELDS) == 15
+    assert not any(map(is_field_name, ["", "page", "Pages", None, 5, ["pages"]]))
+
+
+class Failing:
+    """A value that fails in every way."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError
+
+    __str__ = __repr__
+
+    def __eq__(self, other: object) -> bool:
+        raise RuntimeError
+
+    def __hash__(self) -> int:
+        raise RuntimeError
+
+    def __bool__(self) -> bool:
+        raise RuntimeError
+
+    def __iter__(self) -> Any:
+        raise RuntimeError
+
+    def __index__(self) -> int:
+        raise RuntimeError
+
+
+class FailingText(str):
+    """A text that fails in every way that a text can."""
+
+    __slots__ = ()
+    __repr__ = __str__ = __iter__ = __bool__ = Failing.__repr__
+    __eq__ = Failing.__eq__
+    __hash__ = Failing.__hash__
+
+    def __len__(self) -> int:
+        raise RuntimeError
+
+
+HOSTILE: dict[str, object] = {
+    "5,000 digits": 10**5000,
+    "minus 5,000 digits": -(10**5000),
+    "an object": object(),
+    "a failing object": Failing(),
+    "a class": Failing,
+    "a failing path": FailingText("/a"),
+    "a failing field": FailingText("pages"),
+    "a failing nothing": FailingText(""),
+}
+ANYTHING = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(),
+    st.text("*/,.abcdefghijkl-0123456789%?#"),
+    st.sampled_from(["today-1d", "2026-02-30", "Europe/Amsterdam", "pages", "*"]),
+    st.binary(),
+    st.complex_numbers(),
+    st.decimals(),
+    st.fractions(),
+    st.dates(),
+    st.times(),
+    st.datetimes(),
+    st.datetimes(timezones=st.timezones()),
+    st.timedeltas(),
+    st.lists(st.text() | st.none()),
+    st.dictionaries(st.text() | st.none(), st.text() | st.integers()),
+    st.sets(st.text()),
+    # By name, since Hypothesis prints what it draws from.
+    st.sampled_from(sorted(HOSTILE)).map(HOSTILE.__getitem__),
+)
+STEPS: dict[str, Callable[[Any, Any, Any], object]] = {
+    "StatsQuery": lambda _, a, __: StatsQuery(a),
+    "fields": lambda q, a, b: q.fields(a, b),
+    "events": lambda q, a, b: q.events(a, b),
+    "between": lambda q, a, b: q.between(a, b),
+    "last": lambda q, a, b: q.last(a, today=b),
+    "last days": lambda q, a, _: q.last(a),
+    "since": lambda q, a, _: q.since(a),
+    "on": lambda q, a, _: q.on(a),
+    "timezone": lambda q, a, _: q.timezone(a),
+    "where page": lambda q, a, b: q.where(page=a, country=b),
+    "where pages": lambda q, a, b: q.where(pages=a, device_type=b),
+    "where several": lambda q, a, b: q.where(pages=[a, b]),
+    "where anything": lambda q, a, b: q.where(**{str(a): b}) if type(a) is str else q,
+    "where_metadata": lambda q, a, b: q.where_metadata(a, key=b),
+    "where_metadata of one": lambda q, a, b: (
+        q.where_metadata({a: b}) if type(a) in {str, int, bool} else q
+    ),
+    "interval": lambda q, a, _: q.interval(a),
+    "limit": lambda q, a, _: q.limit(a),
+    "path": lambda q, a, _: q.path(a),
+    "website": lambda q, a, _: q.website(a),
+    "version": lambda q, a, _: q.version(a),
+    "info": lambda q, a, _: q.info(a),
+    "extra_param": lambda q, a, b: q.extra_param(a, b),
+    "url": lambda q, a, _: q.url(a),
+    "from_url": lambda _, a, b: StatsQuery.from_url(a, b),
+    "from_url of a query": lambda _, a, b: StatsQuery.from_url(
+        f"{BASE}/example.com?{a}={b}" if type(a) is type(b) is str else f"{BASE}/a.bc"
+    ),
+}
+
+
+def assert_tells(error: QueryError) -> None:
+    """The error has problems, each citing its rule in one printable line."""
+    assert error.problems
+    assert all(problem.rule and problem.section for problem in error.problems)
+    assert str(error).replace("\n", " ").isprintable()
+
+
+@pytest.mark.filterwarnings("ignore::sitestats._errors.SiteStatsWarning")
+@pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
+@given(a=ANYTHING, b=ANYTHING)
+def test_anything_is_accepted_or_a_query_error(
+    step: Callable[[Any, Any, Any], object], a: object, b: object
+) -> None:
+    """No value brings out another error, and what is accepted can be used."""
+    try:
+        query = step(StatsQuery("example.com").fields("pages"), a, b)
+    except QueryError as error:
+        assert_tells(error)
+        return
+    if not isinstance(query, StatsQuery):
+        return
+    hash(query)
+    assert repr(query)
+    try:
+        query.validate(has_key=True)
+    except QueryError:
+        return
+    assert StatsQuery.from_url(query.url(BASE)) == query

@@ -14,7 +14,7 @@ from functools import cache
 from typing import Final, TypeAlias
 
 from ._errors import Problem, QueryError
-from ._rules import Verdict, broken, utc
+from ._rules import Verdict, broken, utc, whole_number
 from ._wording import did_you_mean, nearest, shown
 
 Day: TypeAlias = date | str
@@ -127,11 +127,8 @@ def last(days: object, today: object) -> tuple[str, str] | list[Problem]:
         return [
             broken("period-days", f"today is True or False, not {shown(today)}", "last")
         ]
-    if (
-        isinstance(days, bool)
-        or not isinstance(days, int)
-        or not 1 <= days <= MOST_DAYS
-    ):
+    count = int(whole_number(days, 1, MOST_DAYS) or 0)
+    if not count:
         return [
             broken(
                 "period-days",
@@ -140,8 +137,8 @@ def last(days: object, today: object) -> tuple[str, str] | list[Problem]:
             )
         ]
     if today:
-        return placeholder(days - 1), "today"
-    return f"today-{days}d", "yesterday"
+        return placeholder(count - 1), "today"
+    return f"today-{count}d", "yesterday"
 
 
 def in_order(start: StoredDay | None, end: StoredDay | None) -> list[Problem]:
@@ -215,9 +212,10 @@ def timezone(
     value: object, where: str = "timezone", rule: str = "timezone-name"
 ) -> Verdict:
     """The name of a time zone."""
-    if isinstance(value, str):
-        if value in zones():
-            return str.__str__(value)
+    text = str.__str__(value) if isinstance(value, str) else None
+    if text is not None:
+        if text in zones():
+            return text
         if not zones():
             return [
                 broken(
@@ -227,7 +225,7 @@ def timezone(
                     where,
                 )
             ]
-    right = nearest(value, zones()) if isinstance(value, str) else None
+    right = None if text is None else nearest(text, zones())
     return [
         broken(
             rule,

@@ -290,9 +290,9 @@ class StatsQuery:
         >>> StatsQuery("example.com").where_metadata(plan="pro", seats=5)
         StatsQuery('example.com').where_metadata(plan='pro', seats='5')
         """
-        query = with_metadata(self, [*_pairs(mapping), *more.items()])
-        _warn_of_metadata(query, {*(mapping or ()), *more}, stacklevel=3)
-        return query
+        texts = _metadata_texts([*_pairs(mapping), *more.items()])
+        _warn_of_metadata(texts, stacklevel=3)
+        return self._with(texts)
 
     # --- the rest ---
 
@@ -471,8 +471,7 @@ class StatsQuery:
         from . import _addresses
 
         query = _addresses.read(address, base_url)
-        keys = {name.removeprefix(METADATA) for name in query._values}
-        _warn_of_metadata(query, keys, stacklevel=3)
+        _warn_of_metadata(query._values, stacklevel=3)
         return query
 
     # --- a value ---
@@ -626,12 +625,10 @@ def _pairs(mapping: object) -> Iterable[tuple[object, object]]:
     raise QueryError([_rules.broken("metadata-value", problem, "where_metadata")])
 
 
-def with_metadata(
-    query: StatsQuery, pairs: Iterable[tuple[object, object]]
-) -> StatsQuery:
-    """*query* with these metadata filters, without a warning."""
+def _metadata_texts(pairs: Iterable[tuple[object, object]]) -> dict[str, str | None]:
+    """Metadata filters as they are sent; None for those to take away."""
     problems: list[Problem] = []
-    merged: dict[str, str | None] = {}
+    texts: dict[str, str | None] = {}
     for key, value in pairs:
         name = _rules.metadata_key(key)
         if not isinstance(name, str):
@@ -641,20 +638,26 @@ def with_metadata(
         if isinstance(text, list):
             problems += text
         else:
-            merged[METADATA + name] = text
+            texts[METADATA + name] = text
     if problems:
         raise QueryError(problems)
-    return query._with(merged)
+    return texts
 
 
-def _warn_of_metadata(query: StatsQuery, keys: Iterable[str], stacklevel: int) -> None:
-    texts = {
-        key: value
-        for key in sorted(keys)
-        if METADATA + key not in query._unjudged
-        and isinstance(value := query._values.get(METADATA + key), str)
+def with_metadata(
+    query: StatsQuery, pairs: Iterable[tuple[object, object]]
+) -> StatsQuery:
+    """*query* with these metadata filters, without a warning."""
+    return query._with(_metadata_texts(pairs))
+
+
+def _warn_of_metadata(texts: Mapping[str, object], stacklevel: int) -> None:
+    metadata = {
+        name.removeprefix(METADATA): text
+        for name, text in texts.items()
+        if name.startswith(METADATA) and isinstance(text, str)
     }
-    for problem in _rules.metadata_warnings(texts):
+    for problem in _rules.metadata_warnings(metadata):
         warnings.warn(str(problem), SiteStatsWarning, stacklevel=stacklevel)
 
 

@@ -351,7 +351,8 @@ def hostname(value: object, where: str = "hostname", rule: str = "hostname") -> 
 
 def path(value: object) -> Verdict:
     """The path of a page, decoded."""
-    if not isinstance(value, str) or not value.startswith("/"):
+    given = str.__str__(value) if isinstance(value, str) else ""
+    if not given.startswith("/"):
         return [
             broken(
                 "path-slash",
@@ -360,7 +361,7 @@ def path(value: object) -> Verdict:
                 "path",
             )
         ]
-    text = plain(value, "path")
+    text = plain(given, "path")
     if not isinstance(text, str):
         return text
     if text == "/":
@@ -393,7 +394,8 @@ def path(value: object) -> Verdict:
     return problems or text
 
 
-def _whole_number(value: object, low: int, high: int) -> str | None:
+def whole_number(value: object, low: int, high: int) -> str | None:
+    """A whole number between two bounds, or None."""
     # numpy's whole numbers are Integral and no int; a bool is an int and no number.
     if isinstance(value, bool) or not isinstance(value, Integral):
         return None
@@ -403,7 +405,7 @@ def _whole_number(value: object, low: int, high: int) -> str | None:
 
 def version(value: object) -> Verdict:
     """The version of the Stats API."""
-    return _whole_number(value, 1, LATEST_VERSION) or [
+    return whole_number(value, 1, LATEST_VERSION) or [
         broken(
             "version-range",
             f"the version is an int from 1 to {LATEST_VERSION}, not {shown(value)}",
@@ -414,7 +416,7 @@ def version(value: object) -> Verdict:
 
 def limit(value: object) -> Verdict:
     """How many entries each list may have."""
-    return _whole_number(value, 1, HIGHEST_LIMIT) or [
+    return whole_number(value, 1, HIGHEST_LIMIT) or [
         broken(
             "limit-range",
             f"the limit is an int from 1 to {HIGHEST_LIMIT}, not {shown(value)}",
@@ -425,9 +427,10 @@ def limit(value: object) -> Verdict:
 
 def interval(value: object) -> Verdict:
     """The width of the histogram's buckets."""
-    if isinstance(value, str) and value in INTERVALS:
-        return str.__str__(value)
-    hint = did_you_mean(value, INTERVALS) if isinstance(value, str) else ""
+    text = str.__str__(value) if isinstance(value, str) else ""
+    if text in INTERVALS:
+        return text
+    hint = did_you_mean(text, INTERVALS)
     return [
         broken(
             "interval-name",
@@ -455,8 +458,9 @@ def fields(names: Iterable[object]) -> Verdict:
     asked: set[str] = set()
     problems: list[Problem] = []
     for name in names:
-        if isinstance(name, str) and name in _FIELD_SET:
-            asked.add(str.__str__(name))
+        text = str.__str__(name) if isinstance(name, str) else ""
+        if text in _FIELD_SET:
+            asked.add(text)
         else:
             problems.append(broken("field-name", _no_field(name), "fields"))
     if not asked and not problems:
@@ -476,7 +480,7 @@ def _no_field(name: object) -> str:
             f"a field is named by a str, not {shown(name)}: give each name as an "
             "argument of its own, such as .fields('pages', 'visitors')"
         )
-    if "," in name:
+    if "," in str.__str__(name):
         return (
             f"{shown(name)} is not one name: give each as an argument of its own, such "
             "as .fields('pages', 'visitors')"
@@ -524,20 +528,20 @@ def _event(name: object) -> Verdict:
             f"an event is named by a str, not {shown(name)}: give each name as an "
             "argument of its own, such as .events('signup', 'purchase')"
         )
-    elif not name:
+    elif not (text := str.__str__(name)):
         message = "an event's name is empty: leave it out"
-    elif "," in name:
+    elif "," in text:
         message = (
             f"{shown(name)} has a comma, which separates names: give each name as an "
             "argument of its own"
         )
-    elif "*" in name:
+    elif "*" in text:
         message = (
             f"{shown(name)} has a '*', and events have no wildcards: give whole names, "
             "or use .all_events()"
         )
     else:
-        return plain(name, "events")
+        return plain(text, "events")
     return [broken("event-name", message, "events")]
 
 
@@ -580,7 +584,7 @@ def _filter_text(value: object, where: str) -> Verdict:
         return [
             broken("filter-text", f"the value is a str, not {shown(value)}", where),
         ]
-    if not value:
+    if not str.__str__(value):
         return [
             broken(
                 "filter-empty",
@@ -734,8 +738,9 @@ def _device_type(text: str, where: str) -> list[Problem]:
 
 def metadata_key(key: object) -> Verdict:
     """The key of a metadata filter, without ``metadata.`` in front."""
-    if isinstance(key, str) and _METADATA_KEY.fullmatch(key):
-        return str.__str__(key)
+    text = str.__str__(key) if isinstance(key, str) else ""
+    if _METADATA_KEY.fullmatch(text):
+        return text
     return [
         broken(
             "metadata-key",
@@ -775,7 +780,7 @@ def scalar(value: object, where: str) -> Verdict | None:
             return int.__repr__(int(value))
         if isinstance(value, float):
             return _decimal(float(value))
-    except (ValueError, OverflowError):
+    except ValueError:
         # Python does not print an int of more than 4,300 digits.
         return None
     return None
@@ -860,7 +865,8 @@ def metadata_warnings(pairs: Mapping[str, str]) -> list[Problem]:
 
 def extra_name(name: object) -> Verdict:
     """The name of a parameter that has no step of its own."""
-    if not isinstance(name, str) or not name:
+    text = str.__str__(name) if isinstance(name, str) else ""
+    if not text:
         return [
             broken(
                 "extra-name",
@@ -868,7 +874,7 @@ def extra_name(name: object) -> Verdict:
                 "extra_param",
             )
         ]
-    if name == "callback":
+    if text == "callback":
         return [
             broken(
                 "callback-step",
@@ -877,7 +883,7 @@ def extra_name(name: object) -> Verdict:
                 "extra_param",
             )
         ]
-    return plain(name, "extra_param")
+    return plain(text, "extra_param")
 
 
 def extra_value(name: str, value: object) -> Verdict:

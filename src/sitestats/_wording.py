@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import date
 from typing import Final
 
@@ -15,23 +16,19 @@ def shown(value: object) -> str:
     A value of an unknown type is named by its type alone, since its own repr
     may be long, secret or broken.
     """
-    if value is None or isinstance(value, str | bool | int | float | date):
-        try:
-            text = ascii(value) if isinstance(value, str) else repr(value)
-        except Exception:  # noqa: BLE001 - a subclass may raise anything; an int of 5,000 digits does
-            return f"a value of type {type(value).__name__}"
-        if len(text) <= _LONGEST:
-            return _readable(value, text)
-        return f"{text[: _LONGEST - 1]}…"
+    if isinstance(value, str):
+        # The cut before the repr bounds the time.
+        return _cut(repr(str.__str__(value)[: _LONGEST + 1]))
+    if value is None or isinstance(value, bool | int | float | date):
+        # A subclass's repr may raise anything; that of an int of 5,000 digits does.
+        with suppress(Exception):
+            return _cut(repr(value))
     return f"a value of type {type(value).__name__}"
 
 
-def _readable(value: object, text: str) -> str:
-    # ascii() is safe everywhere but hard to read for most of the world: keep
-    # its escapes for what can't be printed alone.
-    if isinstance(value, str) and value.isprintable():
-        return str.__repr__(value)
-    return text
+def _cut(text: str) -> str:
+    line = text if text.isprintable() else ascii(text)
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

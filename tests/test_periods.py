@@ -1,0 +1,238 @@
+"""Days, placeholders, time zones, and the period before."""
+
+from __future__ import annotations
+
+import zoneinfo
+from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitestats._errors import QueryError
+from sitestats._periods import (
+    MOST_DAYS,
+    day,
+    days_back,
+    in_order,
+    in_zone,
+    last,
+    placeholder,
+    previous_period,
+    previous_year,
+    zones,
+)
+from sitestats._periods import timezone as zone_name
+from sitestats._query import StatsQuery
+
+DAYS_BACK = st.integers(0, MOST_DAYS)
+ZONES = st.sampled_from(sorted(zones()))
+
+
+@given(DAYS_BACK)
+def test_a_placeholder_reads_back(days: int) -> None:
+    """Every number of days has one placeholder, which is accepted."""
+    text = placeholder(days)
+    assert days_back(text) == days
+    assert day(text, "start") == text
+
+
+@given(st.integers(1, MOST_DAYS), st.booleans())
+def test_the_last_days_are_as_many_as_asked(days: int, today: object) -> None:
+    """The period has that many days, both ends included, and ends as it says."""
+    period = last(days, today)
+    assert isinstance(period, tuple)
+    first, final = map(days_back, period)
+    assert first is not None
+    assert final == (0 if today else 1)
+    assert first - final + 1 == days
+
+
+@given(st.dates())
+def test_a_date_is_its_text(given_day: date) -> None:
+    """A date, its text and a naive datetime at its midnight are the same day."""
+    text = given_day.isoformat()
+    midnight = datetime.combine(given_day, time.min)
+    assert day(given_day, "start") == day(text, "start") == text
+    assert day(midnight, "start") == text
+
+
+@given(
+    st.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1), timezones=st.timezones()),  # noqa: DTZ001 - bounds
+    ZONES,
+)
+def test_a_moment_is_its_day_in_the_zone(moment: datetime, zone: str) -> None:
+    """An aware datetime is sent as the day that clocks show in the query's zone."""
+    query = StatsQuery("example.com").timezone(zone).on(moment)
+    shown = moment.astimezone(zoneinfo.ZoneInfo(zone)).date().isoformat()
+    assert query.params()["start"] == query.params()["end"] == shown
+    assert query == StatsQuery("example.com").timezone(zone).on(shown)
+
+
+def test_a_moment_on_a_day_of_changing_clocks() -> None:
+    """The zone's own offset at the moment decides, not that of today."""
+    query = StatsQuery("example.com").timezone("Europe/Amsterdam")
+    summer = datetime(2026, 7, 1, 22, tzinfo=UTC)
+    winter = datetime(2026, 1, 1, 22, tzinfo=UTC)
+    assert query.on(summer).params()["start"] == "2026-07-02"
+    assert query.on(winter).params()["start"] == "2026-01-01"
+
+
+class NoOffset(tzinfo):
+    """A zone that does not know."""
+
+    def utcoffset(self, _: datetime | None) -> None:
+        return None
+
+
+class BrokenZone(tzinfo):
+    """A zone that fails."""
+
+    def utcoffset(self, _: datetime | None) -> timedelta:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [
+        datetime(2026, 3, 1, tzinfo=NoOffset()),
+        datetime(2026, 3, 1, tzinfo=BrokenZone()),
+        datetime.min.replace(tzinfo=timezone(timedelta(hours=1))),
+        datetime.max.replace(tzinfo=timezone(-timedelta(hours=1))),
+    ],
+    ids=["no offset", "broken", "before the first day", "after the last day"],
+)
+def test_a_moment_that_can_not_be_told_is_refused(moment: datetime) -> None:
+    """A time zone that fails is an error of the query, like every wrong value."""
+    with pytest.raises(QueryError, match="a day is a date"):
+        StatsQuery("example.com").on(moment)
+    with pytest.raises(QueryError, match="with a time zone"):
+        StatsQuery("example.com").where_metadata(at=moment)
+
+
+def test_the_days_of_pandas() -> None:
+    """A Timestamp of a day is that day; NaT is none."""
+    pandas = pytest.importorskip("pandas")
+    assert day(pandas.Timestamp("2026-03-01"), "start") == "2026-03-01"
+    query = StatsQuery("example.com")
+    with pytest.raises(QueryError, match="no time zone"):
+        query.on(pandas.Timestamp("2026-03-01 12:00"))
+    with pytest.raises(QueryError, match="no time zone"):
+        query.on(pandas.Timestamp("2026-03-01 00:00:00.000000001"))
+    with pytest.raises(QueryError, match="a day is a date"):
+        query.on(pandas.NaT)
+    with pytest.raises(QueryError, match="with a time zone"):
+        query.where_metadata(at=pandas.NaT)
+    aware = pandas.Timestamp("2026-03-01 23:30", tz="Europe/London")
+    berlin = query.timezone("Europe/Berlin")
+    assert berlin.on(aware).params()["start"] == "2026-03-02"
+    assert query.where_metadata(at=aware).params()["metadata.at"] == (
+        "2026-03-01T23:30:00Z"
+    )
+
+
+@given(st.dates() | DAYS_BACK, st.dates() | DAYS_BACK)
+def test_the_end_is_not_before_the_start(start: date | int, end: date | int) -> None:
+    """Two dates or two placeholders are compared; one of each is not."""
+    texts = [
+        value.isoformat() if isinstance(value, date) else placeholder(value)
+        for value in (start, end)
+    ]
+    if isinstance(start, date) and isinstance(end, date):
+        backwards = end < start
+    elif isinstance(start, int) and isinstance(end, int):
+        backwards = end > start
+    else:
+        backwards = False
+    assert bool(in_order(*texts)) == backwards
+
+
+def test_the_zones_are_names_with_capitals() -> None:
+    """The machine's own zone is no name, whatever file holds it."""
+    assert {"UTC", "Europe/Amsterdam", "GB", "EST5EDT"} <= zones()
+    assert "localtime" not in zones()
+    assert "posixrules" not in zones()
+
+
+def test_a_machine_without_zones_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there is no database no name is wrong: what to install is told."""
+    monkeypatch.setattr("sitestats._periods.zones", frozenset)
+    with pytest.raises(QueryError, match="pip install tzdata"):
+        StatsQuery("example.com").timezone("Europe/Amsterdam")
+
+
+@given(ZONES)
+def test_every_zone_is_accepted_and_can_be_used(zone: str) -> None:
+    """A zone that is accepted can take a moment to its day."""
+    assert zone_name(zone) == zone
+    moment = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    assert isinstance(in_zone(moment, zone, "start"), str)
+
+
+@given(st.data())
+def test_the_period_before_ends_where_the_period_starts(data: st.DataObject) -> None:
+    """It has as many days, ends the day before, and dates do as placeholders do."""
+    final = data.draw(st.integers(0, 20_000))
+    first = data.draw(st.integers(final, 40_000))
+    start, end = previous_period(placeholder(first), placeholder(final))
+    earlier = days_back(start), days_back(end)
+    assert earlier == (2 * first - final + 1, first + 1)
+
+    today = date(2026, 3, 1)
+    days = [(today - timedelta(days=n)).isoformat() for n in (first, final, *earlier)]
+    assert previous_period(days[0], days[1]) == (days[2], days[3])
+
+
+PREVIOUS = {
+    "a day": ("2026-03-01", "2026-03-01", ("2026-02-28", "2026-02-28")),
+    "a month": ("2026-03-01", "2026-03-31", ("2026-01-29", "2026-02-28")),
+    "a week": ("today-7d", "yesterday", ("today-14d", "today-8d")),
+    "today": ("today", "today", ("yesterday", "yesterday")),
+    "until now": ("today-6d", None, ("today-13d", "today-7d")),
+}
+
+
+@pytest.mark.parametrize(("start", "end", "before"), PREVIOUS.values(), ids=PREVIOUS)
+def test_the_period_before(
+    start: str, end: str | None, before: tuple[str, str]
+) -> None:
+    """Dates are shifted by dates, placeholders by placeholders."""
+    assert previous_period(start, end) == before
+
+
+YEARS = {
+    "a month": ("2026-03-01", "2026-03-31", ("2025-03-01", "2025-03-31")),
+    "a leap day": ("2024-02-29", "2024-03-01", ("2023-02-28", "2023-03-01")),
+    "placeholders": ("today-30d", "yesterday", ("today-395d", "today-366d")),
+    "until now": ("today", None, ("today-365d", "today-365d")),
+}
+
+
+@pytest.mark.parametrize(("start", "end", "before"), YEARS.values(), ids=YEARS)
+def test_the_year_before(start: str, end: str | None, before: tuple[str, str]) -> None:
+    """The same days of the calendar, or 365 days where no day is known."""
+    assert previous_year(start, end) == before
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        (None, None),
+        (None, "2026-03-01"),
+        (None, "today"),
+        ("2026-03-01", None),
+        ("2026-03-01", "today"),
+        ("today-7d", "2026-03-01"),
+        ("0001-01-01", "0001-01-02"),
+        ("today-99999d", "today"),
+        ("2026-W10", "2026-W11"),
+    ],
+)
+def test_a_period_with_none_before_it_is_refused(
+    start: str | None, end: str | None
+) -> None:
+    """No period, half a period, and one of each kind have no period before."""
+    with pytest.raises(QueryError):
+        previous_period(start, end)
+    with pytest.raises(QueryError):
+        previous_year(start, end)
