@@ -12,7 +12,16 @@ from typing import Any
 
 import pytest
 
-from sitestats import _addresses, _hostnames, _periods, _query, _requests, _rules
+from sitestats import (
+    _across,
+    _addresses,
+    _filters,
+    _periods,
+    _query,
+    _requests,
+    _rules,
+    _values,
+)
 from sitestats._errors import InvalidInputError, Problem, QueryError, SiteStatsWarning
 from sitestats._query import StatsQuery
 from sitestats._requests import add_request, custom_request, jsonp_request
@@ -32,6 +41,21 @@ class Plan(str, Enum):  # noqa: UP042 - as code from before StrEnum does it
 
     def __str__(self) -> str:
         return "not what is meant"
+
+
+class FailingMapping(dict[str, str]):
+    """A mapping that can't be read."""
+
+    def items(self) -> Any:
+        raise OSError
+
+
+class BrokenDate(date):
+    """A date that does not know its day."""
+
+    @property
+    def day(self) -> int:
+        raise OSError
 
 
 class Broken:
@@ -344,6 +368,10 @@ ACCEPTED: dict[str, tuple[Step, dict[str, str | None]]] = {
         lambda q: q.fields("pages").extra_param("pages", "*a*"),
         {"pages": "*a*"},
     ),
+    "a contains search of a new field": (
+        lambda q: q.where(pages=f"*{LONG}*").extra_param("fields", "bounces"),
+        {"fields": "bounces"},
+    ),
     "hours in a version to come": (
         lambda q: q.interval("hour").where_metadata(a=1).extra_param("version", 7),
         {"version": "7"},
@@ -421,6 +449,7 @@ REFUSED: dict[str, tuple[str, Step]] = {
     "today-100000d": ("period-day", lambda q: q.on("today-100000d")),
     "yesterday-1d": ("period-day", lambda q: q.on("yesterday-1d")),
     "a day of another type": ("period-day", lambda q: q.on(20260301)),
+    "a broken day": ("period-day", lambda q: q.on(BrokenDate(2026, 3, 1))),
     "no day": ("period-day", lambda q: q.on(None)),
     "an impossible date": ("period-date", lambda q: q.on("2026-02-29")),
     "month 13": ("period-date", lambda q: q.on("2026-13-01")),
@@ -595,6 +624,10 @@ REFUSED: dict[str, tuple[str, Step]] = {
             "of a broken object": Broken(),
         }.items()
     },
+    "metadata that can't be read": (
+        "metadata-value",
+        lambda q: q.where_metadata(FailingMapping()),
+    ),
     "metadata in a list": ("metadata-value", lambda q: q.where_metadata([("a", 1)])),
     "an event with a comma": ("event-name", lambda q: q.events("a,b")),
     "an event with a star": ("event-name", lambda q: q.events("a*")),
@@ -899,12 +932,23 @@ def test_every_row_of_the_table_is_tested() -> None:
 
 def test_every_row_of_the_table_is_enforced() -> None:
     """The code names each row of the table, and no row that is not there."""
-    modules = (_addresses, _hostnames, _periods, _query, _requests, _rules)
+    modules = (
+        _across,
+        _addresses,
+        _filters,
+        _periods,
+        _query,
+        _requests,
+        _rules,
+        _values,
+    )
     named: set[str] = set()
     for module in modules:
         source = Path(str(module.__file__)).read_text(encoding="utf-8")
         named.update(
-            re.findall(r"""(?:broken\(|rule=|rule: str =)\s*"([a-z-]+)\"""", source)
+            re.findall(
+                r"""(?:broken\(|refused\(|rule=|rule: str =)\s*"([a-z-]+)\"""", source
+            )
         )
     assert named == set(RULES)
 

@@ -12,8 +12,9 @@ from typing import Final, cast
 from urllib.parse import parse_qsl, unquote
 
 from ._errors import Problem, QueryError
+from ._filters import METADATA
 from ._hostnames import BaseAddress
-from ._query import METADATA, StatsQuery, base_of, with_metadata
+from ._query import StatsQuery, base_of, with_metadata
 from ._rules import FILTERS, FieldName, Interval, broken
 from ._wording import shown
 
@@ -116,7 +117,7 @@ def _with_param(query: StatsQuery, name: str, text: str) -> StatsQuery:
     if name in FILTERS:
         return query.where(**{name: text})
     if name.startswith(METADATA):
-        return with_metadata(query, [(name.removeprefix(METADATA), text)])
+        return with_metadata(query, {name.removeprefix(METADATA): text}, {})
     return query.extra_param(name, text)
 
 

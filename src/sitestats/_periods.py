@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 import zoneinfo
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from typing import Final, TypeAlias
 
 from ._errors import Problem, QueryError
-from ._rules import Verdict, broken, utc, whole_number
+from ._rules import Verdict, refused
+from ._values import whole_number
 from ._wording import did_you_mean, nearest, shown
 
 Day: TypeAlias = date | str
@@ -55,14 +56,12 @@ def _day_of_datetime(value: datetime, where: str) -> StoredDay | list[Problem]:
         at_midnight = value.time() == time.min and getattr(value, "nanosecond", 0) == 0
         if at_midnight:
             return date(value.year, value.month, value.day).isoformat()
-        return [
-            broken(
-                "period-naive",
-                f"{shown(value)} has a time of day and no time zone: give a date, or a "
-                "datetime with a tzinfo",
-                where,
-            )
-        ]
+        return refused(
+            "period-naive",
+            f"{shown(value)} has a time of day and no time zone: give a date, or a "
+            "datetime with a tzinfo",
+            where,
+        )
     moment = utc(value)
     return _no_day(value, where) if moment is None else moment
 
@@ -75,13 +74,11 @@ def _day_of_text(text: str, where: str) -> str | list[Problem]:
     try:
         date.fromisoformat(text)
     except ValueError:
-        return [
-            broken(
-                "period-date",
-                f"{shown(text)} is not a day of the calendar: give one that is",
-                where,
-            )
-        ]
+        return refused(
+            "period-date",
+            f"{shown(text)} is not a day of the calendar: give one that is",
+            where,
+        )
     return text
 
 
@@ -90,15 +87,13 @@ def _no_day(value: object, where: str) -> list[Problem]:
     if isinstance(value, str):
         hint = did_you_mean(value, ("today", "yesterday", "today-30d"))
     name = where if where in {"start", "end"} else "start"
-    return [
-        broken(
-            "period-day",
-            f"a day is a date, 'YYYY-MM-DD', 'today', 'yesterday' or 'today-Nd' with N "
-            f"up to {MOST_DAYS}, not {shown(value)}{hint}; another form that the "
-            f"service takes can be sent by .extra_param({name!r}, …)",
-            where,
-        )
-    ]
+    return refused(
+        "period-day",
+        f"a day is a date, 'YYYY-MM-DD', 'today', 'yesterday' or 'today-Nd' with N "
+        f"up to {MOST_DAYS}, not {shown(value)}{hint}; another form that the "
+        f"service takes can be sent by .extra_param({name!r}, …)",
+        where,
+    )
 
 
 def days_back(text: str) -> int | None:
@@ -124,18 +119,16 @@ def placeholder(days: int) -> str:
 def last(days: object, today: object) -> tuple[str, str] | list[Problem]:
     """The start and end of the last *days* whole days."""
     if not isinstance(today, bool):
-        return [
-            broken("period-days", f"today is True or False, not {shown(today)}", "last")
-        ]
+        return refused(
+            "period-days", f"today is True or False, not {shown(today)}", "last"
+        )
     count = int(whole_number(days, 1, MOST_DAYS) or 0)
     if not count:
-        return [
-            broken(
-                "period-days",
-                f"days is an int from 1 to {MOST_DAYS}, not {shown(days)}",
-                "last",
-            )
-        ]
+        return refused(
+            "period-days",
+            f"days is an int from 1 to {MOST_DAYS}, not {shown(days)}",
+            "last",
+        )
     if today:
         return placeholder(count - 1), "today"
     return f"today-{count}d", "yesterday"
@@ -159,37 +152,58 @@ def in_order(start: StoredDay | None, end: StoredDay | None) -> list[Problem]:
         backwards = False
     if not backwards:
         return []
-    return [
-        broken(
-            "period-order",
-            f"the end {end!r} is before the start {start!r}: swap them",
-            "between",
-        )
-    ]
+    return refused(
+        "period-order",
+        f"the end {end!r} is before the start {start!r}: swap them",
+        "between",
+    )
 
 
 def in_zone(moment: datetime, zone: str | None, where: str) -> Verdict:
     """The day of a *moment* in *zone*."""
     if zone is None:
-        return [
-            broken(
-                "period-zone",
-                f"{moment.isoformat()} is a day only in a time zone: add "
-                ".timezone('Europe/Amsterdam'), or give a date",
-                where,
-            )
-        ]
+        return refused(
+            "period-zone",
+            f"{moment.isoformat()} is a day only in a time zone: add "
+            ".timezone('Europe/Amsterdam'), or give a date",
+            where,
+        )
     try:
         return moment.astimezone(zoneinfo.ZoneInfo(zone)).date().isoformat()
     except (OSError, ValueError, OverflowError, zoneinfo.ZoneInfoNotFoundError):
-        return [
-            broken(
-                "period-zone",
-                f"{moment.isoformat()} can't be told as a day in the time zone "
-                f"{shown(zone)}: give a date",
-                where,
-            )
-        ]
+        return refused(
+            "period-zone",
+            f"{moment.isoformat()} can't be told as a day in the time zone "
+            f"{shown(zone)}: give a date",
+            where,
+        )
+
+
+def utc(value: datetime) -> datetime | None:
+    """An aware datetime as a plain one in UTC; None when that can't be told.
+
+    >>> from datetime import datetime, timedelta, timezone
+    >>> from sitestats._periods import utc
+    >>> utc(datetime(2026, 3, 1, 1, tzinfo=timezone(timedelta(hours=2)))).day
+    28
+    """
+    try:
+        if value.utcoffset() is None:
+            return None
+        there = value.astimezone(UTC)
+        # Subclasses (pandas' Timestamp) do not go further than this.
+        return datetime(
+            there.year,
+            there.month,
+            there.day,
+            there.hour,
+            there.minute,
+            there.second,
+            there.microsecond,
+            tzinfo=UTC,
+        )
+    except Exception:  # noqa: BLE001 - a tzinfo of the user's may raise anything
+        return None
 
 
 # --- time zones -----------------------------------------------------------------
@@ -217,27 +231,23 @@ def timezone(
         if text in zones():
             return text
         if not zones():
-            return [
-                broken(
-                    rule,
-                    "this machine has no time zone database to check the name with: "
-                    "pip install tzdata",
-                    where,
-                )
-            ]
+            return refused(
+                rule,
+                "this machine has no time zone database to check the name with: "
+                "pip install tzdata",
+                where,
+            )
     right = None if text is None else nearest(text, zones())
-    return [
-        broken(
-            rule,
-            f"{shown(value)} is not a name of the tz database"
-            + (
-                ", such as 'Europe/Amsterdam' or 'UTC'"
-                if right is None
-                else f": did you mean {right!r}?"
-            ),
-            where,
-        )
-    ]
+    return refused(
+        rule,
+        f"{shown(value)} is not a name of the tz database"
+        + (
+            ", such as 'Europe/Amsterdam' or 'UTC'"
+            if right is None
+            else f": did you mean {right!r}?"
+        ),
+        where,
+    )
 
 
 # --- the period before ------------------------------------------------------------
@@ -288,15 +298,13 @@ def _comparable(
     if all(map(_DATE.fullmatch, texts)):
         return date.fromisoformat(texts[0]), date.fromisoformat(texts[1])
     raise QueryError(
-        [
-            broken(
-                "period-day",
-                "the period before can be told from two dates or from two placeholders "
-                f"alone, not from {shown(start)} to {shown(end)}: use .between(…, …) "
-                "or .last(days=…)",
-                "between",
-            )
-        ]
+        refused(
+            "period-day",
+            "the period before can be told from two dates or from two placeholders "
+            f"alone, not from {shown(start)} to {shown(end)}: use .between(…, …) "
+            "or .last(days=…)",
+            "between",
+        )
     )
 
 
@@ -323,10 +331,8 @@ def _year_before(start: date) -> str:
 
 
 def _too_early() -> list[Problem]:
-    return [
-        broken(
-            "period-date",
-            "the period before this one is too long ago for a date",
-            "between",
-        )
-    ]
+    return refused(
+        "period-date",
+        "the period before this one is too long ago for a date",
+        "between",
+    )

@@ -26,14 +26,14 @@ from urllib.parse import quote
 
 import attrs
 
-from . import _periods, _rules
+from . import _across, _filters, _periods, _rules, _values
 from ._asked import Asked
 from ._errors import Problem, QueryError, SiteStatsWarning
+from ._filters import METADATA
 from ._hostnames import BaseAddress
 from ._periods import Day, StoredDay
 from ._rules import FieldName, Interval
 from ._wire import HttpRequest
-from ._wording import shown
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -86,7 +86,6 @@ _ALWAYS_SENT: Final[Mapping[str, StoredDay]] = {
     "version": str(_rules.LATEST_VERSION),
     "info": "false",
 }
-METADATA: Final = "metadata."
 
 
 def is_field_name(name: object) -> TypeIs[FieldName]:
@@ -149,7 +148,7 @@ class StatsQuery:
         >>> StatsQuery("example.com").fields("visitors", "pageviews")
         StatsQuery('example.com').fields('pageviews', 'visitors')
         """
-        return self._with({"fields": _text(_rules.fields(names))})
+        return self._with({"fields": _text(_values.fields(names))})
 
     def events(self, *names: str) -> StatsQuery:
         """Ask for the counts of the events with these names (section 4.3).
@@ -157,7 +156,7 @@ class StatsQuery:
         Raises:
             QueryError: A name is empty or has a comma or a ``*`` in it.
         """
-        return self._with({"events": _text(_rules.events(names))})
+        return self._with({"events": _text(_values.events(names))})
 
     def all_events(self) -> StatsQuery:
         """Ask for the counts of all events, at most 1,000 (sections 4.3, 8)."""
@@ -242,7 +241,7 @@ class StatsQuery:
         Raises:
             QueryError: It is none of hour, day, week, month and year.
         """
-        return self._with({"interval": _text(_rules.interval(name))})
+        return self._with({"interval": _text(_values.interval(name))})
 
     # --- filters ---
 
@@ -262,7 +261,7 @@ class StatsQuery:
             if value is None and name in _rules.FILTERS:
                 merged[name] = None
                 continue
-            text = _rules.filter_value(name, value)
+            text = _filters.filter_value(name, value)
             if isinstance(text, str):
                 merged[name] = text
             else:
@@ -290,9 +289,9 @@ class StatsQuery:
         >>> StatsQuery("example.com").where_metadata(plan="pro", seats=5)
         StatsQuery('example.com').where_metadata(plan='pro', seats='5')
         """
-        texts = _metadata_texts([*_pairs(mapping), *more.items()])
-        _warn_of_metadata(texts, stacklevel=3)
-        return self._with(texts)
+        query = with_metadata(self, mapping, more)
+        _warn_of_metadata(query, self, stacklevel=3)
+        return query
 
     # --- the rest ---
 
@@ -305,7 +304,7 @@ class StatsQuery:
         Raises:
             QueryError: It is no int from 1 to 1000.
         """
-        return self._with({"limit": _text(_rules.limit(entries))})
+        return self._with({"limit": _text(_values.limit(entries))})
 
     def path(self, page: str) -> StatsQuery:
         """Ask for one page by its address (section 4.3).
@@ -322,7 +321,7 @@ class StatsQuery:
         'https://x.example/example.com/over%20ons.json?version=6&info=false'
         """
         return _make(
-            self.hostname, _text(_rules.path(page)), self._values, self._unjudged
+            self.hostname, _text(_values.path(page)), self._values, self._unjudged
         )
 
     def website(self, hostname: str) -> StatsQuery:
@@ -344,7 +343,7 @@ class StatsQuery:
         Raises:
             QueryError: It is no int from 1 to 6.
         """
-        return self._with({"version": _text(_rules.version(number))})
+        return self._with({"version": _text(_values.version(number))})
 
     def info(self, wanted: bool) -> StatsQuery:  # noqa: FBT001 - the only argument
         """Ask for more information about the fields (section 4.3).
@@ -352,7 +351,7 @@ class StatsQuery:
         Raises:
             QueryError: It is neither True nor False.
         """
-        return self._with({"info": _text(_rules.info(wanted))})
+        return self._with({"info": _text(_values.info(wanted))})
 
     def extra_param(
         self,
@@ -372,10 +371,10 @@ class StatsQuery:
         >>> StatsQuery("example.com").extra_param("start", "2026-W10").params()
         {'version': '6', 'start': '2026-W10', 'info': 'false'}
         """
-        key = _text(_rules.extra_name(name))
+        key = _text(_values.extra_name(name))
         if value is None:
             return self._with({key: None})
-        query = self._with({key: _text(_rules.extra_value(key, value))})
+        query = self._with({key: _text(_values.extra_value(key, value))})
         return _make(
             query.hostname,
             query._page_path,
@@ -400,7 +399,7 @@ class StatsQuery:
         if self._unjudged.isdisjoint(("start", "end")):
             days = {**self._values, **period}
             problems += _periods.in_order(days.get("start"), days.get("end"))
-        return (*problems, *_rules.across(self._facts(), has_key))
+        return (*problems, *_across.across(self._facts(), has_key))
 
     def validate(self, has_key: bool | None = None) -> None:  # noqa: FBT001 - as above
         """Check the rules that span steps; see ``problems``.
@@ -471,7 +470,7 @@ class StatsQuery:
         from . import _addresses
 
         query = _addresses.read(address, base_url)
-        _warn_of_metadata(query._values, stacklevel=3)
+        _warn_of_metadata(query, None, stacklevel=3)
         return query
 
     # --- a value ---
@@ -527,14 +526,14 @@ class StatsQuery:
                 problems += text
         return days, problems
 
-    def _facts(self) -> _rules.Facts:
+    def _facts(self) -> _across.Facts:
         def judged(name: str) -> str | None:
             value = self._values.get(name)
             assert not isinstance(value, datetime)
             return None if name in self._unjudged else value
 
         fields, pages = judged("fields"), judged("pages")
-        return _rules.Facts(
+        return _across.Facts(
             version=int(judged("version") or _rules.LATEST_VERSION),
             path=self._page_path,
             fields=None if fields is None else tuple(fields.split(",")),
@@ -598,7 +597,7 @@ def base_of(base_url: str | BaseAddress, where: str) -> BaseAddress:
         return BaseAddress.parse(base_url)
     except ValueError as error:
         message = str(error).removesuffix(".")
-        raise QueryError([_rules.broken("address", message, where)]) from None
+        raise QueryError(_rules.refused("address", message, where)) from None
 
 
 def _int(text: str | None, default: int) -> int:
@@ -612,53 +611,25 @@ def _metadata_first(name: str) -> tuple[bool, str]:
     return not name.startswith(METADATA), name
 
 
-def _pairs(mapping: object) -> Iterable[tuple[object, object]]:
-    if mapping is None:
-        return ()
-    if isinstance(mapping, Mapping):
-        try:
-            return [*cast("Mapping[object, object]", mapping).items()]
-        except Exception as error:  # noqa: BLE001 - a mapping of the user's may raise anything
-            problem = f"the mapping could not be read: {type(error).__name__}"
-    else:
-        problem = f"give a mapping of keys to values, not {shown(mapping)}"
-    raise QueryError([_rules.broken("metadata-value", problem, "where_metadata")])
-
-
-def _metadata_texts(pairs: Iterable[tuple[object, object]]) -> dict[str, str | None]:
-    """Metadata filters as they are sent; None for those to take away."""
-    problems: list[Problem] = []
-    texts: dict[str, str | None] = {}
-    for key, value in pairs:
-        name = _rules.metadata_key(key)
-        if not isinstance(name, str):
-            problems += name
-            continue
-        text = None if value is None else _rules.metadata_value(name, value)
-        if isinstance(text, list):
-            problems += text
-        else:
-            texts[METADATA + name] = text
-    if problems:
-        raise QueryError(problems)
-    return texts
-
-
 def with_metadata(
-    query: StatsQuery, pairs: Iterable[tuple[object, object]]
+    query: StatsQuery, mapping: object, more: Mapping[str, object]
 ) -> StatsQuery:
     """*query* with these metadata filters, without a warning."""
-    return query._with(_metadata_texts(pairs))
+    texts = _filters.metadata_texts(mapping, more)
+    if isinstance(texts, list):
+        raise QueryError(texts)
+    return query._with(texts)
 
 
-def _warn_of_metadata(texts: Mapping[str, object], stacklevel: int) -> None:
-    metadata = {
-        name.removeprefix(METADATA): text
-        for name, text in texts.items()
-        if name.startswith(METADATA) and isinstance(text, str)
-    }
-    for problem in _rules.metadata_warnings(metadata):
-        warnings.warn(str(problem), SiteStatsWarning, stacklevel=stacklevel)
+def _warn_of_metadata(
+    query: StatsQuery, before: StatsQuery | None, stacklevel: int
+) -> None:
+    """Warn of what *query* has and the query *before* had not."""
+    old: Mapping[str, object] = {} if before is None else before._values
+    for name, text in query._values.items():
+        if name.startswith(METADATA) and old.get(name) != text:
+            for problem in _filters.metadata_warnings(name, str(text)):
+                warnings.warn(str(problem), SiteStatsWarning, stacklevel=stacklevel)
 
 
 def asked(query: StatsQuery) -> Asked:

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from typing import Final, cast
 from urllib.parse import quote, unquote
 
-from . import _periods, _rules
+from . import _periods, _rules, _values
 from ._errors import Problem, QueryError, SpecError
 from ._query import StatsQuery, address
-from ._rules import broken
+from ._rules import broken, refused
 from ._wire import Credentials, HttpRequest
 from ._wording import shown
 
@@ -68,14 +68,14 @@ def _jsonp(query: StatsQuery, callback: object) -> HttpRequest:
             "the callback is one or more JavaScript identifiers with dots between "
             f"them, such as 'show' or 'app.show', not {shown(callback)}"
         )
-        raise SpecError([broken("callback-name", message, "callback")])
+        raise SpecError(refused("callback-name", message, "callback"))
     reserved = [part for part in parts if part in _RESERVED]
     if reserved:
         message = (
             f"{reserved[0]!r} is a reserved word of JavaScript and can't be part of "
             "the callback's name"
         )
-        raise SpecError([broken("callback-name", message, "callback")])
+        raise SpecError(refused("callback-name", message, "callback"))
     return HttpRequest(
         "GET",
         address(query),
@@ -200,7 +200,7 @@ def _path_problems(path: object) -> list[Problem]:
             "the path is below the base address and starts with one '/', such as "
             f"'/api/custom', not {shown(path)}"
         )
-        return [broken("custom-path", message, "path")]
+        return refused("custom-path", message, "path")
     messages: list[str] = []
     if "?" in path or "#" in path:
         messages.append("the path has no '?' and no '#': give parameters as params")
@@ -232,7 +232,7 @@ def _custom_params(params: object, problems: list[Problem]) -> list[tuple[str, s
     for name, value in cast("Mapping[object, object]", params).items():
         where = f"params[{shown(name)}]"
         key = _rules.plain(name, where) if isinstance(name, str) else None
-        text = None if value is None else _rules.scalar(value, where)
+        text = None if value is None else _values.scalar(value, where)
         if key is None or (text is None and value is not None):
             message = (
                 "a parameter is a str with a str, a bool, an int, a finite float or "

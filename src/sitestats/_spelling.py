@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Mapping
-from typing import Final
 
+from ._filters import METADATA
 from ._periods import StoredDay, days_back
 from ._rules import FILTERS, LATEST_VERSION
-
-_METADATA: Final = "metadata."
 
 
 def chain(
@@ -82,9 +80,9 @@ def _pages(text: str) -> str:
 
 def _metadata(texts: Mapping[str, str]) -> list[str]:
     given = {
-        name.removeprefix(_METADATA): text
+        name.removeprefix(METADATA): text
         for name, text in sorted(texts.items())
-        if name.startswith(_METADATA)
+        if name.startswith(METADATA)
     }
     if not given:
         return []
