@@ -81,11 +81,17 @@ def test_a_moment_on_a_day_of_changing_clocks() -> None:
 class NoOffset(tzinfo):
     """A zone that does not know."""
 
-    def utcoffset(self, _: datetime | None) -> None:
+    def utcoffset(self, _: datetime | None) -> timedelta | None:
+        return None
+
+    def dst(self, _: datetime | None) -> None:
+        return None
+
+    def tzname(self, _: datetime | None) -> None:
         return None
 
 
-class BrokenZone(tzinfo):
+class BrokenZone(NoOffset):
     """A zone that fails."""
 
     def utcoffset(self, _: datetime | None) -> timedelta:

@@ -87,6 +87,11 @@ def failing() -> Iterator[str]:
     raise OSError
 
 
+def step(name: str, *args: Any, **kwargs: Any) -> Step:
+    """The step called *name*, with these arguments."""
+    return lambda query: getattr(query, name)(*args, **kwargs)
+
+
 ACCEPTED: dict[str, tuple[Step, dict[str, str | None]]] = {
     # version
     "version 1": (lambda q: q.version(1), {"version": "1"}),
@@ -187,7 +192,7 @@ ACCEPTED: dict[str, tuple[Step, dict[str, str | None]]] = {
     "UTC": (lambda q: q.timezone("UTC"), {"timezone": "UTC"}),
     # interval
     **{
-        f"by {name}": (lambda q, name=name: q.interval(name), {"interval": name})
+        f"by {name}": (step("interval", name), {"interval": name})
         for name in ("hour", "day", "week", "month", "year")
     },
     # info
@@ -195,13 +200,13 @@ ACCEPTED: dict[str, tuple[Step, dict[str, str | None]]] = {
     "no info": (lambda q: q.info(wanted=True).info(wanted=False), {"info": "false"}),
     # filters
     **{
-        f"filter {name}": (lambda q, name=name: q.where(**{name: "x"}), {name: "x"})
+        f"filter {name}": (step("where", **{name: "x"}), {name: "x"})
         for name in _rules.FILTERS
         if name != "device_type"
     },
     **{
         f"filter {name} with a star at the end": (
-            lambda q, name=name: q.where(**{name: "t*"}),
+            step("where", **{name: "t*"}),
             {name: "t*"},
         )
         for name in _rules.FILTERS
@@ -210,7 +215,7 @@ ACCEPTED: dict[str, tuple[Step, dict[str, str | None]]] = {
     "a star alone for pages": (lambda q: q.where(pages="*"), {"pages": "*"}),
     **{
         f"device {name}": (
-            lambda q, name=name: q.where(device_type=name),
+            step("where", device_type=name),
             {"device_type": name},
         )
         for name in ("mobile", "tablet", "desktop", "tv", "mob*", "tv*", "*")
@@ -270,7 +275,7 @@ ACCEPTED: dict[str, tuple[Step, dict[str, str | None]]] = {
     # metadata
     **{
         f"metadata {value!r}": (
-            lambda q, value=value: q.where_metadata(key=value),
+            step("where_metadata", key=value),
             {"metadata.key": text},
         )
         for value, text in [
@@ -383,10 +388,10 @@ ACCEPTED: dict[str, tuple[Step, dict[str, str | None]]] = {
 }
 
 
-@pytest.mark.parametrize(("step", "sent"), ACCEPTED.values(), ids=ACCEPTED)
-def test_accepted(step: Step, sent: dict[str, str | None]) -> None:
+@pytest.mark.parametrize(("build", "sent"), ACCEPTED.values(), ids=ACCEPTED)
+def test_accepted(build: Step, sent: dict[str, str | None]) -> None:
     """What the document allows is accepted, and sent as its text."""
-    query = step(StatsQuery("example.com").fields("pageviews"))
+    query = build(StatsQuery("example.com").fields("pageviews"))
     assert query.problems(has_key=True) == ()
     query.validate(has_key=True)
     params = query.params()
@@ -412,14 +417,13 @@ REFUSED: dict[str, tuple[str, Step]] = {
     **{
         f"version {value!r}": (
             "version-range",
-            lambda q, value=value: q.version(value),
+            step("version", value),
         )
-        for value in (0, 7, -1, True, "6", 6.0, None, 10**5000)
-        if value != 10**5000
+        for value in (0, 7, -1, True, "6", 6.0, None)
     },
     "version of many digits": ("version-range", lambda q: q.version(10**5000)),
     **{
-        f"limit {value!r}": ("limit-range", lambda q, value=value: q.limit(value))
+        f"limit {value!r}": ("limit-range", step("limit", value))
         for value in (0, 1001, -1, True, False, "50", 50.0, None, [50])
     },
     "an unknown field": ("field-name", lambda q: q.fields("page_views")),
@@ -475,14 +479,14 @@ REFUSED: dict[str, tuple[str, Step]] = {
         lambda q: q.between("today-9d", "today-10d"),
     ),
     **{
-        f"last {value!r} days": ("period-days", lambda q, value=value: q.last(value))
+        f"last {value!r} days": ("period-days", step("last", value))
         for value in (0, -1, 100_000, True, "30", 1.0, None)
     },
     "last with another today": ("period-days", lambda q: q.last(7, today=1)),
     **{
         f"zone {value!r}": (
             "timezone-name",
-            lambda q, value=value: q.timezone(value),
+            step("timezone", value),
         )
         for value in (
             "europe/amsterdam",
@@ -501,7 +505,7 @@ REFUSED: dict[str, tuple[str, Step]] = {
     **{
         f"interval {value!r}": (
             "interval-name",
-            lambda q, value=value: q.interval(value),
+            step("interval", value),
         )
         for value in ("hours", "Day", "", "minute", None, 1)
     },
@@ -547,7 +551,7 @@ REFUSED: dict[str, tuple[str, Step]] = {
     **{
         f"device {value!r}": (
             "device-type",
-            lambda q, value=value: q.where(device_type=value),
+            step("where", device_type=value),
         )
         for value in ("phone", "Mobile", "mobil", "phone*", "mobiles*", " tv")
     },
@@ -608,7 +612,7 @@ REFUSED: dict[str, tuple[str, Step]] = {
     **{
         f"metadata {name}": (
             "metadata-value",
-            lambda q, value=value: q.where_metadata(a=value),
+            step("where_metadata", a=value),
         )
         for name, value in {
             "nan": float("nan"),
@@ -644,7 +648,7 @@ REFUSED: dict[str, tuple[str, Step]] = {
         lambda q: q.extra_param("a", float("nan")),
     ),
     "callback": ("callback-step", lambda q: q.extra_param("callback", "show")),
-    "an address of another type": ("address", lambda _: StatsQuery.from_url(None)),
+    "an address of another type": ("address", step("from_url", None)),
     "an address without a scheme": (
         "address",
         lambda _: StatsQuery.from_url("x.example/example.com"),
@@ -670,25 +674,25 @@ REFUSED: dict[str, tuple[str, Step]] = {
         lambda _: StatsQuery.from_url("https://a.example/b.cd?limit=1&limit=2"),
     ),
     **{
-        f"half of a surrogate pair in {name}": ("text", step)
-        for name, step in {
-            "a path": lambda q: q.path("/\ud800"),
-            "an event": lambda q: q.events("\ud800"),
-            "a filter": lambda q: q.where(country="\ud800"),
-            "one of pages": lambda q: q.where(pages=["/a", "\udfff"]),
-            "metadata": lambda q: q.where_metadata(a="\ud800"),
-            "a parameter": lambda q: q.extra_param("a", "\ud800"),
-            "a parameter's name": lambda q: q.extra_param("\ud800", "a"),
+        f"half of a surrogate pair in {name}": ("text", build)
+        for name, build in {
+            "a path": step("path", "/\ud800"),
+            "an event": step("events", "\ud800"),
+            "a filter": step("where", country="\ud800"),
+            "one of pages": step("where", pages=["/a", "\udfff"]),
+            "metadata": step("where_metadata", a="\ud800"),
+            "a parameter": step("extra_param", "a", "\ud800"),
+            "a parameter's name": step("extra_param", "\ud800", "a"),
         }.items()
     },
 }
 
 
-@pytest.mark.parametrize(("rule", "step"), REFUSED.values(), ids=REFUSED)
-def test_refused_at_once(rule: str, step: Step) -> None:
+@pytest.mark.parametrize(("rule", "build"), REFUSED.values(), ids=REFUSED)
+def test_refused_at_once(rule: str, build: Step) -> None:
     """What the document forbids is refused by its step, with the rule's section."""
     with pytest.raises(QueryError) as caught:
-        step(StatsQuery("example.com").fields("pageviews"))
+        build(StatsQuery("example.com").fields("pageviews"))
     assert [problem.rule for problem in caught.value.problems] == [rule]
     assert_helpful(caught.value.problems)
 
@@ -769,10 +773,10 @@ ACROSS: dict[str, tuple[set[str], Step]] = {
 }
 
 
-@pytest.mark.parametrize(("rules", "step"), ACROSS.values(), ids=ACROSS)
-def test_refused_across_steps(rules: set[str], step: Step) -> None:
+@pytest.mark.parametrize(("rules", "build"), ACROSS.values(), ids=ACROSS)
+def test_refused_across_steps(rules: set[str], build: Step) -> None:
     """Rules that span steps are told by validate, all of them together."""
-    query = step(StatsQuery("example.com").fields("pageviews"))
+    query = build(StatsQuery("example.com").fields("pageviews"))
     assert {problem.rule for problem in query.problems()} == rules
     assert_helpful(query.problems())
     with pytest.raises(QueryError) as caught:
@@ -856,24 +860,21 @@ def test_warned_about(rule: str, pairs: dict[str, Any], text: str) -> None:
     assert RULES[rule].warns
 
 
-NEAREST = {
-    "field": (lambda: StatsQuery("a.example").fields("vistors"), "'visitors'"),
-    "filter": (lambda: StatsQuery("a.example").where(countrys="NL"), "'country'"),
-    "interval": (lambda: StatsQuery("a.example").interval("daily"), "'day'"),
-    "zone": (
-        lambda: StatsQuery("a.example").timezone("europe/amsterdam"),
-        "'Europe/Amsterdam'",
-    ),
-    "day": (lambda: StatsQuery("a.example").on("yesteday"), "'yesterday'"),
-    "device": (lambda: StatsQuery("a.example").where(device_type="Moblie"), "'mobile'"),
+NEAREST: dict[str, tuple[Step, str]] = {
+    "field": (step("fields", "vistors"), "'visitors'"),
+    "filter": (step("where", countrys="NL"), "'country'"),
+    "interval": (step("interval", "daily"), "'day'"),
+    "zone": (step("timezone", "europe/amsterdam"), "'Europe/Amsterdam'"),
+    "day": (step("on", "yesteday"), "'yesterday'"),
+    "device": (step("where", device_type="Moblie"), "'mobile'"),
 }
 
 
-@pytest.mark.parametrize(("step", "right"), NEAREST.values(), ids=NEAREST)
-def test_the_nearest_right_name_is_told(step: Callable[[], object], right: str) -> None:
+@pytest.mark.parametrize(("build", "right"), NEAREST.values(), ids=NEAREST)
+def test_the_nearest_right_name_is_told(build: Step, right: str) -> None:
     """A misspelt name is answered with the one that was probably meant."""
     with pytest.raises(QueryError, match=f"did you mean {right}"):
-        step()
+        build(StatsQuery("example.com"))
 
 
 def test_a_refused_day_names_the_way_around() -> None:
@@ -884,7 +885,7 @@ def test_a_refused_day_names_the_way_around() -> None:
 
 def test_one_call_tells_all_its_problems() -> None:
     """A step does not stop at the first wrong argument."""
-    query = StatsQuery("example.com")
+    query: Any = StatsQuery("example.com")
     with pytest.raises(QueryError) as days:
         query.between("whenever", "2026-02-30")
     assert [problem.where for problem in days.value.problems] == ["start", "end"]
@@ -899,15 +900,17 @@ def test_one_call_tells_all_its_problems() -> None:
     assert len(path.value.problems) == 2
 
 
+WRONG: Any = [5]
+"""A value that no checker knows to be of a wrong type."""
 ELSEWHERE: dict[str, Callable[[], object]] = {
     "callback-name": lambda: jsonp_request(StatsQuery("a.example"), "1"),
     "website-hostname": lambda: add_request(""),
     "website-timezone": lambda: add_request("a.example", timezone="utc"),
-    "website-public": lambda: add_request("a.example", public=None),
-    "website-label": lambda: add_request("a.example", label=5),
+    "website-public": lambda: add_request("a.example", public=WRONG),
+    "website-label": lambda: add_request("a.example", label=WRONG),
     "custom-method": lambda: custom_request("CONNECT", "/a"),
     "custom-path": lambda: custom_request("GET", "//a"),
-    "custom-params": lambda: custom_request("GET", "/a", {"a": []}),
+    "custom-params": lambda: custom_request("GET", "/a", {"a": WRONG}),
     "custom-body": lambda: custom_request("POST", "/a", None, {1, 2}),
 }
 

@@ -9,7 +9,6 @@ checks its own arguments; ``validate`` checks what spans steps.
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import (
@@ -28,11 +27,12 @@ import attrs
 
 from . import _across, _filters, _periods, _rules, _values
 from ._asked import Asked
-from ._errors import Problem, QueryError, SiteStatsWarning
+from ._errors import Problem, QueryError
 from ._filters import METADATA
 from ._hostnames import BaseAddress
 from ._periods import Day, StoredDay
 from ._rules import FieldName, Interval
+from ._warn import warn
 from ._wire import HttpRequest
 
 if TYPE_CHECKING:
@@ -290,7 +290,7 @@ class StatsQuery:
         StatsQuery('example.com').where_metadata(plan='pro', seats='5')
         """
         query = with_metadata(self, mapping, more)
-        _warn_of_metadata(query, self, stacklevel=3)
+        _warn_of_metadata(query, self)
         return query
 
     # --- the rest ---
@@ -470,7 +470,7 @@ class StatsQuery:
         from . import _addresses
 
         query = _addresses.read(address, base_url)
-        _warn_of_metadata(query, None, stacklevel=3)
+        _warn_of_metadata(query, None)
         return query
 
     # --- a value ---
@@ -621,15 +621,13 @@ def with_metadata(
     return query._with(texts)
 
 
-def _warn_of_metadata(
-    query: StatsQuery, before: StatsQuery | None, stacklevel: int
-) -> None:
+def _warn_of_metadata(query: StatsQuery, before: StatsQuery | None) -> None:
     """Warn of what *query* has and the query *before* had not."""
     old: Mapping[str, object] = {} if before is None else before._values
     for name, text in query._values.items():
         if name.startswith(METADATA) and old.get(name) != text:
             for problem in _filters.metadata_warnings(name, str(text)):
-                warnings.warn(str(problem), SiteStatsWarning, stacklevel=stacklevel)
+                warn(str(problem))
 
 
 def asked(query: StatsQuery) -> Asked:
