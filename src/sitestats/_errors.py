@@ -1,27 +1,27 @@
-"""Everything that can go wrong, as one tree, split by what the caller can do.
+"""Everything that can go wrong, as one tree, split by what the caller can do::
 
-* SiteStatsError
-  x ConfigurationError            set the client up differently
-    + ReadOnlyError
-    + ClientClosedError
-  x InvalidInputError             mend the value; also a ValueError
-    + QueryError
-    + SpecError
-  x FieldNotRequestedError        ask for the field; also an AttributeError
-  x MissingExtraError             install the extra; also an ImportError
-  x TransportError                try later
-    + ConnectionFailedError
-    + RequestTimeoutError         also a TimeoutError
-  x ServiceError                  the service said no
-    + BadRequestError
-    + AuthenticationError
-    + PermissionDeniedError
-    + NotFoundError
-    + WebsiteLockedError
-    + RateLimitedError
-    + ServerError
-  x ResponseError                 the answer is not what the document says
-    + ResponseTooLargeError
+    * SiteStatsError
+      x ConfigurationError            set the client up differently
+        + ReadOnlyError
+        + ClientClosedError
+      x InvalidInputError             mend the value; also a ValueError
+        + QueryError
+        + SpecError
+      x FieldNotRequestedError        ask for the field; also an AttributeError
+      x MissingExtraError             install the extra; also an ImportError
+      x TransportError                try later
+        + ConnectionFailedError
+        + RequestTimeoutError         also a TimeoutError
+      x ServiceError                  the service said no
+        + BadRequestError
+        + AuthenticationError
+        + PermissionDeniedError
+        + NotFoundError
+        + WebsiteLockedError
+        + RateLimitedError
+        + ServerError
+      x ResponseError                 the answer is not what the document says
+        + ResponseTooLargeError
 
 Every error pickles, and none holds a credential: a request keeps none.
 """
