@@ -1,4 +1,6 @@
-"""Everything that can go wrong, as one tree, split by what the caller can do::
+"""Everything that can go wrong, as one tree.
+
+It is split by what the caller can do::
 
     * SiteStatsError
       x ConfigurationError            set the client up differently
