@@ -58,6 +58,7 @@ class Aggregate:
 
     def __init__(self, rows: Rows, hostname: str, question: Question) -> None:
         self._cursor = rows.cursor()
+        self._table = rows.table
         self._question = question
         self._stretches = question.period.stretches(
             rows.span[0], max(rows.span) + timedelta(seconds=1)
@@ -115,75 +116,92 @@ class Aggregate:
         medians: bool,
     ) -> Numbers:
         """Totals, and what else is asked for, of the page views."""
-        question = self._question
-        columns = [LISTS[name] for name in lists]
-        hourly = question.interval == "hour"
-        keys = [*columns, *(["bucket", "shift"] if histogram else [])]
-        sets = ["()", *(f"({column})" for column in columns)]
+        keys = [LISTS[name] for name in lists]
         if histogram:
-            sets.append("(bucket, shift)")
-        shift = _shift(self._stretches)
-        inner = "*"
-        if histogram:
-            inner += (
-                f", date_trunc('{question.interval}', ts + to_seconds({shift}))"
-                f"::TIMESTAMP AS bucket, {shift if hourly else '0'} AS shift"
-            )
-        value = f"coalesce({', '.join(columns)})" if columns else "NULL::VARCHAR"
-        group = f"grouping_id({', '.join(keys)})" if keys else "0"
-        median = "median(duration) FILTER (duration >= 5)" if medians else "NULL"
-        rank = (
-            "QUALIFY row_number() OVER (PARTITION BY set_number "
-            "ORDER BY pageviews DESC, visitors DESC, entry NULLS LAST) <= "
-            f"{question.limit}"
-        )
-        if histogram:
-            rank += " OR bucket IS NOT NULL"
-        present = [
-            f"(NOT (set_number = {_set(keys, [column])} AND {column} IS NULL))"
-            for name, column in zip(lists, columns, strict=True)
-            if name not in _WITH_NULL
-        ]
-        having = f"HAVING {' AND '.join(present)}" if present else ""
-        query = f"""
-            SELECT {group} AS set_number, {value} AS entry,
-                {"bucket, shift" if histogram else "NULL, NULL"},
-                count(*) AS pageviews, count(*) FILTER (is_unique) AS visitors,
-                {median} AS seconds
-            FROM (SELECT {inner} FROM rows
-                  WHERE {self._where} AND datapoint = 'pageview')
-            GROUP BY GROUPING SETS ({", ".join(sets)})
-            {having}
-            {rank if columns else ""}
-            ORDER BY set_number, pageviews DESC, visitors DESC, entry NULLS LAST
-        """
+            keys += ["bucket", "shift"]
+        names = {_left_out(keys, LISTS[name]): name for name in lists}
+        everything = _left_out(keys)
+        hourly = self._question.interval == "hour"
         numbers = Numbers(lists={name: [] for name in lists})
-        names = {_set(keys, [LISTS[name]]): name for name in lists}
-        all_keys = _set(keys, [])
-        for number, entry, bucket, offset, *counted in self._rows(query):
+        for number, entry, bucket, shift, *counted in self._rows(
+            self._grouped(lists, keys, histogram=histogram, medians=medians)
+            if keys
+            else self._total(medians=medians)
+        ):
             found = Count(*counted)
             if number in names:
                 numbers.lists[names[number]].append((entry, found))
-            elif number == all_keys:
+            elif number == everything:
                 numbers = attrs.evolve(numbers, total=found)
             else:
-                numbers.histogram[
-                    Bucket(bucket, timedelta(seconds=offset) if hourly else None)
-                ] = found
+                offset = timedelta(seconds=shift) if hourly else None
+                numbers.histogram[Bucket(bucket, offset)] = found
         return numbers
+
+    def _total(self, *, medians: bool) -> str:
+        # Planned in half the time that the query for everything takes.
+        return (
+            f"SELECT 0, NULL, NULL, NULL, {_counts(medians=medians)} "
+            f"FROM {self._table} WHERE {self._where} AND datapoint = 'pageview'"
+        )
+
+    def _grouped(
+        self,
+        lists: Sequence[str],
+        keys: Sequence[str],
+        *,
+        histogram: bool,
+        medians: bool,
+    ) -> str:
+        """SQL that reads the rows once for all lists and the histogram."""
+        question = self._question
+        columns = [LISTS[name] for name in lists]
+        sets = ["()", *(f"({column})" for column in columns)]
+        inner = "*"
+        if histogram:
+            sets.append("(bucket, shift)")
+            shift = _shift(self._stretches)
+            inner += (
+                f", date_trunc('{question.interval}', ts + to_seconds({shift}))"
+                f"::TIMESTAMP AS bucket, "
+                f"{shift if question.interval == 'hour' else '0'} AS shift"
+            )
+        query = f"""
+            SELECT grouping_id({", ".join(keys)}) AS left_out,
+                {f"coalesce({', '.join(columns)})" if columns else "NULL"} AS entry,
+                {"bucket, shift" if histogram else "NULL AS bucket, NULL"},
+                {_counts(medians=medians)}
+            FROM (SELECT {inner} FROM {self._table}
+                  WHERE {self._where} AND datapoint = 'pageview')
+            GROUP BY GROUPING SETS ({", ".join(sets)})
+            """
+        if not columns:
+            return query
+        order = "pageviews DESC, visitors DESC, entry NULLS LAST"
+        named = [
+            f"NOT (left_out = {_left_out(keys, LISTS[name])} AND {LISTS[name]} IS NULL)"
+            for name in lists
+            if name not in _WITH_NULL
+        ]
+        return f"""
+            {query} {"HAVING" if named else ""} {" AND ".join(named)}
+            QUALIFY bucket IS NOT NULL OR row_number()
+                OVER (PARTITION BY left_out ORDER BY {order}) <= {question.limit}
+            ORDER BY {order}
+            """
 
     def events(self, names: tuple[str, ...] | Literal["*"]) -> list[tuple[str, int]]:
         """How often each event happened (section 4.3)."""
         where = f"{self._where} AND datapoint <> 'pageview'"
         if names == "*":
             return self._rows(
-                f"SELECT datapoint, count(*) AS total FROM rows WHERE {where} "
+                f"SELECT datapoint, count(*) AS total FROM {self._table} WHERE {where} "
                 "GROUP BY datapoint ORDER BY total DESC, datapoint LIMIT 1000"
             )
         counted = dict(
             self._rows(
                 "SELECT name, count(ts) FROM (SELECT unnest(?::VARCHAR[]) AS name) "
-                f"LEFT JOIN (SELECT ts, datapoint FROM rows WHERE {where}) "
+                f"LEFT JOIN (SELECT ts, datapoint FROM {self._table} WHERE {where}) "
                 "ON datapoint = lower(name) GROUP BY name",
                 [list(names), *self._params],
             )
@@ -193,7 +211,8 @@ class Aggregate:
     def agents(self) -> list[tuple[int, str | None, str | None, str | None]]:
         """What visitors came with, as versions 1 and 2 tell it."""
         return self._rows(
-            "SELECT count(*) AS total, browser_name, os_name, device_type FROM rows "
+            "SELECT count(*) AS total, browser_name, os_name, device_type "
+            f"FROM {self._table} "
             f"WHERE {self._where} AND datapoint = 'pageview' "
             "GROUP BY browser_name, os_name, device_type ORDER BY total DESC, "
             "browser_name NULLS LAST, os_name NULLS LAST, device_type NULLS LAST "
@@ -206,11 +225,17 @@ class Aggregate:
         ).fetchall()
 
 
-def _set(keys: Sequence[str], grouped: Sequence[str]) -> int:
-    """The number that DuckDB gives a grouping set: a bit for each key left out."""
-    return sum(
-        1 << place for place, key in enumerate(reversed(keys)) if key not in grouped
+def _counts(*, medians: bool) -> str:
+    median = "median(duration) FILTER (duration >= 5)" if medians else "NULL"
+    return (
+        "count(*) AS pageviews, count(*) FILTER (is_unique) AS visitors, "
+        f"{median} AS seconds"
     )
+
+
+def _left_out(keys: Sequence[str], grouped: str = "") -> int:
+    """The number that DuckDB gives a grouping set: a bit for each key left out."""
+    return sum(1 << place for place, key in enumerate(reversed(keys)) if key != grouped)
 
 
 def _shift(stretches: Sequence[Stretch]) -> str:

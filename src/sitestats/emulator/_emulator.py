@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
@@ -84,7 +83,7 @@ class Emulator:
         """The key with access to every website."""
         self.user_id = f"sa_user_id_{uuid4()}" if user_id is None else user_id
         """The ID of the user, for the Admin API."""
-        self._now: datetime | None = None
+        self._clock = _Clock()
         self.now = now
         self._core = Core(
             Service(
@@ -97,7 +96,6 @@ class Emulator:
                 contains_per_minute=contains_per_minute,
             )
         )
-        self._lock = threading.Lock()
 
     @classmethod
     def demo(cls, **options: Any) -> Self:
@@ -125,17 +123,14 @@ class Emulator:
     @property
     def now(self) -> datetime | None:
         """What the emulator takes for the present; None for the clock."""
-        return self._now
+        return self._clock.fixed
 
     @now.setter
     def now(self, now: datetime | None) -> None:
         if now is not None and now.tzinfo is None:
             message = "now needs a time zone: datetime(2025, 1, 31, 12, tzinfo=UTC)"
             raise ValueError(message)
-        self._now = now
-
-    def _clock(self) -> datetime:
-        return datetime.now(UTC) if self._now is None else self._now
+        self._clock.fixed = now
 
     @property
     def websites(self) -> tuple[str, ...]:
@@ -411,6 +406,16 @@ class Emulator:
 
     def __repr__(self) -> str:
         return f"<Emulator with {len(self.websites)} websites>"
+
+
+@attrs.define
+class _Clock:
+    """The emulator's present, apart from it, so that no cycle keeps it alive."""
+
+    fixed: datetime | None = None
+
+    def __call__(self) -> datetime:
+        return datetime.now(UTC) if self.fixed is None else self.fixed
 
 
 def _rows() -> Rows:

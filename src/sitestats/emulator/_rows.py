@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ._columns import COLUMNS, REFERRER, MetadataKey, checks, instant, metadata_keys
+from ._database import attach, detach
 from ._hosts import host_name
 from ._periods import EARLIEST, LATEST
 from ._staging import stage
@@ -17,8 +19,8 @@ from ._staging import stage
 if TYPE_CHECKING:
     import duckdb
 
-_SCHEMA: Final = """
-CREATE TABLE rows (
+_TABLE: Final = """
+(
     ts TIMESTAMP, hostname VARCHAR, datapoint VARCHAR, path VARCHAR,
     is_unique BOOLEAN, referrer VARCHAR, utm_source VARCHAR, utm_medium VARCHAR,
     utm_campaign VARCHAR, utm_content VARCHAR, utm_term VARCHAR,
@@ -32,10 +34,11 @@ class Rows:
     """The rows of one emulator: its own database, in memory."""
 
     def __init__(self) -> None:
-        import duckdb
-
-        self._database = duckdb.connect(":memory:")
-        self._database.execute(_SCHEMA)
+        self._database, name = attach()
+        weakref.finalize(self, detach, self._database, name).atexit = False
+        self.table = f"{name}.rows"
+        """The table's full name."""
+        self.cursor().execute(f"CREATE TABLE {self.table} {_TABLE}")
         self._lock = threading.Lock()
         self.metadata: Mapping[MetadataKey, str] = {}
         """The metadata keys with their columns, which are numbered: the
@@ -59,7 +62,7 @@ class Rows:
         with self._change() as cursor:
             added = dict(self.metadata)
             for names in stage(cursor, rows):
-                load = _Load(cursor, names)
+                load = _Load(cursor, self.table, names)
                 load.check()
                 load.add_columns(added)
                 found = load.hosts(hostname)
@@ -68,11 +71,28 @@ class Rows:
             self.metadata = added
         return sorted(hosts)
 
+    def recent(self, now: datetime) -> dict[str, tuple[int, int]]:
+        """Page views and events of 30 days, of each website that has rows."""
+        until = now.astimezone(UTC).replace(tzinfo=None)
+        cursor = self.cursor()
+        try:
+            found = cursor.execute(
+                "SELECT hostname, count(*) FILTER (recent AND datapoint = 'pageview'), "
+                "count(*) FILTER (recent AND datapoint <> 'pageview') "
+                f"FROM (SELECT *, ts > ? AND ts <= ? AS recent FROM {self.table}) "
+                "GROUP BY hostname",
+                [until - timedelta(days=30), until],
+            ).fetchall()
+        finally:
+            cursor.close()
+        return {hostname: (views, events) for hostname, views, events in found}
+
     def copy(self, *, source: str, target: str, prefix: str) -> None:
         """Copy what *source* has below a path to the website *target*."""
         with self._change() as cursor:
             cursor.execute(
-                "INSERT INTO rows SELECT * REPLACE (? AS hostname) FROM rows "
+                f"INSERT INTO {self.table} "
+                f"SELECT * REPLACE (? AS hostname) FROM {self.table} "
                 "WHERE hostname = ? AND starts_with(path, ?)",
                 [target, source, prefix],
             )
@@ -84,7 +104,7 @@ class Rows:
             f"{column} = {column} + to_days({days})" for column in ["ts", *dates]
         )
         with self._change() as cursor:
-            cursor.execute(f"UPDATE rows SET {changes}")
+            cursor.execute(f"UPDATE {self.table} SET {changes}")
 
     @contextmanager
     def _change(self) -> Generator[duckdb.DuckDBPyConnection]:
@@ -95,7 +115,9 @@ class Rows:
             before = self.metadata
             try:
                 yield cursor
-                span = cursor.execute("SELECT min(ts), max(ts) FROM rows").fetchone()
+                span = cursor.execute(
+                    f"SELECT min(ts), max(ts) FROM {self.table}"
+                ).fetchone()
                 cursor.execute("COMMIT")
             except BaseException:
                 self.metadata = before
@@ -110,8 +132,11 @@ class Rows:
 class _Load:
     """One batch of staged rows on its way to the others."""
 
-    def __init__(self, cursor: duckdb.DuckDBPyConnection, names: Sequence[str]) -> None:
+    def __init__(
+        self, cursor: duckdb.DuckDBPyConnection, table: str, names: Sequence[str]
+    ) -> None:
         self._cursor = cursor
+        self._table = table
         self._keys = metadata_keys(names)
         self._places = {
             name: f"nullif(c{place}, '')" for place, name in enumerate(names)
@@ -150,9 +175,9 @@ class _Load:
         """Make a column for each metadata key that is new."""
         for key in self._keys.values():
             if key not in metadata:
-                metadata[key] = f"m{len(metadata)}"
+                metadata[key] = column = f"m{len(metadata)}"
                 self._cursor.execute(
-                    f"ALTER TABLE rows ADD COLUMN {metadata[key]} {key.sql_type}"
+                    f"ALTER TABLE {self._table} ADD COLUMN {column} {key.sql_type}"
                 )
 
     def insert(
@@ -172,7 +197,7 @@ class _Load:
         kept = "".join(f", {metadata[key]}" for key in self._keys.values())
         self._cursor.execute(
             f"""
-            INSERT INTO rows BY NAME
+            INSERT INTO {self._table} BY NAME
             SELECT
                 coalesce({instant("added_iso")}, $now) AS ts,
                 $hosts[list_position($spellings, coalesce(hostname, ''))] AS hostname,

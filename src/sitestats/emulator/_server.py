@@ -22,28 +22,33 @@ _WITHOUT_BODY: Final = frozenset({204, 304})
 
 
 class _Server(ThreadingHTTPServer):
-    daemon_threads = True
     # Fifty clients may connect in the same instant.
     request_queue_size = 256
 
     def __init__(self, core: Core, address: tuple[str, int]) -> None:
         self.core = core
         self.ending = threading.Event()
-        self._open: set[socket.socket] = set()
-        self._workers: set[threading.Thread] = set()
+        self._open: dict[socket.socket, threading.Thread] = {}
         self._guard = threading.Lock()
         super().__init__(address, _Handler)
 
-    def process_request_thread(self, request: Any, client_address: Any) -> None:
+    def process_request(self, request: Any, client_address: Any) -> None:
+        worker = threading.Thread(
+            target=self.process_request_thread,
+            args=(request, client_address),
+            daemon=True,
+        )
+        # Noted before it runs, so that the end can't miss it.
         with self._guard:
-            self._open.add(request)
-            self._workers.add(threading.current_thread())
+            self._open[request] = worker
+        worker.start()
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
         try:
             super().process_request_thread(request, client_address)
         finally:
             with self._guard:
-                self._open.discard(request)
-                self._workers.discard(threading.current_thread())
+                del self._open[request]
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         # A client that went away is no news; anything else is our mistake.
@@ -54,11 +59,11 @@ class _Server(ThreadingHTTPServer):
         """Close every connection that is still open, and wait for its thread."""
         self.ending.set()
         with self._guard:
-            sockets, workers = list(self._open), list(self._workers)
-        for connection in sockets:
+            left = dict(self._open)
+        for connection in left:
             with suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
-        for worker in workers:
+        for worker in left.values():
             worker.join(5)
 
 
@@ -72,9 +77,16 @@ class _Handler(BaseHTTPRequestHandler):
         return cast("_Server", self.server)
 
     def _answer(self) -> None:
-        body = self.rfile.read(int(self.headers.get("content-length") or 0))
+        length = self.headers.get("content-length", "0")
+        if "transfer-encoding" in self.headers or not length.isdecimal():
+            self.send_error(HTTPStatus.LENGTH_REQUIRED)
+            self.close_connection = True
+            return
         request = RecordedRequest.of(
-            self.command, self.path, self.headers.items(), body
+            self.command,
+            self.path,
+            self.headers.items(),
+            self.rfile.read(int(length)),
         )
         reply = self._served.core.handle(request)
         if reply.latency and self._served.ending.wait(reply.latency):

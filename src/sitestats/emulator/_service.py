@@ -12,7 +12,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any, Final, cast
 from urllib.parse import unquote_to_bytes
 
@@ -91,7 +91,7 @@ class Service:
 
     def _list(self, request: RecordedRequest, key: Key) -> HttpResponse:
         del request
-        recent = self._recent()
+        recent = self.rows.recent(self.now())
         return _shapes.json_response(
             200,
             {
@@ -113,21 +113,6 @@ class Service:
                 ],
             },
         )
-
-    def _recent(self) -> dict[str, tuple[int, int]]:
-        """Page views and events of the last 30 days, of each website with rows."""
-        now = self.now().astimezone(UTC).replace(tzinfo=None)
-        cursor = self.rows.cursor()
-        try:
-            found = cursor.execute(
-                "SELECT hostname, count(*) FILTER (r AND datapoint = 'pageview'), "
-                "count(*) FILTER (r AND datapoint <> 'pageview') "
-                "FROM (SELECT *, ts > ? AND ts <= ? AS r FROM rows) GROUP BY hostname",
-                [now - timedelta(days=30), now],
-            ).fetchall()
-        finally:
-            cursor.close()
-        return {hostname: (views, events) for hostname, views, events in found}
 
     def _add(self, request: RecordedRequest, key: Key) -> HttpResponse:
         website = self._wanted(request)

@@ -1,0 +1,375 @@
+"""Who may see and do what: the tables of sections 4.2, 5 and 7."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+from asking import NOW, asker
+
+from sitestats.emulator import Emulator
+
+OPEN = {"version": "6", "fields": "pageviews,visitors,histogram,countries"}
+PAGES: list[tuple[str, dict[str, str]]] = [
+    ("", {"version": "6", "fields": "pages"}),
+    ("", {"version": "6", "fields": "pageviews", "page": "/a"}),
+    ("", {"version": "6", "fields": "pageviews", "pages": "/a*"}),
+    ("/a", {"version": "6", "fields": "pageviews"}),
+    ("", {"version": "2"}),
+    ("", {"version": "2", "fields": "pageviews"}),
+]
+"""Requests that need to see pages, as the suffix of the address and parameters."""
+
+
+def status(
+    emulator: Emulator, key: str | None, params: dict[str, str], suffix: str = ""
+) -> int:
+    """The status of an answer for example.com; a failure says ``ok: false``."""
+    with asker(emulator, key=key) as client:
+        response = client.get(f"/example.com{suffix}.json", params=params)
+    answer = response.json()
+    assert answer.get("ok", True) is (response.status_code == 200)
+    if response.status_code != 200:
+        assert answer["error"]
+        assert "pageviews" not in answer
+    return response.status_code
+
+
+def with_website(**settings: Any) -> tuple[Emulator, dict[str, str | None]]:
+    """An emulator, and a key of each kind."""
+    emulator = Emulator(now=NOW)
+    emulator.add_website("example.com", **settings)
+    emulator.add_website("other.example")
+    return emulator, {
+        "own": emulator.api_key,
+        "with access": emulator.add_key(access=["EXAMPLE.com"]),
+        "without access": emulator.add_key(access=["other.example"]),
+        "wrong": "sa_api_key_wrong",
+        "empty": "",
+        "none": None,
+    }
+
+
+@pytest.mark.parametrize("request_", [("", OPEN), *PAGES], ids=str)
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"public": False}, {"without access": 403, "none": 401}),
+        ({"public": True}, {}),
+        ({"public": True, "hide_pages": True}, {}),
+        ({"public": False, "hide_pages": True}, {"without access": 403, "none": 401}),
+    ],
+    ids=str,
+)
+def test_the_table_of_section_5(
+    settings: dict[str, bool],
+    expected: dict[str, int],
+    request_: tuple[str, dict[str, str]],
+) -> None:
+    """Private websites need a key with access; hidden pages need one for pages."""
+    emulator, keys = with_website(**settings)
+    suffix, params = request_
+    hidden = settings == {"public": True, "hide_pages": True} and request_ in PAGES
+    if hidden:
+        expected = {"without access": 403, "none": 401}
+    expected = {"wrong": 401, "empty": 401} | expected
+    for kind, key in keys.items():
+        assert status(emulator, key, params, suffix) == expected.get(kind, 200), kind
+
+
+def test_a_locked_website() -> None:
+    """A locked website answers 423 and BADGE_REQUIRED, to those with access."""
+    emulator, keys = with_website(locked=True)
+    for kind, expected in (("own", 423), ("none", 401), ("without access", 403)):
+        assert status(emulator, keys[kind], OPEN) == expected
+    with asker(emulator) as client:
+        answer = client.get("/example.com.json", params={**OPEN, "info": "false"})
+    assert answer.json()["code"] == "BADGE_REQUIRED"
+    emulator.change_website("example.com", locked=False, public=True)
+    assert status(emulator, None, OPEN) == 200
+
+
+def test_an_unknown_website_is_404_for_everyone() -> None:
+    """Whether a website exists is told before who asks."""
+    emulator, keys = with_website()
+    for key in keys.values():
+        with asker(emulator, key=key) as client:
+            response = client.get("/nowhere.example/a.json", params=OPEN)
+        assert response.status_code == 404
+        assert response.json() == {
+            "ok": False,
+            "status": 404,
+            "message": "/nowhere.example/a.json",
+        }
+
+
+# -- the Admin API
+
+
+@pytest.mark.parametrize(
+    ("headers", "code", "error"),
+    [
+        ({}, 400, "No Api-Key found, specify via header"),
+        ({"User-Id": "own"}, 400, "No Api-Key found, specify via header"),
+        ({"Api-Key": "own"}, 400, "No User-Id defined"),
+        (
+            {"Api-Key": "own", "User-Id": "me"},
+            400,
+            "Invalid user id format, it should be a UUIDv4",
+        ),
+        (
+            {
+                "Api-Key": "own",
+                "User-Id": "sa_user_id_6f1cdb3b-6ea0-4fd0-8f0f-a5f2f0b4b9b1",
+            },
+            401,
+            "The Api-Key or the User-Id is not valid",
+        ),
+        (
+            {"Api-Key": "wrong", "User-Id": "own"},
+            401,
+            "The Api-Key or the User-Id is not valid",
+        ),
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_admin_credentials(
+    method: str, headers: dict[str, str], code: int, error: str
+) -> None:
+    """Both endpoints need the key and the user; nothing is added without."""
+    emulator = Emulator()
+    own = {"Api-Key": emulator.api_key, "User-Id": emulator.user_id}
+    sent = {
+        name: own[name] if value == "own" else value for name, value in headers.items()
+    }
+    path = "/api/websites" if method == "GET" else "/api/websites/add"
+    with httpx.Client(
+        transport=emulator.transport(), base_url="http://emulator.test"
+    ) as client:
+        response = client.request(
+            method,
+            path,
+            headers={**sent, "Content-Type": "application/json"},
+            content=b'{"hostname": "example.com"}' if method == "POST" else None,
+        )
+    assert response.status_code == code
+    assert response.json() == {"ok": False, "success": False, "error": error}
+    assert emulator.websites == ()
+
+
+def test_the_list() -> None:
+    """It has every website with the nine fields of section 2.1."""
+    emulator = Emulator(now=NOW)
+    emulator.add_website(
+        "example.com", timezone="Asia/Tokyo", label="shop", public=True
+    )
+    emulator.add_website("plain.example", own_hostname="x.plain.example", has_ssl=False)
+    emulator.load(
+        {"hostname": "example.com", "datapoint": kind, "added_iso": at, "is_robot": bot}
+        for kind in ("pageview", "pageview", "signup")
+        for at in (
+            "2026-03-15T12:30:00Z",
+            "2026-02-13T12:30:00.001Z",
+            "2026-02-13T12:30:00Z",
+            "2026-03-15T12:30:00.001Z",
+        )
+        for bot in (False, True)
+    )
+    with asker(emulator) as client:
+        answer = client.get("/api/websites").json()
+        limited = client.get(
+            "/api/websites",
+            headers={"Api-Key": emulator.add_key(access=["plain.example"])},
+        ).json()
+    assert answer == {
+        "success": True,
+        "websites": [
+            {
+                "hostname": "example.com",
+                "is_public": True,
+                "timezone": "Asia/Tokyo",
+                "has_ssl": True,
+                "has_script": True,
+                "own_hostname": None,
+                "label": "shop",
+                "pageviews": 4,
+                "events": 2,
+            },
+            {
+                "hostname": "plain.example",
+                "is_public": False,
+                "timezone": "UTC",
+                "has_ssl": False,
+                "has_script": False,
+                "own_hostname": "x.plain.example",
+                "label": "",
+                "pageviews": 0,
+                "events": 0,
+            },
+        ],
+    }
+    assert [site["hostname"] for site in limited["websites"]] == ["plain.example"]
+
+
+def add(emulator: Emulator, payload: object, **headers: str) -> httpx.Response:
+    """Add a website by the API."""
+    sent = {"Content-Type": "application/json", **headers}
+    body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+    with asker(emulator) as client:
+        return client.post("/api/websites/add", content=body, headers=sent)
+
+
+@pytest.mark.parametrize(
+    ("payload", "applied"),
+    [
+        ({}, {}),
+        ({"timezone": "Europe/Amsterdam"}, {"timezone": "Europe/Amsterdam"}),
+        ({"timezone": "europe/amsterdam"}, {}),
+        ({"timezone": None}, {}),
+        ({"timezone": 1}, {}),
+        ({"isPublic": True}, {"public": True}),
+        ({"isPublic": False, "label": ""}, {}),
+        ({"public": True, "anything": "else"}, {}),
+        ({"hostname": "EXAMPLE.com."}, {}),
+        ({"hostname": "xn--bcher-kva.example"}, {"hostname": "xn--bcher-kva.example"}),
+    ],
+    ids=str,
+)
+def test_adding(payload: dict[str, object], applied: dict[str, object]) -> None:
+    """A website is added with its defaults, and is in the list at once."""
+    emulator = Emulator()
+    response = add(emulator, {"hostname": "example.com", "label": "a b"} | payload)
+    assert response.status_code == 200
+    answer = {
+        "ok": True,
+        "success": True,
+        "hostname": "example.com",
+        "customDomain": None,
+        "public": False,
+        "timezone": "UTC",
+        "validDNS": True,
+    } | applied
+    assert response.json() == answer
+    with asker(emulator) as client:
+        [website] = client.get("/api/websites").json()["websites"]
+    assert website["hostname"] == answer["hostname"]
+    assert website["is_public"] is answer["public"]
+    assert website["timezone"] == answer["timezone"]
+    assert website["label"] == payload.get("label", "a b")
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {},
+        {"hostname": None},
+        {"hostname": 1},
+        *(
+            {"hostname": name}
+            for name in (
+                "",
+                "localhost",
+                "https://example.com",
+                "example.com/a",
+                "example.com:80",
+                "a b.example",
+                "a..example",
+                "-a.example",
+                "a-.example",
+                "127.0.0.1",
+                "[::1]",
+                f"{'a' * 64}.example",
+                ".".join(["abc"] * 70),
+                "user@example.com",
+                "example.com?x",
+                "exa\u0000mple.com",
+            )
+        ),
+        {"hostname": "example.com", "isPublic": "true"},
+        {"hostname": "example.com", "isPublic": None},
+        {"hostname": "example.com", "label": 1},
+        {"hostname": "example.com", "label": None},
+        [],
+        "example.com",
+        b"",
+        b"{",
+        b"\xff",
+    ],
+    ids=str,
+)
+def test_what_is_not_added(payload: object) -> None:
+    """What breaks a rule of section 4.2 is answered with 400 and a message."""
+    emulator = Emulator()
+    response = add(emulator, payload)
+    assert response.status_code == 400
+    answer = response.json()
+    assert (answer["ok"], answer["success"]) == (False, False)
+    assert answer["error"]
+    assert emulator.websites == ()
+
+
+def test_adding_needs_json() -> None:
+    """The payload of another content type is not read."""
+    emulator = Emulator()
+    website = {"hostname": "example.com"}
+    assert add(emulator, website, **{"Content-Type": "text/plain"}).status_code == 400
+    kind = {"Content-Type": "application/json; charset=utf-8"}
+    assert add(emulator, website, **kind).status_code == 200
+
+
+def test_adding_twice() -> None:
+    """A duplicate is refused, however it is spelt, and changes nothing."""
+    emulator = Emulator()
+    assert add(emulator, {"hostname": "example.com"}).status_code == 200
+    response = add(emulator, {"hostname": "Example.COM.", "isPublic": True})
+    assert response.status_code == 400
+    assert emulator.websites == ("example.com",)
+    assert status(emulator, None, OPEN) == 401
+
+
+@pytest.mark.parametrize(
+    ("role", "code"),
+    [("owner", 200), ("admin", 200), ("developer", 200), ("viewer", 400)],
+)
+def test_roles(role: str, code: int) -> None:
+    """Three roles may add; others may list."""
+    emulator = Emulator(role=role)
+    response = add(emulator, {"hostname": "example.com"})
+    assert response.status_code == code
+    if code != 200:
+        assert "role" in response.json()["error"]
+    with asker(emulator) as client:
+        assert client.get("/api/websites").status_code == 200
+
+
+def test_the_plans_limit() -> None:
+    """At the limit no website is added; what was set up counts."""
+    emulator = Emulator(website_limit=2)
+    emulator.add_website("one.example")
+    assert add(emulator, {"hostname": "two.example"}).status_code == 200
+    response = add(emulator, {"hostname": "three.example"})
+    assert response.status_code == 400
+    assert "limit of 2 websites" in response.json()["error"]
+    assert emulator.websites == ("one.example", "two.example")
+
+
+def test_a_limited_key_sees_what_it_added() -> None:
+    """A key has access to the websites that were added with it."""
+    emulator = Emulator()
+    key = emulator.add_key()
+    assert add(emulator, {"hostname": "example.com"}, **{"Api-Key": key}).is_success
+    assert status(emulator, key, OPEN) == 200
+    assert status(emulator, emulator.api_key, OPEN) == 200
+
+
+def test_other_api_addresses() -> None:
+    """An unknown API address is a page for people, with status 200."""
+    emulator = Emulator()
+    with asker(emulator) as client:
+        response = client.get("/api/custom")
+        assert response.status_code == 200
+        assert response.headers["content-type"].startswith("text/html")
+        assert client.get("/api/websites/add").status_code == 405
+        assert client.post("/api/websites").status_code == 405

@@ -1,0 +1,334 @@
+"""Faults as data, without a socket and with one."""
+
+from __future__ import annotations
+
+import collections
+import threading
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import httpx
+import pytest
+from asking import asker
+
+from sitestats.emulator import Emulator
+
+TARGET = "/example.com.json?version=6&fields=pageviews&info=false"
+
+
+@pytest.fixture(params=["in process", "socket"])
+def way(request: pytest.FixtureRequest, emulator: Emulator) -> Iterator[httpx.Client]:
+    """A client on either way to the emulator."""
+    with asker(emulator) as inside:
+        if request.param == "in process":
+            yield inside
+            return
+        with (
+            emulator.serve() as address,
+            httpx.Client(
+                base_url=address, headers=inside.headers, trust_env=False
+            ) as outside,
+        ):
+            yield outside
+
+
+def test_a_status(emulator: Emulator, way: httpx.Client) -> None:
+    """The next answer has the status, the one after it is true again."""
+    emulator.fail_next(status=429, retry_after=7)
+    response = way.get(TARGET)
+    assert (response.status_code, response.headers["retry-after"]) == (429, "7")
+    assert response.json()["ok"] is False
+    assert way.get(TARGET).json()["pageviews"] == 0
+    emulator.fail_next(2, status=423)
+    for _ in range(2):
+        assert way.get(TARGET).json()["code"] == "BADGE_REQUIRED"
+    assert emulator.faults_left == 0
+
+
+@pytest.mark.parametrize(
+    ("retry_after", "header"),
+    [
+        (0, "0"),
+        (1.5, "1.5"),
+        (-1, "-1"),
+        ("soon", "soon"),
+        (datetime(2026, 3, 15, 12, tzinfo=UTC), "Sun, 15 Mar 2026 12:00:00 GMT"),
+    ],
+)
+def test_retry_after_in_every_form(
+    emulator: Emulator, way: httpx.Client, retry_after: Any, header: str
+) -> None:
+    """Seconds, dates and nonsense arrive as they were given."""
+    emulator.fail_next(status=503, retry_after=retry_after)
+    assert way.get(TARGET).headers["retry-after"] == header
+
+
+def test_bodies(emulator: Emulator, way: httpx.Client) -> None:
+    """A body is bytes, text, or data; the bare envelopes come by it."""
+    for body, expected in (
+        (b"\xff", b"\xff"),
+        ("<html>é", "<html>é".encode()),
+        ("", b""),
+        ([{"hostname": "a.example"}], b'[{"hostname":"a.example"}]'),
+        ({"success": False, "error": "No"}, b'{"success":false,"error":"No"}'),
+    ):
+        emulator.fail_next(body=body, headers={"Content-Type": "text/x"})
+        response = way.get(TARGET)
+        assert response.content == expected
+        assert response.status_code == 200
+        assert response.headers["content-type"] == "text/x"
+    emulator.fail_next(garbage=True)
+    response = way.get(TARGET)
+    with pytest.raises(ValueError, match=r"\w"):
+        response.json()
+
+
+def test_headers_are_added_to_true_answers(
+    emulator: Emulator, way: httpx.Client
+) -> None:
+    """Headers alone leave the answer as it is."""
+    emulator.fail_next(headers={"X-Test": "1", "Content-Type": "text/plain"})
+    response = way.get(TARGET)
+    assert response.json()["pageviews"] == 0
+    assert response.headers["x-test"] == "1"
+    assert response.headers["content-type"] == "text/plain"
+
+
+def test_a_redirect(emulator: Emulator, way: httpx.Client) -> None:
+    """A redirect names where to go, with any status of its kind."""
+    for status in (None, 301, 307):
+        emulator.fail_next(status=status, redirect="https://elsewhere.example/")
+        response = way.get(TARGET)
+        assert response.status_code == (status or 302)
+        assert response.headers["location"] == "https://elsewhere.example/"
+
+
+def test_an_answer_without_a_body(emulator: Emulator, way: httpx.Client) -> None:
+    """204 and 304 have no body, and the connection goes on."""
+    for status in (204, 304):
+        emulator.fail_next(status=status)
+        assert way.get(TARGET).content == b""
+    assert way.get(TARGET).status_code == 200
+
+
+def test_a_body_that_is_cut_off(emulator: Emulator, way: httpx.Client) -> None:
+    """The connection closes within the body, at the byte that was named."""
+    for length in (0, 10):
+        emulator.fail_next(cut_off=length)
+        with way.stream("GET", TARGET) as response:
+            assert response.status_code == 200
+            got: list[bytes] = []
+            with pytest.raises(httpx.RemoteProtocolError):
+                collections.deque(map(got.append, response.iter_raw()), maxlen=0)
+            assert len(b"".join(got)) == length
+    emulator.fail_next(cut_off=100_000)
+    assert way.get(TARGET).json()["pageviews"] == 0
+
+
+def test_a_reset(emulator: Emulator, way: httpx.Client) -> None:
+    """No answer arrives, and the website is added only when it was to be."""
+    payload = {"hostname": "new.example"}
+    emulator.fail_next(reset=True, path="/api/websites/add")
+    with pytest.raises(httpx.ReadError):
+        way.post("/api/websites/add", json=payload)
+    assert emulator.websites == ("example.com",)
+    emulator.fail_next(reset=True, processed=True, method="POST")
+    with pytest.raises(httpx.ReadError):
+        way.post("/api/websites/add", json=payload)
+    assert emulator.websites == ("example.com", "new.example")
+
+
+def test_an_error_after_the_work(emulator: Emulator, way: httpx.Client) -> None:
+    """A status can hide that the work was done."""
+    emulator.fail_next(status=502, processed=True)
+    response = way.post("/api/websites/add", json={"hostname": "new.example"})
+    assert response.status_code == 502
+    assert "new.example" in emulator.websites
+
+
+def test_latency(emulator: Emulator, way: httpx.Client) -> None:
+    """An answer comes late, or too late for the client's patience."""
+    emulator.fail_next(latency=0.05)
+    began = time.monotonic()
+    assert way.get(TARGET).status_code == 200
+    assert time.monotonic() - began >= 0.05
+    emulator.fail_next(latency=30)
+    with pytest.raises(httpx.ReadTimeout):
+        way.get(TARGET, timeout=0.05)
+
+
+def test_a_slow_drip(emulator: Emulator, way: httpx.Client) -> None:
+    """A body comes byte by byte, whole in the end."""
+    emulator.fail_next(status=500, body="12345", drip=0.001)
+    with way.stream("GET", TARGET) as response:
+        assert [*response.iter_raw()] == [b"1", b"2", b"3", b"4", b"5"]
+    emulator.fail_next(drip=30)
+    with pytest.raises(httpx.ReadTimeout):
+        way.get(TARGET, timeout=0.05)
+    emulator.fail_next(body="12345", drip=0.001, cut_off=2)
+    with pytest.raises(httpx.RemoteProtocolError):
+        way.get(TARGET)
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_faults_of_async_clients(emulator: Emulator, backend: str) -> None:
+    """Waiting is awaited, so that many can wait at once."""
+
+    async def main() -> None:
+        async with httpx.AsyncClient(
+            transport=emulator.transport(),
+            base_url="http://emulator.test",
+            headers={"Api-Key": emulator.api_key},
+        ) as client:
+            emulator.fail_next(20, latency=0.5)
+            done: list[int] = []
+
+            async def ask() -> None:
+                done.append((await client.get(TARGET)).status_code)
+
+            async with anyio.create_task_group() as tasks:
+                for _ in range(20):
+                    tasks.start_soon(ask)
+                while emulator.faults_left:
+                    await anyio.lowlevel.checkpoint()
+                assert done == []
+            assert done == [200] * 20
+            emulator.fail_next(reset=True)
+            with pytest.raises(httpx.ReadError):
+                await client.get(TARGET)
+            emulator.fail_next(cut_off=3)
+            with pytest.raises(httpx.RemoteProtocolError):
+                await client.get(TARGET)
+            emulator.fail_next(body="123", drip=0.001)
+            assert (await client.get(TARGET)).content == b"123"
+            emulator.fail_next(latency=30)
+            with pytest.raises(httpx.ReadTimeout):
+                await client.get(TARGET, timeout=0.01)
+
+    anyio.run(main, backend=backend)
+    assert emulator.faults_left == 0
+
+
+@pytest.mark.parametrize(
+    ("match", "met"),
+    [
+        ({"method": "POST"}, [False, True, False]),
+        ({"path": "/example.com.json"}, [True, False, False]),
+        ({"path": "/api/*"}, [False, True, True]),
+        ({"path": "/api/websites", "method": "GET"}, [False, False, True]),
+        (
+            {"when": lambda request: request.params.get("fields") == "pageviews"},
+            [True, False, False],
+        ),
+    ],
+    ids=str,
+)
+def test_faults_for_some_requests(
+    emulator: Emulator, match: dict[str, Any], met: list[bool]
+) -> None:
+    """A fault waits for a request that matches it."""
+    emulator.fail_next(None, status=418, **match)
+    with asker(emulator) as client:
+        responses = [
+            client.get(TARGET),
+            client.post("/api/websites/add", json={}),
+            client.get("/api/websites"),
+        ]
+    assert [response.status_code == 418 for response in responses] == met
+    emulator.clear_faults()
+    assert emulator.faults_left == 0
+
+
+def test_faults_are_used_up_in_order(emulator: Emulator) -> None:
+    """Each request meets the first fault that it matches."""
+    emulator.fail_next(status=501)
+    emulator.fail_next(status=502, path="/api/websites")
+    emulator.fail_next(2, status=503)
+    with asker(emulator) as client:
+        targets = ("/api/websites", "/api/websites", TARGET, TARGET, TARGET)
+        found = [client.get(target).status_code for target in targets]
+    assert found == [501, 502, 503, 503, 200]
+
+
+def test_many_threads_use_up_each_fault_once(emulator: Emulator) -> None:
+    """However many ask at once, so many answers fail as were to."""
+    emulator.fail_next(37, status=500)
+    statuses: list[int] = []
+    start = threading.Barrier(10)
+
+    def work() -> None:
+        with asker(emulator) as client:
+            start.wait()
+            statuses.extend(client.get(TARGET).status_code for _ in range(20))
+
+    threads = [threading.Thread(target=work) for _ in range(10)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (statuses.count(500), statuses.count(200)) == (37, 163)
+    assert len(emulator.requests) == 200
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {},
+        {"times": 0, "status": 500},
+        {"times": -1, "status": 500},
+        {"status": 99},
+        {"status": 101},
+        {"status": 600},
+        {"retry_after": 7},
+        {"retry_after": datetime(2026, 1, 1), "status": 429},  # noqa: DTZ001 - the point
+        {"redirect": "/a", "status": 200},
+        {"garbage": True, "body": "x"},
+        {"status": 204, "body": "x"},
+        {"status": 304, "cut_off": 1},
+        {"reset": True, "status": 500},
+        {"reset": True, "body": "x"},
+        {"reset": True, "headers": {"a": "b"}},
+        {"reset": True, "cut_off": 1},
+        {"reset": True, "drip": 1.0},
+        {"processed": True, "latency": 1.0},
+        {"latency": -1.0},
+        {"latency": float("nan")},
+        {"latency": float("inf")},
+        {"drip": -1.0},
+        {"drip": 10_000.0},
+        {"cut_off": -1},
+        {"method": "GET"},
+        {"headers": {}},
+    ],
+    ids=str,
+)
+def test_faults_that_can_not_be(emulator: Emulator, fault: dict[str, Any]) -> None:
+    """A fault that says nothing, or two things at once, is refused."""
+    with pytest.raises(ValueError, match=r"\w"):
+        emulator.fail_next(**fault)
+    assert emulator.faults_left == 0
+
+
+def test_a_block_ends_although_an_answer_is_late(emulator: Emulator) -> None:
+    """The end of the block does not wait for latency or a drip."""
+    failures: list[Exception] = []
+
+    def ask(address: str) -> None:
+        try:
+            httpx.get(f"{address}{TARGET}", timeout=None, trust_env=False)
+        except httpx.TransportError as error:
+            failures.append(error)
+
+    for fault in ({"latency": 60.0}, {"drip": 60.0}):
+        emulator.fail_next(**fault)
+        with emulator.serve() as address:
+            thread = threading.Thread(target=ask, args=(address,))
+            thread.start()
+            while emulator.faults_left:
+                time.sleep(0.001)
+        thread.join()
+    assert len(failures) == 2

@@ -1,0 +1,252 @@
+"""Rows from files and mappings, and what is refused about them."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asking import NOW, Ask
+
+from sitestats.emulator import Emulator
+
+ROWS: list[dict[str, Any]] = [
+    {
+        "added_iso": "2026-03-10T10:00:00.000Z",
+        "hostname": "example.com",
+        "path": '/a,"b"\nc',
+        "is_unique": "true",
+        "is_robot": "false",
+        "metadata.plan_text": "pro, é",
+        "query": "not=needed",
+    },
+    {
+        "added_iso": "2026-03-11T10:00:00.000Z",
+        "hostname": "Example.COM.",
+        "path": "/",
+        "is_unique": "false",
+        "is_robot": "true",
+        "metadata.plan_text": "",
+        "query": "",
+    },
+    {
+        "added_iso": "2026-03-12T10:00:00.000Z",
+        "hostname": "new.example",
+        "path": "/",
+        "is_unique": "",
+        "is_robot": "",
+        "metadata.plan_text": "",
+        "query": "",
+    },
+]
+
+
+def write_csv(path: Path) -> None:
+    """Write the rows as the raw export would."""
+    with gzip.open(path, "wt") if path.suffix == ".gz" else path.open("w") as file:
+        writer = csv.DictWriter(file, list(ROWS[0]))
+        writer.writeheader()
+        writer.writerows(ROWS)
+
+
+def write_lines(path: Path) -> None:
+    """Write the rows as JSON lines."""
+    with gzip.open(path, "wt") if path.suffix == ".gz" else path.open("w") as file:
+        file.writelines(json.dumps(row) + "\n\n" for row in ROWS)
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [
+        ("rows.csv", write_csv),
+        ("rows.csv.gz", write_csv),
+        ("my.rows.CSV", write_csv),
+        ("rows.jsonl", write_lines),
+        ("rows.ndjson.gz", write_lines),
+    ],
+)
+def test_files(
+    tmp_path: Path, emulator: Emulator, ask: Ask, name: str, write: Callable[..., None]
+) -> None:
+    """Each kind of file gives the same rows, and adds websites that are new."""
+    write(tmp_path / name)
+    emulator.load(str(tmp_path / name))
+    answer = ask(fields="pages,pageviews,visitors").json()
+    assert answer["pages"] == [{"value": '/a,"b"\nc', "pageviews": 1, "visitors": 1}]
+    assert (
+        ask(fields="pageviews", **{"metadata.plan": "pro, é"}).json()["pageviews"] == 1
+    )
+    assert ask("new.example", fields="pageviews").json()["pageviews"] == 1
+    assert emulator.websites == ("example.com", "new.example")
+
+
+def test_a_byte_order_mark(tmp_path: Path, emulator: Emulator, ask: Ask) -> None:
+    """Files from spreadsheets begin with a mark that is no part of a name."""
+    path = tmp_path / "rows.csv"
+    path.write_text("hostname,path\nexample.com,/a\n", encoding="utf-8-sig")
+    emulator.load(path)
+    assert ask(fields="pages").json()["pages"][0]["value"] == "/a"
+
+
+def test_mappings_with_some_of_the_columns(emulator: Emulator, ask: Ask) -> None:
+    """Columns may be missing, and values may be those of Python."""
+    east = timezone(timedelta(hours=2))
+    emulator.load(
+        [{"path": "/", "is_unique": True, "duration_seconds": 7.5}],
+        hostname="example.com",
+    )
+    emulator.load(
+        [
+            {
+                "hostname": "example.com",
+                "added_iso": datetime(2026, 3, 15, 1, 30, tzinfo=east),
+                "datapoint": None,
+                "duration_seconds": 9,
+                "metadata.seen_date": datetime(2026, 1, 1, 2, tzinfo=east),
+                "metadata.paying_bool": False,
+                "metadata.my key!_int": 7,
+            },
+            {"hostname": "example.com", "is_robot": True},
+        ]
+    )
+    today = ask(fields="pageviews,visitors,seconds_on_page", start="today").json()
+    assert (today["pageviews"], today["visitors"]) == (1, 1)
+    whole = ask(fields="pageviews,seconds_on_page").json()
+    assert (whole["pageviews"], whole["seconds_on_page"]) == (2, 8.25)
+    for key, value in (
+        ("seen", "2026-01-01T00:00:00Z"),
+        ("paying", "false"),
+        ("my_key", "7"),
+    ):
+        answer = ask(fields="pageviews", **{f"metadata.{key}": value}).json()
+        assert answer["pageviews"] == 1, key
+
+
+def test_many_rows_come_in_batches(emulator: Emulator, ask: Ask) -> None:
+    """A generator of more rows than a batch holds is loaded as a whole."""
+
+    def rows() -> Iterable[dict[str, object]]:
+        for number in range(45_000):
+            row: dict[str, object] = {"hostname": "example.com", "path": "/"}
+            # A column that comes late, and one that goes.
+            row["metadata.a_int" if number > 30_000 else "utm_source"] = "1"
+            yield row
+
+    emulator.load(rows())
+    answer = ask(fields="pageviews,utm_sources").json()
+    assert answer["pageviews"] == 45_000
+    assert answer["utm_sources"][0]["pageviews"] == 30_001
+    answer = ask(fields="pageviews", **{"metadata.a": "1"}).json()
+    assert answer["pageviews"] == 14_999
+
+
+def test_no_rows(emulator: Emulator, ask: Ask) -> None:
+    """Nothing can be loaded, and rows without columns are page views of now."""
+    emulator.load([])
+    assert ask(fields="pageviews").json()["pageviews"] == 0
+    emulator.load([{}, {}], hostname="example.com")
+    assert ask(fields="pageviews", start="today").json()["pageviews"] == 2
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"added_iso": "2026-03-10"}, "added_iso can't be '2026-03-10'"),
+        ({"added_iso": "2026-03-10T10:00:00"}, "added_iso"),
+        ({"added_iso": "2026-02-30T10:00:00Z"}, "added_iso"),
+        ({"added_iso": NOW.replace(tzinfo=None)}, "added_iso"),
+        ({"is_unique": "yes"}, "is_unique can't be 'yes'"),
+        ({"is_robot": 1}, "is_robot"),
+        ({"duration_seconds": "long"}, "duration_seconds"),
+        ({"duration_seconds": float("nan")}, "duration_seconds"),
+        ({"duration_seconds": -1}, "duration_seconds"),
+        ({"duration_seconds": "inf"}, "duration_seconds"),
+        ({"path": "\ud800"}, "path"),
+        ({"path": b"/"}, "path"),
+        ({"path": ["/"]}, "path"),
+        ({"hostname": "no host"}, "'no host' is no host name"),
+        ({"hostname": None}, "no hostname"),
+        ({"is_uniqe": True}, "did you mean 'is_unique'"),
+        ({"contry_code": "NL"}, "did you mean 'country_code'"),
+        ({"metadata.plan": "pro"}, "metadata.<key>_<type>"),
+        ({"metadata._text": "pro"}, "metadata.<key>_<type>"),
+        ({"metadata.a_int": "seven"}, "metadata.a_int can't be 'seven'"),
+        ({"metadata.a_int": "1e3"}, "metadata.a_int"),
+        ({"metadata.a_bool": "1"}, "metadata.a_bool"),
+        ({"metadata.a_date": "2026-01-01"}, "metadata.a_date"),
+        ({"metadata.a b_text": "1", "metadata.a_b_text": "2"}, "as another column"),
+    ],
+    ids=str,
+)
+def test_what_can_not_be_loaded(
+    emulator: Emulator, ask: Ask, row: dict[str, object], message: str
+) -> None:
+    """A value that can't be meant is named, and nothing of the load is kept."""
+    good: dict[str, object] = {"hostname": "example.com"}
+    with pytest.raises(ValueError, match=r"\w") as caught:
+        emulator.load([good, good | row])
+    assert message in str(caught.value)
+    if "can't be" in message:
+        assert "row 2" in str(caught.value)
+    assert ask(fields="pageviews").json()["pageviews"] == 0
+    assert emulator.websites == ("example.com",)
+    emulator.load([good])
+    assert ask(fields="pageviews").json()["pageviews"] == 1
+
+
+def test_a_late_batch_takes_the_first_back(emulator: Emulator, ask: Ask) -> None:
+    """All rows are loaded or none, also when they come in batches."""
+    rows = [{"hostname": "new.example", "metadata.a_text": "b"}] * 20_000
+    with pytest.raises(ValueError, match="row 20001: is_unique"):
+        emulator.load([*rows, {"hostname": "new.example", "is_unique": "x"}])
+    assert emulator.websites == ("example.com",)
+    emulator.load([{"hostname": "example.com", "metadata.c_text": "d"}])
+    assert ask(fields="pageviews", **{"metadata.a": "b"}).json()["pageviews"] == 0
+    assert ask(fields="pageviews", **{"metadata.c": "d"}).json()["pageviews"] == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("rows.csv", "", "first line"),
+        ("rows.csv", "path,path\n/,/\n", "twice"),
+        ("rows.csv", "hostname,path\nexample.com,/,/\n", "rows.csv: "),
+        ("rows.csv", "hostname,is_unique\nexample.com,x\n", "row 1: is_unique"),
+        ("rows.jsonl", "{}\n{\n", "line 2: not JSON"),
+        ("rows.xlsx", "", "rows come from"),
+        ("rows.gz", "", "rows come from"),
+        ("rows", "", "rows come from"),
+    ],
+)
+def test_files_that_can_not_be_loaded(
+    tmp_path: Path, emulator: Emulator, name: str, text: str, message: str
+) -> None:
+    """A file's fault is named with the file."""
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ValueError, match=r"\w") as caught:
+        emulator.load(tmp_path / name)
+    assert message in str(caught.value)
+
+
+def test_rows_must_be_mappings(tmp_path: Path, emulator: Emulator) -> None:
+    """A row that is no mapping is a mistake of types."""
+    path = tmp_path / "rows.jsonl"
+    path.write_text("[1]\n")
+    with pytest.raises(TypeError, match="a row is a mapping"):
+        emulator.load(path)
+    with pytest.raises(FileNotFoundError):
+        emulator.load(tmp_path / "nothing.csv")
+
+
+def test_keys_differ_by_case(emulator: Emulator, ask: Ask) -> None:
+    """DuckDB's names ignore case, and the keys of metadata do not."""
+    emulator.load([{"hostname": "example.com", "metadata.Plan_text": "a"}])
+    emulator.load([{"hostname": "example.com", "metadata.plan_text": "b"}])
+    for key, value, found in (("Plan", "a", 1), ("plan", "b", 1), ("plan", "a", 0)):
+        answer = ask(fields="pageviews", **{f"metadata.{key}": value}).json()
+        assert answer["pageviews"] == found

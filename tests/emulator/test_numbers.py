@@ -1,0 +1,516 @@
+"""The emulator's numbers against numbers from the same rows in plain Python."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+import plain
+import pytest
+from asking import asker
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from plain import Row
+
+import sitestats.emulator
+from sitestats.emulator import Emulator
+
+FIELDS = ["pageviews", "visitors", "histogram", *plain.LISTS, "seconds_on_page"]
+START, END = date(2015, 5, 16), date(2015, 5, 21)
+DATA = Path(sitestats.emulator.__file__).parent / "data" / "semicomplete.csv.gz"
+
+
+class Traffic(NamedTuple):
+    """Real rows, and an emulator that has loaded them."""
+
+    rows: list[Row]
+    client: httpx.Client
+
+    def ask(self, **params: str) -> Any:
+        """The answer for all days of the real traffic."""
+        asked = {
+            "version": "6",
+            "info": "false",
+            "start": START.isoformat(),
+            "end": END.isoformat(),
+            **params,
+        }
+        response = self.client.get("/semicomplete.com.json", params=asked)
+        assert response.status_code == 200, response.text
+        return response.json()
+
+
+@pytest.fixture(scope="module")
+def traffic() -> Iterator[Traffic]:
+    """The real traffic where it was: in May 2015."""
+    emulator = Emulator()
+    emulator.load(DATA)
+    with (
+        gzip.open(DATA, "rt", encoding="utf-8", newline="") as file,
+        asker(emulator) as client,
+    ):
+        yield Traffic(list(csv.DictReader(file)), client)
+
+
+def check(answer: Any, rows: list[Row], zone: str, interval: str = "day") -> None:
+    """Compare everything in an answer with the same from *rows*."""
+    seen = plain.views(rows)
+    assert {name: answer[name] for name in ("pageviews", "visitors")} == plain.totals(
+        seen
+    )
+    assert answer["seconds_on_page"] == plain.seconds(seen)
+    for field in plain.LISTS:
+        assert answer[field] == plain.entries(rows, field), field
+    assert answer["histogram"] == plain.histogram(rows, START, END, zone, interval)
+    assert answer["events"] == plain.events(rows)
+
+
+@pytest.mark.parametrize(
+    "zone",
+    ["UTC", "Europe/Amsterdam", "America/New_York", "Asia/Kolkata", "Pacific/Apia"],
+)
+def test_every_field_of_the_real_traffic(traffic: Traffic, zone: str) -> None:
+    """All fields are right, in each zone, with robots left out."""
+    answer = traffic.ask(fields=",".join(FIELDS), events="*", timezone=zone)
+    check(answer, plain.within(traffic.rows, START, END, zone), zone)
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_field_alone_is_what_it_is_among_all(traffic: Traffic, field: str) -> None:
+    """What else is asked for changes no field, medians in the entries excepted."""
+    alone = traffic.ask(fields=field)
+    both = traffic.ask(fields=",".join(FIELDS))
+    expected = both[field]
+    if field in plain.LISTS:
+        for entry in expected:
+            del entry["seconds_on_page"]
+    assert alone[field] == expected
+    assert not set(FIELDS) - {field} & set(alone)
+
+
+@pytest.mark.parametrize("interval", ["hour", "day", "week", "month", "year"])
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Amsterdam", "America/New_York"])
+def test_every_interval(traffic: Traffic, interval: str, zone: str) -> None:
+    """Each interval has every bucket of the period, with and without visits."""
+    answer = traffic.ask(fields="histogram", interval=interval, timezone=zone)
+    rows = plain.within(traffic.rows, START, END, zone)
+    assert answer["histogram"] == plain.histogram(rows, START, END, zone, interval)
+    counted = sum(entry["pageviews"] for entry in answer["histogram"])
+    assert counted == len(plain.views(rows)) > 1500
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("page", "/projects/xdotool/"),
+        ("page", "/blog*"),
+        ("pages", "/,/projects/xdotool/"),
+        ("pages", "/blog*,/articles*,/"),
+        ("country", "DE"),
+        ("country", "de"),
+        ("country", "U*"),
+        ("referrer", "google"),
+        ("referrer", "semi*"),
+        ("utm_source", "feedburner"),
+        ("utm_medium", "fe*"),
+        ("utm_campaign", "Feed: semicomplete/main (semicomplete.com - Jordan Sissel)"),
+        ("utm_content", "x"),
+        ("utm_term", "*"),
+        ("browser_name", "Chrome*"),
+        ("browser_name", "Firefox"),
+        ("os_name", "Mac OS X"),
+        ("device_type", "mobile"),
+        ("device_type", "t*"),
+    ],
+)
+def test_every_filter(traffic: Traffic, name: str, wanted: str) -> None:
+    """Each filter leaves the rows that pass it, events included."""
+    answer = traffic.ask(fields=",".join(FIELDS), events="*", **{name: wanted})
+    rows = [
+        row
+        for row in plain.within(traffic.rows, START, END, "UTC")
+        if plain.passes(row, name, wanted)
+    ]
+    check(answer, rows, "UTC")
+
+
+def test_filters_must_all_match(traffic: Traffic) -> None:
+    """Several filters leave the rows that pass each of them."""
+    wanted = {"country": "US", "browser_name": "Firefox", "page": "/p*", "os_name": "*"}
+    answer = traffic.ask(fields=",".join(FIELDS), events="*", **wanted)
+    rows = [
+        row
+        for row in plain.within(traffic.rows, START, END, "UTC")
+        if all(plain.passes(row, *item) for item in wanted.items())
+    ]
+    assert rows
+    check(answer, rows, "UTC")
+
+
+def test_a_contains_search(traffic: Traffic) -> None:
+    """A contains search finds its text anywhere in the path."""
+    wanted = "*xdotool/xdotool*"
+    answer = traffic.ask(fields="pageviews,visitors,histogram", page=wanted)
+    rows = [
+        row
+        for row in plain.within(traffic.rows, START, END, "UTC")
+        if plain.passes(row, "page", wanted)
+    ]
+    seen = plain.views(rows)
+    assert answer["pageviews"] == len(seen) > 100
+    assert answer["histogram"] == plain.histogram(rows, START, END, "UTC")
+
+
+def test_a_page_in_the_address(traffic: Traffic) -> None:
+    """The address of a page counts that page alone."""
+    response = traffic.client.get(
+        "/semicomplete.com/projects/xdotool/.json",
+        params={"version": "6", "fields": "pageviews", "start": "2015-05-16"},
+    )
+    answer = response.json()
+    assert (answer["path"], answer["pageviews"]) == ("/projects/xdotool/", 203)
+
+
+@pytest.mark.parametrize("limit", [1, 3, 1000])
+def test_limit_cuts_the_lists_alone(traffic: Traffic, limit: int) -> None:
+    """The limit holds for each list, and for neither histogram nor events."""
+    answer = traffic.ask(fields=",".join(FIELDS), events="*", limit=str(limit))
+    rows = plain.within(traffic.rows, START, END, "UTC")
+    for field in plain.LISTS:
+        assert answer[field] == plain.entries(rows, field, limit)
+    assert len(answer["histogram"]) == 6
+    assert len(answer["events"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("filters", "column", "cells"),
+    [
+        ({"metadata.protocol": "HTTP/1.0"}, "metadata.protocol_text", {"HTTP/1.0"}),
+        ({"metadata.bytes": "12292"}, "metadata.bytes_int", {"12292"}),
+        ({"metadata.bytes": "012292.0"}, "metadata.bytes_int", {"12292"}),
+        ({"metadata.cached": "true"}, "metadata.cached_bool", {"true"}),
+        (
+            {"metadata.hour": "2015-05-19T05:00:00.000Z"},
+            "metadata.hour_date",
+            {"2015-05-19T05:00:00Z"},
+        ),
+        ({"metadata.hour": "2015-05-19"}, "metadata.hour_date", set[str]()),
+        ({"metadata.protocol": "HTTP*"}, "metadata.protocol_text", set[str]()),
+        ({"metadata.protocol_text": "HTTP/1.0"}, "metadata.protocol_text", set[str]()),
+    ],
+)
+def test_metadata_filters(
+    traffic: Traffic, filters: dict[str, str], column: str, cells: set[str]
+) -> None:
+    """Each storage type is detected from the value, and matched exactly."""
+    answer = traffic.ask(fields=",".join(FIELDS), events="*", **filters)
+    rows = [
+        row
+        for row in plain.within(traffic.rows, START, END, "UTC")
+        if row[column] in cells
+    ]
+    assert bool(rows) == bool(cells)
+    check(answer, rows, "UTC")
+
+
+# -- generated rows
+
+HOSTILE = st.sampled_from(
+    [
+        None,
+        "",
+        "/",
+        "*",
+        "/a*",
+        "%",
+        "_",
+        "/100%",
+        "/a_b",
+        "/axb",
+        "/a,b",
+        "/a",
+        '/"quoted"',
+        "/it's",
+        "'; DROP TABLE rows; --",
+        "/é",
+        "/e\u0301",
+        "/日本語",
+        "/😀",
+        "/a\u2028b",
+        "/tab\there",
+        "/line\nbreak",
+        "/zero\x00byte",
+        " / ",
+        "NULL",
+        "\\",
+        "/A",
+    ]
+) | st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
+
+REFERRERS = st.sampled_from(
+    [
+        None,
+        "https://www.google.co.uk/search?q=a",
+        "https://google.com",
+        "http://WWW.Example.org:8080/a?b#c",
+        "android-app://com.example.app/x",
+        "news.example.org/item?id=1",
+        "https://mygoogle.com/",
+        "https://",
+    ]
+)
+
+# Around both changes of a year, a leap day, and the turns of three years.
+MOMENTS = st.sampled_from(
+    [
+        datetime(2023, 12, 31, 22, 59, 59, 999000, tzinfo=UTC),
+        datetime(2023, 12, 31, 23, 0, tzinfo=UTC),
+        datetime(2024, 2, 28, 23, 30, tzinfo=UTC),
+        datetime(2024, 2, 29, 12, 0, tzinfo=UTC),
+        datetime(2024, 3, 31, 0, 59, 59, tzinfo=UTC),
+        datetime(2024, 3, 31, 1, 0, tzinfo=UTC),
+        datetime(2024, 10, 26, 22, 0, tzinfo=UTC),
+        datetime(2024, 10, 27, 0, 30, tzinfo=UTC),
+        datetime(2024, 10, 27, 1, 30, tzinfo=UTC),
+        datetime(2024, 12, 29, 23, 0, tzinfo=UTC),
+        datetime(2024, 12, 30, 5, 0, tzinfo=UTC),
+        datetime(2024, 12, 31, 23, 59, 59, 999999, tzinfo=UTC),
+        datetime(2025, 1, 1, tzinfo=UTC),
+    ]
+)
+
+ROWS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "added_iso": MOMENTS.map(
+                lambda moment: moment.isoformat().replace("+00:00", "Z")
+            ),
+            "hostname": st.just("example.com"),
+        },
+        optional={
+            "datapoint": st.sampled_from(["pageview", None, "signup", "buy it", "É,"]),
+            "path": HOSTILE,
+            "is_unique": st.sampled_from(["true", "false", None]),
+            "is_robot": st.sampled_from(["false", "true", None]),
+            "document_referrer": REFERRERS,
+            "utm_source": HOSTILE,
+            "country_code": st.sampled_from(["NL", "DE", None]),
+            "device_type": st.sampled_from(["mobile", "tablet", "desktop", "tv", None]),
+            "browser_name": HOSTILE,
+            "duration_seconds": st.sampled_from(
+                ["0", "4", "4.999", "5", "6", "11", "7.25", None]
+            ),
+        },
+    ),
+    max_size=25,
+)
+
+PERIODS = st.sampled_from(
+    [
+        (date(2023, 12, 1), date(2025, 1, 15)),
+        (date(2024, 2, 28), date(2024, 3, 1)),
+        (date(2024, 3, 30), date(2024, 4, 1)),
+        (date(2024, 10, 26), date(2024, 10, 28)),
+        (date(2024, 12, 29), date(2025, 1, 1)),
+    ]
+)
+
+ZONES = ["UTC", "Europe/Amsterdam", "America/New_York", "Pacific/Auckland"]
+
+
+@settings(max_examples=60)
+@given(
+    rows=ROWS,
+    period=PERIODS,
+    zone=st.sampled_from(ZONES),
+    interval=st.sampled_from(["hour", "day", "week", "month", "year"]),
+    wanted=st.none() | HOSTILE,
+)
+def test_hostile_rows(
+    rows: list[Row],
+    period: tuple[date, date],
+    zone: str,
+    interval: str,
+    wanted: str | None,
+) -> None:
+    """No value, day or hour is special, in rows or in filters."""
+    start, end = period
+    if interval == "hour":
+        start = max(start, end - timedelta(days=3))
+    emulator = Emulator()
+    emulator.add_website("example.com")
+    emulator.load(rows)
+    params = {
+        "version": "6",
+        "info": "false",
+        "fields": ",".join(FIELDS),
+        "events": "*",
+        "start": start.isoformat(),
+        "end": end.isoformat(),
+        "timezone": zone,
+        "interval": interval,
+    }
+    kept = plain.within(rows, start, end, zone)
+    if wanted and "*" not in wanted[:-1]:
+        params["page"] = wanted
+        kept = [row for row in kept if plain.passes(row, "page", wanted)]
+    with asker(emulator) as client:
+        response = client.get("/example.com.json", params=params)
+    assert response.status_code == 200, response.text
+    answer = response.json()
+    seen = plain.views(kept)
+    assert {key: answer[key] for key in ("pageviews", "visitors")} == plain.totals(seen)
+    assert answer["seconds_on_page"] == plain.seconds(seen)
+    assert answer["histogram"] == plain.histogram(kept, start, end, zone, interval)
+    for field in plain.LISTS:
+        assert answer[field] == plain.entries(kept, field), field
+    assert sorted(answer["events"], key=str) == sorted(plain.events(kept), key=str)
+
+
+def test_an_hour_that_comes_twice_and_one_that_is_left_out() -> None:
+    """At the end of summer time an hour has two entries, at its start none."""
+    emulator = Emulator()
+    emulator.load(
+        [
+            {"added_iso": f"2024-10-27T0{hour}:30:00Z", "hostname": "example.com"}
+            for hour in (0, 1, 1)
+        ]
+    )
+    asked = {
+        "version": "6",
+        "fields": "histogram",
+        "interval": "hour",
+        "timezone": "Europe/Amsterdam",
+    }
+    with asker(emulator) as client:
+        found = {
+            day: client.get(
+                "/example.com.json", params={**asked, "start": day, "end": day}
+            ).json()["histogram"]
+            for day in ("2024-10-27", "2024-03-31")
+        }
+    assert [
+        (entry["hour"], entry["pageviews"]) for entry in found["2024-10-27"][:5]
+    ] == [(0, 0), (1, 0), (2, 1), (2, 2), (3, 0)]
+    assert [entry["hour"] for entry in found["2024-03-31"][:4]] == [0, 1, 3, 4]
+    assert [len(entries) for entries in found.values()] == [25, 23]
+
+
+@pytest.mark.parametrize(
+    ("zone", "moments", "expected"),
+    [
+        # The clocks go back by half an hour: an hour of which half comes twice.
+        (
+            "Australia/Lord_Howe",
+            ["2024-04-06T14:45:00Z", "2024-04-06T15:15:00Z", "2024-04-06T15:45:00Z"],
+            [("2024-04-07", 1, 1), ("2024-04-07", 1, 1), ("2024-04-07", 2, 1)],
+        ),
+        # Midnight comes twice: the day begins at the first of them.
+        (
+            "America/Havana",
+            ["2024-11-03T04:30:00Z", "2024-11-03T05:30:00Z"],
+            [("2024-11-03", 0, 1), ("2024-11-03", 0, 1)],
+        ),
+        # Midnight is left out: the day begins at one o'clock.
+        (
+            "Asia/Beirut",
+            ["2024-03-30T21:59:59Z", "2024-03-30T22:00:00Z"],
+            [("2024-03-30", 23, 1), ("2024-03-31", 1, 1)],
+        ),
+        # The clocks jumped over a whole day.
+        (
+            "Pacific/Apia",
+            ["2011-12-30T09:30:00Z", "2011-12-30T10:30:00Z"],
+            [("2011-12-29", 23, 1), ("2011-12-31", 0, 1)],
+        ),
+        ("Asia/Kathmandu", ["2024-01-01T00:15:00Z"], [("2024-01-01", 6, 1)]),
+        # Local mean time: 4 hours, 56 minutes and 2 seconds behind.
+        ("America/New_York", ["1883-11-18T04:56:01Z"], [("1883-11-17", 23, 1)]),
+        # Rules that go on for ever.
+        ("Europe/Amsterdam", ["2999-07-01T10:15:00Z"], [("2999-07-01", 12, 1)]),
+    ],
+)
+def test_odd_zones(
+    zone: str, moments: list[str], expected: list[tuple[str, int, int]]
+) -> None:
+    """Hours are right where offsets and changes are not whole hours."""
+    emulator = Emulator()
+    emulator.load({"added_iso": at, "hostname": "example.com"} for at in moments)
+    with asker(emulator) as client:
+        answer = client.get(
+            "/example.com.json",
+            params={
+                "version": "6",
+                "fields": "histogram,pageviews",
+                "interval": "hour",
+                "timezone": zone,
+                "start": expected[0][0],
+                "end": expected[-1][0],
+            },
+        ).json()
+    assert [
+        (entry["date"], entry["hour"], entry["pageviews"])
+        for entry in answer["histogram"]
+        if entry["pageviews"]
+    ] == expected
+    assert answer["pageviews"] == len(moments)
+
+
+@pytest.mark.parametrize(
+    ("interval", "first", "entries"),
+    [
+        ("week", {"date": "2024-12-23", "year": 2024, "week": 52}, 2),
+        ("month", {"date": "2024-12-01"}, 2),
+        ("year", {"date": "2024-01-01"}, 2),
+    ],
+)
+def test_an_interval_that_begins_before_the_period(
+    interval: str, first: dict[str, object], entries: int
+) -> None:
+    """An entry is dated by its interval's first day, and counts the period's days."""
+    emulator = Emulator()
+    emulator.load(
+        {"added_iso": f"{day}T12:00:00Z", "hostname": "example.com"}
+        for day in ("2024-12-28", "2024-12-29", "2025-01-06")
+    )
+    with asker(emulator) as client:
+        answer = client.get(
+            "/example.com.json",
+            params={
+                "version": "6",
+                "fields": "histogram",
+                "interval": interval,
+                "start": "2024-12-29",
+                "end": "2025-01-05",
+            },
+        ).json()
+    assert answer["histogram"][0] == {**first, "pageviews": 1, "visitors": 0}
+    assert len(answer["histogram"]) == entries
+
+
+def test_periods_at_the_ends_of_the_calendar() -> None:
+    """Centuries without rows are answered, and too long a histogram is refused."""
+    emulator = Emulator()
+    emulator.add_website("example.com")
+    asked = {"version": "6", "start": "0001-01-01", "end": "9999-12-31"}
+    with asker(emulator) as client:
+        for zone in ("UTC", "Asia/Tokyo", "America/Los_Angeles"):
+            response = client.get(
+                "/example.com.json",
+                params={**asked, "fields": "histogram,pageviews", "interval": "year"}
+                | {"timezone": zone},
+            )
+            assert response.status_code == 200
+            assert len(response.json()["histogram"]) == 9999
+        for interval in ("hour", "day"):
+            response = client.get(
+                "/example.com.json",
+                params={**asked, "fields": "histogram", "interval": interval},
+            )
+            assert response.status_code == 400
+            assert "shorter period" in response.json()["error"]

@@ -1,0 +1,230 @@
+"""The emulator on a socket, under threads, and in a forked process."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import socket
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+from asking import NOW, asker
+
+from sitestats.emulator import Emulator
+
+TARGET = "/semicomplete.com.json?version=6&fields=pageviews&info=false"
+
+
+@pytest.fixture(scope="module")
+def demo() -> Emulator:
+    """The demo's traffic."""
+    return Emulator.demo(now=NOW)
+
+
+def exchange(address: str, request: bytes) -> bytes:
+    """Everything that comes back for raw bytes."""
+    host, _, port = address.removeprefix("http://").partition(":")
+    with socket.create_connection((host, int(port)), timeout=10) as connection:
+        connection.sendall(request)
+        got = b""
+        while chunk := connection.recv(65536):
+            got += chunk
+        return got
+
+
+def test_one_connection_serves_many_requests(demo: Emulator) -> None:
+    """Requests that come one after the other on a connection are all answered."""
+    request = f"GET {TARGET} HTTP/1.1\r\nHost: x\r\n".encode()
+    with demo.serve() as address:
+        got = exchange(
+            address, 2 * (request + b"\r\n") + request + b"Connection: close\r\n\r\n"
+        )
+    assert got.count(b"HTTP/1.1 200 OK\r\n") == 3
+    assert got.count(b'"pageviews":1586') == 3
+
+
+def test_head_has_the_length_and_no_body(demo: Emulator) -> None:
+    """An answer to HEAD ends with its headers."""
+    with demo.serve() as address:
+        got = exchange(
+            address,
+            f"HEAD {TARGET} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode(),
+        )
+    assert got.endswith(b"\r\n\r\n")
+    assert b"content-length: 0" not in got
+
+
+@pytest.mark.parametrize(
+    "headers", ["Transfer-Encoding: chunked", "Content-Length: x", "Content-Length: -1"]
+)
+def test_a_body_of_unknown_length(demo: Emulator, headers: str) -> None:
+    """A body whose length is not told is refused, and the connection closed."""
+    with demo.serve() as address:
+        got = exchange(
+            address,
+            f"POST /api/websites/add HTTP/1.1\r\nHost: x\r\n{headers}\r\n\r\n".encode(),
+        )
+    assert got.startswith(b"HTTP/1.1 411 ")
+
+
+def test_a_client_that_goes_away_is_no_news(
+    demo: Emulator, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is printed about requests, and nothing about broken connections."""
+    with demo.serve() as address:
+        host, _, port = address.removeprefix("http://").partition(":")
+        demo.fail_next(body="x" * 1000, drip=0.001)
+        connection = socket.create_connection((host, int(port)))
+        connection.sendall(f"GET {TARGET} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        connection.recv(1)
+        connection.close()
+        httpx.get(f"{address}{TARGET}", trust_env=False)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_two_servers_of_one_emulator(demo: Emulator) -> None:
+    """An emulator can be served twice; a port that is taken is an error."""
+    with demo.serve() as one, demo.serve() as other:
+        assert one != other
+        for address in (one, other):
+            response = httpx.get(f"{address}{TARGET}", trust_env=False)
+            assert response.json()["pageviews"] == 1586
+        with pytest.raises(OSError, match=r"\w"), demo.serve(int(one.split(":")[-1])):
+            pass
+
+
+@pytest.mark.parametrize("served", [False, True], ids=["in process", "socket"])
+def test_many_threads_at_once(demo: Emulator, *, served: bool) -> None:
+    """Threads that ask for different things get their own answers."""
+    wanted = {"US": 0, "DE": 0, "FR": 0, "GB": 0}
+    with asker(demo) as client:
+        for country in wanted:
+            wanted[country] = client.get(f"{TARGET}&country={country}").json()[
+                "pageviews"
+            ]
+    assert len(set(wanted.values())) == 4
+    wrong: list[object] = []
+
+    def work(ask: Callable[[str], httpx.Response]) -> None:
+        for _ in range(5):
+            for country, pageviews in wanted.items():
+                answer = ask(f"{TARGET}&country={country}").json()
+                if answer["pageviews"] != pageviews:
+                    wrong.append(answer)
+
+    with demo.serve() as address:
+        clients = [
+            httpx.Client(base_url=address, trust_env=False) if served else asker(demo)
+            for _ in range(8)
+        ]
+        threads = [
+            threading.Thread(target=work, args=(client.get,)) for client in clients
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for client in clients:
+            client.close()
+    assert wrong == []
+
+
+def test_asking_while_rows_are_loaded() -> None:
+    """A request sees a load as a whole or not at all."""
+    emulator = Emulator(now=NOW)
+    emulator.add_website("semicomplete.com")
+    done = threading.Event()
+    seen: set[int] = set()
+    failures: list[object] = []
+
+    def work() -> None:
+        with asker(emulator) as client:
+            while not done.is_set():
+                response = client.get(f"{TARGET}&metadata.kind=x")
+                if response.status_code != 200:
+                    failures.append(response.text)
+                else:
+                    seen.add(response.json()["pageviews"])
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    row = {"hostname": "semicomplete.com", "metadata.kind_text": "x"}
+    for number in range(10):
+        emulator.load([row | {f"metadata.extra{number}_int": 1}] * 7)
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert all(pageviews % 7 == 0 for pageviews in seen)
+
+
+def test_adding_one_website_from_many_threads() -> None:
+    """Of many requests to add the same website, one succeeds."""
+    emulator = Emulator(website_limit=3)
+    statuses: list[int] = []
+
+    def work() -> None:
+        with asker(emulator) as client:
+            for number in range(6):
+                payload = {"hostname": f"site{number}.example"}
+                response = client.post("/api/websites/add", json=payload)
+                statuses.append(response.status_code)
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (statuses.count(200), statuses.count(400)) == (3, 33)
+    assert len(emulator.websites) == len(set(emulator.websites)) == 3
+
+
+def test_an_emulator_that_is_forgotten_is_gone() -> None:
+    """No cycle keeps an emulator, and its database leaves with it."""
+    emulator = Emulator()
+    emulator.load([{"hostname": "example.com"}])
+    instance = emulator._core.service.rows._database
+    name = emulator._core.service.rows.table.partition(".")[0]
+    left = weakref.ref(emulator)
+
+    def databases() -> set[str]:
+        rows = instance.cursor().execute("SELECT database_name FROM duckdb_databases()")
+        return {row[0] for row in rows.fetchall()}
+
+    assert name in databases()
+    gc.disable()
+    try:
+        del emulator
+        assert left() is None
+        assert name not in databases()
+    finally:
+        gc.enable()
+
+
+def _in_child(results: Any) -> None:
+    emulator = Emulator.demo(now=NOW)
+    with asker(emulator) as client:
+        results.put(client.get(TARGET).json()["pageviews"])
+
+
+@pytest.mark.skipif(
+    "fork" not in multiprocessing.get_all_start_methods(), reason="no fork here"
+)
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_an_emulator_in_a_forked_process(demo: Emulator) -> None:
+    """A child of a process with an emulator can have one of its own."""
+    context = multiprocessing.get_context("fork")
+    results = context.SimpleQueue()
+    child = context.Process(target=_in_child, args=(results,))
+    child.start()
+    child.join(60)
+    assert child.exitcode == 0
+    assert results.get() == 1586
+    results.close()
+    child.close()
+    assert demo.websites
