@@ -1,0 +1,361 @@
+"""The two tiers of reading: they agree, and both are strict."""
+
+from __future__ import annotations
+
+import copy
+import datetime as dt
+import json
+from typing import Any
+
+import pytest
+from answers import answer, entry
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from sitestats import _rules
+from sitestats._converter import (
+    structure_added,
+    structure_stats,
+    structure_websites,
+)
+from sitestats._entries import (
+    IncompleteListEntry,
+    IncompletePageEntry,
+    IncompleteTimedListEntry,
+    ListEntry,
+    PageEntry,
+    TimedPageEntry,
+)
+from sitestats._histogram import Bucket
+from sitestats._json import load_json
+from sitestats._shape import shape
+from sitestats._stats import FIELDS
+
+ALL = shape((*FIELDS, "events"))
+UNTIMED = shape(("pageviews", "visitors", "histogram", "pages", "countries", "events"))
+
+FULL = answer(
+    pageviews=66,
+    visitors=41,
+    histogram=[{"date": "2026-11-20", "pageviews": 3, "visitors": 2, "hour": 9}],
+    pages=[entry("/", seconds_on_page=12.5), entry("/a", seconds_on_page=None)],
+    countries=[entry("NL"), entry(None, 1, 1)],
+    referrers=[entry("google")],
+    utm_terms=[],
+    seconds_on_page=30,
+    events=[{"name": "signup", "total": 7}],
+    __visitors="prose about visitors",
+)
+
+WEBSITE: dict[str, Any] = {
+    "hostname": "example.com",
+    "is_public": False,
+    "timezone": "Europe/Amsterdam",
+    "has_ssl": True,
+    "has_script": True,
+    "own_hostname": None,
+    "label": "shop",
+    "pageviews": 1200,
+    "events": 30,
+}
+ADDED: dict[str, Any] = {
+    "ok": True,
+    "success": True,
+    "hostname": "example.com",
+    "customDomain": None,
+    "public": False,
+    "timezone": "UTC",
+    "validDNS": True,
+}
+
+# One value of each kind that JSON has, and some that are hard to read.
+ODD: st.SearchStrategy[Any] = st.sampled_from(
+    [None, True, False, 0, 7, -1, 1.0, 1.5, "", "12", "/", "\ud800", [], ["/"], {}]
+    + [10**30, 10**400, 1e308, "2026-11-20", {"value": "/"}, [None], [[]], "true"]
+)
+
+
+def places(value: Any) -> list[tuple[Any, ...]]:
+    """The path of every place in a JSON value."""
+    found: list[tuple[Any, ...]] = [()]
+    if isinstance(value, dict):
+        items = list(value.items())
+    else:
+        items = list(enumerate(value)) if isinstance(value, list) else []
+    for key, inner in items:
+        found += [(key, *rest) for rest in places(inner)]
+    return found
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> Any:
+    """A good answer in which up to three places were changed or taken away."""
+    data: Any = copy.deepcopy(FULL)
+    for _ in range(draw(st.integers(0, 3))):
+        path = draw(st.sampled_from(places(data)))
+        if not path:
+            continue
+        parent = data
+        for key in path[:-1]:
+            parent = parent[key]
+        if draw(st.booleans()):
+            del parent[path[-1]]
+        else:
+            parent[path[-1]] = copy.deepcopy(draw(ODD))
+    return data
+
+
+@given(mutated(), st.sampled_from([ALL, UNTIMED]))
+@example(FULL, ALL)
+def test_the_tiers_agree(data: Any, expected: Any) -> None:
+    """What the quick way takes, the slow way takes too, with the same values."""
+    body = json.dumps(data).encode()
+    quick = expected.decode(body)
+    values, wrong = structure_stats(load_json(body), expected.types)
+    if quick is not None:
+        assert (quick, {}) == (values, wrong)
+        # 1 == True == 1.0, and the reprs differ.
+        assert all(repr(quick[name]) == repr(value) for name, value in values.items())
+
+
+@given(st.data())
+def test_the_tiers_agree_on_broken_bytes(data: st.DataObject) -> None:
+    """Bytes that the quick way takes can be decoded, and mean the same."""
+    body = bytearray(json.dumps(FULL, ensure_ascii=False).encode())
+    for _ in range(data.draw(st.integers(1, 3))):
+        place = data.draw(st.integers(0, len(body) - 1))
+        body[place : place + data.draw(st.integers(0, 2))] = data.draw(
+            st.binary(max_size=2)
+            | st.sampled_from([b"\xff", b"NaN", b'"', b"1e999", b"\\ud800", b"\x00"])
+        )
+    quick = ALL.decode(bytes(body))
+    if quick is not None:
+        decoded: Any = load_json(bytes(body))
+        assert structure_stats(decoded, ALL.types) == (quick, {})
+
+
+def test_a_good_answer_takes_the_quick_way() -> None:
+    """The usual answer is decoded by msgspec alone, straight into the models."""
+    quick = ALL.decode(json.dumps(FULL).encode())
+    assert quick is not None
+    assert quick["pages"][0] == TimedPageEntry("/", 3, 2, 12.5)
+    assert quick["histogram"] == [Bucket(dt.date(2026, 11, 20), 3, 2, hour=9)]
+    assert type(quick["seconds_on_page"]) is float
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"unknown": "\xff"}',
+        b'{"unknown": NaN}',
+        b'{"pageviews": 1.0}',
+        b"\xef\xbb\xbf{}",
+        b'{"unknown": "\\ud800"}',
+        b'{"unknown": %s}' % (b"[" * 100_000 + b"]" * 100_000),
+        b"",
+        b"[]",
+    ],
+    ids=lambda body: body[:30],
+)
+def test_the_quick_way_leaves_what_is_odd(body: bytes) -> None:
+    """Whatever is not as usual is left to the slow way, and nothing raises."""
+    assert ALL.decode(body) is None
+
+
+def wrong(**fields: Any) -> list[str]:
+    """What the slow way finds wrong in these fields."""
+    _, problems = structure_stats(fields, ALL.types)
+    return [
+        f"{one.where}: {one.message}" for found in problems.values() for one in found
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (None, "null"),
+        (True, "true"),
+        (1.0, "1.0"),
+        ("12", '"12"'),
+        ([1], "an array"),
+        ({}, "an object"),
+    ],
+)
+def test_nothing_but_an_int_is_an_int(value: Any, shown: str) -> None:
+    """Null, booleans, other numbers and strings do not turn into an int."""
+    assert wrong(visitors=value) == [f"$.visitors: expected int, got {shown}"]
+
+
+@pytest.mark.parametrize("value", [True, "12", "12.5", [], 10**400, float("inf")])
+def test_nothing_but_a_number_is_a_number(value: Any) -> None:
+    """A whole number may be a float, and nothing else may."""
+    (problem,) = wrong(seconds_on_page=value)
+    assert problem.startswith("$.seconds_on_page: expected a number, got ")
+    assert structure_stats({"seconds_on_page": 30}, ALL.types)[0] == {
+        "seconds_on_page": 30.0
+    }
+
+
+@pytest.mark.parametrize("value", [None, 1, "true", "false"])
+def test_nothing_but_a_boolean_is_a_boolean(value: Any) -> None:
+    """The word is not the value."""
+    assert wrong(ok=value)[0].startswith("$.ok: expected bool, got ")
+
+
+@pytest.mark.parametrize("value", [True, 12, 1.5, []])
+def test_nothing_but_a_string_is_a_string(value: Any) -> None:
+    """Values of entries are strings, or null where there may be none."""
+    assert wrong(countries=[entry(value)])[0].startswith(
+        "$.countries[0].value: expected str, got "
+    )
+
+
+def test_every_wrong_place_is_named_by_its_path() -> None:
+    """One reading finds them all, in lists and in entries."""
+    assert wrong(
+        pageviews="66",
+        pages=[entry(), entry(pageviews=1.5, visitors="12"), 7],
+        countries={"value": "NL"},
+        events=[{"name": "signup"}, {"name": None, "total": True}, "signup"],
+        histogram=[{"pageviews": 1}, {"date": "2026-02-30"}],
+    ) == [
+        '$.pageviews: expected int, got "66"',
+        "$.histogram[0].date: is missing",
+        '$.histogram[1].date: expected a date, got "2026-02-30"',
+        "$.pages[1].pageviews: expected int, got 1.5",
+        '$.pages[1].visitors: expected int, got "12"',
+        "$.pages[2]: expected an object or a string, got 7",
+        "$.countries: expected an array, got an object",
+        "$.events[0].total: is missing",
+        "$.events[1].name: expected str, got null",
+        "$.events[1].total: expected int, got true",
+        '$.events[2]: expected an object, got "signup"',
+    ]
+
+
+def test_a_long_value_is_cut_in_the_message() -> None:
+    """A megabyte in the wrong place does not become a megabyte of message."""
+    (problem,) = wrong(visitors="x" * 1_000_000)
+    assert len(problem) < 150
+    (problem,) = wrong(seconds_on_page=10**4000)
+    assert len(problem) < 150
+
+
+@pytest.mark.parametrize(
+    ("odd", "known"),
+    [
+        ("NL", {"value": "NL"}),
+        ({"value": "NL"}, {"value": "NL"}),
+        ({"value": None, "visitors": 2}, {"value": None, "visitors": 2}),
+        (entry("NL", None, 2), {"value": "NL", "visitors": 2}),
+        ({"pageviews": 3}, {"value": None, "pageviews": 3}),
+        ({}, {"value": None}),
+    ],
+)
+def test_an_odd_entry_is_kept(odd: Any, known: dict[str, Any]) -> None:
+    """A plain string and a missing count do not break the list they are in."""
+    values, problems = structure_stats(
+        {"countries": [odd, entry("DE", more=1)]}, UNTIMED.types
+    )
+    assert not problems
+    assert values["countries"] == [IncompleteListEntry(known), ListEntry("DE", 3, 2)]
+
+
+@pytest.mark.parametrize(
+    ("odd", "known"),
+    [
+        ("/", {"value": "/"}),
+        (entry(None), {"pageviews": 3, "visitors": 2}),
+        ({"value": "/", "visits": 3, "uniqueVisits": 2}, {"value": "/"}),
+    ],
+)
+def test_an_odd_page_is_kept(odd: Any, known: dict[str, Any]) -> None:
+    """A page's path is never None: one that is null is lacking."""
+    values, problems = structure_stats({"pages": [odd]}, UNTIMED.types)
+    assert (values["pages"], problems) == ([IncompletePageEntry(known)], {})
+
+
+def test_seconds_are_read_only_when_they_were_requested() -> None:
+    """What came unasked is in raw() alone, whatever it is."""
+    page = entry(seconds_on_page="soon")
+    values, problems = structure_stats({"pages": [page]}, UNTIMED.types)
+    assert (values["pages"], problems) == ([PageEntry("/", 3, 2)], {})
+    assert wrong(pages=[page])[0].startswith("$.pages[0].seconds_on_page: ")
+    values, _ = structure_stats({"countries": ["NL"]}, ALL.types)
+    known = {"value": "NL", "seconds_on_page": None}
+    assert values["countries"] == [IncompleteTimedListEntry(known)]
+
+
+@pytest.mark.parametrize(
+    ("bucket", "expected"),
+    [
+        ({"date": "2026-11-20"}, Bucket(dt.date(2026, 11, 20))),
+        ({"date": "2026-11-20T09:00:00.000Z"}, Bucket(dt.date(2026, 11, 20))),
+        ({"date": "2026-11"}, Bucket(dt.date(2026, 11, 1))),
+        ({"date": "2026"}, Bucket(dt.date(2026, 1, 1))),
+        ({"date": "2026-11-20", "hour": "09"}, Bucket(dt.date(2026, 11, 20), hour=9)),
+        (
+            {"date": "2026-11-20", "hour": "23:00", "week": "47", "year": "2026"},
+            Bucket(dt.date(2026, 11, 20), hour=23, week=47, year=2026),
+        ),
+        (
+            {"date": "2026-11-20", "hour": True, "week": "W47", "year": None},
+            Bucket(dt.date(2026, 11, 20)),
+        ),
+    ],
+)
+def test_undocumented_entries_of_the_histogram_are_read(
+    bucket: dict[str, Any], expected: Bucket
+) -> None:
+    """Months, years, hours and weeks in every form that they may come in."""
+    values, problems = structure_stats({"histogram": [bucket]}, ALL.types)
+    assert (values["histogram"], problems) == ([expected], {})
+
+
+def test_the_names_are_those_of_the_document() -> None:
+    """What can be asked for can be read."""
+    assert FIELDS == _rules.FIELDS
+
+
+def test_websites_are_read_strictly() -> None:
+    """Every wrong place of every website is named."""
+    second = {**WEBSITE, "pageviews": "1200", "is_public": None}
+    del second["timezone"]
+    websites, problems = structure_websites([WEBSITE, second, None], "$.websites")
+    assert [website.hostname for website in websites] == ["example.com"]
+    assert [f"{one.where}: {one.message}" for one in problems] == [
+        "$.websites[1].is_public: expected bool, got null",
+        "$.websites[1].timezone: is missing",
+        '$.websites[1].pageviews: expected int, got "1200"',
+        "$.websites[2]: expected an object, got null",
+    ]
+
+
+def test_websites_keep_what_is_not_known() -> None:
+    """Unknown names are in extra, prose is not, and a label may be null."""
+    more = {**WEBSITE, "label": None, "team": {"id": 7}, "extra": 1, "__team": "prose"}
+    ((website,), problems) = structure_websites([more], "$")
+    assert not problems
+    assert website.label is None
+    assert website.extra == {"team": {"id": 7}, "extra": 1}
+    assert hash(website)
+    less = {
+        name: value
+        for name, value in WEBSITE.items()
+        if name not in {"label", "own_hostname"}
+    }
+    ((website,), _) = structure_websites([less], "$")
+    assert (website.label, website.own_hostname) == (None, None)
+
+
+def test_the_result_of_adding_is_read_strictly() -> None:
+    """The paths are the document's names, not ours."""
+    added, problems = structure_added({**ADDED, "plan": "team"})
+    assert not problems
+    assert added is not None
+    assert (added.valid_dns, added.custom_domain) == (True, None)
+    assert added.extra == {"plan": "team"}
+    _, problems = structure_added({**ADDED, "validDNS": 1, "customDomain": 2})
+    assert [one.where for one in problems] == ["$.customDomain", "$.validDNS"]
+    _, problems = structure_added(["example.com"])
+    assert [one.where for one in problems] == ["$"]
