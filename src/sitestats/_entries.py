@@ -173,10 +173,9 @@ def from_known(name: str) -> Any:
     """A property of an incomplete entry: its value, or an error by name."""
 
     def read(self: Incomplete) -> Any:
-        try:
-            return self._known[name]
-        except KeyError:
-            raise self.lacks(name) from None
+        if name not in self._known:
+            raise self.lacks(name)
+        return self._known[name]
 
     return property(read)
 

@@ -85,13 +85,15 @@ def read_websites(
 
     data = _decoded(response, request, received)
     path = "$"
+    flags = _flags(data)
     if isinstance(data, dict):
         path = "$.websites"
         data = data.get("websites")
     if not isinstance(data, list):
         problem = Problem("expected an array", section="4.1", where=path)
-        raise _not_as_documented(response, request, [problem])
+        raise _not_as_documented(response, request, [*flags, problem])
     websites, problems = structure_websites(data, path)
+    problems = [*flags, *problems]
     if problems:
         raise _not_as_documented(response, request, problems)
     return tuple(websites)
@@ -113,13 +115,15 @@ def read_added(
     """
     from ._converter import structure_added
 
-    added, problems = structure_added(_decoded(response, request, received))
-    if added is None:
+    data = _decoded(response, request, received)
+    added, problems = structure_added(data)
+    problems = [*_flags(data), *problems]
+    if added is None or problems:
         raise _not_as_documented(
             response,
             request,
             problems,
-            "the service says that the website was added, but its answer",
+            what="the service says that the website was added, but its answer",
         )
     differences = tuple(
         Problem(
@@ -134,9 +138,21 @@ def read_added(
         )
         if asked is not None and not _same(name, asked, applied)
     )
-    for difference in differences:
-        warn(f"{added.hostname} was added otherwise than asked: {difference}")
+    if differences:
+        what = "; ".join(map(str, differences))
+        warn(f"{added.hostname} was added otherwise than asked: {what}")
     return attrs.evolve(added, differences=differences)
+
+
+def _flags(data: JsonValue) -> list[Problem]:
+    """What is wrong with the values that say whether it went well."""
+    if not isinstance(data, dict):
+        return []
+    return [
+        Problem("expected true or false", section="2.2", where=f"$.{name}")
+        for name in ("ok", "success")
+        if name in data and not isinstance(data[name], bool)
+    ]
 
 
 def _same(name: str, asked: object, applied: object) -> bool:
@@ -173,7 +189,7 @@ def read_jsonp(
     if inside is not None:
         judged = attrs.evolve(response, body=inside.encode(errors="surrogatepass"))
     data = _judge(judged, request, received)
-    if inside is None:
+    if inside is None or page_title(response.body) is not None:
         raise _unreadable(response, request, broken)
     if not isinstance(data, dict):
         raise _unreadable(response, request, "holds no object of statistics")
@@ -216,6 +232,7 @@ def read_stats(
         ResponseError: The answer is not what the document says, or not about
             what was asked.
     """
+    asked = _with_totals(asked)
     wanted = _wanted(asked)
     expected = shape(wanted)
     wrong: dict[str, list[Problem]] = {}
@@ -228,7 +245,8 @@ def read_stats(
         *_about_something_else(answer, asked),
     ]
     if problems:
-        raise _not_as_documented(response, request, problems)
+        hint = "" if any(name in answer for name in wanted) else _NOTHING_THERE
+        raise _not_as_documented(response, request, problems, hint=hint)
     for sentence in _worth_a_look(answer, wrong, query, asked):
         warn(sentence)
     context = _Context(_utc(answer, "end"), lambda: _moment(response, received))
@@ -247,14 +265,18 @@ def read_stats(
     )
 
 
+def _with_totals(asked: Asked) -> Asked:
+    """What was asked, as versions 1 and 2 take it: they do not look at fields."""
+    if asked.version >= _OWN_FIELDS:
+        return asked
+    others = (name for name in asked.fields if name not in TOTALS)
+    return attrs.evolve(asked, fields=(*TOTALS, *others))
+
+
 def _wanted(asked: Asked) -> tuple[str, ...]:
     """The names to look for in the answer."""
-    fields = asked.fields
-    if asked.version < _OWN_FIELDS:
-        # Versions 1 and 2 do not look at the fields and always have totals.
-        fields = (*TOTALS, *fields)
-    events = () if asked.events is None else ("events",)
-    return (*(name for name in FIELDS if name in fields), *events)
+    fields = tuple(name for name in FIELDS if name in asked.fields)
+    return fields if asked.events is None else (*fields, "events")
 
 
 def _slowly(
@@ -279,6 +301,10 @@ def _slowly(
 
 
 _LISTS: Final = frozenset((*LISTS, "pages", "histogram", "events"))
+_NOTHING_THERE: Final = (
+    ": it holds nothing of what was requested, which may mean that the website is "
+    "private and needs an API key (section 5)"
+)
 _TOLD: Final = frozenset(
     ("path", "timezone", "version", "start", "end", "generated_in_ms")
 )
@@ -487,10 +513,13 @@ def _not_as_documented(
     response: HttpResponse,
     request: HttpRequest,
     problems: Iterable[Problem],
+    *,
     what: str = "",
+    hint: str = "",
 ) -> ResponseError:
+    what = what or f"the answer to {request}"
     return ResponseError(
-        f"{what or f'the answer to {request}'} is not what the service's document says",
+        f"{what} is not what the service's document says{hint}",
         problems=problems,
         body=response.body,
         request=request,

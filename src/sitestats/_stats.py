@@ -279,10 +279,11 @@ class Stats:
         yield from self._values.items()
 
     def _value(self, name: str) -> Any:
-        try:
-            return self._values[name]
-        except KeyError:
-            raise FieldNotRequestedError(self._why_not(name), name=name) from None
+        # Not in an except block: the KeyError would go along as the context, and
+        # its traceback would keep the whole result alive.
+        if name not in self._values:
+            raise FieldNotRequestedError(self._why_not(name), name=name)
+        return self._values[name]
 
     def _why_not(self, name: str) -> str:
         if name in self.requested:

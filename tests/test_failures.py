@@ -1,0 +1,264 @@
+"""Which error an answer becomes that says no."""
+
+from __future__ import annotations
+
+import datetime as dt
+import pickle
+from typing import Any
+
+import pytest
+from answers import REQUEST, answer, respond
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitestats._errors import (
+    AuthenticationError,
+    BadRequestError,
+    NotFoundError,
+    PermissionDeniedError,
+    RateLimitedError,
+    ResponseError,
+    ServerError,
+    ServiceError,
+    SiteStatsError,
+    WebsiteLockedError,
+)
+from sitestats._responses import check
+
+NOON = dt.datetime(2026, 11, 20, 12, tzinfo=dt.UTC)
+PAGE = b"<!DOCTYPE html><html><head><title>Down &amp; out</title></head></html>"
+
+
+def failed(
+    data: Any, status: int, received: float | None = None, **headers: str
+) -> SiteStatsError:
+    """The error that this answer becomes."""
+    response = respond(data, status, **headers)
+    with pytest.raises(SiteStatsError) as caught:
+        check(response, REQUEST, received=received)
+    assert caught.value.request is REQUEST
+    assert caught.value.body == response.body
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (type(again), str(again)) == (type(caught.value), str(caught.value))
+    return caught.value
+
+
+def no(error: str, **more: Any) -> dict[str, Any]:
+    """A failure as the Stats API sends it."""
+    return {"ok": False, "error": error, "__error": "prose", **more}
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (400, BadRequestError),
+        (401, AuthenticationError),
+        (403, PermissionDeniedError),
+        (404, NotFoundError),
+        (418, BadRequestError),
+        (423, WebsiteLockedError),
+        (429, RateLimitedError),
+        (500, ServerError),
+        (503, ServerError),
+        (599, ServerError),
+    ],
+)
+@pytest.mark.parametrize("data", [no("It broke."), {"success": False}, PAGE, b"", b"{"])
+def test_the_status_tells_the_kind(
+    data: Any, status: int, kind: type[ServiceError]
+) -> None:
+    """Whatever the body is, its status decides, and is in the text."""
+    error = failed(data, status)
+    assert type(error) is kind
+    assert isinstance(error, ServiceError)
+    assert error.status == status
+    assert f"(status {status}, GET /example.com.json)" in str(error)
+
+
+@pytest.mark.parametrize("status", [200, 400])
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        ("No Api-Key found, specify via header", AuthenticationError),
+        ("No User-Id defined", AuthenticationError),
+        ("Invalid user id format, it should be a UUIDv4", AuthenticationError),
+        ("A contains search requires an API key", AuthenticationError),
+        ("Unauthorized", AuthenticationError),
+        ("You need the owner, admin or developer role", PermissionDeniedError),
+        ("Your plan allows 10 websites", PermissionDeniedError),
+        ("Upgrade to add more websites", PermissionDeniedError),
+        ("This API key has no access to the website", PermissionDeniedError),
+    ],
+)
+def test_the_words_tell_of_credentials_and_roles(
+    status: int, message: str, kind: type[ServiceError]
+) -> None:
+    """Missing credentials come as 400 as well, so the message is judged."""
+    for data in (no(message), {"success": False, "error": message}):
+        error = failed(data, status)
+        assert type(error) is kind
+        assert isinstance(error, ServiceError)
+        assert (error.message, error.status) == (message, status)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Fields param is required, e.g. fields=pageviews",
+        "Unknown field 'plan' in \"user-id\" or `role`",
+        "Invalid metadata.api_key and metadata.role",
+        "Invalid date, planned_at is not known",
+    ],
+)
+def test_words_of_the_request_are_not_judged(message: str) -> None:
+    """What the message repeats of the query says nothing about credentials."""
+    assert type(failed(no(message), 400)) is BadRequestError
+
+
+@pytest.mark.parametrize("status", [200, 201, 299])
+@pytest.mark.parametrize("data", [no("It broke."), {"success": False}])
+def test_ok_or_success_false_is_a_failure_whatever_the_status(
+    data: Any, status: int
+) -> None:
+    """A failure in an answer of 2xx is none the less a failure."""
+    error = failed(data, status)
+    assert type(error) is ServiceError
+    assert error.status == status
+
+
+@pytest.mark.parametrize("status", [200, 400, 402, 423, 500])
+def test_the_code_tells_of_a_locked_website(status: int) -> None:
+    """BADGE_REQUIRED is what it says, with whatever status it comes."""
+    error = failed(no("Add the badge", code="BADGE_REQUIRED"), status)
+    assert isinstance(error, WebsiteLockedError)
+    assert (error.code, error.message) == ("BADGE_REQUIRED", "Add the badge")
+
+
+@pytest.mark.parametrize(
+    ("data", "status", "message"),
+    [
+        (no("It broke."), 400, "It broke."),
+        ({"ok": False, "message": "It broke."}, 400, "It broke."),
+        ({"ok": False, "error": {"message": "It broke."}}, 400, "It broke."),
+        ({"ok": False, "error": 7, "message": "It broke."}, 400, "It broke."),
+        ({"ok": False, "error": " "}, 400, "400 (Bad Request) without a message"),
+        (
+            {"status": 404, "message": "/example.com.json"},
+            404,
+            "the service does not know /example.com.json",
+        ),
+        (PAGE, 502, "502 (Bad Gateway) with a page of HTML: Down & out"),
+        (b"<html>", 502, "502 (Bad Gateway) with a page of HTML: no title"),
+        (b"", 503, "503 (Service Unavailable) without a message"),
+        (b"upstream \x1b[31m\xff\ntimed out", 504, "upstream \ufffd[31m\ufffd timed"),
+        (b"", 423, "the website is locked"),
+        (b"", 599, "the service answered 599 without a message"),
+        (b"[1]", 500, "the service answered 500 (Internal Server Error): [1]"),
+    ],
+)
+def test_the_message_is_the_services_or_says_what_came(
+    data: Any, status: int, message: str
+) -> None:
+    """All envelopes give a message, and an answer without one is described."""
+    error = failed(data, status)
+    assert isinstance(error, ServiceError)
+    assert message in error.message
+
+
+def test_a_message_is_one_line_and_not_endless() -> None:
+    """No answer floods a log or writes control characters to a terminal."""
+    error = failed(no("It\nbroke \x1b[2J\ud800 " * 10_000), 400)
+    assert isinstance(error, ServiceError)
+    assert error.message.isprintable()
+    assert len(error.message) <= 500
+
+
+@pytest.mark.parametrize(
+    ("headers", "received", "seconds"),
+    [
+        ({"retry_after": "7"}, None, 7.0),
+        ({"retry_after": "0.5"}, None, 0.5),
+        ({"retry_after": "Fri, 20 Nov 2026 12:00:30 GMT"}, NOON.timestamp(), 30.0),
+        (
+            {
+                "retry_after": "Fri, 20 Nov 2026 12:00:30 GMT",
+                "date": "Fri, 20 Nov 2026 12:00:10 GMT",
+            },
+            0.0,
+            20.0,
+        ),
+        ({"retry_after": "Fri, 20 Nov 2026 12:00:30 GMT"}, None, None),
+        ({"retry_after": "soon"}, 0.0, None),
+        ({}, 0.0, None),
+    ],
+)
+def test_how_long_to_wait(
+    headers: dict[str, str], received: float | None, seconds: float | None
+) -> None:
+    """Seconds need no clock; a date goes by the service's, or else by ours."""
+    error = failed(no("Slow down"), 429, received, **headers)
+    assert isinstance(error, RateLimitedError)
+    assert error.retry_after == seconds
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize(
+    ("location", "shown"),
+    [
+        ("https://me:pw@other.example/a.json?k=v#f", "https://other.example/a.json"),
+        ("/login?next=%2F", "points to /login:"),
+        ("", "another address"),
+        ("https://[", "another address"),
+    ],
+)
+def test_redirects_are_not_followed(status: int, location: str, shown: str) -> None:
+    """The error says where the answer points to, and what to do."""
+    error = failed(b"", status, location=location)
+    assert type(error) is ServiceError
+    assert shown in error.message
+    assert "base address" in error.message
+    assert not {"pw", "k=v"} & set(error.message.replace("?", " ").split())
+
+
+@pytest.mark.parametrize("status", [100, 199, 300, 304, 399])
+def test_a_status_that_no_answer_has(status: int) -> None:
+    """Neither yes nor no nor elsewhere: it is not what the document says."""
+    error = failed(answer(), status)
+    assert isinstance(error, ResponseError)
+    assert str(status) in str(error)
+
+
+@pytest.mark.parametrize("data", [answer(), [], b"<html>", b"", b"null", b"{"])
+def test_an_answer_that_does_not_say_no_passes(data: Any) -> None:
+    """check() judges failures alone, not what the answer holds."""
+    check(respond(data), REQUEST)
+
+
+JSON: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.dictionaries(
+        st.sampled_from(["ok", "success", "error", "message", "code", "status"]),
+        inner,
+        max_size=4,
+    ),
+)
+
+
+@given(
+    JSON | st.binary(max_size=50),
+    st.integers(100, 599),
+    st.dictionaries(
+        st.sampled_from(["retry_after", "date", "location", "content_type"]),
+        st.text(max_size=20),
+    ),
+)
+def test_any_answer_passes_or_is_one_of_our_errors(
+    data: Any, status: int, headers: dict[str, str]
+) -> None:
+    """No body, status or header raises anything else."""
+    try:
+        check(respond(data, status, **headers), REQUEST)
+    except (ServiceError, ResponseError) as error:
+        assert str(error)  # noqa: PT017  either outcome is right
+    else:
+        assert 200 <= status < 300

@@ -1,0 +1,693 @@
+"""From responses to models, or to errors that say what is wrong."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import threading
+import warnings
+from typing import Any
+
+import pytest
+from answers import REQUEST, answer, entry, read, respond
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitestats._entries import EventCount, IncompletePageEntry, ListEntry, PageEntry
+from sitestats._errors import (
+    AuthenticationError,
+    BadRequestError,
+    FieldNotRequestedError,
+    ResponseError,
+    ServiceError,
+    SiteStatsError,
+    SiteStatsWarning,
+)
+from sitestats._query import StatsQuery
+from sitestats._responses import read_added, read_json, read_jsonp, read_websites
+from sitestats._stats import FIELDS
+
+QUERY = StatsQuery("example.com")
+TOTALS = QUERY.fields("pageviews", "visitors")
+GOOD = answer(pageviews=66, visitors=41)
+
+# The two answers of version 5 that are public.
+ONE_PAGE = (
+    b'{"ok":true,"docs":"https://docs.simpleanalytics.com/api","info":"false",'
+    b'"hostname":"de.serlo.org","url":"https://de.serlo.org",'
+    b'"path":"/mathe/1555/zylinder","start":"2023-04-25T22:00:00.000Z",'
+    b'"end":"2023-05-26T22:59:59.999Z","version":5,"timezone":"Europe/Berlin",'
+    b'"pages":[{"value":"/mathe/1555/zylinder","pageviews":695,"visitors":397}],'
+    b'"generated_in_ms":860}'
+)
+ALL_PAGES = (
+    b'{"ok":true,"docs":"https://docs.simpleanalytics.com/api","info":"false",'
+    b'"hostname":"blog.simpleanalytics.com","url":"https://blog.simpleanalytics.com",'
+    b'"path":"*","start":"2021-01-01T00:00:00.000Z","end":"2021-01-06T23:59:59.999Z",'
+    b'"version":5,"timezone":"UTC","pageviews":66,"visitors":41,"pages":['
+    b'{"value":"/","pageviews":36,"visitors":28},'
+    b'{"value":"/practical-privacy-tips-for-your-business","pageviews":2,'
+    b'"visitors":2}],"generated_in_ms":398}'
+)
+
+
+ASKED = "'example.com' was asked for"
+
+
+def problems(query: StatsQuery, data: Any, **more: Any) -> list[str]:
+    """What is wrong with this answer to *query*."""
+    with pytest.raises(ResponseError) as caught:
+        read(query, data, **more)
+    assert caught.value.body == respond(data).body
+    assert caught.value.request is not None
+    assert all(str(one) in str(caught.value) for one in caught.value.problems)
+    return [f"{one.where}: {one.message}" for one in caught.value.problems]
+
+
+# --- good answers -------------------------------------------------------------------
+
+
+def test_a_real_answer_about_one_page() -> None:
+    """Everything that it tells is there, in its own type."""
+    query = StatsQuery("de.serlo.org").path("/mathe/1555/zylinder").version(5)
+    stats = read(query.fields("pages").timezone("Europe/Berlin"), ONE_PAGE)
+    assert [*stats.pages] == [PageEntry("/mathe/1555/zylinder", 695, 397)]
+    assert (stats.hostname, stats.path) == ("de.serlo.org", "/mathe/1555/zylinder")
+    assert (stats.version, stats.timezone) == (5, "Europe/Berlin")
+    assert stats.generated_in_ms == 860
+    assert stats.start == dt.datetime(2023, 4, 25, 22, tzinfo=dt.UTC)
+    assert stats.end == dt.datetime(2023, 5, 26, 22, 59, 59, 999_000, tzinfo=dt.UTC)
+    assert stats.extra == {}
+    assert stats.body == ONE_PAGE
+
+
+def test_a_real_answer_about_a_website() -> None:
+    """Totals and pages are typed, and nothing warns."""
+    query = StatsQuery("blog.simpleanalytics.com").version(5)
+    stats = read(query.fields("pageviews", "visitors", "pages"), ALL_PAGES)
+    assert (stats.pageviews, stats.visitors, len(stats.pages)) == (66, 41, 2)
+    assert stats.path == "*"
+
+
+def test_an_answer_with_every_field() -> None:
+    """Each of the fifteen fields and the events has its plain type."""
+    lists = [name for name in FIELDS if name.endswith("s") and "views" not in name]
+    lists = [name for name in lists if name not in {"visitors", "pages"}]
+    data = answer(
+        **{name: [entry("NL"), entry(None)] for name in lists},
+        pageviews=66,
+        visitors=41,
+        pages=[entry(seconds_on_page=12)],
+        histogram=[{"date": "2026-11-20", "pageviews": 3, "visitors": 2}],
+        seconds_on_page=30,
+        events=[{"name": "signup", "total": 7}],
+    )
+    stats = read(QUERY.fields(*FIELDS).events("signup"), data)
+    assert stats.requested == (*FIELDS, "events")
+    assert all(name in stats for name in stats.requested)
+    assert [one.value for one in stats.countries] == ["NL", None]
+    assert [one.seconds_on_page for one in stats.pages] == [12.0]
+    assert stats.seconds_on_page == 30.0
+    assert stats.histogram[0].date == dt.date(2026, 11, 20)
+    assert [*stats.events] == [EventCount("signup", 7)]
+    assert len(lists) == 10
+    for name in lists:
+        assert [one.value for one in getattr(stats, name)] == ["NL", None]
+
+
+def test_what_was_not_asked_for_is_in_raw_alone() -> None:
+    """A field that came unasked is no attribute, and its shape is not judged."""
+    stats = read(QUERY.fields("visitors"), answer(visitors=41, pages="?", events=7))
+    assert "pages" not in stats
+    assert "pages" not in stats.extra
+    assert stats.raw()["pages"] == "?"
+    with pytest.raises(FieldNotRequestedError, match="pages"):
+        _ = stats.pages
+
+
+def test_an_answer_without_an_envelope() -> None:
+    """What the answer does not tell is None, as the document shows no envelope."""
+    stats = read(TOTALS, {"pageviews": 66, "visitors": 41})
+    assert stats.visitors == 41
+    assert stats.hostname is stats.path is stats.timezone is stats.version is None
+    assert stats.start is stats.end is stats.generated_in_ms is None
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("2026-11-20T12:00:00.000Z", "2026-11-20T12:00:00+00:00"),
+        ("2026-11-20T12:00:00", "2026-11-20T12:00:00+00:00"),
+        ("2026-11-20T12:00:00+01:00", "2026-11-20T11:00:00+00:00"),
+        ("2026-11-20", "2026-11-20T00:00:00+00:00"),
+    ],
+)
+def test_the_period_is_in_utc(text: str, moment: str) -> None:
+    """Whatever zone the answer tells it in, start and end are aware and in UTC."""
+    stats = read(TOTALS, {**GOOD, "start": text, "end": text})
+    assert stats.start == stats.end == dt.datetime.fromisoformat(moment)
+    assert stats.start is not None
+    assert stats.start.tzinfo is dt.UTC
+
+
+@pytest.mark.parametrize(
+    ("limit", "count", "truncated"), [(2, 2, True), (3, 2, False), (1, 2, True)]
+)
+def test_a_list_as_long_as_the_limit_is_truncated(
+    limit: int, count: int, *, truncated: bool
+) -> None:
+    """There may be more than the answer holds."""
+    data = answer(countries=[entry()] * count)
+    assert read(QUERY.fields("countries").limit(limit), data).countries.truncated is (
+        truncated
+    )
+
+
+def test_the_limit_in_force_is_fifty_when_none_was_set() -> None:
+    """Fifty entries without a limit of the query's own may not be all."""
+    query = QUERY.fields("pages")
+    assert read(query, answer(pages=[entry()] * 50)).pages.truncated
+    assert not read(query, answer(pages=[entry()] * 49)).pages.truncated
+
+
+def test_the_histogram_and_named_events_are_never_truncated() -> None:
+    """The limit shortens neither; all events end at a thousand."""
+    days = [{"date": "2026-11-20", "pageviews": 3, "visitors": 2}] * 60
+    names = [f"event{number}" for number in range(1000)]
+    events = [{"name": name, "total": 1} for name in names]
+    data = answer(histogram=days, events=events)
+    query = QUERY.fields("histogram").limit(50)
+    assert not read(query, data).histogram.truncated
+    assert not read(query.events(*names), data).events.truncated
+    assert read(query.all_events(), data).events.truncated
+    assert not read(query.all_events(), {**data, "events": events[1:]}).events.truncated
+
+
+def test_odd_entries_do_not_break_an_answer() -> None:
+    """Plain strings, unknown keys and halves of characters are taken."""
+    data = answer(pages=["/", entry("/\ud800", more={})], countries=[entry(None)])
+    stats = read(QUERY.fields("pages", "countries"), data)
+    assert stats.pages[0] == IncompletePageEntry({"value": "/"})
+    assert stats.pages[1].value == "/\ud800"
+    assert [*stats.countries] == [ListEntry(None, 3, 2)]
+
+
+def test_seconds_may_be_left_out() -> None:
+    """Too few visits: None, in the root and in an entry, and no error."""
+    query = QUERY.fields("pages", "seconds_on_page")
+    for page in (entry(), entry(seconds_on_page=None)):
+        stats = read(query, answer(pages=[page]))
+        assert stats.seconds_on_page is None
+        assert stats.pages[0].seconds_on_page is None
+
+
+def test_events_are_found_in_lower_case() -> None:
+    """The service stores names in lower case, whatever the query's case."""
+    data = answer(events=[{"name": "signup", "total": 7}])
+    assert read(QUERY.events("SignUp"), data).events[0].total == 7
+
+
+NOON = dt.datetime(2026, 11, 20, 12, tzinfo=dt.UTC).timestamp()
+TODAY = answer(histogram=[{"date": "2026-11-20", "pageviews": 3, "visitors": 2}])
+
+
+@pytest.mark.parametrize(
+    ("headers", "received", "partial"),
+    [
+        ({"date": "Fri, 20 Nov 2026 12:00:00 GMT"}, None, True),
+        ({"date": "Sat, 21 Nov 2026 12:00:00 GMT"}, NOON, False),
+        ({"date": "yesterday"}, NOON, True),
+        ({}, NOON, True),
+        ({}, NOON + 86_400, False),
+        ({}, None, False),
+    ],
+)
+def test_the_service_s_clock_marks_the_current_day(
+    headers: dict[str, str], received: float | None, *, partial: bool
+) -> None:
+    """The date of the answer counts before the time that we received it."""
+    stats = read(QUERY.fields("histogram"), TODAY, received=received, **headers)
+    assert stats.histogram[0].partial is partial
+
+
+# --- answers to another question ----------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [name for name in FIELDS if name != "seconds_on_page"])
+def test_a_requested_field_that_is_missing_is_an_error(name: Any) -> None:
+    """Nothing that was asked for is silently absent."""
+    query = QUERY.fields(name).events("signup")
+    assert problems(query, answer(events=[{"name": "signup", "total": 7}])) == [
+        f"$.{name}: was requested and is missing"
+    ]
+
+
+def test_a_requested_event_that_is_missing_is_an_error() -> None:
+    """Each name that was asked for has its count, or the list is missing."""
+    query = QUERY.events("signup", "purchase")
+    data = answer(events=[{"name": "signup", "total": 7}])
+    assert problems(query, data) == [
+        "$.events: the event 'purchase' was requested and is missing"
+    ]
+    assert problems(query, answer()) == ["$.events: was requested and is missing"]
+    assert len(read(QUERY.all_events(), answer(events=[])).events) == 0
+
+
+@pytest.mark.parametrize("hostname", ["other.example", "", "www.example.com", "/"])
+def test_another_website_is_an_error(hostname: str) -> None:
+    """Numbers of another website must not be taken for those of this one."""
+    assert problems(TOTALS, {**GOOD, "hostname": hostname}) == [
+        f"$.hostname: the answer is about {hostname!r}, and {ASKED}"
+    ]
+
+
+def test_a_host_name_may_be_written_otherwise() -> None:
+    """Case, a dot at the end and the script make no other website."""
+    for asked, answered in (
+        ("example.com", "Example.COM."),
+        ("bücher.example", "Bücher.example"),
+        ("xn--bcher-kva.example", "bücher.example"),
+    ):
+        query = StatsQuery(asked).fields("visitors")
+        assert read(query, answer(visitors=1, hostname=answered)).visitors == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "told", "words"),
+    [
+        (TOTALS.timezone("Europe/Paris"), {}, ["time zone", "'UTC'", "'Europe/Paris'"]),
+        (TOTALS, {"version": 5}, ["version", "5", "6"]),
+        (TOTALS.path("/a"), {"path": "*"}, ["page", "'*'", "'/a'"]),
+        (TOTALS, {"path": "/a"}, ["page", "'/a'", "all pages"]),
+        (TOTALS, {"version": "6"}, ["version", 'expected int, got "6"']),
+        (TOTALS, {"generated_in_ms": 0.5}, ["generated_in_ms", "0.5"]),
+        (TOTALS, {"start": "soon"}, ["start", "'soon'", "no date"]),
+        (TOTALS, {"end": 7}, ["end", "7"]),
+        (TOTALS, {"end": "0001-01-01T00:00:00+14:00"}, ["end", "no date"]),
+    ],
+)
+def test_what_is_worth_a_look_is_a_warning(
+    query: StatsQuery, told: dict[str, Any], words: list[str]
+) -> None:
+    """Another zone, version or page than asked, and what can't be used."""
+    with pytest.warns(SiteStatsWarning) as caught:
+        stats = read(query, {**GOOD, **told})
+    assert len(caught) == 1
+    assert all(word in str(caught[0].message) for word in words)
+    assert caught[0].filename.endswith("answers.py")
+    assert stats.visitors == 41
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        (TOTALS.path("/a b/ü"), "/a b/ü"),
+        (TOTALS.path("/a b/ü"), "/a%20b/%C3%BC"),
+        (TOTALS.where(page="/a"), "/a"),
+        (TOTALS.where(pages=["/a*"]), "/a*"),
+        (TOTALS, "*"),
+        (TOTALS, None),
+    ],
+)
+def test_a_page_that_was_asked_for_is_nothing_to_warn_of(
+    query: StatsQuery, path: str | None
+) -> None:
+    """Encoded or not, by the address or by a filter."""
+    assert read(query, {**GOOD, "path": path}).path == path
+
+
+def test_one_error_lists_all_problems() -> None:
+    """What is wrong, what is missing and what was not asked, at once."""
+    query = QUERY.fields("pageviews", "visitors", "pages").events("signup")
+    pages = [entry(), entry(), entry(), entry(visitors="12")]
+    data = answer(hostname="other.example", pageviews=None, pages=pages, events=[])
+    assert problems(query, data) == [
+        "$.pageviews: expected int, got null",
+        '$.pages[3].visitors: expected int, got "12"',
+        "$.visitors: was requested and is missing",
+        "$.events: the event 'signup' was requested and is missing",
+        f"$.hostname: the answer is about 'other.example', and {ASKED}",
+    ]
+
+
+def test_the_text_of_an_error_does_not_list_thousands() -> None:
+    """All problems are in .problems, and the first fifty in the text."""
+    with pytest.raises(ResponseError) as caught:
+        read(
+            QUERY.fields("pages"), answer(pages=[entry(visitors=None, value=7)] * 1000)
+        )
+    assert len(caught.value.problems) == 1000
+    assert str(caught.value).count("\n") == 51
+    assert str(caught.value).endswith("… and 950 more in .problems")
+
+
+def test_an_error_comes_without_warnings() -> None:
+    """A warning that is made an error must not hide the error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        problems(TOTALS, {**GOOD, "visitors": None, "version": "6"})
+
+
+@pytest.mark.parametrize("name", ["ok", "success"])
+@pytest.mark.parametrize("value", [None, "false", "true", 0, 1])
+def test_a_flag_that_is_no_boolean_is_an_error(name: str, value: Any) -> None:
+    """Whether the service said yes is not guessed."""
+    assert problems(TOTALS, {**GOOD, name: value})[0].startswith(f"$.{name}: expected")
+
+
+# --- older versions -----------------------------------------------------------------
+
+VERSION_1 = {
+    "timezone": "UTC",
+    "pageviews": 66,
+    "visits": [{"date": "2026-11-20", "pageviews": 3}],
+    "agents": [{"count": 1, "browser_name": "Firefox"}],
+}
+VERSION_2 = {
+    "ok": True,
+    "error": None,
+    "visits": [{"date": "2026-11-20", "pageviews": 3, "uniques": 2}],
+    "pages": [{"value": "/", "visits": 3, "uniqueVisits": 2}],
+}
+
+
+def test_version_1_gives_its_total() -> None:
+    """Fields are not looked at there, so the total counts as requested."""
+    stats = read(QUERY.version(1), VERSION_1)
+    assert stats.pageviews == 66
+    assert stats.requested == ("pageviews", "visitors")
+    assert "visitors" not in stats
+    with pytest.raises(FieldNotRequestedError, match="not in this answer"):
+        _ = stats.visitors
+    assert stats.raw() == VERSION_1
+    assert set(stats.extra) == {"visits", "agents"}
+
+
+def test_version_2_gives_what_it_has() -> None:
+    """Its entries have other counts, which are lacking and in raw()."""
+    stats = read(QUERY.version(2).fields("pages", "countries"), VERSION_2)
+    assert stats.pages[0].value == "/"
+    assert not hasattr(stats.pages[0], "pageviews")
+    assert "countries" not in stats
+    assert stats.raw() == VERSION_2
+
+
+@pytest.mark.parametrize("version", [3, 4])
+def test_versions_3_and_4_may_lack_and_shape_otherwise(version: int) -> None:
+    """A list of another shape is left out; a total of another type is an error."""
+    query = QUERY.version(version).fields("visitors", "pages", "histogram")
+    data = answer(version=version, visitors=41, pages={"/": 3})
+    stats = read(query, data)
+    assert stats.visitors == 41
+    assert [name for name in stats.requested if name in stats] == ["visitors"]
+    with pytest.raises(FieldNotRequestedError, match="below 5"):
+        _ = stats.pages
+    assert problems(query, {**data, "visitors": "41"}) == [
+        '$.visitors: expected int, got "41"'
+    ]
+
+
+# --- no answers -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (b"", "is empty"),
+        (b"  \n", "is empty"),
+        (b"<!doctype html><title>App</title>", "a page of HTML with the title 'App'"),
+        (b"\xef\xbb\xbf <html>", "a page of HTML, not JSON"),
+        (b'{"pageviews": 66, "visit', "no JSON at character"),
+        (b'{"pageviews": NaN}', "holds NaN"),
+        (b'{"pageviews": "\xff"}', "no UTF-8"),
+        (b"[" * 10_000, "nested too deeply"),
+        (b"show({})", "no JSON"),
+    ],
+)
+def test_a_body_that_is_no_json(body: bytes, why: str) -> None:
+    """Each way to be no JSON is told, for each kind of answer."""
+    response = respond(body)
+    for reader in (
+        lambda: read(TOTALS, body),
+        lambda: read_websites(response, REQUEST),
+        lambda: read_json(response, REQUEST),
+        lambda: read_added(
+            response, REQUEST, hostname="example.com", timezone=None, public=False
+        ),
+    ):
+        with pytest.raises(ResponseError, match=why) as caught:
+            reader()
+        assert caught.value.body == body
+
+
+@pytest.mark.parametrize("data", [[], "text", 7, None, True])
+def test_json_that_is_no_object(data: Any) -> None:
+    """Statistics come in an object."""
+    assert problems(TOTALS, data) == ["$: expected an object"]
+
+
+def test_an_answer_is_deep_where_nobody_looks() -> None:
+    """Nesting without end is an error, also in a thread with a small stack."""
+    deep = b"[" * 10_000 + b"]" * 10_000
+    body = json.dumps(GOOD).encode()[:-1] + b', "more": ' + deep + b"}"
+    caught: list[Exception] = []
+
+    def run() -> None:
+        try:
+            read(TOTALS, body)
+        except Exception as error:  # noqa: BLE001  whichever it is, it is shown below
+            caught.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert [type(error) for error in caught] == [ResponseError]
+
+
+def test_equal_keys_and_marks_are_taken() -> None:
+    """Of equal keys the last one counts, and a mark of the byte order is skipped."""
+    body = b'\xef\xbb\xbf{"pageviews": "x", "pageviews": 66, "visitors": 41}'
+    assert read(TOTALS, body).pageviews == 66
+
+
+def test_numbers_without_end() -> None:
+    """A huge int is an int where one is due; where none was asked it is nothing."""
+    body = b'{"pageviews": %s, "visitors": 41, "more": %s}' % (b"1" * 400, b"1" * 5000)
+    stats = read(TOTALS, body)
+    assert stats.pageviews == int("1" * 400)
+    assert stats.extra == {"more": float("inf")}
+    with pytest.raises(ResponseError, match="visitors: expected int"):
+        read(TOTALS, b'{"pageviews": 1, "visitors": %s}' % (b"1" * 5000))
+
+
+def test_a_private_website_without_a_key() -> None:
+    """With the data missing, the error says that a key may be what it takes."""
+    with pytest.raises(ResponseError, match="API key"):
+        read(TOTALS, answer())
+
+
+def test_a_failure_is_judged_before_the_shape() -> None:
+    """Statistics that say no are the service's error, not a wrong shape."""
+    failure = {"ok": False, "error": "No Api-Key found"}
+    with pytest.raises(AuthenticationError):
+        read(TOTALS, failure)
+    with pytest.raises(AuthenticationError):
+        read(TOTALS, {**GOOD, **failure})
+    with pytest.raises(BadRequestError):
+        read(TOTALS, GOOD, status=400)
+
+
+BYTES = json.dumps(GOOD | {"pages": [entry()]}, ensure_ascii=False).encode()
+
+
+@given(st.data())
+def test_any_bytes_are_statistics_or_one_of_our_errors(data: st.DataObject) -> None:
+    """Whatever is done to an answer, nothing else is raised, then or later."""
+    body = bytearray(BYTES)
+    for _ in range(data.draw(st.integers(0, 3))):
+        place = data.draw(st.integers(0, len(body)))
+        body[place : place + data.draw(st.integers(0, 9))] = data.draw(
+            st.binary(max_size=3)
+            | st.sampled_from([b"NaN", b"1e999", b"\\ud800", b"1" * 5000, b"[" * 2000])
+        )
+    query = QUERY.fields("pageviews", "visitors", "pages")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SiteStatsWarning)
+        try:
+            stats = read(query, bytes(body))
+        except SiteStatsError:
+            return
+    assert stats.raw()
+    assert repr(stats)
+    assert json.dumps(stats.to_dict())
+
+
+def test_a_status_of_success_without_a_body() -> None:
+    """204 is no statistics, and is None for a custom endpoint."""
+    with pytest.raises(ResponseError, match="is empty"):
+        read(TOTALS, b"", status=204)
+    assert read_json(respond(b"", 204), REQUEST) is None
+
+
+# --- custom endpoints -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("data", [None, [], {}, 7, "text", {"ok": True, "a": [1.5]}])
+def test_a_custom_endpoint_answers_plain_json(data: Any) -> None:
+    """Any JSON is taken as it is, null included."""
+    assert read_json(respond(data), REQUEST) == data
+
+
+def test_a_custom_endpoint_may_fail() -> None:
+    """Its failures are judged like all others."""
+    with pytest.raises(ServiceError):
+        read_json(respond({"ok": False}), REQUEST)
+
+
+# --- websites -------------------------------------------------------------------------
+
+WEBSITE: dict[str, Any] = {
+    "hostname": "example.com",
+    "is_public": False,
+    "timezone": "UTC",
+    "has_ssl": True,
+    "has_script": True,
+    "own_hostname": None,
+    "label": "",
+    "pageviews": 1200,
+    "events": 30,
+}
+
+
+@pytest.mark.parametrize("wrap", [lambda it: it, lambda it: {"websites": it}])
+def test_websites_come_in_an_object_or_bare(wrap: Any) -> None:
+    """The document shows an object, clients in the wild expect an array."""
+    (website,) = read_websites(respond(wrap([WEBSITE])), REQUEST)
+    assert (website.hostname, website.label, website.events) == ("example.com", "", 30)
+    assert read_websites(respond(wrap([])), REQUEST) == ()
+
+
+@pytest.mark.parametrize(
+    ("data", "where"),
+    [
+        ({}, "$.websites"),
+        ({"websites": {}}, "$.websites"),
+        ({"websites": [7]}, "$.websites[0]"),
+        ([{**WEBSITE, "events": None}], "$[0].events"),
+        ({"success": "yes", "websites": []}, "$.success"),
+        (7, "$"),
+    ],
+)
+def test_websites_of_another_shape(data: Any, where: str) -> None:
+    """The wrong place is named by its path."""
+    with pytest.raises(ResponseError) as caught:
+        read_websites(respond(data), REQUEST)
+    assert [one.where for one in caught.value.problems] == [where]
+
+
+ADDED: dict[str, Any] = {
+    "ok": True,
+    "success": True,
+    "hostname": "example.com",
+    "customDomain": None,
+    "public": False,
+    "timezone": "UTC",
+    "validDNS": True,
+}
+
+
+def add(data: Any, **more: Any) -> Any:
+    """What a client would make of this answer to adding a website."""
+    asked: dict[str, Any] = {"hostname": "example.com", "timezone": None}
+    return read_added(respond(data), REQUEST, **{**asked, "public": False, **more})
+
+
+def test_a_website_was_added_as_asked() -> None:
+    """Nothing differs, and nothing warns."""
+    added = add({**ADDED, "hostname": "Example.com"}, timezone="UTC")
+    assert (added.hostname, added.differences) == ("Example.com", ())
+
+
+def test_a_website_was_added_otherwise_than_asked() -> None:
+    """It exists, so it is no error; each difference is told and warned about."""
+    with pytest.warns(SiteStatsWarning) as caught:
+        added = add(
+            {**ADDED, "hostname": "other.example"}, timezone="Europe/Paris", public=True
+        )
+    assert added.timezone == "UTC"
+    wheres = [one.where for one in added.differences]
+    assert wheres == ["hostname", "timezone", "public"]
+    assert len(caught) == 1
+    assert all(where in str(caught[0].message) for where in wheres)
+
+
+def test_an_unreadable_result_says_that_the_website_was_added() -> None:
+    """Nobody should add it again because of a wrong shape."""
+    with pytest.raises(ResponseError, match="was added") as caught:
+        add({**ADDED, "validDNS": None, "ok": 1})
+    assert [one.where for one in caught.value.problems] == ["$.ok", "$.validDNS"]
+    with pytest.raises(ServiceError):
+        add({**ADDED, "success": False})
+
+
+# --- JSONP ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'show({"ok":true})',
+        '/**/ typeof show === "function" && show({"ok":true});\n',
+        'show ( {"value":"show() and more)"} ) ;',
+        '\ufeffshow({"pages":["\\ud800ü"]});',
+    ],
+)
+def test_jsonp_is_given_as_it_was_served(text: str) -> None:
+    """However it is wrapped, the text is not touched."""
+    body = text.encode()
+    assert read_jsonp(respond(body), REQUEST, "show") == text.lstrip("\ufeff")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'show({"ok":false,"error":"No Api-Key found"});',
+        '{"ok":false,"error":"No Api-Key found"}',
+    ],
+)
+@pytest.mark.parametrize("status", [200, 400])
+def test_a_wrapped_failure_is_unwrapped(text: str, status: int) -> None:
+    """A failure is one whether it is wrapped or not."""
+    with pytest.raises(AuthenticationError, match="No Api-Key found"):
+        read_jsonp(respond(text.encode(), status), REQUEST, "show")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b'{"ok":true}',
+        b'other({"ok":true})',
+        b'a.show({"ok":true})',
+        b"show(",
+        b"show()",
+        b"show([])",
+        b"show({)",
+        b'show({"a":"\xff"})',
+        b"<html>show({})</html>",
+    ],
+)
+def test_what_is_no_jsonp(body: bytes) -> None:
+    """An answer that would not call the function with an object is refused."""
+    with pytest.raises(ResponseError):
+        read_jsonp(respond(body), REQUEST, "show")
+
+
+@given(st.binary(max_size=40), st.integers(100, 599))
+def test_any_bytes_are_jsonp_or_one_of_our_errors(body: bytes, status: int) -> None:
+    """Nothing else is raised."""
+    try:
+        text = read_jsonp(respond(b"show(" + body + b")", status), REQUEST, "show")
+    except SiteStatsError:
+        return
+    assert text.startswith("show(")

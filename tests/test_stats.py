@@ -1,0 +1,188 @@
+"""Statistics as a value that knows what was asked."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import json
+import pickle
+import weakref
+from typing import Any
+
+import attrs
+import pytest
+from answers import answer, entry, read
+
+from sitestats._asked import Asked
+from sitestats._errors import FieldNotRequestedError, ResponseError
+from sitestats._query import StatsQuery
+from sitestats._stats import FIELDS, Stats
+
+QUERY = StatsQuery("example.com").fields("visitors", "pages", "histogram")
+DATA = answer(
+    visitors=41,
+    pages=[entry("/"), "/a"],
+    histogram=[{"date": "2026-11-20", "pageviews": 3, "visitors": 2}],
+)
+
+
+def stats(query: StatsQuery = QUERY, **more: Any) -> Stats:
+    """The statistics of an answer to *query*."""
+    return read(query, {**DATA, **more})
+
+
+@pytest.mark.parametrize("name", [*FIELDS, "events"])
+def test_what_was_not_requested_raises_by_name(name: str) -> None:
+    """The error says which step to add, and counts as a missing attribute."""
+    query = StatsQuery("example.com").version(1)
+    result = read(query, {})
+    with pytest.raises(FieldNotRequestedError) as caught:
+        getattr(result, name)
+    assert caught.value.name == name
+    assert caught.value.obj is None
+    assert not hasattr(result, name)
+    assert getattr(result, name, None) is None
+    assert name not in result
+
+
+def test_the_error_shows_the_whole_step() -> None:
+    """The step replaces what an earlier call set, so it names all fields."""
+    result = stats(QUERY.fields("pages"))
+    with pytest.raises(FieldNotRequestedError) as caught:
+        _ = result.visitors
+    assert str(caught.value).endswith(".fields('pages', 'visitors')")
+    with pytest.raises(FieldNotRequestedError, match=r"\.events\('…'\)"):
+        _ = result.events
+
+
+def test_an_error_does_not_keep_the_result_alive() -> None:
+    """A kept error must not keep megabytes."""
+    result = stats()
+    alive = weakref.ref(result)
+    errors: list[FieldNotRequestedError] = []
+    try:
+        _ = result.events
+    except FieldNotRequestedError as error:
+        errors.append(error.with_traceback(None))
+    del result
+    gc.collect()
+    assert alive() is None
+    assert errors[0].name == "events"
+
+
+def test_zero_is_a_value() -> None:
+    """Zero, none and not requested do not mix."""
+    query = QUERY.fields("visitors", "seconds_on_page")
+    result = read(query, answer(visitors=0, seconds_on_page=None))
+    assert result.visitors == 0
+    assert result.seconds_on_page is None
+    assert "seconds_on_page" in result
+    assert "pageviews" not in result
+
+
+def test_what_was_requested_is_in_the_order_of_the_document() -> None:
+    """However the query names them."""
+    result = stats(QUERY.events("signup"), events=[{"name": "signup", "total": 7}])
+    assert result.requested == ("visitors", "histogram", "pages", "events")
+    assert [*result.to_dict()][-4:] == [*result.requested]
+
+
+def test_results_are_equal_when_query_and_values_are() -> None:
+    """What the answer tells besides does not count."""
+    assert stats() == stats(generated_in_ms=7, more=1)
+    assert hash(stats()) == hash(stats(generated_in_ms=7))
+    assert stats() != stats(visitors=42)
+    assert stats() != stats(pages=["/a", entry("/")])
+    assert stats(QUERY.limit(7)) != stats()
+    assert stats() != {"visitors": 41}
+
+
+def test_results_pickle_and_copy() -> None:
+    """Everything survives: values, what was asked, and the answer itself."""
+    result = stats(more=1)
+    for other in (
+        pickle.loads(pickle.dumps(result)),
+        copy.copy(result),
+        copy.deepcopy(result),
+    ):
+        assert other == result
+        assert other.query == QUERY
+        assert (other.body, other.extra) == (result.body, {"more": 1})
+        assert other.pages.truncated is result.pages.truncated
+        assert other.end == result.end
+        with pytest.raises(FieldNotRequestedError):
+            _ = other.events
+
+
+def test_results_are_frozen() -> None:
+    """Neither fields nor what the answer tells can be changed."""
+    result = stats()
+    for name in ("visitors", "hostname", "more"):
+        with pytest.raises(AttributeError):
+            setattr(result, name, 7)
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+        result.body = b""  # type: ignore[misc]
+
+
+def test_nothing_is_lost() -> None:
+    """The whole answer is in raw(), what is not known in extra, prose in neither."""
+    result = stats(more={"a": [1.5]}, requested=7, extra=8, __pages="prose")
+    assert result.raw() == {
+        **DATA,
+        "more": {"a": [1.5]},
+        "requested": 7,
+        "extra": 8,
+        "__pages": "prose",
+    }
+    assert result.extra == {"more": {"a": [1.5]}, "requested": 7, "extra": 8}
+    assert json.loads(result.body) == result.raw()
+    result.raw()["visitors"] = 7
+    assert result.raw()["visitors"] == 41
+
+
+def test_a_result_becomes_json() -> None:
+    """What the answer tells about itself and what was requested, as plain values."""
+    result = stats(QUERY.fields("visitors", "pages"))
+    assert json.loads(json.dumps(result.to_dict())) == {
+        "hostname": "example.com",
+        "path": "*",
+        "timezone": "UTC",
+        "version": 6,
+        "generated_in_ms": 398,
+        "start": "2026-10-20T00:00:00+00:00",
+        "end": "2026-11-20T23:59:59.999000+00:00",
+        "visitors": 41,
+        "pages": [
+            {"value": "/", "pageviews": 3, "visitors": 2},
+            {"value": "/a", "pageviews": None, "visitors": None},
+        ],
+    }
+
+
+def test_the_repr_is_short() -> None:
+    """A person reads it: the website, the period, totals, and how long lists are."""
+    result = stats(QUERY.limit(2), pages=[entry()] * 1000)
+    assert repr(result) == (
+        "Stats('example.com', start=2026-10-20 00:00Z, end=2026-11-20 23:59Z, "
+        "visitors=41, histogram=<1 entry>, pages=<1000 entries, truncated>)"
+    )
+    assert repr(read(QUERY.fields("visitors"), {"visitors": 41})) == (
+        "Stats('example.com', visitors=41)"
+    )
+
+
+def test_rich_is_told_the_same() -> None:
+    """Rich shows what the answer tells and what was requested."""
+    told = [*stats().__rich_repr__()]
+    assert told[0] == "example.com"
+    assert ("visitors", 41) in told
+    assert [one[0] for one in told[-3:]] == ["visitors", "histogram", "pages"]
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{"])
+def test_a_result_that_was_made_by_hand_may_have_no_answer(body: bytes) -> None:
+    """Its raw() says so in an error of ours."""
+    result = Stats(query=QUERY, asked=Asked("example.com"), values={}, body=body)
+    with pytest.raises(ResponseError):
+        result.raw()
+    assert repr(result) == "Stats('example.com')"

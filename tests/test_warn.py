@@ -1,0 +1,34 @@
+"""Where a warning is shown."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from sitestats import _warn
+from sitestats._errors import SiteStatsWarning
+from sitestats._warn import warn
+
+
+def test_a_warning_is_shown_at_the_first_line_outside_of_the_package() -> None:
+    """However deep in the package it is raised, the user sees a line of their own."""
+    code = "def deeper(n):\n    warn('look') if n == 0 else deeper(n - 1)\n"
+    inside = {"warn": warn}
+    exec(compile(code, _warn.__file__, "exec"), inside)
+    for depth in (0, 7):
+        with pytest.warns(SiteStatsWarning, match="look") as caught:
+            inside["deeper"](depth)
+        assert caught[0].filename == __file__
+
+
+def test_a_warning_without_a_user_is_shown_all_the_same() -> None:
+    """With no frame outside of the package, the last one is taken."""
+
+    def in_a_thread() -> None:
+        thread = threading.Thread(target=warn, args=("look",))
+        thread.start()
+        thread.join()
+
+    with pytest.warns(SiteStatsWarning, match="look"):
+        in_a_thread()
