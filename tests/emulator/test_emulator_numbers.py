@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx
-import plain
 import pytest
-from asking import asker
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plain import Row
 
+import plain
 import sitestats.emulator
+from asking import asker
+from plain import Row
 from sitestats.emulator import Emulator
 
 FIELDS = ["pageviews", "visitors", "histogram", *plain.LISTS, "seconds_on_page"]

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asking import NOW, Ask
 
+from asking import NOW, Ask
 from sitestats.emulator import Emulator
 
 ROWS: list[dict[str, Any]] = [

@@ -7,8 +7,8 @@ import json
 from datetime import UTC, datetime
 
 import pytest
-from asking import NOW, Ask, asker
 
+from asking import NOW, Ask, asker
 from sitestats.emulator import Emulator, RecordedRequest
 
 SEARCH = "*twelve chars/*"

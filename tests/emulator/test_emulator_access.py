@@ -7,8 +7,8 @@ from typing import Any
 
 import httpx
 import pytest
-from asking import NOW, asker
 
+from asking import NOW, asker
 from sitestats.emulator import Emulator
 
 OPEN = {"version": "6", "fields": "pageviews,visitors,histogram,countries"}

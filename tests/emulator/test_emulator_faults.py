@@ -13,8 +13,8 @@ import anyio
 import anyio.lowlevel
 import httpx
 import pytest
-from asking import asker
 
+from asking import asker
 from sitestats.emulator import Emulator
 
 TARGET = "/example.com.json?version=6&fields=pageviews&info=false"

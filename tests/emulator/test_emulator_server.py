@@ -12,8 +12,8 @@ from typing import Any
 
 import httpx
 import pytest
-from asking import NOW, asker
 
+from asking import NOW, asker
 from sitestats.emulator import Emulator
 
 TARGET = "/semicomplete.com.json?version=6&fields=pageviews&info=false"
