@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from query_strategies import queries
+from query_strategies import TEXT, queries
 from sitestats._asked import Asked
 from sitestats._errors import QueryError
 from sitestats._hostnames import BaseAddress
@@ -327,31 +327,71 @@ def test_an_address_below_a_path_is_read() -> None:
     assert StatsQuery.from_url(f"{BASE}:443/a.example", BASE).hostname == "a.example"
 
 
-def test_an_address_tells_all_its_problems() -> None:
-    """Each parameter is checked by its step, and every problem is told."""
-    address = (
-        f"{BASE}/local/a/../b?limit=0&version=x&info=yes&fields=&start=never&country="
-        "&events=&interval=eon&timezone=cet&metadata.a-b=1&callback=show&pages=,"
-    )
+WRONG_PARAMETERS = (
+    "limit=0&version=x&info=yes&fields=&start=never&country=&events=&interval=eon"
+    "&timezone=cet&metadata.a-b=1&pages=,"
+)
+DOUBTS = [
+    "period-day",
+    "limit-range",
+    "version-range",
+    "info-flag",
+    "field-name",
+    "filter-empty",
+    "event-name",
+    "interval-name",
+    "timezone-name",
+    "metadata-key",
+    "filter-empty",
+    "filter-empty",
+]
+
+
+def test_an_address_that_can_not_be_read_tells_all_its_problems() -> None:
+    """Each part is checked by its step, and every problem is told."""
+    address = f"{BASE}/local/a/../b?{WRONG_PARAMETERS}&callback=show&x=1&x=2&x=3"
     with pytest.raises(QueryError) as caught:
         StatsQuery.from_url(address)
-    assert [problem.rule for problem in caught.value.problems] == [
-        "hostname",
-        "path-dots",
-        "period-day",
-        "limit-range",
-        "version-range",
-        "info-flag",
-        "field-name",
-        "filter-empty",
-        "event-name",
-        "interval-name",
-        "timezone-name",
-        "metadata-key",
-        "callback-step",
-        "filter-empty",
-        "filter-empty",
-    ]
+    rules = [problem.rule for problem in caught.value.problems]
+    wholly = ["address-once", "hostname", "path-dots", "callback-step"]
+    # Two problems of pages are the same, and told once.
+    assert rules == [*wholly, *DOUBTS[:-1]]
+
+
+def test_a_wrong_parameter_of_an_address_is_kept_and_told() -> None:
+    """What a step would refuse is in the query, and validate speaks against it."""
+    query = StatsQuery.from_url(f"{BASE}/example.com?{WRONG_PARAMETERS}")
+    assert query.params()["limit"] == "0"
+    assert [problem.rule for problem in query.problems()] == DOUBTS
+    assert query.website("example.org").path("/a").problems() == query.problems()
+    assert pickle.loads(pickle.dumps(query)).problems() == query.problems()
+    mended = query.limit(10).fields("pages").on("today").extra_param("info", "yes")
+    assert {problem.rule for problem in mended.problems()} == {
+        *DOUBTS[2:3],
+        *DOUBTS[5:],
+    }
+
+
+def test_a_period_of_an_address_is_told_once() -> None:
+    """A period that is backwards is one problem, until a step sets another."""
+    address = f"{BASE}/example.com?start=today&end=yesterday&fields=pages"
+    query = StatsQuery.from_url(address)
+    assert [problem.rule for problem in query.problems()] == ["period-order"]
+    assert query.params()["end"] == "yesterday"
+    assert query.last(7).problems() == ()
+
+
+@given(st.data())
+def test_the_escape_hatch_reads_back(data: st.DataObject) -> None:
+    """An address reads back whatever was sent past the rules."""
+    # A moment could not be told as a day in a zone that came past the rules.
+    query = data.draw(queries()).between()
+    known = ["start", "end", "version", "info", "fields", "pages", "limit", "events"]
+    names = st.sampled_from([*known, "interval", "timezone", "country", "metadata.a-b"])
+    for name in data.draw(st.lists(names | TEXT.filter(bool), max_size=3)):
+        if name != "callback":
+            query = query.extra_param(name, data.draw(TEXT | st.integers()))
+    assert StatsQuery.from_url(query.url(BASE)) == query
 
 
 def test_an_encoded_dot_segment_of_an_address_is_refused() -> None:

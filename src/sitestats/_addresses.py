@@ -7,6 +7,7 @@ The service's data is at the address of its dashboard with ``.json`` behind it
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Final, cast
 from urllib.parse import parse_qsl, unquote
@@ -14,7 +15,7 @@ from urllib.parse import parse_qsl, unquote
 from ._errors import Problem, QueryError
 from ._filters import METADATA
 from ._hostnames import BaseAddress
-from ._query import StatsQuery, base_of, with_metadata
+from ._query import StatsQuery, base_of, with_doubt, with_metadata
 from ._rules import FILTERS, FieldName, Interval, broken
 from ._wording import shown
 
@@ -25,22 +26,15 @@ _ADDRESS: Final = re.compile(
 _NUMBER: Final = re.compile(r"[0-9]{1,9}")
 _FLAGS: Final = {"true": True, "false": False}
 _DATA: Final = ".json"
+_PERIOD: Final = frozenset(("start", "end"))
 
 
 def read(address: object, base_url: str | BaseAddress | None) -> StatsQuery:
     """Read *address*; see ``StatsQuery.from_url``."""
     hostname, page, pairs = _take_apart(address, base_url)
-    problems: list[Problem] = []
-    params: dict[str, str] = {}
-    for name, text in pairs:
-        if name in params:
-            problems.append(
-                _problem(
-                    f"the parameter {shown(name)} is there twice: leave one out",
-                    rule="address-once",
-                )
-            )
-        params[name] = text
+    params = dict(pairs)
+    # What makes the address unreadable, and what is merely wrong in it.
+    problems, doubts = _twice(pairs), list[Problem]()
     # Any query will do to set the rest on, so that all problems are told.
     query = StatsQuery("example.com")
     try:
@@ -52,17 +46,41 @@ def read(address: object, base_url: str | BaseAddress | None) -> StatsQuery:
             query = query.path(page)
         except QueryError as error:
             problems += error.problems
-    try:
-        query = query.between(params.pop("start", None), params.pop("end", None))
-    except QueryError as error:
-        problems += error.problems
-    for name, text in params.items():
+    # The two ends of a period have one step.
+    period = {name: text for name, text in params.items() if name in _PERIOD}
+    groups = [{name: params[name]} for name in params if name not in _PERIOD]
+    for group in (period, *groups):
         try:
-            query = _with_param(query, name, text)
+            query = _with_params(query, group)
         except QueryError as error:
-            problems += error.problems
+            doubts += error.problems
+            try:
+                query = _with_doubts(query, group, error.problems)
+            except QueryError as worse:
+                problems += worse.problems
     if problems:
-        raise QueryError(problems)
+        raise QueryError(dict.fromkeys([*problems, *doubts]))
+    return query
+
+
+def _twice(pairs: list[tuple[str, str]]) -> list[Problem]:
+    return [
+        _problem(
+            f"the parameter {shown(name)} is there twice: leave one out",
+            rule="address-once",
+        )
+        for name, count in Counter(name for name, _ in pairs).items()
+        if count > 1
+    ]
+
+
+def _with_doubts(
+    query: StatsQuery, params: Mapping[str, str], doubts: tuple[Problem, ...]
+) -> StatsQuery:
+    for name, text in params.items():
+        query = with_doubt(query, name, text, doubts)
+        # The problems of a period are told once, with its first parameter.
+        doubts = ()
     return query
 
 
@@ -110,8 +128,11 @@ def _problem(message: str, rule: str = "address") -> Problem:
     return broken(rule, message, "from_url")
 
 
-def _with_param(query: StatsQuery, name: str, text: str) -> StatsQuery:
-    """*query* with the parameter set by its own step, which checks it."""
+def _with_params(query: StatsQuery, params: Mapping[str, str]) -> StatsQuery:
+    """*query* with these parameters set by their own step, which checks them."""
+    if params.keys() <= _PERIOD:
+        return query.between(**params)
+    ((name, text),) = params.items()
     if name in _STEPS:
         return _STEPS[name](query, text)
     if name in FILTERS:

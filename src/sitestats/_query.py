@@ -127,7 +127,9 @@ class StatsQuery:
     """The website's host name as it is sent: lower case, punycode."""
     _page_path: str | None
     _values: Mapping[str, StoredDay]
-    _unjudged: frozenset[str]
+    _unjudged: Mapping[str, tuple[Problem, ...]]
+    """The parameters that came past the rules: through the escape hatch, or in
+    an address, and then with what is wrong with them."""
 
     def __init__(self, hostname: str) -> None:
         """Ask about the website *hostname* (section 4.3).
@@ -135,7 +137,7 @@ class StatsQuery:
         Raises:
             QueryError: It is no host name.
         """
-        _fill(self, _text(_rules.hostname(hostname)), None, _ALWAYS_SENT, frozenset())
+        _fill(self, _text(_rules.hostname(hostname)), None, _ALWAYS_SENT, {})
 
     # --- what is asked for ---
 
@@ -321,7 +323,10 @@ class StatsQuery:
         'https://x.example/example.com/over%20ons.json?version=6&info=false'
         """
         return _make(
-            self.hostname, _text(_values.path(page)), self._values, self._unjudged
+            self.hostname,
+            _text(_values.path(page)),
+            self._values,
+            self._unjudged,
         )
 
     def website(self, hostname: str) -> StatsQuery:
@@ -379,7 +384,7 @@ class StatsQuery:
             query.hostname,
             query._page_path,
             query._values,
-            query._unjudged | {key},
+            {**query._unjudged, key: ()},
         )
 
     # --- checking and sending ---
@@ -396,7 +401,9 @@ class StatsQuery:
         ['fields-or-events']
         """
         period, problems = self._period()
-        if self._unjudged.isdisjoint(("start", "end")):
+        for doubts in self._unjudged.values():
+            problems += doubts
+        if self._unjudged.keys().isdisjoint(("start", "end")):
             days = {**self._values, **period}
             problems += _periods.in_order(days.get("start"), days.get("end"))
         return (*problems, *_across.across(self._facts(), has_key))
@@ -452,16 +459,20 @@ class StatsQuery:
     ) -> StatsQuery:
         """Read a query from the address of a dashboard or of its data.
 
-        An address that ends in ``.json`` is one of data. Parameters that the
-        document does not name are kept as by ``extra_param``; ``version`` is 6
-        and ``info`` is false unless the address says otherwise.
+        An address that ends in ``.json`` is one of data. ``version`` is 6 and
+        ``info`` is false unless the address says otherwise. Parameters that
+        the document does not name are kept as by ``extra_param``. So are those
+        whose value a step would refuse, since the address of every query can
+        be read back; but ``problems`` tells what is wrong with them until a
+        step or ``extra_param`` replaces them.
 
         Args:
             address: With ``https://`` or ``http://``.
             base_url: Where the service is, when that has a path of its own.
 
         Raises:
-            QueryError: It is no such address, or a parameter breaks a rule.
+            QueryError: It is no such address, the host name or the path breaks
+                a rule, or a parameter can't be sent.
 
         >>> address = "https://stats.example.org/example.com/contact?country=NL"
         >>> StatsQuery.from_url(address)
@@ -506,7 +517,9 @@ class StatsQuery:
                 values.pop(name, None)
         unjudged = self._unjudged
         if unjudged:
-            unjudged = unjudged.difference(changes)
+            unjudged = {
+                name: doubts for name, doubts in unjudged.items() if name not in changes
+            }
         return _make(self.hostname, self._page_path, values, unjudged)
 
     def _period(self) -> tuple[dict[str, str], list[Problem]]:
@@ -546,7 +559,7 @@ class StatsQuery:
                 for name in self._values
                 if name.startswith(METADATA) and name not in self._unjudged
             ),
-            unjudged=self._unjudged,
+            unjudged=frozenset(self._unjudged),
         )
 
 
@@ -555,7 +568,7 @@ def _fill(
     hostname: str,
     page: str | None,
     values: Mapping[str, StoredDay],
-    unjudged: frozenset[str],
+    unjudged: Mapping[str, tuple[Problem, ...]],
 ) -> None:
     # A frozen class refuses plain assignment, also from its own constructor.
     put = object.__setattr__
@@ -569,7 +582,7 @@ def _make(
     hostname: str,
     page: str | None,
     values: Mapping[str, StoredDay],
-    unjudged: frozenset[str],
+    unjudged: Mapping[str, tuple[Problem, ...]],
 ) -> StatsQuery:
     """A query of parts that are checked already."""
     query = object.__new__(StatsQuery)
@@ -619,6 +632,19 @@ def with_metadata(
     if isinstance(texts, list):
         raise QueryError(texts)
     return query._with(texts)
+
+
+def with_doubt(
+    query: StatsQuery, name: str, text: str, problems: tuple[Problem, ...]
+) -> StatsQuery:
+    """*query* with a parameter of an address, though *problems* speak against it."""
+    kept = query.extra_param(name, text)
+    return _make(
+        kept.hostname,
+        kept._page_path,
+        kept._values,
+        {**kept._unjudged, name: problems},
+    )
 
 
 def _warn_of_metadata(query: StatsQuery, before: StatsQuery | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import keyword
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from ._filters import METADATA
 from ._periods import StoredDay, days_back
@@ -14,7 +14,7 @@ def chain(
     hostname: str,
     page: str | None,
     values: Mapping[str, StoredDay],
-    unjudged: frozenset[str],
+    unjudged: Collection[str],
 ) -> str:
     """The call of the constructor and of each step, as Python would read it."""
     judged = {name: text for name, text in values.items() if name not in unjudged}
