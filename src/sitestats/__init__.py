@@ -38,6 +38,14 @@ from ._query import Filters, StatsQuery, is_field_name
 from ._retry import RetryPolicy
 from ._rules import FieldName, Interval
 from ._stats import Stats
+from .provisioning import (
+    Difference,
+    PlannedWebsite,
+    ProvisionedWebsite,
+    ProvisioningPlan,
+    ProvisioningReport,
+    WebsiteSpec,
+)
 
 __all__ = [
     "AddedWebsite",
@@ -48,6 +56,7 @@ __all__ = [
     "ClientClosedError",
     "ConfigurationError",
     "ConnectionFailedError",
+    "Difference",
     "FieldName",
     "FieldNotRequestedError",
     "Filters",
@@ -56,7 +65,11 @@ __all__ = [
     "MissingExtraError",
     "NotFoundError",
     "PermissionDeniedError",
+    "PlannedWebsite",
     "Problem",
+    "ProvisionedWebsite",
+    "ProvisioningPlan",
+    "ProvisioningReport",
     "QueryError",
     "RateLimitedError",
     "ReadOnlyError",
@@ -74,6 +87,7 @@ __all__ = [
     "TransportError",
     "Website",
     "WebsiteLockedError",
+    "WebsiteSpec",
     "is_field_name",
 ]
 

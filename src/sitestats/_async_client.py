@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeAlias, TypeVar
 
 import anyio
 
@@ -14,7 +14,8 @@ from ._flow import Moment, Note, Now, Send, Sleep
 from ._httpx import AsyncSender
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    import os
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
     from types import TracebackType
 
     import httpx
@@ -22,11 +23,15 @@ if TYPE_CHECKING:
     from ._flow import Flow, Outcome, Step
     from ._json import JsonValue
     from ._models import AddedWebsite, Website
+    from ._progress import ShowProgress
     from ._query import StatsQuery
     from ._settings import Settings
     from ._stats import Stats
+    from .provisioning import ProvisioningPlan, ProvisioningReport, WebsiteSpec
 
 T = TypeVar("T")
+AsyncObserver: TypeAlias = "Callable[[object], Awaitable[None]]"
+"""Is given the events of a flow's notes."""
 
 
 class AsyncPerformer:
@@ -36,8 +41,12 @@ class AsyncPerformer:
         self.settings = settings
         self._sender = sender
 
-    async def run(self, flow: Flow[T]) -> T:
-        """Perform the steps of *flow*; the value is what it returns."""
+    async def run(self, flow: Flow[T], on_note: AsyncObserver | None = None) -> T:
+        """Perform the steps of *flow*; the value is what it returns.
+
+        *on_note* is given what the flow lets others know. An error of this
+        package that it raises is raised in the flow, any other one ends it.
+        """
         outcome: Outcome = None
         error: SiteStatsError | None = None
         try:
@@ -51,7 +60,7 @@ class AsyncPerformer:
                     return result
                 error = None
                 try:
-                    outcome = await self._perform(step)
+                    outcome = await self._perform(step, on_note)
                 except SiteStatsError as failure:
                     outcome, error = None, failure
         finally:
@@ -60,7 +69,7 @@ class AsyncPerformer:
             error = None
             flow.close()
 
-    async def _perform(self, step: Step) -> Outcome:
+    async def _perform(self, step: Step, on_note: AsyncObserver | None) -> Outcome:
         match step:
             case Send(request, until):
                 return await self._sender.send(
@@ -70,8 +79,9 @@ class AsyncPerformer:
                 return Moment(time.monotonic(), time.time())
             case Sleep(seconds):
                 await anyio.sleep(seconds)
-            case Note():
-                pass
+            case Note(event):
+                if on_note is not None:
+                    await on_note(event)
         return None
 
 
@@ -156,6 +166,102 @@ class AsyncWebsites:
                 label=label,
             )
         )
+
+    async def plan(self, specs: Iterable[WebsiteSpec]) -> ProvisioningPlan:
+        """Say what ``ensure`` would do: the list is read, and nothing is added.
+
+        Args:
+            specs: The websites that should exist; ``WebsiteSpec.load`` reads
+                them from a file.
+
+        Returns:
+            What would be added, what is there, and what is there but differs.
+
+        Raises:
+            SpecError: A website is given twice, or is no ``WebsiteSpec``;
+                nothing was sent.
+            SiteStatsError: The list can't be read; see ``list``.
+
+        Example:
+            >>> from sitestats import WebsiteSpec
+            >>> async def main() -> None:
+            ...     async with emulator.async_client() as client:
+            ...         print(await client.websites.plan([WebsiteSpec("new.example")]))
+            >>> asyncio.run(main())
+            1 website: 1 to add, 0 present, 0 differing
+            to add     new.example  UTC, private
+        """
+        from .provisioning._plan import plan_websites
+        from .provisioning._specs import as_specs
+
+        wanted = as_specs(specs)
+        return plan_websites(wanted, await self.list())
+
+    async def ensure(
+        self,
+        specs: Iterable[WebsiteSpec],
+        *,
+        journal: str | os.PathLike[str] | None = None,
+        progress: bool | ShowProgress | None = None,
+    ) -> ProvisioningReport:
+        """Add what is missing of *specs*, one at a time (section 4.2).
+
+        Within a run no website is sent twice. After a failure that leaves open
+        whether a website was added the list is read back, and tells. A refusal
+        that every website would meet (credentials, role, plan) ends the run,
+        one that concerns a single website does not. ``total_timeout`` is for
+        each request.
+
+        Args:
+            specs: The websites that should exist; ``WebsiteSpec.load`` reads
+                them from a file.
+            journal: A file in which each add is announced before it is sent.
+                Given again after an interruption, however hard, no website is
+                sent a second time that the list shows; one that may still be
+                under way is waited for, up to ``total_timeout``.
+            progress: True shows a bar; a function is called with
+                ``(done, total)``.
+
+        Returns:
+            What became of every website, in the given order.
+
+        Raises:
+            SpecError: A website is given twice, or is no ``WebsiteSpec``, or
+                the journal is damaged; nothing was sent.
+            ReadOnlyError: The client is read-only; nothing was sent.
+            ConfigurationError: The journal is in use, or of another service;
+                nothing was sent.
+            OSError: The journal can't be opened; nothing was sent.
+            SiteStatsError: The list can't be read; nothing was added.
+
+        Example:
+            >>> from sitestats import WebsiteSpec
+            >>> specs = [
+            ...     WebsiteSpec("b.example", public=True),
+            ...     WebsiteSpec("c.example"),
+            ... ]
+            >>> async def main() -> None:
+            ...     async with emulator.async_client() as client:
+            ...         print(await client.websites.ensure(specs))
+            >>> asyncio.run(main())
+            2 websites: 2 added
+            added      b.example
+            added      c.example
+        """
+        from ._progress import showing
+        from .provisioning._ensure import ensure_websites
+        from .provisioning._journal import open_journal
+        from .provisioning._specs import as_specs
+        from .provisioning._watch import Watch
+
+        wanted, settings = as_specs(specs), self._performer.settings
+        with (
+            open_journal(journal, str(settings.base)) as log,
+            showing(progress, "websites") as show,
+        ):
+            watch = Watch(log, show)
+            flow = ensure_websites(settings, wanted, watch.history)
+            return await self._performer.run(flow, watch.anote)
 
 
 class AsyncStatistics:

@@ -50,8 +50,12 @@ def add_website(
     timezone: str | None,
     public: bool,
     label: str | None,
+    warned: bool = True,
 ) -> Flow[AddedWebsite]:
-    """Add one website to the user's default team (section 4.2)."""
+    """Add one website to the user's default team (section 4.2).
+
+    Without *warned*, what the service made otherwise is in the result alone.
+    """
     request = add_request(hostname, timezone=timezone, public=public, label=label)
     response, received = yield from _exchange(request, settings)
     return read_added(
@@ -60,6 +64,7 @@ def add_website(
         hostname=hostname,
         timezone=timezone,
         public=public,
+        warned=warned,
         received=received,
     )
 

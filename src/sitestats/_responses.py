@@ -106,12 +106,13 @@ def read_added(
     hostname: str,
     timezone: str | None,
     public: bool,
+    warned: bool = True,
     received: float | None = None,
 ) -> AddedWebsite:
     """The result of adding a website (section 4.2), held against what was asked.
 
-    What came out otherwise is in ``differences`` and warned about: the website
-    exists, and there is no way to take it back.
+    What came out otherwise is in ``differences`` and, where *warned*, warned
+    about: the website exists, and there is no way to take it back.
     """
     from ._converter import structure_added
 
@@ -138,7 +139,7 @@ def read_added(
         )
         if asked is not None and not _same(name, asked, applied)
     )
-    if differences:
+    if differences and warned:
         what = "; ".join(map(str, differences))
         warn(f"{added.hostname} was added otherwise than asked: {what}")
     return attrs.evolve(added, differences=differences)

@@ -1,0 +1,21 @@
+"""Making a list of websites true: specifications, plans, reports.
+
+``client.websites.plan`` and ``client.websites.ensure`` are the ways in.
+"""
+
+from __future__ import annotations
+
+from ._plan import Difference, PlannedWebsite, PlanState, ProvisioningPlan
+from ._report import ProvisionedWebsite, ProvisioningReport, State
+from ._specs import WebsiteSpec
+
+__all__ = [
+    "Difference",
+    "PlanState",
+    "PlannedWebsite",
+    "ProvisionedWebsite",
+    "ProvisioningPlan",
+    "ProvisioningReport",
+    "State",
+    "WebsiteSpec",
+]

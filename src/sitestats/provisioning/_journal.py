@@ -1,0 +1,244 @@
+"""A file that outlives the process: what was about to be sent, and what came of it.
+
+One JSON object a line. A line that announces an add is on the disk before the
+add is sent, so a website without one was certainly not sent, whatever ended
+the process. A line that was cut off announces nothing.
+
+The journal holds host names, times, states and the service's messages, and the
+service's address. It never holds a credential.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from io import FileIO
+from pathlib import Path
+from typing import Any, Final, cast
+
+from sitestats._errors import ConfigurationError, Problem, SpecError
+
+from ._events import Began, Ended, History, Sending, Settled
+
+FORMAT: Final = 1
+
+
+class Journal:
+    """An open journal; no other run can have it at the same time."""
+
+    def __init__(self, name: str, file: FileIO, history: History) -> None:
+        self.name = name
+        self.history = history
+        self._file = file
+
+    def record(self, event: object) -> None:
+        """Append *event*, if it is of the kind that a journal keeps.
+
+        Raises:
+            ConfigurationError: The file can't be written.
+        """
+        line = _line_of(event)
+        if line is None:
+            return
+        try:
+            _append(self._file, line)
+            # What is lost in a power failure can be read back from the
+            # service; but not that an add was announced.
+            if not isinstance(event, Settled):
+                os.fsync(self._file.fileno())
+        except OSError as error:
+            raise ConfigurationError(
+                f"the journal {self.name} can't be written, so nothing more was "
+                f"sent: {error.strerror}"
+            ) from error
+
+
+@contextmanager
+def open_journal(
+    path: str | os.PathLike[str] | None, service: str
+) -> Generator[Journal | None]:
+    """Open the journal at *path*, or make it; None for None.
+
+    Raises:
+        ConfigurationError: Another run has it, or it is of another service.
+        SpecError: The file is no journal.
+        OSError: The file can't be opened.
+    """
+    if path is None:
+        yield None
+        return
+    name = os.fspath(path)
+    # Closing it gives up the lock as well.
+    with FileIO(name, "a+") as file:
+        _lock(file, name)
+        yield Journal(name, file, _resume(file, name, service))
+
+
+def _resume(file: FileIO, name: str, service: str) -> History:
+    file.seek(0)
+    data = file.read()
+    whole, _, rest = data.rpartition(b"\n")
+    if rest:
+        # The last line was cut off, unless an editor took its line end.
+        if _is_json(rest):
+            _append(file, b"\n")
+            whole = data
+        else:
+            file.truncate(len(data) - len(rest))
+    lines = whole.splitlines()
+    if not lines:
+        header = {"journal": "sitestats", "format": FORMAT, "service": service}
+        _append(file, _encoded(header))
+        os.fsync(file.fileno())
+        _sync_directory(name)
+        return History()
+    records = [_decoded(name, number, line) for number, line in enumerate(lines, 1)]
+    header = records[0]
+    if header.get("journal") != "sitestats" or header.get("format") != FORMAT:
+        raise SpecError(
+            [
+                Problem(
+                    "the file is no journal of this version: name a new file",
+                    rule="journal",
+                    where=f"{name}:1:1",
+                )
+            ]
+        )
+    if header.get("service") != service:
+        raise ConfigurationError(
+            f"the journal {name} is of {header.get('service')}, and this client asks "
+            f"{service}: name another file"
+        )
+    return _history(name, records[1:])
+
+
+def _history(name: str, records: list[dict[str, Any]]) -> History:
+    opened: dict[str, float] = {}
+    added: set[str] = set()
+    for number, record in enumerate(records, start=2):
+        try:
+            match record["event"]:
+                case "sending":
+                    opened[record["hostname"]] = _unix(record["at"])
+                case "settled" if record["state"] == "unknown":
+                    pass
+                case "settled":
+                    opened.pop(record["hostname"], None)
+                    if record["state"] == "added":
+                        added.add(record["hostname"])
+                case "ended":
+                    # Its report told about these.
+                    added.clear()
+                case _:
+                    pass
+        except (KeyError, TypeError, ValueError):
+            raise _damaged(name, number, 1) from None
+    return History(opened, frozenset(added))
+
+
+def _decoded(name: str, number: int, line: bytes) -> dict[str, Any]:
+    try:
+        record: object = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise _damaged(name, number, error.pos + 1) from None
+    except (ValueError, RecursionError):
+        raise _damaged(name, number, 1) from None
+    if not isinstance(record, dict):
+        raise _damaged(name, number, 1)
+    return cast("dict[str, Any]", record)
+
+
+def _damaged(name: str, number: int, column: int) -> SpecError:
+    message = (
+        "the journal is damaged here: mend the line; or name a new file, if you know "
+        "that no add is under way"
+    )
+    where = f"{name}:{number}:{column}"
+    return SpecError([Problem(message, rule="journal", where=where)])
+
+
+def _is_json(data: bytes) -> bool:
+    try:
+        json.loads(data)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _line_of(event: object) -> bytes | None:
+    match event:
+        case Began(websites, unix):
+            return _encoded({"at": _at(unix), "event": "began", "websites": websites})
+        case Sending(hostname, unix):
+            return _encoded({"at": _at(unix), "event": "sending", "hostname": hostname})
+        case Settled(hostname, state, message, unix):
+            return _encoded(
+                {
+                    "at": _at(unix),
+                    "event": "settled",
+                    "hostname": hostname,
+                    "state": state,
+                    "message": message,
+                }
+            )
+        case Ended(unix):
+            return _encoded({"at": _at(unix), "event": "ended"})
+        case _:
+            return None
+
+
+def _at(unix: float) -> str:
+    moment = datetime.fromtimestamp(unix, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _unix(text: str) -> float:
+    return datetime.fromisoformat(text).timestamp()
+
+
+def _encoded(record: dict[str, Any]) -> bytes:
+    return json.dumps(record).encode("ascii") + b"\n"
+
+
+def _append(file: FileIO, line: bytes) -> None:
+    left = memoryview(line)
+    while left:
+        left = left[file.write(left) :]
+
+
+def _sync_directory(name: str) -> None:
+    # A new file is safe once its directory is; Windows has no such handle.
+    if os.name != "nt":
+        directory = os.open(Path(name).parent, os.O_RDONLY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
+
+
+def _lock(file: FileIO, name: str) -> None:
+    try:
+        _lock_or_fail(file)
+    except OSError:
+        raise ConfigurationError(
+            f"the journal {name} is in use by another run: wait for its end, or name "
+            "another file"
+        ) from None
+
+
+def _lock_or_fail(file: FileIO) -> None:
+    # The system gives a lock up when the process ends, however it ends.
+    if sys.platform == "win32":
+        import msvcrt
+
+        # Far behind the end: what is locked could not be read.
+        file.seek(1 << 40)
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

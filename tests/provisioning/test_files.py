@@ -1,0 +1,264 @@
+"""Files of websites: what is read, and errors that point at their place."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitestats._errors import SpecError
+from sitestats._periods import zones
+from sitestats.provisioning import WebsiteSpec
+
+GOOD = {
+    "websites.toml": """
+        # Two of them.
+        [[websites]]
+        hostname = "Shop.example"
+        timezone = "Europe/Amsterdam"
+        public = true
+        label = "a, \\"b\\""
+
+        [[websites]]
+        hostname = "blog.example"
+    """,
+    "inline.toml": """
+        websites = [
+    {public=true,timezone="Europe/Amsterdam",label='a, "b"',hostname='shop.example'},
+          { hostname = "blog.example" },
+        ]
+    """,
+    "list.json": """
+        [{"hostname": "shop.example", "timezone": "Europe/Amsterdam", "public": true,
+          "label": "a, \\"b\\""}, {"hostname": "blog.example", "label": null}]
+    """,
+    "object.JSON": """
+        {"websites": [{"hostname": "shop.example", "timezone": "Europe/Amsterdam",
+          "public": true, "label": "a, \\"b\\""}, {"hostname": "blog.example"}]}
+    """,
+    "commas.csv": (
+        "hostname,timezone,public,label\n"
+        'shop.example,Europe/Amsterdam,TRUE,"a, ""b"""\n'
+        "blog.example\n"
+    ),
+    "semicolons.csv": (
+        "label;public;hostname;timezone\r\n"
+        '"a, ""b""";true;shop.example;Europe/Amsterdam\r\n'
+        ";;blog.example;\r\n"
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "text"), GOOD.items(), ids=GOOD)
+@pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["plain", "byte order mark"])
+def test_each_kind_of_file_is_read(
+    tmp_path: Path, name: str, text: str, mark: str
+) -> None:
+    """The same websites come out of every kind of file, in the file's order."""
+    path = tmp_path / name
+    path.write_bytes((mark + text).encode())
+    assert WebsiteSpec.load(path) == (
+        WebsiteSpec("shop.example", "Europe/Amsterdam", public=True, label='a, "b"'),
+        WebsiteSpec("blog.example"),
+    )
+    assert WebsiteSpec.load(str(path)) == WebsiteSpec.load(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("a.toml", "websites = []"), ("a.json", "[]"), ("a.csv", "hostname\n")],
+)
+def test_a_file_may_name_no_website(tmp_path: Path, name: str, text: str) -> None:
+    """A list without entries is a list."""
+    path = tmp_path / name
+    path.write_text(text)
+    assert WebsiteSpec.load(path) == ()
+
+
+BAD: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
+    "TOML syntax": ("a.toml", "a = 1\nb = ]", [("2:5", "TOML: Invalid value")]),
+    "TOML end": ("a.toml", "a = '", [("1:6", "not valid TOML")]),
+    "JSON syntax": ("a.json", '[\n {"a" 1}]', [("2:7", "not valid JSON")]),
+    "JSON empty": ("a.json", "", [("1:1", "not valid JSON")]),
+    "JSON huge number": ("a.json", "[" + "9" * 5000 + "]", [("1:1", "not valid JSON")]),
+    "deep": ("a.json", "[" * 100_000, [("1:1", "nested too deeply")]),
+    "deep and valid": (
+        "a.json",
+        '[{"hostname": ' + "[" * 900 + "]" * 900 + "}]",
+        [("1:1", "nested too deeply")],
+    ),
+    "CSV quote": ("a.csv", 'hostname\na.example\n"b', [("3:1", "never closed")]),
+    "CSV empty": ("a.csv", "", [("1:1", "first line names the columns")]),
+    "no websites": ("a.toml", "", [("1:1", "[[websites]]")]),
+    "other name": (
+        "a.toml",
+        "\n[[website]]\nhostname = 'a.example'\n[[websites]]\nhostname='b.example'",
+        [("2:3", "did you mean 'websites'")],
+    ),
+    "a table": ("a.toml", "[websites]\nhostname='a.example'", [("1:1", "are a list")]),
+    "a text": ("a.json", '{"websites": "a.example"}', [("1:14", "are a list")]),
+    "a root": ("a.json", " 7", [("1:2", "are a list")]),
+    "texts": (
+        "a.json",
+        '["a.example",\n  7]',
+        [("1:2", "hostname in front"), ("2:3", "hostname in front")],
+    ),
+    "zone": (
+        "a.toml",
+        "[[websites]]\nhostname = 'a.example'\ntimezone  =  'europe/amsterdam'",
+        [("3:14", "did you mean 'Europe/Amsterdam'?")],
+    ),
+    "host name": ("a.json", '[{"hostname":\n"http://a"}]', [("2:1", "scheme")]),
+    "no host name": ("a.toml", "[[websites]]\n  [[websites]]", [
+        ("1:1", "no hostname"),
+        ("2:3", "no hostname"),
+    ]),
+    "misspelt": (
+        "a.json",
+        '[{"hostname": "a.example", "timezne": "UTC"}]',
+        [("1:28", "did you mean 'timezone'")],
+    ),
+    "twice in an object": (
+        "a.json",
+        '[{"hostname": "a.example",\n"hostname": "b.example"}]',
+        [("2:1", "given twice")],
+    ),
+    "public in words": (
+        "a.csv",
+        "hostname,public\na.example,yes",
+        [("2:11", "true or false")],
+    ),
+    "public as a number": (
+        "a.toml",
+        "websites = [{hostname = 'a.example', public = 1}]",
+        [("1:47", "true or false")],
+    ),
+    "column": ("a.csv", "Hostname,lable\na,b", [
+        ("1:1", "did you mean 'hostname'"),
+        ("1:1", "no column 'hostname'"),
+        ("1:10", "did you mean 'label'"),
+    ]),
+    "column twice": ("a.csv", "hostname,hostname\na,b", [("1:10", "there twice")]),
+    "too many cells": (
+        "a.csv",
+        "hostname\na.example\nb.example,c",
+        [("3:11", "2 cells, and the first line names 1")],
+    ),
+    "host name left out": ("a.csv", "hostname,label\n,x", [("2:1", "empty")]),
+    "twice": (
+        "a.csv",
+        "hostname\na.example\nA.Example.\nb.example\nb.example",
+        [("3:1", "a.example is given twice"), ("5:1", "b.example is given twice")],
+    ),
+    "everything, in order": (
+        "a.toml",
+        (
+            "[[websites]]\nhostname = 'a'\n[[websites]]\nhostname = 'b.example'\n"
+            "public = ''\n[[websites]]\nhostname = 'b.example'"
+        ),
+        [("2:12", "no dot"), ("5:10", "true or false"), ("7:12", "given twice")],
+    ),
+    "not ASCII before it": (
+        "a.json",
+        '[{"label": "\N{OCTOPUS}é", "hostname": ""}]',
+        [("1:30", "empty")],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "text", "expected"), BAD.values(), ids=BAD)
+def test_an_error_points_at_its_place(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    text: str,
+    expected: list[tuple[str, str]],
+) -> None:
+    """Every problem of a file names the file, the line and the column."""
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text(text, encoding="utf-8", newline="")
+    with pytest.raises(SpecError) as caught:
+        WebsiteSpec.load(name)
+    found = [(problem.where, problem.message) for problem in caught.value.problems]
+    assert [where for where, _ in found] == [f"{name}:{at}" for at, _ in expected]
+    for (_, message), (_, words) in zip(found, expected, strict=True):
+        assert words in message
+        assert "\n" not in message
+
+
+def test_another_encoding_is_told_by_its_first_byte(tmp_path: Path) -> None:
+    """A file that is not in UTF-8 is refused at the byte that shows it."""
+    path = tmp_path / "a.csv"
+    path.write_bytes("hostname,label\né".encode() + "é".encode("latin-1") + b",b")
+    with pytest.raises(SpecError, match=r"a\.csv:2:2: the file is not in UTF-8"):
+        WebsiteSpec.load(path)
+
+
+@pytest.mark.parametrize("name", ["websites", "websites.yaml", ".toml"])
+def test_another_kind_of_file_is_refused(tmp_path: Path, name: str) -> None:
+    """The endings that can be read are named."""
+    with pytest.raises(SpecError, match=r"\.toml, \.json, \.csv"):
+        WebsiteSpec.load(tmp_path / name)
+
+
+def test_a_file_that_is_not_there_is_the_system_s_error(tmp_path: Path) -> None:
+    """A missing file is a FileNotFoundError, as from open()."""
+    with pytest.raises(FileNotFoundError):
+        WebsiteSpec.load(tmp_path / "a.toml")
+
+
+specs = st.builds(
+    WebsiteSpec,
+    st.from_regex(r"[a-z]{1,8}\.example", fullmatch=True),
+    st.sampled_from(sorted(zones())),
+    st.booleans(),
+    st.none() | st.text(st.characters(codec="utf-8", exclude_characters="\0")),
+)
+
+
+def as_toml(spec: WebsiteSpec) -> str:
+    """*spec* as a table of TOML."""
+    label = "" if spec.label is None else f"label = {toml_text(spec.label)}\n"
+    return (
+        f"[[websites]]\nhostname = '{spec.hostname}'\ntimezone = '{spec.timezone}'\n"
+        f"public = {str(spec.public).lower()}\n{label}"
+    )
+
+
+def toml_text(text: str) -> str:
+    """*text* as a string of TOML."""
+    return '"' + "".join(f"\\U{ord(character):08x}" for character in text) + '"'
+
+
+def as_object(spec: WebsiteSpec) -> dict[str, Any]:
+    """*spec* as an object of JSON."""
+    return {
+        name: getattr(spec, name)
+        for name in ("hostname", "timezone", "public", "label")
+    }
+
+
+@given(st.lists(specs, unique_by=lambda spec: spec.hostname))
+def test_what_is_written_is_read(
+    tmp_path_factory: pytest.TempPathFactory, wanted: list[WebsiteSpec]
+) -> None:
+    """Whatever a specification holds comes back from each kind of file."""
+    folder = tmp_path_factory.mktemp("files")
+    toml, js, table = (folder / f"w.{kind}" for kind in ("toml", "json", "csv"))
+    toml.write_text("websites = []\n" if not wanted else "".join(map(as_toml, wanted)))
+    js.write_text(json.dumps([as_object(spec) for spec in wanted], indent=1))
+    with table.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, ["hostname", "timezone", "public", "label"])
+        writer.writeheader()
+        writer.writerows(as_object(spec) for spec in wanted)
+    assert WebsiteSpec.load(toml) == WebsiteSpec.load(js) == tuple(wanted)
+    for read, spec in zip(WebsiteSpec.load(table), wanted, strict=True):
+        # A cell can't tell an empty label from none, and blanks around an
+        # unquoted one are not part of it.
+        assert read.hostname == spec.hostname
+        assert (read.label or "").strip(" ") == (spec.label or "").strip(" ")

@@ -1,0 +1,115 @@
+"""Specifications of websites: what is accepted, kept and refused."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitestats._errors import SpecError
+from sitestats.provisioning import WebsiteSpec
+from sitestats.provisioning._specs import as_specs
+
+
+def test_a_specification_is_a_value() -> None:
+    """Equal specifications are equal, hash alike, and pickle."""
+    spec = WebsiteSpec("example.com", timezone="Europe/Amsterdam", label="")
+    assert spec == WebsiteSpec(
+        "Example.COM.", "Europe/Amsterdam", public=False, label=""
+    )
+    assert len({spec, pickle.loads(pickle.dumps(spec))}) == 1
+    assert spec != WebsiteSpec("example.com", timezone="Europe/Amsterdam")
+
+
+def test_defaults_are_the_service_s() -> None:
+    """A host name alone is a private website in UTC without a label."""
+    spec = WebsiteSpec("bücher.example")
+    assert spec.hostname == "xn--bcher-kva.example"
+    assert (spec.timezone, spec.public, spec.label) == ("UTC", False, None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "place", "advice"),
+    [
+        ({"hostname": "https://example.com"}, "hostname", "leave 'https://' out"),
+        ({"hostname": ""}, "hostname", "empty"),
+        ({"hostname": None}, "hostname", "such as 'example.com'"),
+        ({"timezone": "europe/amsterdam"}, "timezone", "'Europe/Amsterdam'"),
+        ({"timezone": "+02:00"}, "timezone", "tz database"),
+        ({"timezone": None}, "timezone", "tz database"),
+        ({"public": "true"}, "public", "true or false"),
+        ({"public": 1}, "public", "true or false"),
+        ({"label": 7}, "label", "a label is text"),
+        ({"label": "\ud800"}, "label", "surrogate"),
+    ],
+)
+def test_a_wrong_value_is_refused(
+    arguments: dict[str, Any], place: str, advice: str
+) -> None:
+    """A value that breaks a rule is refused by name, with the section and advice."""
+    with pytest.raises(SpecError) as caught:
+        WebsiteSpec(**{"hostname": "example.com"} | arguments)
+    (problem,) = caught.value.problems
+    assert problem.where == place
+    assert advice in problem.message
+    assert place == "label" or problem.section == "4.2"
+
+
+def test_every_wrong_value_is_told() -> None:
+    """All the problems of a specification come at once."""
+    with pytest.raises(SpecError) as caught:
+        WebsiteSpec("", timezone="", public=None, label=b"")  # type: ignore[arg-type]  that is the point
+    places = [problem.where for problem in caught.value.problems]
+    assert places == ["hostname", "timezone", "public", "label"]
+
+
+anything = st.none() | st.booleans() | st.integers() | st.text() | st.binary()
+
+
+@given(hostname=anything, timezone=anything, public=anything, label=anything)
+def test_any_value_is_kept_or_refused(**arguments: Any) -> None:
+    """No value brings out another error than SpecError."""
+    try:
+        spec = WebsiteSpec(**arguments)
+    except SpecError:
+        return
+    assert spec.label == arguments["label"]
+
+
+def test_a_list_is_read_once() -> None:
+    """An iterator of specifications is as good as a list."""
+    specs = [WebsiteSpec("a.example"), WebsiteSpec("b.example")]
+    assert as_specs(iter(specs)) == tuple(specs)
+
+
+def test_a_website_given_twice_is_refused() -> None:
+    """Host names that differ in case or in a dot at the end are the same."""
+    names = ["a.example", "b.example", "A.Example", "b.example."]
+    with pytest.raises(SpecError) as caught:
+        as_specs(map(WebsiteSpec, names))
+    assert [problem.where for problem in caught.value.problems] == [
+        "specs[2]",
+        "specs[3]",
+    ]
+    assert "specs[0]" in caught.value.problems[0].message
+
+
+@pytest.mark.parametrize(
+    ("specs", "advice"),
+    [
+        ("websites.toml", "WebsiteSpec.load"),
+        (Path("websites.toml"), "WebsiteSpec.load"),
+        (WebsiteSpec("a.example"), "into a list"),
+        ({"a.example": {}}, "WebsiteSpec.load"),
+        (None, "iterable of WebsiteSpec"),
+        (["a.example"], r"WebsiteSpec\('example.com'\)"),
+    ],
+)
+def test_what_is_no_list_of_specifications_is_refused(specs: Any, advice: str) -> None:
+    """A path, a host name or a mapping in a list's place is told apart."""
+    with pytest.raises(SpecError, match=advice):
+        as_specs(specs)
