@@ -1,0 +1,7 @@
+"""``python -m sitestats`` is the command ``sitestats``."""
+
+from __future__ import annotations
+
+from .cli import main
+
+main()

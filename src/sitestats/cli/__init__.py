@@ -1,0 +1,34 @@
+"""The commands: ``sitestats``, from the extra ``cli``.
+
+They hold nothing that a user of the library would miss. Importing ``sitestats``
+never imports this package, nor click or rich.
+"""
+
+from __future__ import annotations
+
+import sys
+
+__all__ = ["main"]
+
+NEEDS = ("click", "rich")
+
+
+def main() -> None:
+    """Run the command line; the entry point of ``sitestats``."""
+    try:
+        from ._app import app
+    except ModuleNotFoundError as error:
+        library = (error.name or "").partition(".")[0]
+        if library not in NEEDS:
+            raise
+        print(
+            f"sitestats: the commands need {library}: pip install 'sitestats[cli]'",
+            file=sys.stderr,
+        )
+        sys.exit(2)
+    for stream in (sys.stdout, sys.stderr):
+        # What a terminal can't show must not end a command.
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+    app(prog_name="sitestats")

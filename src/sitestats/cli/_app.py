@@ -1,0 +1,65 @@
+"""``sitestats``: the group of all commands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from . import _exits as exits
+from ._completion import completion
+from ._demo import demo
+from ._emulator import emulator
+from ._stats import stats, url
+from ._websites import websites
+
+
+class App(click.Group):
+    """A group that ends in one line where something is wrong."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Read the options before the command's name."""
+        with exits.one_line_each():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        with exits.one_line_each():
+            return super().invoke(ctx)
+
+
+@click.group(
+    cls=App,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="""\b
+    Examples:
+      sitestats demo
+      sitestats stats example.com --last 30
+      sitestats websites ensure websites.toml --dry-run
+
+    The service's address and the credentials come from the environment:
+    SITESTATS_BASE_URL, SITESTATS_API_KEY and SITESTATS_USER_ID.
+
+    \b
+    Exit codes:
+      0    done; every website is as specified
+      1    plan, ensure: not every website is as specified
+      2    wrong use: an option, a file, a missing setting or extra
+      3    the service said no
+      4    try later: no answer, too many requests, or the service failed
+      5    the answer was not understood
+      6    ensure: it is not known whether a website was added
+      130  interrupted
+    """,
+)
+@click.version_option(package_name="sitestats")
+@click.pass_context
+def app(ctx: click.Context) -> None:
+    """Read a website's statistics, and add websites."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+for _command in (stats, url, websites, emulator, demo, completion):
+    app.add_command(_command)

@@ -1,0 +1,45 @@
+"""``sitestats completion``: the script that lets a shell complete commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import click
+from click.shell_completion import CompletionItem, get_completion_class
+
+SHELLS = ("bash", "zsh", "fish")
+
+Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+
+
+@click.command(
+    epilog="""\b
+    Examples:
+      eval "$(sitestats completion bash)"      # in ~/.bashrc
+      eval "$(sitestats completion zsh)"       # in ~/.zshrc
+      sitestats completion fish > ~/.config/fish/completions/sitestats.fish
+    """,
+)
+@click.argument("shell", type=click.Choice(SHELLS))
+@click.pass_context
+def completion(ctx: click.Context, shell: str) -> None:
+    """Print the script that makes SHELL complete sitestats' commands."""
+    found = get_completion_class(shell)
+    assert found is not None, "click knows each of SHELLS"
+    script = found(ctx.find_root().command, {}, "sitestats", "_SITESTATS_COMPLETE")
+    click.echo(script.source())
+
+
+def one_of(names: Callable[[], Iterable[str]], *, suffix: str = "") -> Complete:
+    """Complete to *names*, which are looked up when somebody asks."""
+
+    def complete(
+        _ctx: click.Context, _param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        return [
+            CompletionItem(name + suffix)
+            for name in names()
+            if name.lower().startswith(incomplete.lower())
+        ]
+
+    return complete

@@ -1,0 +1,104 @@
+"""``sitestats demo``: the whole way, from a service to statistics, on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+import click
+from rich.syntax import Syntax
+
+from sitestats import Client, StatsQuery
+
+from ._output import make_console, make_table, text
+from ._show import show_stats
+
+if TYPE_CHECKING:
+    from sitestats import AddedWebsite, Stats, Website
+
+PROGRAM: Final = """\
+from sitestats import Client, StatsQuery
+
+with Client() as client:  # where and as whom is in the environment, see below
+    websites = client.websites.list()
+    added = client.websites.add("shop.example", timezone="Europe/Amsterdam")
+    query = (
+        StatsQuery(websites[0].hostname)
+        .fields("pageviews", "visitors", "histogram", "pages", "countries",
+                "referrers")
+        .all_events()
+        .last(days=7)
+    )
+    stats = client.stats.get(query)
+"""
+
+_ELSEWHERE: Final = """\
+export SITESTATS_BASE_URL=https://…    # the service's address
+export SITESTATS_API_KEY=…             # both are in your account's settings
+export SITESTATS_USER_ID=…
+"""
+
+
+def ask(client: Client) -> tuple[Sequence[Website], AddedWebsite, Stats]:
+    """What PROGRAM does; a test runs both and compares."""
+    websites = client.websites.list()
+    added = client.websites.add("shop.example", timezone="Europe/Amsterdam")
+    query = (
+        StatsQuery(websites[0].hostname)
+        .fields("pageviews", "visitors", "histogram", "pages", "countries", "referrers")
+        .all_events()
+        .last(days=7)
+    )
+    return websites, added, client.stats.get(query)
+
+
+@click.command(
+    epilog="""\b
+    Example:
+      sitestats demo
+    """,
+)
+@click.option(
+    "--top",
+    type=click.IntRange(1),
+    default=8,
+    show_default=True,
+    help="The most lines of a table.",
+)
+def demo(top: int) -> None:
+    """Show what this is: real traffic, read over HTTP from a local stand-in.
+
+    Nothing leaves this machine, and no account is needed.
+    """
+    from sitestats.emulator import Emulator
+
+    emulator = Emulator.demo()
+    console = make_console()
+    with (
+        emulator.serve(port=0) as address,
+        Client(
+            address, api_key=emulator.api_key, user_id=emulator.user_id, proxy=None
+        ) as client,
+    ):
+        console.print(f"A stand-in of the service answers at {address}.\n")
+        websites, added, stats = ask(client)
+    table = make_table(
+        {"website": False, "time zone": False, "public": False, "label": False}
+    )
+    for website in websites:
+        table.add_row(
+            text(website.hostname),
+            text(website.timezone),
+            text(website.is_public),
+            text(website.label),
+        )
+    console.print("It knows these websites:")
+    console.print(table)
+    console.print(f"Added {added.hostname}, in {added.timezone}.\n")
+    show_stats(console, stats, top=top)
+    for line, program, language in (
+        ("These lines of Python did it:", PROGRAM, "python"),
+        ("To ask the real service, set these and run them:", _ELSEWHERE, "bash"),
+    ):
+        console.print(f"\n{line}\n", style="bold")
+        console.print(Syntax(program.rstrip(), language, background_color="default"))

@@ -1,0 +1,84 @@
+"""``sitestats emulator``: a local stand-in of the service on a socket."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import click
+
+from ._exits import Code, fail
+
+
+@click.command(
+    epilog="""\b
+    Examples:
+      sitestats emulator
+      sitestats emulator --port 8080 --rows export.csv.gz
+      sitestats emulator --empty --website example.com
+    """,
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    show_default=True,
+    help="The port on 127.0.0.1; 0 takes one that is free.",
+)
+@click.option(
+    "--rows",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    multiple=True,
+    help="Page views and events in the columns of the raw export; may be repeated. "
+    "The demo's websites are left out then.",
+)
+@click.option(
+    "--website",
+    "hostnames",
+    multiple=True,
+    metavar="HOST",
+    help="A website to set up, private and in UTC; may be repeated.",
+)
+@click.option("--empty", is_flag=True, help="Leave the demo's websites out.")
+def emulator(
+    port: int, rows: tuple[Path, ...], hostnames: tuple[str, ...], *, empty: bool
+) -> None:
+    """Run a local stand-in of the service, until it is interrupted.
+
+    It prints the settings that point the library and these commands at it. It
+    takes its credentials from SITESTATS_API_KEY and SITESTATS_USER_ID where
+    they are set, and makes its own where they are not.
+    """
+    from sitestats.emulator import Emulator
+
+    make = Emulator if rows or empty else Emulator.demo
+    try:
+        service = make(
+            api_key=os.environ.get("SITESTATS_API_KEY") or None,
+            user_id=os.environ.get("SITESTATS_USER_ID") or None,
+        )
+        for path in rows:
+            service.load(path)
+        for hostname in hostnames:
+            if hostname not in service.websites:
+                service.add_website(hostname)
+    except ValueError as error:
+        fail([str(error)], Code.WRONG_USE)
+    with service.serve(port=port) as address:
+        click.echo(f"export SITESTATS_BASE_URL={address}")
+        click.echo(f"export SITESTATS_API_KEY={service.api_key}")
+        click.echo(f"export SITESTATS_USER_ID={service.user_id}")
+        click.echo(
+            f"serving {', '.join(service.websites) or 'no website yet'}; "
+            "Ctrl-C ends it",
+            err=True,
+        )
+        _wait()
+
+
+def _wait() -> None:
+    try:
+        threading.Event().wait()
+    except KeyboardInterrupt:
+        click.echo(err=True)

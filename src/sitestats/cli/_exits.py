@@ -1,0 +1,111 @@
+"""How a command ends: its exit code, and one line for each thing that is wrong."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+from enum import IntEnum
+from typing import NoReturn, TextIO
+
+import click
+
+from sitestats._errors import (
+    ConfigurationError,
+    InvalidInputError,
+    MissingExtraError,
+    RateLimitedError,
+    ResponseError,
+    ServerError,
+    ServiceError,
+    SiteStatsError,
+    SiteStatsWarning,
+    TransportError,
+)
+
+from ._text import plain
+
+
+class Code(IntEnum):
+    """The exit codes; ``docs/command-line.md`` explains them to users."""
+
+    OK = 0
+    NOT_AS_SPECIFIED = 1
+    WRONG_USE = 2
+    REFUSED = 3
+    TRY_LATER = 4
+    BAD_ANSWER = 5
+    UNKNOWN_FATE = 6
+    INTERRUPTED = 130
+
+
+def fail(messages: Iterable[str], code: Code) -> NoReturn:
+    """End the command with a line for each message, and no usage text."""
+    for message in messages:
+        click.echo(f"sitestats: {_one_line(message)}", err=True)
+    raise click.exceptions.Exit(code)
+
+
+def _one_line(text: object) -> str:
+    return plain(" ".join(str(text).split()))
+
+
+def code_of(error: SiteStatsError) -> Code:
+    """The exit code that tells a script what it can do about *error*."""
+    match error:
+        case InvalidInputError() | ConfigurationError() | MissingExtraError():
+            return Code.WRONG_USE
+        case TransportError() | RateLimitedError() | ServerError():
+            return Code.TRY_LATER
+        case ServiceError():
+            return Code.REFUSED
+        case ResponseError():
+            return Code.BAD_ANSWER
+        case _:
+            return Code.WRONG_USE
+
+
+def _messages_of(error: SiteStatsError) -> Iterable[str]:
+    if isinstance(error, InvalidInputError):
+        return map(str, error.problems)
+    if isinstance(error, ServiceError):
+        return [f"{error} (status {error.status})"]
+    return [str(error)]
+
+
+def _show_warning(  # noqa: PLR0917 - the parameters of warnings.showwarning
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    if issubclass(category, SiteStatsWarning):
+        click.echo(f"sitestats: warning: {_one_line(message)}", err=True)
+    else:
+        text = warnings.formatwarning(message, category, filename, lineno, line)
+        (file or sys.stderr).write(text)
+
+
+@contextmanager
+def one_line_each() -> Generator[None]:
+    """Turn what goes wrong, and warnings, into lines without a traceback."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", SiteStatsWarning)
+        warnings.showwarning = _show_warning
+        try:
+            yield
+        except SiteStatsError as error:
+            fail(_messages_of(error), code_of(error))
+        except click.UsageError as error:
+            fail([error.format_message()], Code.WRONG_USE)
+        except KeyboardInterrupt:
+            fail(["interrupted"], Code.INTERRUPTED)
+        except BrokenPipeError:
+            # Whoever read the output has seen enough: click ends this quietly.
+            raise
+        except OSError as error:
+            where = "" if error.filename is None else f"{error.filename}: "
+            fail([f"{where}{error.strerror or error}"], Code.WRONG_USE)

@@ -1,0 +1,202 @@
+"""The options that make a query, and the query that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, TypeVar, cast
+
+import click
+
+from sitestats import StatsQuery, _periods, _rules
+
+from ._completion import one_of
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+OVERVIEW: Final = (
+    "pageviews",
+    "visitors",
+    "histogram",
+    "pages",
+    "countries",
+    "referrers",
+)
+"""What is asked for when neither fields nor events are named."""
+
+_OPTIONS = (
+    click.option(
+        "-f",
+        "--field",
+        "fields",
+        multiple=True,
+        metavar="NAME",
+        shell_complete=one_of(lambda: _rules.FIELDS),
+        help="What to ask for, such as pageviews or pages; may be repeated, or "
+        f"given with commas. Left out: {', '.join(OVERVIEW)}.",
+    ),
+    click.option(
+        "-e",
+        "--event",
+        "events",
+        multiple=True,
+        metavar="NAME",
+        help="An event to count; may be repeated.",
+    ),
+    click.option("--all-events", is_flag=True, help="Count all events."),
+    click.option(
+        "--last",
+        type=int,
+        metavar="DAYS",
+        help="The last whole days, which end yesterday.",
+    ),
+    click.option(
+        "--start",
+        metavar="DAY",
+        help="The first day: 2026-03-01, today, yesterday or today-30d.",
+    ),
+    click.option("--end", metavar="DAY", help="The last day, which is included."),
+    click.option("--on", metavar="DAY", help="One day."),
+    click.option(
+        "--timezone",
+        metavar="ZONE",
+        shell_complete=one_of(_periods.zones),
+        help="The zone of the days, such as Europe/Amsterdam; the website's own "
+        "when left out.",
+    ),
+    click.option(
+        "--interval",
+        metavar="WIDTH",
+        shell_complete=one_of(lambda: _rules.INTERVALS),
+        help="hour, day, week, month or year, for the histogram.",
+    ),
+    click.option(
+        "--limit",
+        type=int,
+        metavar="N",
+        help="The most entries of each list, 1 to 1000; 50 when left out.",
+    ),
+    click.option(
+        "--where",
+        multiple=True,
+        metavar="NAME=VALUE",
+        shell_complete=one_of(lambda: _rules.FILTERS, suffix="="),
+        help="A filter, such as country=NL or 'page=/blog*'; may be repeated, "
+        "pages=… too.",
+    ),
+    click.option(
+        "--metadata",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="A metadata filter, such as plan=pro; may be repeated.",
+    ),
+    click.option("--path", metavar="/PATH", help="One page, by its own address."),
+    click.option(
+        "--api-version", type=int, metavar="1-6", help="The format of the answer."
+    ),
+    click.option(
+        "--info/--no-info", default=None, help="Ask for prose about the fields."
+    ),
+    click.option(
+        "--param",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="Send a parameter as it is, without any check; may be repeated.",
+    ),
+)
+
+
+def query_options(command: F) -> F:
+    """Give *command* the options that ``make_query`` takes."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def make_query(host: str, base_url: str | None, options: dict[str, Any]) -> StatsQuery:
+    """Build the query; *host* may be the address of a dashboard or of its data."""
+    if "://" in host:
+        query = StatsQuery.from_url(host, base_url=_base_of(host, base_url))
+    else:
+        query = StatsQuery(host)
+    query = _what(query, options)
+    query = _when(query, options)
+    query = query.where(**cast("Any", _filters(options["where"])))
+    query = query.where_metadata(_pairs("--metadata", options["metadata"]))
+    if options["path"] is not None:
+        query = query.path(options["path"])
+    for step, name in (
+        ("timezone", "timezone"),
+        ("interval", "interval"),
+        ("limit", "limit"),
+        ("version", "api_version"),
+        ("info", "info"),
+    ):
+        if options[name] is not None:
+            query = getattr(query, step)(options[name])
+    for name, value in _pairs("--param", options["param"]).items():
+        query = query.extra_param(name, value)
+    return query
+
+
+def _base_of(address: str, base_url: str | None) -> str | None:
+    # An address of another service than the one that is asked is read by itself.
+    if base_url is not None and address.startswith(base_url.rstrip("/") + "/"):
+        return base_url
+    return None
+
+
+def _what(query: StatsQuery, options: Mapping[str, Any]) -> StatsQuery:
+    fields = [name for group in options["fields"] for name in group.split(",")]
+    if options["all_events"] and options["events"]:
+        raise click.UsageError("--event and --all-events: give one of the two")
+    if fields:
+        query = query.fields(*fields)
+    if options["all_events"]:
+        query = query.all_events()
+    elif options["events"]:
+        query = query.events(*options["events"])
+    asked = query.params().keys() & {"fields", "events"}
+    return query if asked else query.fields(*cast("Any", OVERVIEW))
+
+
+def _when(query: StatsQuery, options: Mapping[str, Any]) -> StatsQuery:
+    last, on = options["last"], options["on"]
+    start, end = options["start"], options["end"]
+    ways = [last is not None, on is not None, start is not None or end is not None]
+    if sum(ways) > 1:
+        raise click.UsageError("--last, --on, and --start with --end: give one of them")
+    if last is not None:
+        return query.last(days=last)
+    if on is not None:
+        return query.on(on)
+    if start is not None or end is not None:
+        return query.between(start, end)
+    return query
+
+
+def _filters(given: Iterable[str]) -> dict[str, str | list[str]]:
+    """The filters by name; of ``pages`` there may be several."""
+    pages: list[str] = []
+    others: list[str] = []
+    for text in given:
+        name, equals, value = text.partition("=")
+        if name == "pages" and equals:
+            pages.append(value)
+        else:
+            others.append(text)
+    filters: dict[str, str | list[str]] = {**_pairs("--where", others)}
+    if pages:
+        filters["pages"] = pages[0] if len(pages) == 1 else pages
+    return filters
+
+
+def _pairs(option: str, given: Iterable[str]) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise click.UsageError(f"{option} takes a name and a value, not {text!r}")
+        if name in pairs:
+            raise click.UsageError(f"{option} {name}=… is given twice")
+        pairs[name] = value
+    return pairs

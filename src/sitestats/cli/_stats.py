@@ -1,0 +1,98 @@
+"""``sitestats stats`` and ``sitestats url``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from ._client import base_address, client_options, make_client
+from ._output import format_option, make_console, print_csv, print_json
+from ._query import make_query, query_options
+from ._show import TOTALS, show_stats
+
+if TYPE_CHECKING:
+    from sitestats import Stats
+    from sitestats._entries import Entries
+
+
+@click.command(
+    epilog="""\b
+    Examples:
+      sitestats stats example.com
+      sitestats stats example.com --field pageviews --field pages --last 30
+      sitestats stats example.com --where country=NL --where 'pages=/blog*'
+      sitestats stats example.com --all-events --metadata plan=pro
+      sitestats stats example.com -f histogram --interval hour --on yesterday
+      sitestats stats example.com --field pages --limit 1000 --format csv
+    """,
+)
+@click.argument("host")
+@query_options
+@click.option(
+    "--top",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+    help="The most lines of a table; JSON and CSV have all of them.",
+)
+@click.option(
+    "--table",
+    metavar="FIELD",
+    help="Which list --format csv prints, where several were asked for.",
+)
+@format_option
+@client_options
+def stats(host: str, top: int, table: str | None, output: str, **options: Any) -> None:
+    """Ask for the statistics of HOST.
+
+    HOST is a website's host name, or the address of its dashboard, whose
+    filters then apply too.
+    """
+    query = make_query(host, options["base_url"], options)
+    with make_client(options) as client:
+        found = client.stats.get(query)
+    if output == "json":
+        print_json(found.to_dict())
+    elif output == "csv":
+        _print_csv(found, table)
+    else:
+        show_stats(make_console(), found, top=top)
+
+
+@click.command(
+    epilog="""\b
+    Examples:
+      sitestats url example.com --last 30 --field pages
+      sitestats url example.com --where country=NL --base-url https://stats.example
+    """,
+)
+@click.argument("host")
+@query_options
+@client_options
+def url(host: str, **options: Any) -> None:
+    """Print the address that `stats` would ask for HOST: nothing is sent.
+
+    The key is not part of it.
+    """
+    query = make_query(host, options["base_url"], options)
+    query.validate()
+    click.echo(query.url(base_address(options)))
+
+
+def _print_csv(found: Stats, table: str | None) -> None:
+    lists = [name for name in found.requested if name in found and name not in TOTALS]
+    if table is None and len(lists) > 1:
+        raise click.UsageError(
+            f"--format csv prints one table: add --table with one of {', '.join(lists)}"
+        )
+    if table is not None and table not in lists:
+        raise click.UsageError(
+            f"--table {table}: not among what was asked for ({', '.join(lists)})"
+        )
+    if not lists:
+        row = {name: getattr(found, name) for name in TOTALS if name in found}
+        print_csv(list(row), [row])
+        return
+    entries = cast("Entries[Any]", getattr(found, table or lists[0]))
+    print_csv(entries.columns, entries.to_dicts())

@@ -1,0 +1,280 @@
+"""``sitestats websites``: list, add, plan, ensure."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from sitestats import WebsiteSpec, _periods
+
+from ._client import client_options, make_client
+from ._completion import one_of
+from ._exits import Code, fail
+from ._output import (
+    format_option,
+    make_console,
+    make_table,
+    print_csv,
+    print_json,
+    text,
+)
+from ._text import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sitestats import ProvisioningPlan, ProvisioningReport
+
+_LIST: Final = {
+    "hostname": False,
+    "is_public": False,
+    "timezone": False,
+    "label": False,
+    "pageviews": True,
+    "events": True,
+    "has_ssl": False,
+    "has_script": False,
+    "own_hostname": False,
+}
+_COSTS: Final = "this can cost money, and can't be undone"
+
+file_argument = click.argument(
+    "file", type=click.Path(exists=True, dir_okay=False, path_type=Path)
+)
+yes_option = click.option(
+    "-y", "--yes", is_flag=True, help="Do not ask first; needed without a terminal."
+)
+
+
+@click.group(invoke_without_command=True)
+@click.pass_context
+def websites(ctx: click.Context) -> None:
+    """List the user's websites, and add some."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+@websites.command(
+    "list",
+    epilog="""\b
+    Examples:
+      sitestats websites list
+      sitestats websites list --format csv > websites.csv
+    """,
+)
+@format_option
+@client_options
+def list_(output: str, **options: Any) -> None:
+    """List every website of the user.
+
+    Page views and events are estimates per 30 days.
+    """
+    with make_client(options) as client:
+        found = client.websites.list()
+    rows = [
+        {name: getattr(website, name) for name in _LIST}
+        | {"extra": dict(website.extra)}
+        for website in found
+    ]
+    if output == "json":
+        print_json(rows)
+    elif output == "csv":
+        print_csv(list(_LIST), rows)
+    else:
+        table = make_table({name.replace("_", " "): n for name, n in _SHOWN.items()})
+        for row in rows:
+            table.add_row(*(text(row[name]) for name in _SHOWN))
+        make_console().print(table)
+
+
+_SHOWN: Final = {
+    name: is_number
+    for name, is_number in _LIST.items()
+    if name not in {"has_ssl", "own_hostname"}
+}
+
+
+@websites.command(
+    epilog="""\b
+    Examples:
+      sitestats websites add example.com --timezone Europe/Amsterdam
+      sitestats websites add example.com --public --label shop --yes
+    """,
+)
+@click.argument("host")
+@click.option(
+    "--timezone",
+    default="UTC",
+    show_default=True,
+    metavar="ZONE",
+    shell_complete=one_of(_periods.zones),
+    help="A name of the tz database.",
+)
+@click.option("--public/--private", default=False, help="Who may see the statistics.")
+@click.option("--label", metavar="TEXT", help="Free text of your own.")
+@yes_option
+@client_options
+def add(
+    host: str,
+    *,
+    timezone: str,
+    public: bool,
+    label: str | None,
+    yes: bool,
+    **options: Any,
+) -> None:
+    """Add the website HOST, which can cost money and can't be undone.
+
+    A website that is there already is left as it is. An add that got no answer
+    is not sent again: the list tells what became of it.
+    """
+    spec = WebsiteSpec(host, timezone=timezone, public=public, label=label)
+    with make_client(options, read_only=False) as client:
+        if not client.websites.plan([spec]).to_add:
+            report = client.websites.ensure([spec])
+        else:
+            _ask(f"Add {spec.hostname}?", yes=yes)
+            report = client.websites.ensure([spec])
+    click.echo(_plain_lines(str(report)))
+    _end(report)
+
+
+@websites.command(
+    epilog="""\b
+    Examples:
+      sitestats websites plan websites.toml
+      sitestats websites plan websites.csv --format json
+    """,
+)
+@file_argument
+@format_option
+@client_options
+def plan(file: Path, output: str, **options: Any) -> None:
+    """Say what `ensure` would do with FILE: nothing is added.
+
+    FILE is TOML, JSON or CSV. The exit code is 0 if every website is there as
+    specified, and 1 if not.
+    """
+    specs = WebsiteSpec.load(file)
+    with make_client(options) as client:
+        found = client.websites.plan(specs)
+    _print_plan(found, output)
+    if not found.complete:
+        raise click.exceptions.Exit(Code.NOT_AS_SPECIFIED)
+
+
+@websites.command(
+    epilog="""\b
+    Examples:
+      sitestats websites ensure websites.toml --dry-run
+      sitestats websites ensure websites.toml
+      sitestats websites ensure websites.toml --yes --journal websites.journal
+    """,
+)
+@file_argument
+@click.option("--dry-run", is_flag=True, help="Add nothing: the same as `plan`.")
+@yes_option
+@click.option(
+    "--journal",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="PATH",
+    help="A file in which every add is announced before it is sent; give it again "
+    "to go on after an interruption.",
+)
+@format_option
+@client_options
+def ensure(
+    file: Path,
+    *,
+    dry_run: bool,
+    yes: bool,
+    journal: Path | None,
+    output: str,
+    **options: Any,
+) -> None:
+    """Add what is missing of the websites in FILE, one at a time.
+
+    FILE is TOML, JSON or CSV. It asks before it adds, since adding can cost
+    money and can't be undone.
+    """
+    specs = WebsiteSpec.load(file)
+    with make_client(options, read_only=dry_run) as client:
+        planned = client.websites.plan(specs)
+        if dry_run:
+            _print_plan(planned, output)
+            if not planned.complete:
+                raise click.exceptions.Exit(Code.NOT_AS_SPECIFIED)
+            return
+        if planned.to_add:
+            if not yes:
+                click.echo(_plain_lines(str(planned)), err=True)
+            _ask(f"Add {_count(len(planned.to_add))}?", yes=yes)
+        with _bar() as show:
+            report = client.websites.ensure(specs, journal=journal, progress=show)
+    if output == "json":
+        print_json(report.to_dict())
+    elif output == "csv":
+        _print_rows([item.row() for item in report.items])
+    else:
+        click.echo(_plain_lines(str(report)))
+    _end(report)
+
+
+def _end(report: ProvisioningReport) -> None:
+    """End with the code that says most to a script."""
+    if report.unknown:
+        raise click.exceptions.Exit(Code.UNKNOWN_FATE)
+    if not report.complete:
+        raise click.exceptions.Exit(Code.NOT_AS_SPECIFIED)
+
+
+def _ask(question: str, *, yes: bool) -> None:
+    if yes:
+        return
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        fail(
+            [f"nothing was added: {_COSTS}, so give --yes to add without being asked"],
+            Code.WRONG_USE,
+        )
+    if not click.confirm(f"{question} ({_COSTS})", err=True):
+        fail(["nothing was added"], Code.NOT_AS_SPECIFIED)
+
+
+@contextmanager
+def _bar() -> Generator[Callable[[int, int | None], object] | None]:
+    """A bar on the terminal; without one, nothing."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    console = make_console(stderr=True)
+    columns = (TextColumn("websites"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("websites", total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+def _print_plan(found: ProvisioningPlan, output: str) -> None:
+    if output == "json":
+        print_json(found.to_dict())
+    elif output == "csv":
+        _print_rows([item.row() for item in found.items])
+    else:
+        click.echo(_plain_lines(str(found)))
+
+
+def _print_rows(rows: Sequence[dict[str, Any]]) -> None:
+    print_csv(list(rows[0]) if rows else ["hostname", "state"], rows)
+
+
+def _plain_lines(lines: str) -> str:
+    return "\n".join(map(plain, lines.splitlines()))
+
+
+def _count(websites: int) -> str:
+    return f"{websites:,} website{'' if websites == 1 else 's'}"
