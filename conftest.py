@@ -121,7 +121,7 @@ pytest_collect_file = SybilCollection(
         ),
         Sybil(
             [DocTestParser(doctest.ELLIPSIS)],
-            patterns=["src/*.py", "src/**/*.py"],
+            patterns=["src/*/*.py", "src/*/*/*.py"],
             document_types={".py": PythonDocStringDocument},
             setup=open_example,
             teardown=close_example,

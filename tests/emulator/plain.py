@@ -123,7 +123,7 @@ def entries(rows: list[Row], field: str, limit: int = 50) -> list[dict[str, Any]
         groups.setdefault(value(row, LISTS[field]), []).append(row)
     if field not in {"countries", "referrers"}:
         groups.pop(None, None)
-    found = [
+    found: list[dict[str, Any]] = [
         {"value": name, **totals(group), "seconds_on_page": seconds(group)}
         for name, group in groups.items()
     ]

@@ -323,8 +323,8 @@ def test_a_block_ends_although_an_answer_is_late(emulator: Emulator) -> None:
         except httpx.TransportError as error:
             failures.append(error)
 
-    for fault in ({"latency": 60.0}, {"drip": 60.0}):
-        emulator.fail_next(**fault)
+    for latency, drip in ((60.0, 0.0), (0.0, 60.0)):
+        emulator.fail_next(latency=latency, drip=drip)
         with emulator.serve() as address:
             thread = threading.Thread(target=ask, args=(address,))
             thread.start()

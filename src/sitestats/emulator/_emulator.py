@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Final, Self, TypedDict, Unpack
 from uuid import uuid4
 
 import attrs
@@ -24,7 +24,48 @@ from ._service import Service
 from ._transport import EmulatorTransport
 
 if TYPE_CHECKING:
-    from sitestats import AsyncClient, Client
+    import ssl
+
+    from sitestats import AsyncClient, Client, RetryPolicy
+
+
+class EmulatorOptions(TypedDict, total=False):
+    """The arguments of ``Emulator``."""
+
+    now: datetime | None
+    role: str
+    website_limit: int | None
+    contains_per_minute: int | None
+    api_key: str | None
+    user_id: str | None
+
+
+class WebsiteOptions(TypedDict, total=False):
+    """What ``Emulator.change_website`` changes."""
+
+    timezone: str
+    public: bool
+    label: str
+    hide_pages: bool
+    locked: bool
+    own_hostname: str | None
+    has_ssl: bool
+
+
+class ClientOptions(TypedDict, total=False):
+    """The arguments of ``Client`` and ``AsyncClient`` that may be changed."""
+
+    base_url: str
+    api_key: str | None
+    user_id: str | None
+    timeout: float
+    total_timeout: float
+    retries: int | RetryPolicy
+    max_connections: int
+    max_response_bytes: int
+    read_only: bool
+    verify: bool | str | ssl.SSLContext
+
 
 BASE_URL: Final = "http://emulator.test"
 """Where the clients without a socket believe the service to be."""
@@ -98,7 +139,7 @@ class Emulator:
         )
 
     @classmethod
-    def demo(cls, **options: Any) -> Self:
+    def demo(cls, **options: Unpack[EmulatorOptions]) -> Self:
         """An emulator with three websites and real traffic.
 
         The traffic is that of semicomplete.com on four days of May 2015,
@@ -186,7 +227,7 @@ class Emulator:
             )
         )
 
-    def change_website(self, hostname: str, **changes: Any) -> None:
+    def change_website(self, hostname: str, **changes: Unpack[WebsiteOptions]) -> None:
         """Change what ``add_website`` set: lock it, make it public, and so on.
 
         >>> emulator.change_website("semicomplete.com", hide_pages=False)
@@ -268,33 +309,38 @@ class Emulator:
         """A transport for httpx that needs no socket, blocking and async."""
         return EmulatorTransport(self._core)
 
-    def client(self, **options: Any) -> Client:
+    def client(self, **options: Unpack[ClientOptions]) -> Client:
         """A blocking client without a socket.
+
+        It reads nothing from the environment.
 
         Args:
             options: Those of ``Client``. The credentials are the emulator's
                 when left out; ``api_key=None`` goes without.
+
+        >>> with Emulator.demo().client(retries=0) as client:
+        ...     len(client.websites.list())
+        3
         """
         from sitestats import Client
 
-        return Client(**self._options(options))
+        return Client(**self._options(options), proxy=None, transport=self.transport())
 
-    def async_client(self, **options: Any) -> AsyncClient:
+    def async_client(self, **options: Unpack[ClientOptions]) -> AsyncClient:
         """An async client without a socket; see ``client``."""
         from sitestats import AsyncClient
 
-        return AsyncClient(**self._options(options))
+        return AsyncClient(
+            **self._options(options), proxy=None, transport=self.transport()
+        )
 
-    def _options(self, options: dict[str, Any]) -> dict[str, Any]:
-        # All are given, so that the client reads nothing from the environment.
-        return {
+    def _options(self, options: ClientOptions) -> ClientOptions:
+        own: ClientOptions = {
             "base_url": BASE_URL,
             "api_key": self.api_key,
             "user_id": self.user_id,
-            "proxy": None,
-            "transport": self.transport(),
-            **options,
         }
+        return {**own, **options}
 
     def serve(self, port: int = 0, *, host: str = HOST) -> AbstractContextManager[str]:
         """Answer on a socket of this machine within a ``with`` block.

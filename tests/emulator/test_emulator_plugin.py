@@ -1,0 +1,92 @@
+"""The fixtures, as a user's tests have them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+USERS_TESTS = """
+import anyio
+import pytest
+
+from sitestats import StatsQuery
+
+QUERY = StatsQuery("example.com").fields("pageviews").last(days=1, today=True)
+
+
+@pytest.mark.parametrize("turn", [1, 2])
+def test_client(sitestats_emulator, sitestats_client, turn):
+    assert sitestats_emulator.websites == ()
+    sitestats_emulator.load([{"hostname": "example.com"}])
+    assert sitestats_client.stats.get(QUERY).pageviews == 1
+    assert len(sitestats_emulator.requests) == 1
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_async_client(sitestats_emulator, sitestats_async_client, backend):
+    async def main():
+        return await sitestats_async_client.stats.get(QUERY)
+
+    sitestats_emulator.load([{"hostname": "example.com"}])
+    assert anyio.run(main, backend=backend).pageviews == 1
+
+
+@pytest.mark.anyio
+async def test_in_a_loop(sitestats_emulator, sitestats_async_client):
+    sitestats_emulator.load([{"hostname": "example.com"}])
+    assert (await sitestats_async_client.stats.get(QUERY)).pageviews == 1
+
+
+class TestOverridden:
+    @pytest.fixture
+    def sitestats_emulator(self, sitestats_emulator):
+        sitestats_emulator.add_website("mine.example", public=True)
+        return sitestats_emulator
+
+    def test_the_client_follows(self, sitestats_client):
+        [website] = sitestats_client.websites.list()
+        assert website.hostname == "mine.example"
+"""
+
+
+def test_the_fixtures(tmp_path: Path) -> None:
+    """They are found without a word, and each test has an emulator of its own."""
+    (tmp_path / "test_users.py").write_text(USERS_TESTS)
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", "-q", "-W", "error"),
+            *("-p", "no:cacheprovider", "--rootdir", str(tmp_path), str(tmp_path)),
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "7 passed" in done.stdout
+
+
+def test_importing_it_needs_no_duckdb() -> None:
+    """The extra's library is loaded by the first emulator, and its lack explained."""
+    code = """
+import sys
+sys.modules["duckdb"] = None
+import sitestats.emulator.pytest_plugin
+from sitestats import MissingExtraError
+from sitestats.emulator import Emulator
+try:
+    Emulator()
+except MissingExtraError as error:
+    assert isinstance(error, ImportError)
+    assert "pip install 'sitestats[emulator]'" in str(error), error
+else:
+    raise SystemExit("no error")
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
