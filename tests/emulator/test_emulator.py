@@ -18,9 +18,9 @@ PACKAGE = Path(sitestats.emulator.__file__).parent
 
 
 def imports(path: Path) -> set[str]:
-    """The modules that a file imports, in full."""
+    """The modules that a file imports when it runs, in full."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(RunTime().visit(ast.parse(path.read_text("utf-8")))):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -28,6 +28,14 @@ def imports(path: Path) -> set[str]:
             module = ".".join([*start, *([node.module] if node.module else [])])
             found |= {f"{module}.{alias.name}" for alias in node.names}
     return found
+
+
+class RunTime(ast.NodeTransformer):
+    """Leaves out what only type checkers see."""
+
+    def visit_If(self, node: ast.If) -> ast.AST | None:
+        seen = isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+        return None if seen else self.generic_visit(node)
 
 
 def test_it_shares_nothing_with_the_client_but_the_wire() -> None:
