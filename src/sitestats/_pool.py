@@ -110,22 +110,31 @@ class _Book(Generic[T]):
         self._choose(turn)
         return True
 
+    # An interrupt comes after a call and never within such a line as the first of
+    # these pairs, so a slot is at no moment nowhere.
+
     def _choose(self, turn: Turn[T]) -> None:
         oldest = time.monotonic() - self.idle_seconds
         while self.idle and self.idle[0][1] < oldest:
-            turn.spare.append(self.idle.popleft()[0])
+            self._retire_oldest(turn)
         if not turn.fresh:
             if self.idle:
-                turn.slot = self.idle.pop()[0]
+                turn.slot = self.idle[-1][0]
+                self.idle.pop()
         elif len(self.using) + len(self.idle) > self.limit:
-            turn.spare.append(self.idle.popleft()[0])
+            self._retire_oldest(turn)
+
+    def _retire_oldest(self, turn: Turn[T]) -> None:
+        turn.spare += [self.idle[0][0]]
+        self.idle.popleft()
 
     def leave(self, turn: Turn[T]) -> None:
         """Take *turn* out, wherever it got to; what to close is in its spare."""
+        now = time.monotonic()
         slot, turn.slot = turn.slot, None
         if slot is not None:
             if turn.clean and not self.closed:
-                self.idle.append((slot, time.monotonic()))
+                self.idle.append((slot, now))
             else:
                 turn.spare.append(slot)
         self.using.discard(turn)
@@ -250,7 +259,8 @@ class Pool(Generic[T]):
 
     def _close_spare(self, turn: Turn[T]) -> None:
         while turn.spare:
-            self._close(turn.spare.pop())
+            self._close(turn.spare[-1])
+            turn.spare.pop()
 
     def close(self) -> None:
         """Close what is idle now, and what is in use as soon as it is left."""

@@ -1,0 +1,135 @@
+"""One request on its way: its limits, and what to tell when no answer comes of it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any, Final
+
+from ._errors import (
+    ConnectionFailedError,
+    RequestTimeoutError,
+    ResponseError,
+    ResponseTooLargeError,
+)
+from ._inflate import CorruptError, TooLargeError
+from ._pool import Turn
+from ._settings import Settings
+from ._wire import HttpRequest
+
+_LONGEST_REASON: Final = 300
+
+_LONGEST_LIMIT: Final = 30 * 86_400.0
+"""Seconds: sockets refuse to be given a limit of some centuries."""
+
+
+class OverdueError(Exception):
+    """The time was up before anything was sent."""
+
+
+class Call:
+    """One request on its way."""
+
+    def __init__(
+        self,
+        request: HttpRequest,
+        settings: Settings,
+        turn: Turn[Any],
+        *,
+        until: float,
+        timeout: float,
+    ) -> None:
+        self.request = request
+        self.until = until
+        self.started = time.monotonic()
+        self.began = False
+        """Whether something may have left the machine."""
+        self.overdue = False
+        """Whether its connection was shut down for taking too long."""
+        self._handled = sys.exception()
+        self._settings = settings
+        self._turn = turn
+        self._timeout = timeout
+
+    def limit(self) -> float:
+        """Seconds for the next wait: ``timeout``, or what is left of the whole.
+
+        Raises:
+            OverdueError: Nothing is left.
+        """
+        left = self.until - time.monotonic()
+        if left <= 0:
+            raise OverdueError
+        return min(self._timeout, left, _LONGEST_LIMIT)
+
+    def strip(self, error: BaseException) -> None:
+        """Take the frames from *error*, which goes on as it is: they hold the key."""
+        link: BaseException | None = error
+        # What the caller is in the middle of handling is none of ours.
+        while link is not None and link is not self._handled:
+            link.with_traceback(None)
+            link = link.__cause__ or link.__context__
+
+    def ran_out(self, *, maybe_sent: bool) -> RequestTimeoutError:
+        """The error for a call that reached the limit of all its tries together."""
+        took = time.monotonic() - self.started
+        message = (
+            f"no whole answer to {self.request} before total_timeout: this try ended "
+            f"after {took:.3g} s"
+        )
+        if self._turn.waited:
+            message += (
+                f", {self._turn.waited:.3g} s of them spent waiting for one of "
+                f"{self._settings.max_connections} connections to be free"
+            )
+        return RequestTimeoutError(message, request=self.request, maybe_sent=maybe_sent)
+
+    def was_silent(self, what: str, *, maybe_sent: bool) -> RequestTimeoutError:
+        """The error for a single wait that was too long; *what* it was for."""
+        return RequestTimeoutError(
+            f"{what} {self._origin} within timeout, {self._timeout:g} s",
+            request=self.request,
+            maybe_sent=maybe_sent,
+        )
+
+    def failed(self, error: Exception, *, maybe_sent: bool) -> ConnectionFailedError:
+        """The error for a connection that could not be made, or that broke."""
+        what = "the connection to" if maybe_sent else "could not connect to"
+        failed = " failed" if maybe_sent else ""
+        return ConnectionFailedError(
+            f"{what} {self._origin}{failed}: {self._reason(error)}",
+            request=self.request,
+            maybe_sent=maybe_sent,
+        )
+
+    def refused(self, error: TooLargeError | CorruptError) -> ResponseError:
+        """The error for a body that is not taken."""
+        if isinstance(error, CorruptError):
+            return ResponseError(
+                f"the body of the answer to {self.request} can't be read: {error}",
+                request=self.request,
+            )
+        return ResponseTooLargeError(
+            f"the answer to {self.request} is larger than max_response_bytes, "
+            f"{self._settings.max_response_bytes:,} bytes; it was not read on",
+            request=self.request,
+        )
+
+    @property
+    def _origin(self) -> str:
+        scheme, host, port = self._settings.base.origin
+        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+
+    def _reason(self, error: BaseException) -> str:
+        """The first words that *error* or what caused it has, without secrets."""
+        cause: BaseException | None = error
+        text = ""
+        while cause is not None and not text:
+            text = str(cause)
+            cause = cause.__cause__ or cause.__context__
+        for secret in (self._settings.api_key, self._settings.user_id):
+            if secret is not None:
+                text = text.replace(secret.reveal(), "…")
+        if len(text) > _LONGEST_REASON:
+            text = f"{text[:_LONGEST_REASON]}…"
+        return text or type(error).__name__

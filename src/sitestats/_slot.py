@@ -1,0 +1,94 @@
+"""One connection of the blocking client, and how another thread ends it."""
+
+from __future__ import annotations
+
+import socket
+from contextlib import suppress
+from typing import Any, Generic, Protocol, TypeVar
+
+from ._watchdog import Watchdog
+
+
+class Transport(Protocol):
+    """What a slot needs to know of a transport."""
+
+    def close(self) -> None:
+        """Close its connection."""
+        ...
+
+
+TransportT = TypeVar("TransportT", bound=Transport)
+
+
+class Slot(Generic[TransportT]):
+    """A transport, and the socket of its connection to end it by."""
+
+    __slots__ = (
+        "_ending",
+        "_handshaking",
+        "is_shared",
+        "overdue",
+        "transport",
+        "watchdog",
+    )
+
+    def __init__(
+        self, transport: TransportT, watchdog: Watchdog, *, is_shared: bool
+    ) -> None:
+        self.transport = transport
+        self.watchdog = watchdog
+        self.is_shared = is_shared
+        self.overdue = False
+        self._ending: socket.socket | None = None
+        self._handshaking: socket.socket | None = None
+
+    def begin(self) -> None:
+        """Get ready for the next request."""
+        self.overdue = False
+        if self.is_shared:
+            # The next request may ride on another connection.
+            self._ending = None
+
+    def trace(self, event: str, info: dict[str, Any]) -> None:
+        """Learn of a new connection, from httpx's ``trace`` extension."""
+        # A connection that is used again has no such event.
+        if "connect_tcp.complete" in event:
+            self.follow(info["return_value"])
+        elif "start_tls" in event:
+            if event.endswith("started"):
+                # Wrapping a socket takes it over before it shakes hands, which a
+                # server can do a byte at a time: the copy is still there to end it.
+                self._handshaking = self._ending and self._ending.dup()
+            else:
+                self._close_handshaking()
+            if event.endswith("complete"):
+                self.follow(info["return_value"])
+
+    def follow(self, stream: Any) -> None:
+        """Take note of the socket of *stream*, which may be none of httpx's."""
+        if stream is not None:
+            self._ending = stream.get_extra_info("socket")
+        if self.overdue:
+            self.abort()
+
+    def abort(self) -> None:
+        """Shut the connection down; a read that waits for it returns at once."""
+        self.overdue = True
+        for sock in (self._ending, self._handshaking):
+            if sock is not None:
+                with suppress(OSError):
+                    # The method of a TLS socket would drop its TLS object, which
+                    # another thread is reading from.
+                    socket.socket.shutdown(sock, socket.SHUT_RDWR)
+
+    def _close_handshaking(self) -> None:
+        if self._handshaking is not None:
+            self._handshaking.close()
+            self._handshaking = None
+
+    def close(self) -> None:
+        """Close the connection; a transport that we were given stays open."""
+        self._close_handshaking()
+        if not self.is_shared:
+            with suppress(Exception):
+                self.transport.close()

@@ -1,0 +1,166 @@
+"""Bodies are collected whole, and never beyond their limit."""
+
+from __future__ import annotations
+
+import gzip
+import tracemalloc
+import zlib
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from sitestats._inflate import Body, CorruptError, TooLargeError
+
+MIB = 1024 * 1024
+EMPTY_MEMBER = gzip.compress(b"", mtime=0)
+
+
+def collect(wire: bytes, encoding: str, limit: int, step: int) -> bytes:
+    """Feed *wire* in pieces of *step* bytes."""
+    body = Body(encoding, limit=limit)
+    for start in range(0, len(wire), step):
+        body.feed(wire[start : start + step])
+    return body.finish()
+
+
+def bomb(size: int) -> bytes:
+    """Gzip that stands for *size* zeros."""
+    return gzip.compress(bytes(size), mtime=0)
+
+
+@given(st.binary(max_size=2000), st.integers(1, 300))
+def test_plain_bodies_come_out_as_they_went_in(content: bytes, step: int) -> None:
+    """Without an encoding the pieces are put together."""
+    assert collect(content, "", 2000, step) == content
+
+
+@given(
+    st.lists(st.binary(max_size=500), min_size=1, max_size=4),
+    st.integers(0, 9),
+    st.integers(0, 20),
+    st.integers(1, 100),
+)
+def test_gzip_comes_out_as_it_went_in(
+    members: list[bytes], level: int, padding: int, step: int
+) -> None:
+    """Any members in any pieces, with zeros at the end, are what was compressed."""
+    wire = b"".join(gzip.compress(member, level) for member in members)
+    content = b"".join(members)
+    assert collect(wire + bytes(padding), "gzip", 2000, step) == content
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "GZIP", "x-gzip", " gzip ", "gzip,"])
+def test_gzip_goes_by_several_spellings(encoding: str) -> None:
+    """Case, spaces and the old name make no difference."""
+    assert collect(gzip.compress(b"text"), encoding, 10, 100) == b"text"
+
+
+@pytest.mark.parametrize("encoding", ["", "identity", "Identity", " , "])
+def test_identity_is_no_encoding(encoding: str) -> None:
+    """A server may say in words that it does nothing."""
+    assert collect(b"text", encoding, 10, 100) == b"text"
+
+
+@pytest.mark.parametrize("encoding", ["br", "deflate", "zstd", "gzip, gzip", "gzip,br"])
+def test_other_encodings_are_refused(encoding: str) -> None:
+    """What was not asked for is named, not shown as garbage."""
+    with pytest.raises(CorruptError, match=r"encoded as .* and gzip was asked for"):
+        Body(encoding, limit=10)
+
+
+@pytest.mark.parametrize("encoding", ["", "gzip"])
+def test_an_empty_body_is_empty(encoding: str) -> None:
+    """A 204 may name an encoding and have nothing to encode."""
+    assert Body(encoding, limit=10).finish() == b""
+
+
+@pytest.mark.parametrize("wrap", [bytes, gzip.compress])
+def test_the_limit_itself_is_allowed(wrap: type[bytes]) -> None:
+    """A body of exactly the limit is whole, and one of a byte more is refused."""
+    encoding = "" if wrap is bytes else "gzip"
+    assert len(collect(wrap(bytes(1000)), encoding, 1000, 7)) == 1000
+    with pytest.raises(TooLargeError):
+        collect(wrap(bytes(1001)), encoding, 1000, 7)
+
+
+def test_a_bomb_takes_no_more_memory_than_the_limit() -> None:
+    """Of 256 MiB in one piece of 256 KiB, no more than the limit is inflated."""
+    wire = bomb(256 * MIB)
+    tracemalloc.start()
+    try:
+        with pytest.raises(TooLargeError):
+            collect(wire, "gzip", MIB, len(wire))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 4 * MIB
+
+
+def test_a_bomb_that_fits_is_inflated() -> None:
+    """A body that is small on the wire and large behind it is no fault in itself."""
+    assert collect(bomb(2 * MIB), "gzip", 2 * MIB, 100) == bytes(2 * MIB)
+
+
+def test_members_that_hold_nothing_end_too() -> None:
+    """What is read from the wire has a limit, whatever it stands for."""
+    with pytest.raises(TooLargeError):
+        collect(EMPTY_MEMBER * 200, "gzip", 1000, len(EMPTY_MEMBER))
+
+
+def test_what_does_not_compress_fits() -> None:
+    """Gzip makes random bytes a little longer, and that is allowed for."""
+    content = bytes(zlib.crc32(bytes([n % 256])) % 256 for n in range(100_000))
+    wire = gzip.compress(content, compresslevel=0)
+    assert len(wire) > len(content)
+    assert collect(wire, "gzip", len(content), 4096) == content
+
+
+@pytest.mark.parametrize(
+    "wire",
+    [
+        b"plain text",
+        gzip.compress(b"some text")[:-1],
+        gzip.compress(b"some text")[:5],
+        gzip.compress(b"some text")[:-8] + bytes(8),
+        gzip.compress(b"some text") + b"garbage behind it",
+        zlib.compress(b"some text"),
+    ],
+    ids=["no gzip", "cut", "cut early", "wrong sum", "garbage", "zlib"],
+)
+def test_broken_gzip_is_refused(wire: bytes) -> None:
+    """What does not inflate to its end is not taken for whole."""
+    with pytest.raises(CorruptError):
+        collect(wire, "gzip", 1000, 4)
+
+
+@given(st.binary(max_size=300), st.integers(1, 50))
+@example(b"", 1)
+@example(EMPTY_MEMBER[:4], 4)
+def test_any_bytes_give_a_body_or_one_of_two_errors(wire: bytes, step: int) -> None:
+    """Nothing that is fed as gzip raises anything else."""
+    prefix = EMPTY_MEMBER[:10]
+    for content in (wire, prefix + wire):
+        try:
+            inflated = collect(content, "gzip", 100, step)
+        except (CorruptError, TooLargeError):
+            continue
+        assert len(inflated) <= 100
+
+
+@pytest.mark.parametrize("length", ["1001", "9" * 21, "9" * 5000])
+def test_a_length_over_the_limit_is_refused_at_once(length: str) -> None:
+    """A server that says it sends too much need not be heard out."""
+    with pytest.raises(TooLargeError):
+        Body(limit=1000).expect(length)
+
+
+@pytest.mark.parametrize("length", [None, "0", "1000", "", "-5", "1e9", "a", "²"])
+def test_other_lengths_say_nothing(length: str | None) -> None:
+    """Only what is read counts where the header is missing or nonsense."""
+    Body(limit=1000).expect(length)
+
+
+def test_a_length_counts_what_is_on_the_wire() -> None:
+    """A compressed body may be a little longer than what it stands for."""
+    Body("gzip", limit=1000).expect("1050")

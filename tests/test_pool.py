@@ -1,0 +1,448 @@
+"""The blocking pool, with slots that are plain objects."""
+
+from __future__ import annotations
+
+import dis
+import itertools
+import math
+import os
+import sys
+import threading
+import time
+import types
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import ClassVar
+
+import pytest
+
+from sitestats import _pool
+from sitestats._errors import ClientClosedError
+from sitestats._pool import NoTurnError, Pool, Turn
+
+LONG = 30.0
+"""Seconds that pass only when a test fails."""
+
+
+class Slot:
+    """Counts its uses, and tells when two use it at once."""
+
+    made: ClassVar[set[Slot]] = set()
+
+    def __init__(self) -> None:
+        self.uses = 0
+        self.busy = False
+        self.closed = 0
+        self.made.add(self)
+
+    def close(self) -> None:
+        self.closed += 1
+
+    def use(self) -> Slot:
+        assert not self.busy
+        assert not self.closed
+        self.busy = True
+        self.uses += 1
+        self.busy = False
+        return self
+
+
+@pytest.fixture(autouse=True)
+def forget_slots() -> None:
+    """Forget the slots of the test before."""
+    Slot.made.clear()
+
+
+def make_pool(limit: int = 3, idle_seconds: float = math.inf) -> Pool[Slot]:
+    """A pool of counting slots."""
+    return Pool(Slot, Slot.close, limit=limit, idle_seconds=idle_seconds)
+
+
+def use(pool: Pool[Slot], *, fresh: bool = False, until: float = math.inf) -> Slot:
+    """Use a slot for no time; the value is the slot."""
+    return pool.use(Turn(fresh=fresh), Slot.use, until=until)
+
+
+def use_at_once(pool: Pool[Slot], count: int) -> list[Slot]:
+    """Use *count* slots, all at the same time."""
+    together = threading.Barrier(count)
+
+    def work(slot: Slot) -> Slot:
+        together.wait(LONG)
+        return slot.use()
+
+    with ThreadPoolExecutor(count) as executor:
+        futures = [
+            executor.submit(pool.use, Turn(), work, until=math.inf)
+            for _ in range(count)
+        ]
+        return [future.result() for future in futures]
+
+
+def test_nothing_is_made_before_it_is_needed() -> None:
+    """A pool that was never used has nothing to close."""
+    pool = make_pool()
+    assert not pool.is_open
+    pool.close()
+    assert len(Slot.made) == 0
+
+
+def test_one_after_the_other_takes_one_slot() -> None:
+    """A slot is used again."""
+    pool = make_pool()
+    first = use(pool)
+    assert use(pool) is first
+    assert len(Slot.made) == 1
+    assert pool.is_open
+
+
+def test_the_last_used_is_used_next() -> None:
+    """What is not needed grows old."""
+    pool = make_pool()
+    use_at_once(pool, 3)
+    last = use(pool)
+    assert [use(pool) for _ in range(5)] == [last] * 5
+
+
+def test_no_more_than_the_limit_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fifty threads share three slots, and each is told when it is its turn."""
+    monkeypatch.setattr(_pool, "_LOOK_AGAIN", 10 * LONG)
+    pool = make_pool(3)
+    with ThreadPoolExecutor(50) as executor:
+        futures = [executor.submit(use, pool) for _ in range(500)]
+        assert len([future.result(LONG) for future in futures]) == 500
+    assert len(Slot.made) <= 3
+    assert sum(slot.uses for slot in Slot.made) == 500
+
+
+def test_who_came_first_goes_first() -> None:
+    """Threads wait in the order they came, and no newcomer passes them."""
+    pool = make_pool(1)
+    order: list[int] = []
+    threads: list[threading.Thread] = []
+
+    def wait(number: int) -> None:
+        pool.use(Turn(), lambda _: order.append(number), until=math.inf)
+
+    def busy(slot: Slot) -> None:
+        for number in range(5):
+            thread = threading.Thread(target=wait, args=(number,))
+            thread.start()
+            threads.append(thread)
+            while len(pool._book.waiting) <= number:
+                time.sleep(0.001)
+
+    pool.use(Turn(), busy, until=math.inf)
+    wait(5)
+    for thread in threads:
+        thread.join(LONG)
+    assert order == [0, 1, 2, 3, 4, 5]
+
+
+def test_all_free_slots_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where two slots become free at once, two of those who wait go on together."""
+    monkeypatch.setattr(_pool, "_LOOK_AGAIN", 10 * LONG)
+    pool = make_pool(2)
+    together = threading.Barrier(2)
+
+    def work(slot: Slot) -> None:
+        together.wait(LONG)
+
+    with ThreadPoolExecutor(20) as executor:
+        futures = [
+            executor.submit(pool.use, Turn(), work, until=math.inf) for _ in range(20)
+        ]
+        for future in futures:
+            future.result(LONG)
+
+
+def test_who_waits_too_long_is_told() -> None:
+    """The turn says how long it waited, and the pool is as before."""
+    pool = make_pool(1)
+    turn: Turn[Slot] = Turn()
+
+    def busy(slot: Slot) -> None:
+        with pytest.raises(NoTurnError):
+            pool.use(turn, Slot.use, until=time.monotonic() + 0.02)
+
+    pool.use(Turn(), busy, until=math.inf)
+    assert turn.waited >= 0.02
+    assert len(pool._book.waiting) == 0
+    use(pool)
+
+
+def test_who_does_not_wait_waited_for_no_time() -> None:
+    """A free slot takes no waiting, even when the time is up already."""
+    turn: Turn[Slot] = Turn()
+    make_pool().use(turn, Slot.use, until=-math.inf)
+    assert turn.waited == 0
+
+
+def test_a_lost_word_is_made_up_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A waiting thread looks for itself when nobody told it that it is its turn."""
+    monkeypatch.setattr(_pool, "_LOOK_AGAIN", 0.01)
+    monkeypatch.setattr(_pool._Book, "tell_next", lambda self: None)
+    pool = make_pool(1)
+    with ThreadPoolExecutor(5) as executor:
+        futures = [executor.submit(use, pool) for _ in range(20)]
+        assert len({future.result(LONG) for future in futures}) == 1
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+def test_a_slot_that_failed_is_never_used_again(error: type[BaseException]) -> None:
+    """It is closed, once, and the next use has another."""
+    pool = make_pool(1)
+
+    def fail(slot: Slot) -> None:
+        raise error
+
+    first = use(pool)
+    with pytest.raises(error):
+        pool.use(Turn(), fail, until=math.inf)
+    assert first.closed == 1
+    assert use(pool) is not first
+
+
+def test_a_failing_make_takes_no_place() -> None:
+    """What could not be made is not waited for."""
+    made = iter([OSError("no"), Slot()])
+
+    def make() -> Slot:
+        item = next(made)
+        if isinstance(item, OSError):
+            raise item
+        return item
+
+    pool = Pool(make, Slot.close, limit=1, idle_seconds=math.inf)
+    with pytest.raises(OSError, match="no"):
+        use(pool)
+    assert use(pool).uses == 1
+
+
+def test_fresh_is_never_used_before() -> None:
+    """A fresh slot is a new one, and is kept for others afterwards."""
+    pool = make_pool(3)
+    first = use(pool)
+    second = use(pool, fresh=True)
+    assert second is not first
+    assert second.uses == 1
+    assert use(pool) is second
+    assert not first.closed
+
+
+def test_fresh_keeps_to_the_limit() -> None:
+    """Where there are as many as may be, the oldest makes room."""
+    pool = make_pool(2)
+    slots = [*use_at_once(pool, 2), use(pool, fresh=True)]
+    assert sorted(slot.closed for slot in slots) == [0, 0, 1]
+    pool = make_pool(1)
+    assert use(pool) is not use(pool, fresh=True)
+
+
+def test_idle_slots_grow_too_old() -> None:
+    """What was idle for too long is closed by the next use, and not used."""
+    pool = make_pool(idle_seconds=0.01)
+    old = use_at_once(pool, 3)
+    time.sleep(0.02)
+    new = use(pool)
+    assert new not in old
+    assert [slot.closed for slot in old] == [1, 1, 1]
+
+
+def test_closing_closes_what_is_idle() -> None:
+    """Each slot is closed once, however often the pool is."""
+    pool = make_pool()
+    slots = use_at_once(pool, 3)
+    pool.close()
+    pool.close()
+    assert [slot.closed for slot in slots] == [1, 1, 1]
+    assert not pool.is_open
+    with pytest.raises(ClientClosedError):
+        use(pool)
+
+
+def test_closing_lets_what_is_in_use_end() -> None:
+    """A use that is under way goes on, and its slot is closed after it."""
+    pool = make_pool()
+
+    def close(slot: Slot) -> Slot:
+        pool.close()
+        return slot.use()
+
+    assert pool.use(Turn(), close, until=math.inf).closed == 1
+
+
+def test_closing_ends_the_waiting() -> None:
+    """Who waits for a turn is told that there will be none."""
+    pool = make_pool(1)
+    with ThreadPoolExecutor(3) as executor:
+
+        def busy(slot: Slot) -> list[BaseException | None]:
+            futures = [executor.submit(use, pool) for _ in range(3)]
+            while len(pool._book.waiting) < 3:
+                time.sleep(0.001)
+            pool.close()
+            return [future.exception(LONG) for future in futures]
+
+        errors = pool.use(Turn(), busy, until=math.inf)
+    assert [type(error) for error in errors] == [ClientClosedError] * 3
+
+
+@pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
+def test_a_forked_child_has_its_own() -> None:
+    """The child's slots are new, the parent's untouched, and no lock is waited for."""
+    pool = make_pool(1)
+    slot = use(pool)
+
+    def in_child() -> bool:
+        mine = use(pool)
+        pool.close()
+        return mine is not slot and mine.closed == 1 and slot.closed == 0
+
+    # As if another thread had the lock when the process was forked.
+    with pool._book.lock:
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if in_child() else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert use(pool) is slot
+
+
+def test_a_child_of_a_closed_client_is_closed() -> None:
+    """What was closed before the fork stays closed after it."""
+    pool = make_pool()
+    pool.close()
+    child = os.fork()
+    if child == 0:
+        try:
+            use(pool)
+        except ClientClosedError:
+            os._exit(0)
+        os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+# Interrupts -----------------------------------------------------------------
+
+BREAKS_AFTER = ("CALL", "JUMP_BACKWARD")
+"""CPython looks for signals after these instructions, and when a function begins."""
+
+
+class Interrupter:
+    """Raises KeyboardInterrupt at the n-th moment at which a real one can come."""
+
+    def __init__(self, n: int) -> None:
+        self._left = n
+        self._before: dict[types.FrameType, int] = {}
+        self._names: dict[types.CodeType, dict[int, str]] = {}
+
+    def trace(
+        self, frame: types.FrameType, event: str, arg: object
+    ) -> Callable[..., object] | None:
+        within = frame.f_code.co_filename
+        if within == threading.__file__:
+            if frame.f_back is None or frame.f_back.f_trace is None:
+                return None
+        elif within != _pool.__file__:
+            return None
+        frame.f_trace_opcodes = True
+        frame.f_trace_lines = False
+        if event == "call":
+            self._moment()
+        elif event == "opcode":
+            before = self._before.get(frame)
+            self._before[frame] = frame.f_lasti
+            if before is not None and self._name(frame, before).startswith(
+                BREAKS_AFTER
+            ):
+                self._moment()
+        elif event == "return":
+            self._before.pop(frame, None)
+        return self.trace
+
+    def _name(self, frame: types.FrameType, offset: int) -> str:
+        names = self._names.get(frame.f_code)
+        if names is None:
+            names = self._names[frame.f_code] = {
+                i.offset: i.opname for i in dis.get_instructions(frame.f_code)
+            }
+        return names[offset]
+
+    def _moment(self) -> None:
+        self._left -= 1
+        if self._left == 0:
+            raise KeyboardInterrupt
+
+
+def interrupt_each_moment(scenario: Callable[[Pool[Slot]], object], limit: int) -> int:
+    """Run *scenario* with an interrupt at each moment in turn; how many there were."""
+    outer = sys.gettrace()
+    for n in itertools.count(1):
+        pool = make_pool(limit)
+        use_at_once(pool, limit)
+        interrupted = True
+        sys.settrace(Interrupter(n).trace)
+        try:
+            scenario(pool)
+            interrupted = False
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(outer)
+        if not interrupted:
+            return n
+        book = pool._book
+        assert not book.lock.locked(), n
+        # The rest is as if nothing had been.
+        used = use_at_once(pool, limit)
+        assert len(set(used)) == limit, n
+        assert not book.using, n
+        assert not book.waiting, n
+        kept = [slot for slot, _ in book.idle]
+        assert len(kept) == len(set(kept)) == limit, n
+        # One that was never used has no connection to close.
+        assert {s for s in Slot.made if s.uses and not s.closed} == set(kept), n
+        Slot.made.clear()
+    raise AssertionError
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+@pytest.mark.parametrize("limit", [1, 2])
+def test_an_interrupt_leaves_the_pool_whole(limit: int, fresh: bool) -> None:  # noqa: FBT001 - a parameter
+    """Wherever Ctrl-C comes, no turn is lost and no slot is used by two."""
+    moments = interrupt_each_moment(lambda pool: use(pool, fresh=fresh), limit)
+    assert moments > 20
+
+
+def test_an_interrupt_while_waiting_leaves_the_pool_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Wherever Ctrl-C comes to one that waits, those behind it get their turn."""
+    monkeypatch.setattr(_pool, "_LOOK_AGAIN", 0.05)
+
+    def scenario(pool: Pool[Slot]) -> None:
+        holds, go = threading.Event(), threading.Event()
+
+        def hold(slot: Slot) -> None:
+            holds.set()
+            go.wait(LONG)
+
+        holder = threading.Thread(
+            target=pool.use, args=(Turn(), hold), kwargs={"until": math.inf}
+        )
+        holder.start()
+        holds.wait(LONG)
+        releaser = threading.Timer(0.005, go.set)
+        releaser.start()
+        behind = threading.Timer(0.002, use, args=(pool,))
+        behind.start()
+        try:
+            use(pool)
+        finally:
+            tracer, _ = sys.gettrace(), sys.settrace(None)
+            for thread in (holder, releaser, behind):
+                thread.join(LONG)
+                assert not thread.is_alive()
+            sys.settrace(tracer)
+
+    assert interrupt_each_moment(scenario, 1) > 30
