@@ -87,14 +87,19 @@ def open_example(namespace: dict[str, Any]) -> None:
     client = emulator.client()
     namespace.update((name, getattr(sitestats, name)) for name in sitestats.__all__)
     namespace.update(asyncio=asyncio, emulator=emulator, client=client)
-    # Under a name of its own, since an example may give `client` another meaning.
-    namespace["__close__"] = client.close
+    # Again, since an example may give `client` another meaning.
+    namespace["__client__"] = client
 
 
 def close_example(namespace: dict[str, Any]) -> None:
-    """Close the client that the examples of one file had."""
-    # Not there when opening failed, which is the error to show.
-    namespace.get("__close__", lambda: None)()
+    """Close the clients that the examples of one file left open, and forget all."""
+    from sitestats import Client
+
+    for value in namespace.values():
+        if isinstance(value, Client):
+            value.close()
+    # pytest keeps the documents to its end, and with them the databases.
+    namespace.clear()
 
 
 pytest_collect_file = SybilCollection(

@@ -231,6 +231,7 @@ def test_every_error_survives_pickling(error: sitestats.SiteStatsError) -> None:
     state = {key: value for key, value in vars(error).items() if key != "obj"}
     assert vars(copy) == state
     if isinstance(error, sitestats.FieldNotRequestedError):
+        assert isinstance(copy, sitestats.FieldNotRequestedError)
         assert copy.name == error.name
 
 

@@ -8,10 +8,10 @@ import json
 from typing import Any
 
 import pytest
-from answers import answer, entry
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from answers import answer, entry
 from sitestats import _rules
 from sitestats._converter import (
     structure_added,

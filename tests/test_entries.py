@@ -64,7 +64,7 @@ def test_entries_are_values(entry: Entry) -> None:
 def test_entries_are_frozen_and_small(entry: Entry) -> None:
     """No entry can be changed, and none has a dict of its own."""
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
-        entry.value = "/other"  # type: ignore[attr-defined]
+        entry.value = "/other"  # type: ignore[attr-defined]  # the point
     assert not hasattr(entry, "__dict__")
     assert not hasattr(entry, "__weakref__")
 
@@ -155,7 +155,7 @@ def test_containers_are_values() -> None:
     assert (again, again.name, again.entry_type) == (container, "pages", PageEntry)
     assert hash(again) == hash(container)
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
-        container.truncated = True  # type: ignore[misc]
+        container.truncated = True  # type: ignore[misc]  # the point
 
 
 def test_the_list_that_a_container_was_made_of_may_change() -> None:

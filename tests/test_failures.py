@@ -7,10 +7,10 @@ import pickle
 from typing import Any
 
 import pytest
-from answers import REQUEST, answer, respond
 from hypothesis import given
 from hypothesis import strategies as st
 
+from answers import REQUEST, answer, respond
 from sitestats._errors import (
     AuthenticationError,
     BadRequestError,

@@ -9,10 +9,10 @@ import warnings
 from typing import Any
 
 import pytest
-from answers import REQUEST, answer, entry, read, respond
 from hypothesis import given
 from hypothesis import strategies as st
 
+from answers import REQUEST, answer, entry, read, respond
 from sitestats._entries import EventCount, IncompletePageEntry, ListEntry, PageEntry
 from sitestats._errors import (
     AuthenticationError,

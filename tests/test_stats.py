@@ -11,8 +11,8 @@ from typing import Any
 
 import attrs
 import pytest
-from answers import answer, entry, read
 
+from answers import answer, entry, read
 from sitestats._asked import Asked
 from sitestats._errors import FieldNotRequestedError, ResponseError
 from sitestats._query import StatsQuery

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ._async_client import AsyncClient
 from ._client import Client
+from ._entries import Entries, EventCount, ListEntry, PageEntry
 from ._errors import (
     AuthenticationError,
     BadRequestError,
@@ -33,6 +34,7 @@ from ._errors import (
     TransportError,
     WebsiteLockedError,
 )
+from ._histogram import HistogramEntry
 from ._models import AddedWebsite, Website
 from ._query import Filters, StatsQuery, is_field_name
 from ._retry import RetryPolicy
@@ -56,47 +58,5 @@ __all__ = [
     "ClientClosedError",
     "ConfigurationError",
     "ConnectionFailedError",
-    "Difference",
-    "FieldName",
-    "FieldNotRequestedError",
-    "Filters",
-    "Interval",
-    "InvalidInputError",
-    "MissingExtraError",
-    "NotFoundError",
-    "PermissionDeniedError",
-    "PlannedWebsite",
-    "Problem",
-    "ProvisionedWebsite",
-    "ProvisioningPlan",
-    "ProvisioningReport",
-    "QueryError",
-    "RateLimitedError",
-    "ReadOnlyError",
-    "RequestTimeoutError",
-    "ResponseError",
-    "ResponseTooLargeError",
-    "RetryPolicy",
-    "ServerError",
-    "ServiceError",
-    "SiteStatsError",
-    "SiteStatsWarning",
-    "SpecError",
-    "Stats",
-    "StatsQuery",
-    "TransportError",
-    "Website",
-    "WebsiteLockedError",
-    "WebsiteSpec",
-    "is_field_name",
-]
-
-
-def _name_errors_as_users_do() -> None:
-    # In tracebacks and pickles: sitestats.QueryError, wherever it is defined.
-    for public in map(globals().get, __all__):
-        if isinstance(public, type) and issubclass(public, Exception):
-            public.__module__ = __name__
-
-
-_name_errors_as_users_do()
+    "Entries",
+    "EventCount",

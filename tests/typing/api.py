@@ -1,12 +1,123 @@
-"""What type checkers make of the public names; read by them, never run."""
+"""What type checkers make of the clients and their results; never run."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import date, datetime
 from typing import assert_type
 
-from sitestats._wire import HttpRequest
+from sitestats import (
+    AddedWebsite,
+    AsyncClient,
+    Client,
+    Entries,
+    EventCount,
+    FieldNotRequestedError,
+    HistogramEntry,
+    InvalidInputError,
+    ListEntry,
+    PageEntry,
+    Problem,
+    RateLimitedError,
+    RequestTimeoutError,
+    RetryPolicy,
+    ServiceError,
+    Stats,
+    StatsQuery,
+    TransportError,
+    Website,
+)
 
 
-def requests(request: HttpRequest) -> None:
-    """A request's parameters stay pairs of strings."""
-    assert_type(request.params, tuple[tuple[str, str], ...])
+def blocking(query: StatsQuery) -> None:
+    """Each call of the blocking client gives a plain model."""
+    with Client("https://stats.example.org", api_key="a", user_id=None) as client:
+        assert_type(client, Client)
+        assert_type(client.websites.list(), Sequence[Website])
+        assert_type(client.websites.add("example.com", public=True), AddedWebsite)
+        assert_type(client.stats.get(query), Stats)
+        assert_type(client.stats.get_jsonp(query, callback="show"), str)
+        assert_type(client.with_options(timeout=5, retries=0), Client)
+        assert_type(client.with_options(retries=RetryPolicy(retries=5)), Client)
+    assert_type(Client.from_env(base_url="https://stats.example.org"), Client)
+
+
+async def awaited(query: StatsQuery) -> None:
+    """The async client gives the same, awaited."""
+    async with AsyncClient("https://stats.example.org", max_connections=5) as client:
+        assert_type(client, AsyncClient)
+        assert_type(await client.websites.list(), Sequence[Website])
+        assert_type(await client.websites.add("example.com"), AddedWebsite)
+        assert_type(await client.stats.get(query), Stats)
+        assert_type(await client.stats.get_jsonp(query, callback="show"), str)
+        assert_type(client.with_options(total_timeout=60), AsyncClient)
+    assert_type(AsyncClient.from_env(), AsyncClient)
+
+
+def results(stats: Stats) -> None:
+    """A requested value has its plain type; only what may be null is optional."""
+    assert_type(stats.visitors, int)
+    assert_type(stats.pageviews, int)
+    assert_type(stats.seconds_on_page, float | None)
+    assert_type(stats.pages, Entries[PageEntry])
+    assert_type(stats.countries, Entries[ListEntry])
+    assert_type(stats.histogram, Entries[HistogramEntry])
+    assert_type(stats.events, Entries[EventCount])
+    assert_type(stats.requested, tuple[str, ...])
+    assert_type(stats.start, datetime | None)
+    assert_type(stats.body, bytes)
+    assert_type(stats.query, StatsQuery)
+    assert_type("pages" in stats, bool)
+
+
+def containers(stats: Stats) -> None:
+    """An entry has the type of its list, and a slice is a list again."""
+    assert_type(stats.pages[0], PageEntry)
+    assert_type(stats.pages[:5], Entries[PageEntry])
+    assert_type([page.value for page in stats.pages], list[str])
+    assert_type(stats.pages.truncated, bool)
+    assert_type(stats.pages[0].pageviews, int)
+    assert_type(stats.pages[0].seconds_on_page, float | None)
+    assert_type(stats.countries[0].value, str | None)
+    assert_type(stats.histogram[0].date, date)
+    assert_type(stats.histogram[0].start, datetime | None)
+
+
+def websites(website: Website, added: AddedWebsite) -> None:
+    """What is known of a website."""
+    assert_type(website.hostname, str)
+    assert_type(website.label, str | None)
+    assert_type(added.differences, tuple[Problem, ...])
+
+
+def errors(client: Client, query: StatsQuery) -> float | None:
+    """Each branch of the tree has what its handler needs."""
+    try:
+        client.stats.get(query)
+    except RateLimitedError as error:
+        return error.retry_after
+    except ServiceError as error:
+        assert_type(error.status, int)
+        assert_type(error.code, str | None)
+    except RequestTimeoutError as error:
+        timeout: TimeoutError = error
+        assert_type(error.maybe_sent, bool)
+        raise timeout from None
+    except TransportError as error:
+        assert_type(error.maybe_sent, bool)
+    except InvalidInputError as error:
+        value_error: ValueError = error
+        assert_type(error.problems, tuple[Problem, ...])
+        raise value_error from None
+    except FieldNotRequestedError as error:
+        attribute_error: AttributeError = error
+        raise attribute_error from None
+    return None
+
+
+def mistakes(client: Client, stats: Stats) -> None:
+    """What can't be right is found before the code runs."""
+    client.stats.get("example.com")  # type: ignore[arg-type]  # not a query
+    client.websites.add("example.com", "UTC")  # type: ignore[call-arg]  # by name only
+    stats.visitor  # type: ignore[attr-defined]  # noqa: B018  # misspelt
+    stats.visitors = 5  # type: ignore[misc]  # read-only
