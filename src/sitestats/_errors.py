@@ -97,7 +97,7 @@ class InvalidInputError(SiteStatsError, ValueError):
     """
 
     def __init__(self, problems: Iterable[Problem]) -> None:
-        self.problems = tuple(problems)
+        self.problems: tuple[Problem, ...] = tuple(problems)
         super().__init__("\n".join(map(str, self.problems)))
 
 
@@ -119,7 +119,7 @@ class FieldNotRequestedError(SiteStatsError, AttributeError):
     def __init__(self, message: str, *, name: str) -> None:
         # With obj= as well the error would keep the whole result alive.
         super().__init__(message)
-        self.name = name
+        self.name: str | None = name
 
     def __reduce__(self) -> tuple[Any, ...]:
         state = self.__dict__.copy()
@@ -261,7 +261,7 @@ class ResponseError(SiteStatsError):
         body: bytes = b"",
         request: HttpRequest | None = None,
     ) -> None:
-        self.problems = tuple(problems)
+        self.problems: tuple[Problem, ...] = tuple(problems)
         # An answer of thousands of entries may be wrong in every one of them.
         lines = [message, *map(str, self.problems[:_SHOWN_PROBLEMS])]
         if len(self.problems) > _SHOWN_PROBLEMS:

@@ -120,9 +120,9 @@ class Emulator:
             if number is not None and number < 0:
                 message = f"{name} is 0 or more, or None; not {number}"
                 raise ValueError(message)
-        self.api_key = f"sa_api_key_{uuid4().hex}" if api_key is None else api_key
+        self.api_key: str = f"sa_api_key_{uuid4().hex}" if api_key is None else api_key
         """The key with access to every website."""
-        self.user_id = f"sa_user_id_{uuid4()}" if user_id is None else user_id
+        self.user_id: str = f"sa_user_id_{uuid4()}" if user_id is None else user_id
         """The ID of the user, for the Admin API."""
         self._clock = _Clock()
         self.now = now

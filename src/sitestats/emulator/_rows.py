@@ -36,14 +36,14 @@ class Rows:
     def __init__(self) -> None:
         self._database, name = attach()
         weakref.finalize(self, detach, self._database, name).atexit = False
-        self.table = f"{name}.rows"
+        self.table: str = f"{name}.rows"
         """The table's full name."""
         self.cursor().execute(f"CREATE TABLE {self.table} {_TABLE}")
         self._lock = threading.Lock()
         self.metadata: Mapping[MetadataKey, str] = {}
         """The metadata keys with their columns, which are numbered: the
         database's names ignore case, and keys do not."""
-        self.span = (LATEST, EARLIEST)
+        self.span: tuple[datetime, datetime] = (LATEST, EARLIEST)
         """The times of the first and the last row."""
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
