@@ -58,5 +58,52 @@ __all__ = [
     "ClientClosedError",
     "ConfigurationError",
     "ConnectionFailedError",
+    "Difference",
     "Entries",
     "EventCount",
+    "FieldName",
+    "FieldNotRequestedError",
+    "Filters",
+    "HistogramEntry",
+    "Interval",
+    "InvalidInputError",
+    "ListEntry",
+    "MissingExtraError",
+    "NotFoundError",
+    "PageEntry",
+    "PermissionDeniedError",
+    "PlannedWebsite",
+    "Problem",
+    "ProvisionedWebsite",
+    "ProvisioningPlan",
+    "ProvisioningReport",
+    "QueryError",
+    "RateLimitedError",
+    "ReadOnlyError",
+    "RequestTimeoutError",
+    "ResponseError",
+    "ResponseTooLargeError",
+    "RetryPolicy",
+    "ServerError",
+    "ServiceError",
+    "SiteStatsError",
+    "SiteStatsWarning",
+    "SpecError",
+    "Stats",
+    "StatsQuery",
+    "TransportError",
+    "Website",
+    "WebsiteLockedError",
+    "WebsiteSpec",
+    "is_field_name",
+]
+
+
+def _name_errors_as_users_do() -> None:
+    # In tracebacks and pickles: sitestats.QueryError, wherever it is defined.
+    for public in map(globals().get, __all__):
+        if isinstance(public, type) and issubclass(public, Exception):
+            public.__module__ = __name__
+
+
+_name_errors_as_users_do()

@@ -62,7 +62,7 @@ def test_a_wrong_value_is_refused(
 def test_every_wrong_value_is_told() -> None:
     """All the problems of a specification come at once."""
     with pytest.raises(SpecError) as caught:
-        WebsiteSpec("", timezone="", public=None, label=b"")  # type: ignore[arg-type]  that is the point
+        WebsiteSpec("", timezone="", public=None, label=b"")  # type: ignore[arg-type]  # that is the point
     places = [problem.where for problem in caught.value.problems]
     assert places == ["hostname", "timezone", "public", "label"]
 
