@@ -31,8 +31,8 @@ from sitestats._json import load_json
 from sitestats._shape import shape
 from sitestats._stats import FIELDS
 
-ALL = shape((*FIELDS, "events"))
-UNTIMED = shape(("pageviews", "visitors", "histogram", "pages", "countries", "events"))
+ALL = shape(FIELDS, events=True)
+UNTIMED = shape(("pageviews", "visitors", "histogram", "pages", "countries"))
 
 FULL = answer(
     pageviews=66,

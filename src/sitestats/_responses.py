@@ -1,30 +1,30 @@
 """From an ``HttpResponse`` to a model, or to the right error.
 
-Each function first judges whether the service said no (``_failures``), then
+Each function first judges whether the service said no (``_judging``), then
 whether the answer is what the document says, and then, for statistics, whether
-it is the answer to the question that was asked.
+it is the answer to the question that was asked (``_answers``).
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, get_args
-from urllib.parse import unquote
 
 import attrs
 
+from ._answers import LATEST_SHAPE, problems_with, same_host, worth_a_look
 from ._entries import Entries
-from ._errors import Problem, ResponseError
-from ._failures import failure, is_failure, page_title, redirect
+from ._errors import Problem
+from ._failures import page_title
 from ._histogram import HistogramEntry, read_histogram
-from ._hostnames import HostnameError, normalise_hostname
-from ._json import JsonValue, NotJsonError, load_json
-from ._retry_after import parse_http_date
+from ._json import JsonValue
+from ._judging import OK, decoded, judge, moment_of, not_as_documented, unreadable
 from ._shape import Shape, shape
-from ._stats import FIELDS, LISTS, TOTALS, Stats
+from ._stats import LISTS, TOTALS, Stats
 from ._warn import warn
 from ._wording import shown
 
@@ -34,17 +34,10 @@ if TYPE_CHECKING:
     from ._query import StatsQuery
     from ._wire import HttpRequest, HttpResponse
 
-_LATEST_SHAPE: Final = 5
-"""From this version on, answers have the shape that the document shows."""
 _OWN_FIELDS: Final = 3
 """From this version on, the query says which fields it wants."""
 _MOST_EVENTS: Final = 1000
 _NO_CONTENT: Final = 204
-_OK: Final = range(200, 300)
-_LOWEST_FAILURE: Final = 400
-_PAGE_FILTERS: Final = frozenset(("page", "pages"))
-ALL_PAGES: Final = "*"
-"""The path that an answer tells when no page was asked for."""
 
 
 def check(
@@ -62,7 +55,7 @@ def check(
         ServiceError: The service said no, by its status or in its words.
         ResponseError: The status is none that an answer has.
     """
-    _judge(response, request, received)
+    judge(response, request, received)
 
 
 def read_json(
@@ -71,7 +64,7 @@ def read_json(
     """The decoded answer of a custom endpoint (section 1); None for 204."""
     if response.status == _NO_CONTENT:
         return None
-    return _decoded(response, request, received)
+    return decoded(response, request, received)
 
 
 def read_websites(
@@ -83,7 +76,7 @@ def read_websites(
     """
     from ._converter import structure_websites
 
-    data = _decoded(response, request, received)
+    data = decoded(response, request, received)
     path = "$"
     flags = _flags(data)
     if isinstance(data, dict):
@@ -91,11 +84,11 @@ def read_websites(
         data = data.get("websites")
     if not isinstance(data, list):
         problem = Problem("expected an array", section="4.1", where=path)
-        raise _not_as_documented(response, request, [*flags, problem])
+        raise not_as_documented(response, request, [*flags, problem])
     websites, problems = structure_websites(data, path)
     problems = [*flags, *problems]
     if problems:
-        raise _not_as_documented(response, request, problems)
+        raise not_as_documented(response, request, problems)
     return tuple(websites)
 
 
@@ -116,11 +109,11 @@ def read_added(
     """
     from ._converter import structure_added
 
-    data = _decoded(response, request, received)
+    data = decoded(response, request, received)
     added, problems = structure_added(data)
     problems = [*_flags(data), *problems]
     if added is None or problems:
-        raise _not_as_documented(
+        raise not_as_documented(
             response,
             request,
             problems,
@@ -158,7 +151,7 @@ def _flags(data: JsonValue) -> list[Problem]:
 
 def _same(name: str, asked: object, applied: object) -> bool:
     if name == "hostname" and isinstance(asked, str) and isinstance(applied, str):
-        return _same_host(asked, applied)
+        return same_host(asked, applied)
     return asked == applied
 
 
@@ -188,12 +181,12 @@ def read_jsonp(
     inside = _unwrap(text, callback)
     judged = response
     if inside is not None:
-        judged = attrs.evolve(response, body=inside.encode(errors="surrogatepass"))
-    data = _judge(judged, request, received)
+        judged = attrs.evolve(response, body=inside.encode())
+    data = judge(judged, request, received)
     if inside is None or page_title(response.body) is not None:
-        raise _unreadable(response, request, broken)
+        raise unreadable(response, request, broken)
     if not isinstance(data, dict):
-        raise _unreadable(response, request, "holds no object of statistics")
+        raise unreadable(response, request, "holds no object of statistics")
     return text
 
 
@@ -233,51 +226,44 @@ def read_stats(
         ResponseError: The answer is not what the document says, or not about
             what was asked.
     """
-    asked = _with_totals(asked)
-    wanted = _wanted(asked)
-    expected = shape(wanted)
+    if asked.version < _OWN_FIELDS:
+        asked = _with_totals(asked)
+    expected = shape(asked.fields, asked.events is not None)
     wrong: dict[str, list[Problem]] = {}
-    answer = expected.decode(response.body) if response.status in _OK else None
+    answer = expected.decode(response.body) if response.status in OK else None
     if answer is None or not (answer.get("ok", True) and answer.get("success", True)):
         answer, wrong = _slowly(response, request, expected, asked, received)
-    problems = [
-        *(one for name in wrong if name not in _TOLD for one in wrong[name]),
-        *_missing(answer, (name for name in wanted if name not in wrong), asked),
-        *_about_something_else(answer, asked),
-    ]
+    problems = [*problems_with(answer, wrong, expected, asked)]
     if problems:
-        hint = "" if any(name in answer for name in wanted) else _NOTHING_THERE
-        raise _not_as_documented(response, request, problems, hint=hint)
-    for sentence in _worth_a_look(answer, wrong, query, asked):
+        nothing = expected.required and expected.required.isdisjoint(answer)
+        hint = _NOTHING_THERE if nothing else ""
+        raise not_as_documented(response, request, problems, hint=hint)
+    start, end = _utc(answer.get("start")), _utc(answer.get("end"))
+    for sentence in worth_a_look(answer, wrong, query, asked):
         warn(sentence)
-    context = _Context(_utc(answer, "end"), lambda: _moment(response, received))
+    for name, moment in (("start", start), ("end", end)):
+        if moment is None and answer.get(name) is not None:
+            warn(f"the answer's {name!r} is no date: {shown(answer[name])}")
+    clock = partial(moment_of, response, received)
     return Stats(
         query=query,
         hostname=answer.get("hostname"),
         path=answer.get("path"),
         timezone=answer.get("timezone"),
         version=answer.get("version"),
-        start=_utc(answer, "start"),
-        end=context.end,
+        start=start,
+        end=end,
         generated_in_ms=answer.get("generated_in_ms"),
         body=response.body,
         asked=asked,
-        values=dict(_values(answer, wanted, asked, expected.types, context)),
+        values=dict(_values(answer, expected, asked, end, clock)),
     )
 
 
 def _with_totals(asked: Asked) -> Asked:
     """What was asked, as versions 1 and 2 take it: they do not look at fields."""
-    if asked.version >= _OWN_FIELDS:
-        return asked
     others = (name for name in asked.fields if name not in TOTALS)
     return attrs.evolve(asked, fields=(*TOTALS, *others))
-
-
-def _wanted(asked: Asked) -> tuple[str, ...]:
-    """The names to look for in the answer."""
-    fields = tuple(name for name in FIELDS if name in asked.fields)
-    return fields if asked.events is None else (*fields, "events")
 
 
 def _slowly(
@@ -290,12 +276,12 @@ def _slowly(
     """The values that the quick way did not take, and by name what is wrong."""
     from ._converter import structure_stats
 
-    data = _decoded(response, request, received)
+    data = decoded(response, request, received)
     if not isinstance(data, dict):
         problem = Problem("expected an object", section="2.3", where="$")
-        raise _not_as_documented(response, request, [problem])
+        raise not_as_documented(response, request, [problem])
     answer, wrong = structure_stats(data, expected.types)
-    if asked.version < _LATEST_SHAPE:
+    if asked.version < LATEST_SHAPE:
         # Older lists have shapes of their own: they are in raw() alone.
         wrong = {name: found for name, found in wrong.items() if name not in _LISTS}
     return answer, wrong
@@ -306,21 +292,17 @@ _NOTHING_THERE: Final = (
     ": it holds nothing of what was requested, which may mean that the website is "
     "private and needs an API key (section 5)"
 )
-_TOLD: Final = frozenset(
-    ("path", "timezone", "version", "start", "end", "generated_in_ms")
-)
-"""What an answer tells about itself, and may leave out."""
 
 
 def _values(
     answer: Mapping[str, Any],
-    wanted: Iterable[str],
+    expected: Shape,
     asked: Asked,
-    types: Mapping[str, Any],
-    context: _Context,
+    end: datetime | None,
+    clock: Callable[[], datetime | None],
 ) -> Iterator[tuple[str, Any]]:
     """What was requested, in the document's order."""
-    for name in wanted:
+    for name in expected.names:
         if name == "seconds_on_page":
             # May be left out where there were too few visits.
             yield name, answer.get(name)
@@ -333,8 +315,8 @@ def _values(
                 answer[name],
                 interval=asked.interval,
                 timezone=answer.get("timezone") or asked.timezone,
-                end=context.end,
-                moment=context.moment(),
+                end=end,
+                moment=clock(),
             )
             yield name, Entries(entries, name=name, entry_type=HistogramEntry)
         else:
@@ -343,7 +325,7 @@ def _values(
                 Entries(
                     answer[name],
                     name=name,
-                    entry_type=get_args(types[name])[0],
+                    entry_type=get_args(expected.types[name])[0],
                     truncated=len(answer[name]) >= _limit(name, asked),
                 ),
             )
@@ -355,81 +337,7 @@ def _limit(name: str, asked: Asked) -> float:
     return _MOST_EVENTS if asked.events == "*" else math.inf
 
 
-def _missing(
-    answer: Mapping[str, Any], wanted: Iterable[str], asked: Asked
-) -> Iterator[Problem]:
-    if asked.version < _LATEST_SHAPE:
-        return
-    for name in wanted:
-        if name not in answer and name != "seconds_on_page":
-            yield Problem(
-                "was requested and is missing", section="2.3", where=f"$.{name}"
-            )
-    if isinstance(asked.events, tuple) and "events" in answer:
-        # The service stores names in lower case.
-        counted = {event.name.lower() for event in answer["events"]}
-        for name in asked.events:
-            if name.lower() not in counted:
-                yield Problem(
-                    f"the event {shown(name)} was requested and is missing",
-                    section="4.3",
-                    where="$.events",
-                )
-
-
-def _about_something_else(answer: Mapping[str, Any], asked: Asked) -> Iterator[Problem]:
-    hostname = answer.get("hostname")
-    if hostname is not None and not _same_host(asked.hostname, hostname):
-        yield Problem(
-            f"the answer is about {shown(hostname)}, and {asked.hostname!r} was asked "
-            "for",
-            section="4.3",
-            where="$.hostname",
-        )
-
-
-def _same_host(asked: str, answered: str) -> bool:
-    if asked == answered:
-        return True
-    try:
-        return normalise_hostname(asked) == normalise_hostname(answered)
-    except HostnameError:
-        return False
-
-
-def _worth_a_look(
-    answer: Mapping[str, Any],
-    wrong: Mapping[str, list[Problem]],
-    query: StatsQuery,
-    asked: Asked,
-) -> Iterator[str]:
-    """How the answer differs from the question though its numbers may be right."""
-    path = answer.get("path")
-    if asked.path is not None:
-        if path is not None and asked.path not in {path, unquote(path)}:
-            yield _differs("page", path, asked.path)
-    elif path not in {None, ALL_PAGES} and not _PAGE_FILTERS & query.params().keys():
-        yield _differs("page", path, "all pages")
-    timezone = answer.get("timezone")
-    if timezone is not None and asked.timezone not in {None, timezone}:
-        yield _differs("time zone", timezone, asked.timezone)
-    version = answer.get("version")
-    if version is not None and asked.version != version:
-        yield _differs("version", version, asked.version)
-    # What follows is in no document, so it is no reason to lose the numbers.
-    for name, problems in wrong.items():
-        yield f"the answer's {name!r} is not used: {problems[0]}"
-    for name in ("start", "end"):
-        if answer.get(name) is not None and _utc(answer, name) is None:
-            yield f"the answer's {name!r} is not used: {shown(answer[name])} is no date"
-
-
-def _differs(what: str, got: object, asked: object) -> str:
-    return f"the answer has the {what} {shown(got)}, and {shown(asked)} was asked for"
-
-
-def _utc(answer: Mapping[str, Any], name: str) -> datetime | None:
-    text = answer.get(name)
+def _utc(text: str | None) -> datetime | None:
     if text is None:
         return None
     try:
@@ -440,88 +348,3 @@ def _utc(answer: Mapping[str, Any], name: str) -> datetime | None:
         return moment.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
-
-
-# --- judging ----------------------------------------------------------------------
-
-
-def _judge(
-    response: HttpResponse, request: HttpRequest, received: float | None
-) -> JsonValue:
-    """The decoded body of an answer that says yes; None when it is no JSON."""
-    pointing_elsewhere = redirect(response, request)
-    if pointing_elsewhere is not None:
-        raise pointing_elsewhere
-    try:
-        data = load_json(response.body)
-    except NotJsonError:
-        data = None
-    if response.status >= _LOWEST_FAILURE or (
-        response.status in _OK and is_failure(data)
-    ):
-        moment = _moment(response, received)
-        raise failure(response, request, data, moment=moment)
-    if response.status not in _OK:
-        raise _unreadable(
-            response, request, f"has the status {response.status}, which no answer has"
-        )
-    return data
-
-
-def _decoded(
-    response: HttpResponse, request: HttpRequest, received: float | None
-) -> JsonValue:
-    """The decoded body of an answer that says yes, in JSON."""
-    data = _judge(response, request, received)
-    if data is None:
-        try:
-            data = load_json(response.body)
-        except NotJsonError as error:
-            raise _unreadable(response, request, str(error)) from None
-    return data
-
-
-def _moment(response: HttpResponse, received: float | None) -> datetime | None:
-    """When the service answered, by its own clock if it tells."""
-    date = response.headers.get("date")
-    moment = None if date is None else parse_http_date(date)
-    if moment is None and received is not None:
-        return datetime.fromtimestamp(received, UTC)
-    return moment
-
-
-@attrs.frozen
-class _Context:
-    """What the histogram's entries depend on besides themselves."""
-
-    end: datetime | None
-    moment: Callable[[], datetime | None]
-
-
-def _unreadable(
-    response: HttpResponse, request: HttpRequest, why: str
-) -> ResponseError:
-    title = page_title(response.body)
-    if title is not None:
-        named = f" with the title {shown(title)}" if title else ""
-        why = f"is a page of HTML{named}, not JSON: check the base address and the path"
-    return ResponseError(
-        f"the answer to {request} {why}", body=response.body, request=request
-    )
-
-
-def _not_as_documented(
-    response: HttpResponse,
-    request: HttpRequest,
-    problems: Iterable[Problem],
-    *,
-    what: str = "",
-    hint: str = "",
-) -> ResponseError:
-    what = what or f"the answer to {request}"
-    return ResponseError(
-        f"{what} is not what the service's document says{hint}",
-        problems=problems,
-        body=response.body,
-        request=request,
-    )

@@ -24,7 +24,7 @@ from ._entries import (
     TimedPageEntry,
 )
 from ._histogram import Bucket
-from ._stats import LISTS, TOTALS
+from ._stats import FIELDS, LISTS, TOTALS
 
 _ENVELOPE: Final[Mapping[str, Any]] = {
     "ok": bool,
@@ -42,9 +42,14 @@ _ENVELOPE: Final[Mapping[str, Any]] = {
 
 @attrs.frozen
 class Shape:
-    """The types of what an answer may hold, by name."""
+    """What to look for in an answer."""
 
+    names: tuple[str, ...]
+    """What was requested, in the document's order; events come last."""
+    required: frozenset[str]
+    """What has to be there: all of it but the seconds, which may be unknown."""
     types: Mapping[str, Any]
+    """The types of what was requested and of what an answer tells about itself."""
     _decoder: msgspec.json.Decoder[dict[str, Any]]
 
     def decode(self, body: bytes) -> dict[str, Any] | None:
@@ -59,8 +64,14 @@ class Shape:
 
 
 @lru_cache(maxsize=256)
-def shape(names: tuple[str, ...]) -> Shape:
-    """The shape of an answer to a query for *names*: fields and ``"events"``."""
+def shape(fields: tuple[str, ...], events: bool = False) -> Shape:  # noqa: FBT001, FBT002  a cache's key
+    """The shape of an answer to a query for *fields*, and for *events*.
+
+    What is no field of the document is left out: it can be asked for by the
+    query's escape hatch, and is to be found in ``Stats.extra``.
+    """
+    names: tuple[str, ...] = tuple(name for name in FIELDS if name in fields)
+    names = (*names, "events") if events else names
     timed = "seconds_on_page" in names
     known: dict[str, Any] = {
         **dict.fromkeys(TOTALS, int),
@@ -70,9 +81,9 @@ def shape(names: tuple[str, ...]) -> Shape:
         "seconds_on_page": float | None,
         "events": list[EventCount],
     }
-    types = {**_ENVELOPE, **{name: known[name] for name in names}}
+    types: dict[str, Any] = dict(_ENVELOPE)
+    types |= {name: known[name] for name in names}
     # Made at run time, which type checkers can't follow.
     make_typed_dict: Any = TypedDict
-    return Shape(
-        types, msgspec.json.Decoder(make_typed_dict("Answer", types, total=False))
-    )
+    decoder = msgspec.json.Decoder(make_typed_dict("Answer", types, total=False))
+    return Shape(names, frozenset(names) - {"seconds_on_page"}, types, decoder)
