@@ -15,8 +15,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from _pytest._code.code import Traceback
 from sybil import Sybil
 from sybil.document import PythonDocStringDocument
+from sybil.integration.pytest import SybilItem
 from sybil.parsers import markdown, myst
 from sybil.parsers.doctest import DocTestParser
 from sybil.sybil import SybilCollection
@@ -75,6 +77,24 @@ def no_network() -> Iterator[None]:
         patch.setattr(socket.socket, "connect_ex", guarded(socket.socket.connect_ex))
         patch.setattr(socket, "getaddrinfo", getaddrinfo)
         yield
+
+
+# Sybil takes every failure for one of an example, and breaks pytest at another:
+# at a warning that became an error once the example was over.
+sybils_filter = SybilItem._traceback_filter  # noqa: SLF001 -- see above
+
+
+def filter_traceback(
+    self: SybilItem, excinfo: pytest.ExceptionInfo[BaseException]
+) -> Traceback:
+    """What to show of a traceback: the example's part, or all where there is none."""
+    try:
+        return sybils_filter(self, excinfo)
+    except IndexError:
+        return excinfo.traceback
+
+
+SybilItem._traceback_filter = filter_traceback  # type: ignore[method-assign]  # noqa: SLF001 -- see above
 
 
 def open_example(namespace: dict[str, Any]) -> None:

@@ -121,7 +121,7 @@ def test_results_are_frozen() -> None:
         with pytest.raises(AttributeError):
             setattr(result, name, 7)
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
-        result.body = b""  # type: ignore[misc]
+        result.body = b""  # type: ignore[misc]  # the point
 
 
 def test_nothing_is_lost() -> None:
