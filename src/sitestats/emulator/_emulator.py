@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
@@ -113,13 +114,15 @@ class Emulator:
         user_id: str | None = None,
     ) -> None:
         _check_role(role)
+        for name, text in (("api_key", api_key), ("user_id", user_id)):
+            if text is not None and not re.fullmatch("[!-~]+", text):
+                raise ValueError(f"{name} is printable ASCII without spaces")
         for name, number in (
             ("website_limit", website_limit),
             ("contains_per_minute", contains_per_minute),
         ):
             if number is not None and number < 0:
-                message = f"{name} is 0 or more, or None; not {number}"
-                raise ValueError(message)
+                raise ValueError(f"{name} is 0 or more, or None; not {number}")
         self.api_key: str = f"sa_api_key_{uuid4().hex}" if api_key is None else api_key
         """The key with access to every website."""
         self.user_id: str = f"sa_user_id_{uuid4()}" if user_id is None else user_id
@@ -169,8 +172,9 @@ class Emulator:
     @now.setter
     def now(self, now: datetime | None) -> None:
         if now is not None and now.tzinfo is None:
-            message = "now needs a time zone: datetime(2025, 1, 31, 12, tzinfo=UTC)"
-            raise ValueError(message)
+            raise ValueError(
+                "now needs a time zone: datetime(2025, 1, 31, 12, tzinfo=UTC)"
+            )
         self._clock.fixed = now
 
     @property
@@ -208,11 +212,9 @@ class Emulator:
         """
         name = host_name(hostname)
         if name is None:
-            message = f"{hostname!r} is no host name of a website"
-            raise ValueError(message)
+            raise ValueError(f"{hostname!r} is no host name of a website")
         if name in self._core.service.websites:
-            message = f"{name} is there already; change_website() changes it"
-            raise ValueError(message)
+            raise ValueError(f"{name} is there already; change_website() changes it")
         _check_zone(timezone)
         self._core.service.put(
             Website(
@@ -238,12 +240,10 @@ class Emulator:
         """
         website = self._core.service.websites.get(host_name(hostname) or "")
         if website is None:
-            message = f"there is no website {hostname!r}"
-            raise ValueError(message)
+            raise ValueError(f"there is no website {hostname!r}")
         _check_zone(changes.get("timezone", "UTC"))
         if "hostname" in changes:
-            message = "a website keeps its host name"
-            raise TypeError(message)
+            raise TypeError("a website keeps its host name")
         self._core.service.put(attrs.evolve(website, **changes))
 
     def add_key(self, *, access: Iterable[str] = ()) -> str:
@@ -262,8 +262,7 @@ class Emulator:
         for hostname in [access] if isinstance(access, str) else access:
             name = host_name(hostname)
             if name is None:
-                message = f"{hostname!r} is no host name of a website"
-                raise ValueError(message)
+                raise ValueError(f"{hostname!r} is no host name of a website")
             names.add(name)
         key = Key(f"sa_api_key_{uuid4().hex}", frozenset(names))
         self._core.service.keys.append(key)
@@ -421,8 +420,7 @@ class Emulator:
         >>> emulator.clear_faults()
         """
         if times is not None and times < 1:
-            message = f"times is 1 or more, or None for all; not {times}"
-            raise ValueError(message)
+            raise ValueError(f"times is 1 or more, or None for all; not {times}")
         fault = _faults.make(
             status=status,
             retry_after=retry_after,
@@ -481,11 +479,9 @@ def _check_role(role: str) -> None:
     near = difflib.get_close_matches(role.strip().lower(), MAY_ADD, 1, cutoff=0.75)
     if not role or (role not in MAY_ADD and near):
         wanted = near[0] if near else "owner"
-        message = f"there is no role {role!r}: did you mean {wanted!r}?"
-        raise ValueError(message)
+        raise ValueError(f"there is no role {role!r}: did you mean {wanted!r}?")
 
 
 def _check_zone(zone: object) -> None:
     if not is_zone(zone):
-        message = f"{zone!r} is no time zone name in its exact case"
-        raise ValueError(message)
+        raise ValueError(f"{zone!r} is no time zone name in its exact case")

@@ -220,7 +220,6 @@ def make(
 def _retry_after(value: float | str | datetime) -> str:
     if isinstance(value, datetime):
         if value.tzinfo is None:
-            message = "retry_after as a datetime needs a time zone"
-            raise ValueError(message)
+            raise ValueError("retry_after as a datetime needs a time zone")
         return format_datetime(value.astimezone(UTC), usegmt=True)
     return str(value)

@@ -59,16 +59,14 @@ class Rows:
     ) -> list[str]:
         """Take all of *rows*, or none; gives their host names back."""
         hosts: set[str] = set()
-        with self._change() as cursor:
-            added = dict(self.metadata)
+        with self._change() as (cursor, metadata):
             for names in stage(cursor, rows):
                 load = _Load(cursor, self.table, names)
                 load.check()
-                load.add_columns(added)
+                load.add_columns(metadata)
                 found = load.hosts(hostname)
-                load.insert(added, found, now)
+                load.insert(metadata, found, now)
                 hosts |= set(found.values())
-            self.metadata = added
         return sorted(hosts)
 
     def recent(self, now: datetime) -> dict[str, tuple[int, int]]:
@@ -89,7 +87,7 @@ class Rows:
 
     def copy(self, *, source: str, target: str, prefix: str) -> None:
         """Copy what *source* has below a path to the website *target*."""
-        with self._change() as cursor:
+        with self._change() as (cursor, _):
             cursor.execute(
                 f"INSERT INTO {self.table} "
                 f"SELECT * REPLACE (? AS hostname) FROM {self.table} "
@@ -103,30 +101,37 @@ class Rows:
         changes = ", ".join(
             f"{column} = {column} + to_days({days})" for column in ["ts", *dates]
         )
-        with self._change() as cursor:
+        with self._change() as (cursor, _):
             cursor.execute(f"UPDATE {self.table} SET {changes}")
 
     @contextmanager
-    def _change(self) -> Generator[duckdb.DuckDBPyConnection]:
-        """One writer at a time; what it does is seen as a whole, or not at all."""
+    def _change(
+        self,
+    ) -> Generator[tuple[duckdb.DuckDBPyConnection, dict[MetadataKey, str]]]:
+        """One writer at a time; what it does is seen as a whole, or not at all.
+
+        Gives a connection, and the metadata keys to add to.
+        """
         with self._lock:
+            metadata = dict(self.metadata)
             cursor = self.cursor()
             cursor.execute("BEGIN")
-            before = self.metadata
             try:
-                yield cursor
+                yield cursor, metadata
                 span = cursor.execute(
                     f"SELECT min(ts), max(ts) FROM {self.table}"
                 ).fetchone()
+                # Before the rows are there, as too wide a span does no harm.
+                if span and span[0] is not None:
+                    self.span = span
                 cursor.execute("COMMIT")
             except BaseException:
-                self.metadata = before
                 cursor.execute("ROLLBACK")
                 raise
             finally:
                 cursor.close()
-            if span and span[0] is not None:
-                self.span = span
+            # Not before, as requests would ask for columns that are not there yet.
+            self.metadata = metadata
 
 
 class _Load:

@@ -60,11 +60,11 @@ def _pause(request: httpx.Request, reply: Reply) -> float:
 def _raise(request: httpx.Request, reply: Reply) -> None:
     # What a socket would have made of it.
     if reply.latency > _patience(request):
-        message = "The emulator's latency is longer than the read timeout"
-        raise httpx.ReadTimeout(message, request=request)
+        raise httpx.ReadTimeout(
+            "The emulator's latency is longer than the read timeout", request=request
+        )
     if reply.reset:
-        message = "Connection reset by the emulator"
-        raise httpx.ReadError(message, request=request)
+        raise httpx.ReadError("Connection reset by the emulator", request=request)
 
 
 def _response(request: httpx.Request, reply: Reply) -> httpx.Response:
@@ -124,10 +124,14 @@ class _Stream(httpx.SyncByteStream, httpx.AsyncByteStream):
 
     def _check(self) -> None:
         if self._late:
-            message = "The emulator drips more slowly than the read timeout"
-            raise httpx.ReadTimeout(message, request=self._request)
+            raise httpx.ReadTimeout(
+                "The emulator drips more slowly than the read timeout",
+                request=self._request,
+            )
 
     def _end(self) -> None:
         if self._cut:
-            message = "The emulator closed the connection within the body"
-            raise httpx.RemoteProtocolError(message, request=self._request)
+            raise httpx.RemoteProtocolError(
+                "The emulator closed the connection within the body",
+                request=self._request,
+            )
