@@ -16,8 +16,8 @@ from functools import partial
 from pathlib import Path
 
 import httpx
-import traffic
 
+import traffic
 from sitestats.emulator import Emulator
 
 ALL = (

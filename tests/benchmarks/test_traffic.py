@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks import traffic
+import httpx
+
+import traffic
 from sitestats.emulator import Emulator
 
 
