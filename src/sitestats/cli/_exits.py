@@ -69,8 +69,6 @@ def code_of(error: SiteStatsError) -> Code:
 def _messages_of(error: SiteStatsError) -> Iterable[str]:
     if isinstance(error, InvalidInputError):
         return map(str, error.problems)
-    if isinstance(error, ServiceError):
-        return [f"{error} (status {error.status})"]
     return [str(error)]
 
 

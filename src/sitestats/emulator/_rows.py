@@ -71,6 +71,9 @@ class Rows:
 
     def recent(self, now: datetime) -> dict[str, tuple[int, int]]:
         """Page views and events of 30 days, of each website that has rows."""
+        if self.span[0] > self.span[1]:
+            # Without rows: tests of adding websites ask for many lists.
+            return {}
         until = now.astimezone(UTC).replace(tzinfo=None)
         cursor = self.cursor()
         try:

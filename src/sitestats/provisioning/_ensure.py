@@ -15,7 +15,7 @@ The rules, in one place:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sitestats import _operations as operations
 from sitestats._errors import (
@@ -27,7 +27,7 @@ from sitestats._flow import note, now, sleep
 
 from ._events import Began, Ended, History, Progress, Sending, Settled
 from ._plan import by_hostname, differences_of, differences_of_added, known_as
-from ._refusals import is_refusal, never_left, will_repeat
+from ._refusals import is_refusal, never_left, told, will_repeat
 from ._report import ProvisionedWebsite, ProvisioningReport, State
 
 if TYPE_CHECKING:
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from sitestats._settings import Settings
 
     from ._specs import WebsiteSpec
+
+_FIRST_PAUSE: Final = 1.0
+"""Seconds before the list is looked at again for an open add; then twice that."""
 
 
 def ensure_websites(
@@ -93,27 +96,38 @@ class _Run:
         self._list_is_fresh = True
 
     def _wait_for_open_adds(self) -> Flow[None]:
-        """Let adds of an interrupted run come to their end."""
-        sent = [
+        """Let adds of an interrupted run come to their end, looking for them."""
+        started = yield from now()
+        pause = _FIRST_PAUSE
+        while sent := self._open_adds():
+            moment = yield from now()
+            longest = self._settings.total_timeout
+            left = min(
+                max(sent) + longest - moment.unix,
+                # Clocks are set back, too.
+                started.monotonic + longest - moment.monotonic,
+            )
+            if left <= 0:
+                return
+            yield from sleep(min(left, pause))
+            yield from self._read_list()
+            pause *= 2
+
+    def _open_adds(self) -> list[float]:
+        """When those were sent that are open and not in the list."""
+        return [
             self._history.open[spec.hostname]
             for spec in self._specs
             if spec.hostname in self._history.open and spec.hostname not in self._listed
         ]
-        if not sent:
-            return
-        moment = yield from now()
-        longest = self._settings.total_timeout
-        # Bounded on both sides, since clocks are set back and forth.
-        seconds = min(max(sent) + longest - moment.unix, longest)
-        if seconds > 0:
-            yield from sleep(seconds)
-            yield from self._read_list()
 
     # --- one website ------------------------------------------------------------
 
     def _ensure(self, spec: WebsiteSpec) -> Flow[ProvisionedWebsite]:
         there = self._there(spec, was_sent=self._was_sent_before(spec))
         if there is not None:
+            if spec.hostname in self._history.open:
+                yield from self._settle(there)
             return there
         if self._stopped is not None:
             return ProvisionedWebsite(spec, "not_tried")
@@ -162,7 +176,7 @@ class _Run:
     ) -> Flow[ProvisionedWebsite]:
         """What became of *spec* when its add ended in *error*."""
         if will_repeat(error, spec.hostname):
-            self._stop(f"every website would be refused for this: {error}")
+            self._stop(f"every website would be refused for this: {told(error)}")
         if is_refusal(error):
             if isinstance(error, RateLimitedError):
                 yield from self._slow_down(error)
@@ -172,7 +186,7 @@ class _Run:
             yield from self._read_list()
         except SiteStatsError as failure:
             self._list_is_readable = False
-            self._stop(f"the list can't be read back: {failure}")
+            self._stop(f"the list can't be read back: {told(failure)}")
         else:
             there = self._there(spec, was_sent=sent, error=error)
             if there is not None:
@@ -212,7 +226,7 @@ class _Run:
             self._rate_limits > policy.retries
             or seconds >= self._settings.total_timeout
         ):
-            self._stop(f"the service asks for a longer pause: {error}")
+            self._stop(f"the service asks for a longer pause: {told(error)}")
         else:
             yield from sleep(seconds)
 
@@ -248,7 +262,7 @@ class _Run:
 
     def _settle(self, item: ProvisionedWebsite) -> Flow[None]:
         moment = yield from now()
-        message = None if item.error is None else str(item.error)
+        message = None if item.error is None else told(item.error)
         yield from self._record(
             Settled(item.hostname, item.state, message, moment.unix)
         )
@@ -258,10 +272,10 @@ class _Run:
         try:
             yield from note(event)
         except SiteStatsError as error:
-            self._stop(str(error))
+            self._stop(told(error))
             return False
         return True
 
     def _stop(self, why: str) -> None:
         if self._stopped is None:
-            self._stopped = " ".join(why.split())
+            self._stopped = why

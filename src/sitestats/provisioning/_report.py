@@ -9,6 +9,7 @@ import attrs
 from sitestats._errors import SiteStatsError
 
 from ._plan import BY_HAND, Difference, counted
+from ._refusals import told
 from ._tables import Row, to_frame
 
 if TYPE_CHECKING:
@@ -78,14 +79,14 @@ class ProvisionedWebsite:
             "public": self.spec.public,
             "label": self.spec.label,
             "differences": "; ".join(map(str, self.differences)) or None,
-            "error": None if self.error is None else str(self.error),
+            "error": None if self.error is None else told(self.error),
         }
 
     def detail(self) -> str:
         """What is to be said beyond the state; often nothing."""
         found = [str(difference) for difference in self.differences]
         if self.error is not None:
-            found.append(" ".join(str(self.error).split()))
+            found.append(told(self.error))
         return "; ".join(found)
 
 

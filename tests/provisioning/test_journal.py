@@ -1,0 +1,251 @@
+"""The journal: what is on record before it is sent, and what an interruption left."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Iterator
+from io import FileIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sitestats import ConfigurationError, SpecError, WebsiteSpec
+from sitestats.emulator import Emulator
+from sitestats.provisioning._events import (
+    Began,
+    Ended,
+    History,
+    Progress,
+    Sending,
+    Settled,
+)
+from sitestats.provisioning._journal import Journal, open_journal
+
+SERVICE = "https://service.example"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where no journal is yet."""
+    return tmp_path / "websites.journal"
+
+
+def write(path: Path, *events: object) -> None:
+    """Append *events* to the journal at *path*."""
+    with open_journal(path, SERVICE) as journal:
+        assert journal is not None
+        for event in events:
+            journal.record(event)
+
+
+def history(path: Path) -> History:
+    """What the journal at *path* says."""
+    with open_journal(path, SERVICE) as journal:
+        assert journal is not None
+        return journal.history
+
+
+def test_no_path_is_no_journal() -> None:
+    """A run needs no journal."""
+    with open_journal(None, SERVICE) as journal:
+        assert journal is None
+
+
+def test_what_is_written_can_be_read_by_people(path: Path) -> None:
+    """One JSON object a line, with times as clocks show them."""
+    write(
+        path,
+        Began(2, 1_000.0),
+        Progress(1, 2),
+        Sending("a.example", 1_000.25),
+        Settled("a.example", "refused", "Nö", 1_001.0),
+        Ended(1_002.0),
+    )
+    lines = [json.loads(line) for line in path.read_bytes().splitlines()]
+    assert lines == [
+        {"journal": "sitestats", "format": 1, "service": SERVICE},
+        {"at": "1970-01-01T00:16:40.000Z", "event": "began", "websites": 2},
+        {
+            "at": "1970-01-01T00:16:40.250Z",
+            "event": "sending",
+            "hostname": "a.example",
+        },
+        {
+            "at": "1970-01-01T00:16:41.000Z",
+            "event": "settled",
+            "hostname": "a.example",
+            "state": "refused",
+            "message": "Nö",
+        },
+        {"at": "1970-01-01T00:16:42.000Z", "event": "ended"},
+    ]
+
+
+@pytest.mark.parametrize("state", ["added", "refused", "not_tried", "present"])
+def test_a_settled_add_is_not_open(path: Path, state: Any) -> None:
+    """Its fate is known; that it was added is kept until its run has ended."""
+    write(path, Sending("a.example", 1.0), Settled("a.example", state, None, 2.0))
+    added = frozenset(["a.example"]) if state == "added" else frozenset[str]()
+    assert history(path) == History({}, added)
+    write(path, Ended(3.0))
+    assert history(path) == History()
+
+
+def test_an_open_add_stays_open(path: Path) -> None:
+    """Neither the end of its run nor later runs settle what is unknown."""
+    write(path, Sending("a.example", 7.5), Settled("a.example", "unknown", "?", 8.0))
+    write(path, Ended(9.0), Began(1, 10.0), Sending("b.example", 11.0))
+    assert history(path) == History({"a.example": 7.5, "b.example": 11.0})
+    write(path, Settled("a.example", "added", None, 12.0))
+    assert history(path) == History({"b.example": 11.0}, frozenset(["a.example"]))
+
+
+def test_the_journal_of_another_service_is_refused(path: Path) -> None:
+    """What was sent to one service says nothing about another."""
+    write(path)
+    with (
+        pytest.raises(ConfigurationError, match=r"is of https://service\.example"),
+        open_journal(path, "https://other.example"),
+    ):
+        pass
+
+
+HEADER = json.dumps({"journal": "sitestats", "format": 1, "service": SERVICE})
+
+
+@pytest.mark.parametrize(
+    ("lines", "place"),
+    [
+        (["hostname,timezone"], "1:1"),
+        (["[]"], "1:1"),
+        (['{"journal": "sitestats", "format": 2}'], "1:1"),
+        ([HEADER, '{"event": }'], "2:11"),
+        ([HEADER, "", '{"event": "ended"}'], "2:1"),
+        ([HEADER, '{"event": "sending", "hostname": "a.b", "at": "soon"}'], "2:1"),
+        ([HEADER, '{"event": "settled", "hostname": "a.b"}'], "2:1"),
+    ],
+)
+def test_another_file_is_refused_by_its_place(
+    path: Path, lines: list[str], place: str
+) -> None:
+    """A file that is no journal, or a damaged one, is neither used nor changed."""
+    text = "".join(f"{line}\n" for line in lines)
+    path.write_text(text)
+    with pytest.raises(SpecError) as caught:
+        history(path)
+    assert caught.value.problems[0].where == f"{path}:{place}"
+    assert path.read_text() == text
+
+
+def test_one_run_at_a_time(path: Path) -> None:
+    """A journal in use is refused, and free again when its run is over."""
+    with (
+        open_journal(path, SERVICE),
+        pytest.raises(ConfigurationError, match="in use by another run"),
+        open_journal(path, SERVICE),
+    ):
+        pass
+    assert history(path) == History()
+
+
+EVENTS: list[object] = [
+    Began(3, 1.0),
+    Sending("a.example", 2.0),
+    Settled("a.example", "added", None, 3.0),
+    Sending("b.example", 4.0),
+    Settled("b.example", "unknown", "?", 5.0),
+    Sending("c.example", 6.0),
+]
+
+
+@settings(max_examples=40)  # each waits for the disk
+@given(st.data())
+def test_a_cut_off_journal_forgets_no_whole_line(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    """Wherever the file ends, every line before is known, and it can be gone on."""
+    path = tmp_path_factory.mktemp("cut") / "j"
+    write(path, *EVENTS)
+    whole = path.read_bytes()
+    cut = data.draw(st.integers(0, len(whole)))
+    path.write_bytes(whole[:cut])
+    # A line counts once its closing brace is there.
+    lines = whole[:cut].count(b"}")
+    known = EVENTS[: max(lines - 1, 0)]
+    opened = {e.hostname: e.unix for e in known if isinstance(e, Sending)}
+    added = {e.hostname for e in known if isinstance(e, Settled) and e.state == "added"}
+    expected = History(
+        {name: unix for name, unix in opened.items() if name not in added},
+        frozenset(added),
+    )
+    assert history(path) == expected
+    write(path, Sending("z.example", 9.0))
+    assert history(path).open == {**expected.open, "z.example": 9.0}
+
+
+class FullDisk(FileIO):
+    """A file that has no room for more."""
+
+    def write(self, _data: Any, /) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_full_disk_is_told(path: Path) -> None:
+    """An event that can't be written is an error of this package."""
+    path.touch()
+    with FullDisk(path, "a+") as file:
+        journal = Journal(str(path), file, History())
+        with pytest.raises(ConfigurationError, match="No space left"):
+            journal.record(Sending("a.example", 1.0))
+
+
+# --- with a client ----------------------------------------------------------------
+
+SPECS = [WebsiteSpec("a.example"), WebsiteSpec("b.example")]
+
+
+@pytest.fixture
+def emulator() -> Iterator[Emulator]:
+    """An emulator without websites."""
+    return Emulator()
+
+
+def test_each_add_is_on_record_before_it_is_sent(
+    emulator: Emulator, path: Path
+) -> None:
+    """When an add arrives the journal has announced it already."""
+    announced: list[str] = []
+
+    def last_line(request: object) -> bool:
+        announced.append(json.loads(path.read_bytes().splitlines()[-1])["hostname"])
+        return False
+
+    emulator.fail_next(status=500, method="POST", when=last_line)
+    with emulator.client() as client:
+        assert client.websites.ensure(SPECS, journal=path).complete
+    assert announced == ["a.example", "b.example"]
+
+
+def test_the_journal_holds_no_credential(emulator: Emulator, path: Path) -> None:
+    """Who finds the file learns neither key nor user."""
+    emulator.fail_next(status=401, body={"ok": False, "error": "No"}, method="POST")
+    with emulator.client() as client:
+        client.websites.ensure(SPECS, journal=str(path))
+    text = path.read_text()
+    assert "a.example" in text
+    assert emulator.api_key not in text
+    assert emulator.user_id not in text
+
+
+def test_a_directory_that_is_not_there_is_the_system_s_error(
+    emulator: Emulator, tmp_path: Path
+) -> None:
+    """A journal that can't be opened stops the run before anything is sent."""
+    with emulator.client() as client, pytest.raises(FileNotFoundError):
+        client.websites.ensure(SPECS, journal=tmp_path / "none" / "journal")
+    assert emulator.requests == ()

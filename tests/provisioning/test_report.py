@@ -1,0 +1,139 @@
+"""Reports: what became of every website, as a value."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import sys
+
+import pytest
+
+from sitestats import MissingExtraError, WebsiteSpec
+from sitestats._errors import BadRequestError, RequestTimeoutError
+from sitestats._wire import HttpRequest
+from sitestats.provisioning import (
+    Difference,
+    ProvisionedWebsite,
+    ProvisioningReport,
+)
+from sitestats.provisioning._report import STATES
+
+POST = HttpRequest("POST", "/api/websites/add")
+
+
+def report() -> ProvisioningReport:
+    """A report with one website of each state."""
+    zone = Difference("timezone", "UTC", "Asia/Tokyo")
+    return ProvisioningReport(
+        (
+            ProvisionedWebsite(WebsiteSpec("added.example"), "added"),
+            ProvisionedWebsite(WebsiteSpec("present.example"), "present"),
+            ProvisionedWebsite(
+                WebsiteSpec("differing.example"), "differing", differences=(zone,)
+            ),
+            ProvisionedWebsite(
+                WebsiteSpec("refused.example"),
+                "refused",
+                error=BadRequestError("It is\ntaken", status=400, request=POST),
+            ),
+            ProvisionedWebsite(
+                WebsiteSpec("unknown.example"),
+                "unknown",
+                error=RequestTimeoutError("no answer within 30 s"),
+            ),
+            ProvisionedWebsite(
+                WebsiteSpec("not-tried.example", public=True, label="x"), "not_tried"
+            ),
+        ),
+        stopped="the list can't be read back: refused",
+    )
+
+
+def test_each_website_is_in_the_view_of_its_state() -> None:
+    """The six views hold every website once."""
+    whole = report()
+    views = [getattr(whole, state) for state in STATES]
+    assert [[item.state for item in view] for view in views] == [
+        [state] for state in STATES
+    ]
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_only_what_is_as_specified_is_complete(state: str) -> None:
+    """A report is complete when each website exists and differs in nothing."""
+    (item,) = getattr(report(), state)
+    assert ProvisioningReport((item,)).complete == (state in {"added", "present"})
+    otherwise = ProvisionedWebsite(
+        item.spec,
+        "added",
+        differences=(Difference("public", wanted=True, found=False),),
+    )
+    assert not ProvisioningReport((otherwise,)).complete
+    assert ProvisioningReport(()).complete
+
+
+def test_a_report_prints_as_lines() -> None:
+    """A person reads a summary, a line for each website, and what to do."""
+    assert str(report()) == (
+        "6 websites: 1 added, 1 present, 1 differing, 1 refused, 1 unknown, "
+        "1 not tried\n"
+        "added      added.example\n"
+        "present    present.example\n"
+        "differing  differing.example  timezone is 'Asia/Tokyo' and should be 'UTC'\n"
+        "refused    refused.example    It is taken\n"
+        "unknown    unknown.example    no answer within 30 s\n"
+        "not tried  not-tried.example\n"
+        "stopped: the list can't be read back: refused\n"
+        "no endpoint of the service changes a website: change these by hand, in the "
+        "website's settings in the service's dashboard"
+    )
+    assert repr(report()) == f"<ProvisioningReport of {report().summary()}>"
+    assert str(ProvisioningReport(())) == "0 websites: nothing to do"
+
+
+def test_a_report_is_a_value() -> None:
+    """Reports that say the same are equal, and one pickles with its errors."""
+    assert report() == report()
+    copy = pickle.loads(pickle.dumps(report()))
+    assert copy == report()
+    assert copy.items[3].error.status == 400
+    other = ProvisionedWebsite(
+        WebsiteSpec("refused.example"),
+        "refused",
+        error=BadRequestError("Another", status=400, request=POST),
+    )
+    assert report().items[3] != other
+
+
+def test_a_report_becomes_json() -> None:
+    """The service's message, and nothing that JSON can't hold."""
+    read = json.loads(json.dumps(report().to_dict()))
+    assert read["complete"] is False
+    assert read["stopped"] == "the list can't be read back: refused"
+    assert read["items"][3] == {
+        "hostname": "refused.example",
+        "state": "refused",
+        "timezone": "UTC",
+        "public": False,
+        "label": None,
+        "differences": None,
+        "error": "It is taken",
+    }
+
+
+def test_a_report_becomes_a_frame() -> None:
+    """One line a website; the columns and their types are there without lines."""
+    pytest.importorskip("pandas")
+    frame = report().to_pandas()
+    assert list(frame["state"]) == list(STATES)
+    assert frame["public"].tolist() == [False] * 5 + [True]
+    assert frame["error"].isna().tolist() == [True, True, True, False, False, True]
+    empty = ProvisioningReport(()).to_pandas()
+    assert empty.dtypes.to_dict() == frame.dtypes.to_dict()
+
+
+def test_without_pandas_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who wants a frame learns what to install."""
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingExtraError, match=r"sitestats\[pandas\]"):
+        report().to_pandas()

@@ -1,0 +1,87 @@
+"""Bars of progress, for terminals and for logs."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+
+from sitestats import ConfigurationError
+from sitestats._progress import showing
+
+
+class Terminal(io.StringIO):
+    """A stream that a person looks at."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def shown(
+    monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, total: int | None
+) -> str:
+    """What a bar writes for a thousand steps."""
+    monkeypatch.setattr("sys.stderr", stream)
+    with showing(True, "websites") as show:  # noqa: FBT003 - what the user gives
+        assert show is not None
+        for done in range(1, 1001):
+            show(done, total)
+    return stream.getvalue()
+
+
+def test_a_terminal_has_a_line_that_is_redrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line is drawn a hundred times at most, and left whole at the end."""
+    text = shown(monkeypatch, Terminal(), 1000)
+    drawings = text.split("\r")
+    assert len(drawings) == 102
+    assert drawings[-1] == f"[{'#' * 30}] websites 1,000 of 1,000\n"
+    assert len({len(drawing) for drawing in drawings[-20:-1]}) == 1
+
+
+def test_a_log_has_a_few_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a terminal there is a line for each tenth."""
+    lines = shown(monkeypatch, io.StringIO(), 1000).splitlines()
+    assert lines == [f"websites {done:,} of 1,000" for done in range(100, 1001, 100)]
+
+
+def test_a_total_may_be_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then only what is done is shown."""
+    assert shown(monkeypatch, io.StringIO(), None).splitlines()[-1] == "websites 1,000"
+
+
+def test_the_line_ends_when_the_work_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error is not written behind the bar."""
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    with pytest.raises(KeyboardInterrupt), showing(True, "websites") as show:  # noqa: FBT003, PT012 - what the user gives; the bar is drawn, then broken off
+        assert show is not None
+        show(1, 2)
+        raise KeyboardInterrupt
+    assert stream.getvalue().endswith("websites 1 of 2\n")
+
+
+def test_a_function_is_called_as_it_is() -> None:
+    """Whoever brings a bar of their own is given the numbers."""
+    calls: list[tuple[int, int | None]] = []
+    with showing(lambda *numbers: calls.append(numbers), "websites") as show:
+        assert show is not None
+        show(1, 2)
+    assert calls == [(1, 2)]
+
+
+@pytest.mark.parametrize("progress", [None, False])
+def test_none_shows_nothing(progress: Any) -> None:
+    """Without progress there is nothing to call."""
+    with showing(progress, "websites") as show:
+        assert show is None
+
+
+@pytest.mark.parametrize("progress", ["yes", 1])
+def test_anything_else_is_refused(progress: Any) -> None:
+    """A value that shows nothing is no way to ask for a bar."""
+    with (
+        pytest.raises(ConfigurationError, match="takes \\(done, total\\)"),
+        showing(progress, "websites"),
+    ):
+        pass
