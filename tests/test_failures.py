@@ -31,16 +31,18 @@ PAGE = b"<!DOCTYPE html><html><head><title>Down &amp; out</title></head></html>"
 
 def failed(
     data: Any, status: int, received: float | None = None, **headers: str
-) -> SiteStatsError:
+) -> ServiceError | ResponseError:
     """The error that this answer becomes."""
     response = respond(data, status, **headers)
     with pytest.raises(SiteStatsError) as caught:
         check(response, REQUEST, received=received)
-    assert caught.value.request is REQUEST
-    assert caught.value.body == response.body
-    again = pickle.loads(pickle.dumps(caught.value))
-    assert (type(again), str(again)) == (type(caught.value), str(caught.value))
-    return caught.value
+    error = caught.value
+    assert isinstance(error, ServiceError | ResponseError)
+    assert error.request is REQUEST
+    assert error.body == response.body
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), str(again)) == (type(error), str(error))
+    return error
 
 
 def no(error: str, **more: Any) -> dict[str, Any]:

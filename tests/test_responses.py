@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import threading
+import time
 import warnings
 from typing import Any
 
@@ -129,8 +130,8 @@ def test_an_answer_without_an_envelope() -> None:
     """What the answer does not tell is None, as the document shows no envelope."""
     stats = read(TOTALS, {"pageviews": 66, "visitors": 41})
     assert stats.visitors == 41
-    assert stats.hostname is stats.path is stats.timezone is stats.version is None
-    assert stats.start is stats.end is stats.generated_in_ms is None
+    told = (stats.hostname, stats.path, stats.timezone, stats.version)
+    assert (*told, stats.start, stats.end, stats.generated_in_ms) == (None,) * 7
 
 
 @pytest.mark.parametrize(
@@ -148,6 +149,31 @@ def test_the_period_is_in_utc(text: str, moment: str) -> None:
     assert stats.start == stats.end == dt.datetime.fromisoformat(moment)
     assert stats.start is not None
     assert stats.start.tzinfo is dt.UTC
+
+
+def test_the_zone_of_the_machine_does_not_matter(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A period without a zone is in UTC, wherever the client runs."""
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        stats = read(TOTALS, {**GOOD, "start": "2026-11-20T12:00:00"})
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert stats.start == dt.datetime(2026, 11, 20, 12, tzinfo=dt.UTC)
+
+
+def test_hours_begin_in_the_zone_that_the_service_used() -> None:
+    """The answer tells it; where it does not, it is the zone that was asked for."""
+    query = QUERY.fields("histogram").interval("hour").timezone("Asia/Tokyo")
+    bucket = {"date": "2026-11-20", "hour": 9, "pageviews": 3, "visitors": 2}
+    asked = read(query, answer(histogram=[bucket], timezone=None))
+    assert asked.histogram[0].start == dt.datetime(2026, 11, 20, tzinfo=dt.UTC)
+    with pytest.warns(SiteStatsWarning, match="time zone"):
+        used = read(query, answer(histogram=[bucket]))
+    assert used.histogram[0].start == dt.datetime(2026, 11, 20, 9, tzinfo=dt.UTC)
 
 
 @pytest.mark.parametrize(
@@ -201,10 +227,12 @@ def test_seconds_may_be_left_out() -> None:
         assert stats.pages[0].seconds_on_page is None
 
 
-def test_events_are_found_in_lower_case() -> None:
+@pytest.mark.parametrize("answered", ["signup", "SignUp"])
+@pytest.mark.parametrize("name", ["signup", "SignUp"])
+def test_events_are_found_in_any_case(name: str, answered: str) -> None:
     """The service stores names in lower case, whatever the query's case."""
-    data = answer(events=[{"name": "signup", "total": 7}])
-    assert read(QUERY.events("SignUp"), data).events[0].total == 7
+    data = answer(events=[{"name": answered, "total": 7}])
+    assert read(QUERY.events(name), data).events[0].total == 7
 
 
 NOON = dt.datetime(2026, 11, 20, 12, tzinfo=dt.UTC).timestamp()
@@ -223,7 +251,7 @@ TODAY = answer(histogram=[{"date": "2026-11-20", "pageviews": 3, "visitors": 2}]
     ],
 )
 def test_the_service_s_clock_marks_the_current_day(
-    headers: dict[str, str], received: float | None, *, partial: bool
+    headers: dict[str, Any], received: float | None, *, partial: bool
 ) -> None:
     """The date of the answer counts before the time that we received it."""
     stats = read(QUERY.fields("histogram"), TODAY, received=received, **headers)
@@ -493,6 +521,8 @@ def test_a_failure_is_judged_before_the_shape() -> None:
         read(TOTALS, failure)
     with pytest.raises(AuthenticationError):
         read(TOTALS, {**GOOD, **failure})
+    with pytest.raises(ServiceError):
+        read(TOTALS, {**GOOD, "success": False})
     with pytest.raises(BadRequestError):
         read(TOTALS, GOOD, status=400)
 

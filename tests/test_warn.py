@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from sitestats._warn import warn
 def test_a_warning_is_shown_at_the_first_line_outside_of_the_package() -> None:
     """However deep in the package it is raised, the user sees a line of their own."""
     code = "def deeper(n):\n    warn('look') if n == 0 else deeper(n - 1)\n"
-    inside = {"warn": warn}
+    inside: dict[str, Any] = {"warn": warn}
     exec(compile(code, _warn.__file__, "exec"), inside)
     for depth in (0, 7):
         with pytest.warns(SiteStatsWarning, match="look") as caught:

@@ -92,10 +92,13 @@ class Reading:
             import pydantic
         except ImportError:
             return None
-        entry = pydantic.create_model("Entry", value=str, pageviews=int, visitors=int)
-        entries: Any = list[entry]  # type: ignore[valid-type]  made at run time
+        entry: Any = pydantic.create_model(
+            "Entry", value=str, pageviews=int, visitors=int
+        )
+        entries: Any = list
         kinds: dict[str, Any] = {
-            name: entries if name in ALL_LISTS else int for name in self.asked.fields
+            name: entries[entry] if name in ALL_LISTS else int
+            for name in self.asked.fields
         }
         model = pydantic.create_model("Answer", **kinds)
         return partial(model.model_validate_json, self.body, strict=True)
