@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Final, Self, Unpack
 from uuid import uuid4
 
 import attrs
@@ -18,6 +18,7 @@ from ._access import MAY_ADD, Key, Website
 from ._core import Core
 from ._hosts import host_name
 from ._http import RecordedRequest
+from ._options import ClientOptions, EmulatorOptions, WebsiteOptions
 from ._periods import is_zone
 from ._rows import Rows
 from ._server import HOST, serve
@@ -25,47 +26,7 @@ from ._service import Service
 from ._transport import EmulatorTransport
 
 if TYPE_CHECKING:
-    import ssl
-
-    from sitestats import AsyncClient, Client, RetryPolicy
-
-
-class EmulatorOptions(TypedDict, total=False):
-    """The arguments of ``Emulator``."""
-
-    now: datetime | None
-    role: str
-    website_limit: int | None
-    contains_per_minute: int | None
-    api_key: str | None
-    user_id: str | None
-
-
-class WebsiteOptions(TypedDict, total=False):
-    """What ``Emulator.change_website`` changes."""
-
-    timezone: str
-    public: bool
-    label: str
-    hide_pages: bool
-    locked: bool
-    own_hostname: str | None
-    has_ssl: bool
-
-
-class ClientOptions(TypedDict, total=False):
-    """The arguments of ``Client`` and ``AsyncClient`` that may be changed."""
-
-    base_url: str
-    api_key: str | None
-    user_id: str | None
-    timeout: float
-    total_timeout: float
-    retries: int | RetryPolicy
-    max_connections: int
-    max_response_bytes: int
-    read_only: bool
-    verify: bool | str | ssl.SSLContext
+    from sitestats import AsyncClient, Client
 
 
 BASE_URL: Final = "http://emulator.test"

@@ -1,0 +1,49 @@
+"""The arguments that are passed on by name."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, TypedDict
+
+if TYPE_CHECKING:
+    import ssl
+
+    from sitestats import RetryPolicy
+
+
+class EmulatorOptions(TypedDict, total=False):
+    """The arguments of ``Emulator``."""
+
+    now: datetime | None
+    role: str
+    website_limit: int | None
+    contains_per_minute: int | None
+    api_key: str | None
+    user_id: str | None
+
+
+class WebsiteOptions(TypedDict, total=False):
+    """What ``Emulator.change_website`` changes."""
+
+    timezone: str
+    public: bool
+    label: str
+    hide_pages: bool
+    locked: bool
+    own_hostname: str | None
+    has_ssl: bool
+
+
+class ClientOptions(TypedDict, total=False):
+    """The arguments of ``Client`` and ``AsyncClient`` that may be changed."""
+
+    base_url: str
+    api_key: str | None
+    user_id: str | None
+    timeout: float
+    total_timeout: float
+    retries: int | RetryPolicy
+    max_connections: int
+    max_response_bytes: int
+    read_only: bool
+    verify: bool | str | ssl.SSLContext
