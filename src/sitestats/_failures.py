@@ -8,7 +8,6 @@ come as 400, so the words of the message are judged too.
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Mapping
 from datetime import datetime
@@ -128,6 +127,8 @@ def page_title(body: bytes) -> str | None:
     text = body[:4096].decode(errors="replace").lstrip("\ufeff \t\r\n")
     if not re.match(r"<(?:!doctype html|html|head|body|\?xml)", text, re.IGNORECASE):
         return None
+    import html  # its table of names takes time to load, and few answers are pages
+
     title = re.search(r"<title[^>]*>([^<]*)", text, re.IGNORECASE)
     return "" if title is None else clean(html.unescape(title[1]))
 
