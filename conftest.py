@@ -67,7 +67,8 @@ def no_network() -> Iterator[None]:
             raise NetworkForbiddenError(message)
 
     def getaddrinfo(host: Any, *args: Any, **kwargs: Any) -> Any:
-        if str(host).rstrip(".").endswith(NEVER_FOUND):
+        name = host.decode() if isinstance(host, bytes) else str(host)
+        if name.rstrip(".").endswith(NEVER_FOUND):
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
         refuse(host)
         return look_up(host, *args, **kwargs)

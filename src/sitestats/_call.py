@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Any, Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, cast
 
 from ._errors import (
     ConnectionFailedError,
@@ -12,10 +13,13 @@ from ._errors import (
     ResponseError,
     ResponseTooLargeError,
 )
-from ._inflate import CorruptError, TooLargeError
+from ._inflate import Body, CorruptError, TooLargeError
 from ._pool import Turn
 from ._settings import Settings
 from ._wire import HttpRequest
+
+_WITHOUT_BODY: Final = {204, 304}
+"""With these a length is that of a body that would come with another status."""
 
 _LONGEST_REASON: Final = 300
 
@@ -51,8 +55,8 @@ class Call:
         self._turn = turn
         self._timeout = timeout
 
-    def limit(self) -> float:
-        """Seconds for the next wait: ``timeout``, or what is left of the whole.
+    def limits(self) -> dict[str, float]:
+        """Seconds for each wait, as httpx takes them, within those of the whole.
 
         Raises:
             OverdueError: Nothing is left.
@@ -60,7 +64,21 @@ class Call:
         left = self.until - time.monotonic()
         if left <= 0:
             raise OverdueError
-        return min(self._timeout, left, _LONGEST_LIMIT)
+        seconds = min(self._timeout, left, _LONGEST_LIMIT)
+        return {"connect": seconds, "read": seconds, "write": seconds, "pool": seconds}
+
+    def body(self, status: int, headers: Mapping[str, str]) -> Body:
+        """What the body behind *status* and *headers* is to be collected with.
+
+        Raises:
+            TooLargeError: It says itself that it is over the limit.
+            CorruptError: It is in an encoding that was not asked for.
+        """
+        encoding = headers.get("content-encoding", "")
+        body = Body(encoding, limit=self._settings.max_response_bytes)
+        if self.request.method != "HEAD" and status not in _WITHOUT_BODY:
+            body.expect(headers.get("content-length"))
+        return body
 
     def strip(self, error: BaseException) -> None:
         """Take the frames from *error*, which goes on as it is: they hold the key."""
@@ -121,15 +139,23 @@ class Call:
         return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
 
     def _reason(self, error: BaseException) -> str:
-        """The first words that *error* or what caused it has, without secrets."""
-        cause: BaseException | None = error
-        text = ""
-        while cause is not None and not text:
-            text = str(cause)
-            cause = cause.__cause__ or cause.__context__
+        """What *error* says, and what it all began with, without secrets."""
+        texts = [text for link in _chain(error) if (text := str(link))]
+        text = texts[0] if texts else type(error).__name__
+        if texts and texts[-1] not in text:
+            text = f"{text} ({texts[-1]})"
         for secret in (self._settings.api_key, self._settings.user_id):
             if secret is not None:
                 text = text.replace(secret.reveal(), "…")
-        if len(text) > _LONGEST_REASON:
-            text = f"{text[:_LONGEST_REASON]}…"
-        return text or type(error).__name__
+        return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}…"
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    link: BaseException | None = error
+    while link is not None:
+        yield link
+        if isinstance(link, BaseExceptionGroup):
+            # One for each address of the host: the first stands for all.
+            link = cast("BaseExceptionGroup[BaseException]", link).exceptions[0]
+        else:
+            link = link.__cause__ or link.__context__

@@ -28,14 +28,14 @@ import httpx
 from ._call import Call, OverdueError
 from ._errors import ConfigurationError, SiteStatsError
 from ._headers import incoming_headers, outgoing_headers
-from ._inflate import Body, CorruptError, TooLargeError
+from ._inflate import CorruptError, TooLargeError
 from ._pool import AsyncPool, NoTurnError, Pool, Turn
-from ._slot import Slot
+from ._slot import AsyncSlot, Slot
 from ._watchdog import Watchdog
 from ._wire import HttpRequest, HttpResponse
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterator
 
     from ._settings import Settings
 
@@ -116,22 +116,29 @@ class Dialect:
             request.method,
             url,
             headers=outgoing_headers(request, self._settings, self._host),
-            stream=httpx.ByteStream(request.body),
+            stream=_Body(request.body),
             extensions=extensions,
         )
 
-    def body(self, request: HttpRequest, headers: dict[str, str]) -> Body:
-        """Where the body behind *headers* is to be collected.
 
-        Raises:
-            TooLargeError: It says itself that it is over the limit.
-            CorruptError: It is in an encoding that was not asked for.
-        """
-        encoding = headers.get("content-encoding", "")
-        body = Body(encoding, limit=self._settings.max_response_bytes)
-        if request.method != "HEAD":
-            body.expect(headers.get("content-length"))
-        return body
+class _Body(httpx.ByteStream):
+    """A request's body, without a generator: trio warns of one left in its middle."""
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return _Awaited(iter(self))
+
+
+class _Awaited:
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+
+    def __aiter__(self) -> _Awaited:
+        return self
+
+    async def __anext__(self) -> bytes:
+        for piece in self._pieces:
+            return piece
+        raise StopAsyncIteration
 
 
 _NEVER_SENT: Final = (
@@ -239,10 +246,6 @@ def _trusting(verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:  # noqa: F
     raise ConfigurationError(problem)
 
 
-def _limits(seconds: float) -> dict[str, float]:
-    return {"connect": seconds, "read": seconds, "write": seconds, "pool": seconds}
-
-
 class Sender:
     """Sends requests, blocking; threads may share it."""
 
@@ -306,9 +309,8 @@ class Sender:
             del failure
 
     def _exchange(self, call: Call, slot: Slot[httpx.BaseTransport]) -> HttpResponse:
-        dialect, request = self._dialect, call.request
-        extensions = {"timeout": _limits(call.limit()), "trace": slot.trace}
-        outgoing = dialect.outgoing(request, extensions)
+        extensions = {"timeout": call.limits(), "trace": slot.trace}
+        outgoing = self._dialect.outgoing(call.request, extensions)
         slot.begin()
         slot.watchdog.watch(slot, call.until)
         try:
@@ -319,7 +321,7 @@ class Sender:
                 if slot.is_shared:
                     slot.follow(response.extensions.get("network_stream"))
                 headers = incoming_headers(response.headers.raw)
-                body = dialect.body(request, headers)
+                body = call.body(response.status_code, headers)
                 for piece in stream:
                     body.feed(piece)
                 return HttpResponse(response.status_code, headers, body.finish())
@@ -353,20 +355,16 @@ class AsyncSender:
         self._given = transport
         self._pool = AsyncPool(
             self._make,
-            self._close_transport,
+            AsyncSlot[httpx.AsyncBaseTransport].aclose,
             limit=settings.max_connections,
             idle_seconds=IDLE_SECONDS,
         )
 
-    def _make(self) -> httpx.AsyncBaseTransport:
+    def _make(self) -> AsyncSlot[httpx.AsyncBaseTransport]:
         if self._given is not None:
-            return self._given
-        return httpx.AsyncHTTPTransport(**self._dialect.transport_options())
-
-    async def _close_transport(self, transport: httpx.AsyncBaseTransport) -> None:
-        if transport is not self._given:
-            with suppress(Exception):
-                await transport.aclose()
+            return AsyncSlot(self._given, is_shared=True)
+        transport = httpx.AsyncHTTPTransport(**self._dialect.transport_options())
+        return AsyncSlot(transport, is_shared=False)
 
     async def send(
         self,
@@ -379,7 +377,7 @@ class AsyncSender:
 
         The arguments and the errors are those of `Sender.send`.
         """
-        turn = Turn[httpx.AsyncBaseTransport](fresh=request.fresh_connection)
+        turn = Turn[AsyncSlot[httpx.AsyncBaseTransport]](fresh=request.fresh_connection)
         call = Call(request, self._settings, turn, until=until, timeout=timeout)
         failure: Exception | None = None
         deadline = anyio.current_time() + until - call.started
@@ -404,19 +402,23 @@ class AsyncSender:
             del failure
 
     async def _exchange(
-        self, call: Call, transport: httpx.AsyncBaseTransport
+        self, call: Call, slot: AsyncSlot[httpx.AsyncBaseTransport]
     ) -> HttpResponse:
-        dialect, request = self._dialect, call.request
-        outgoing = dialect.outgoing(request, {"timeout": _limits(call.limit())})
-        call.began = True
-        response = await transport.handle_async_request(outgoing)
+        extensions: dict[str, Any] = {"timeout": call.limits()}
+        if self._settings.base.scheme == "https":
+            extensions["trace"] = slot.trace
+        outgoing = self._dialect.outgoing(call.request, extensions)
+        try:
+            response = await slot.transport.handle_async_request(outgoing)
+        finally:
+            call.began = not slot.is_connecting
         stream = response.stream
         assert isinstance(stream, httpx.AsyncByteStream)
         pieces = aiter(stream)
         whole = False
         try:
             headers = incoming_headers(response.headers.raw)
-            body = dialect.body(request, headers)
+            body = call.body(response.status_code, headers)
             async for piece in pieces:
                 body.feed(piece)
             whole = True

@@ -1,4 +1,4 @@
-"""One connection of the blocking client, and how another thread ends it."""
+"""A slot of the pools: a transport, and what has to be known of its connection."""
 
 from __future__ import annotations
 
@@ -17,11 +17,20 @@ class Transport(Protocol):
         ...
 
 
+class AsyncTransport(Protocol):
+    """The same for an asynchronous one."""
+
+    async def aclose(self) -> None:
+        """Close its connection."""
+        ...
+
+
 TransportT = TypeVar("TransportT", bound=Transport)
+AsyncTransportT = TypeVar("AsyncTransportT", bound=AsyncTransport)
 
 
 class Slot(Generic[TransportT]):
-    """A transport, and the socket of its connection to end it by."""
+    """A blocking transport, and the socket by which another thread ends its call."""
 
     __slots__ = (
         "_ending",
@@ -92,3 +101,34 @@ class Slot(Generic[TransportT]):
         if not self.is_shared:
             with suppress(Exception):
                 self.transport.close()
+
+
+class AsyncSlot(Generic[AsyncTransportT]):
+    """An asynchronous transport, and its connection until that is ready."""
+
+    def __init__(self, transport: AsyncTransportT, *, is_shared: bool) -> None:
+        self.transport = transport
+        self.is_shared = is_shared
+        self._connecting: Any = None
+
+    @property
+    def is_connecting(self) -> bool:
+        """Whether a connection was begun and does not stand yet, if that is traced."""
+        return self._connecting is not None
+
+    async def trace(self, event: str, info: dict[str, Any]) -> None:
+        """Learn of a new connection, from httpx's ``trace`` extension."""
+        if "connect_tcp.complete" in event:
+            self._connecting = info["return_value"]
+        elif "start_tls.complete" in event:
+            self._connecting = None
+
+    async def aclose(self) -> None:
+        """Close the connection; a transport that we were given stays open."""
+        if self.is_connecting:
+            # A transport forgets a connection whose handshake was cancelled.
+            with suppress(Exception):
+                await self._connecting.aclose()
+        if not self.is_shared:
+            with suppress(Exception):
+                await self.transport.aclose()

@@ -17,6 +17,7 @@ class Connection:
         self._sock = sock
         self.server = server
         self._unread = b""
+        self.closed = False
 
     def request(self) -> bytes:
         """Read one request, head and body; empty when the client hung up."""
@@ -81,6 +82,7 @@ class Connection:
         with suppress(OSError):
             self._sock.shutdown(socket.SHUT_RDWR)
         self._sock.close()
+        self.closed = True
 
 
 Script = Callable[[Connection], object]
@@ -101,7 +103,7 @@ class Server:
         """How many were accepted."""
         self.requests: list[bytes] = []
         self.ending = threading.Event()
-        self._open: list[Connection] = []
+        self.open: list[Connection] = []
         self._threads: list[threading.Thread] = []
 
     def run(self) -> None:
@@ -114,7 +116,7 @@ class Server:
             self.connections += 1
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             connection = Connection(sock, self)
-            self._open.append(connection)
+            self.open.append(connection)
             thread = threading.Thread(target=self._serve, args=(connection,))
             self._threads.append(thread)
             thread.start()
@@ -133,7 +135,7 @@ class Server:
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
-        for connection in list(self._open):
+        for connection in list(self.open):
             connection.close()
         for thread in self._threads:
             thread.join()

@@ -1,0 +1,384 @@
+"""What a broken or hostile other side does, and the one error that comes of it."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import time
+
+import pytest
+from loopback import Connection, Script, polite, serve
+from sending import ADD, GET, sending
+
+from sitestats._errors import (
+    ConnectionFailedError,
+    RequestTimeoutError,
+    TransportError,
+)
+
+OK = b"HTTP/1.1 200 OK\r\n"
+CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
+LONG_HEADER = OK + b"X-Long: " + b"x" * 3000
+LONG_BODY = OK + b"Content-Length: 3000\r\n\r\n" + b"x" * 3000
+
+
+def says(*pieces: bytes) -> Script:
+    """Read the request, send these bytes, and hang up."""
+
+    def script(connection: Connection) -> None:
+        connection.request()
+        for piece in pieces:
+            connection.send(piece)
+
+    return script
+
+
+def hangs_up(connection: Connection) -> None:
+    """Hang up before the request is read."""
+
+
+def resets_at_once(connection: Connection) -> None:
+    """Reset before the request is read."""
+    connection.reset()
+
+
+def resets_within(data: bytes) -> Script:
+    """Reset within the answer."""
+
+    def script(connection: Connection) -> None:
+        connection.request()
+        connection.send(data)
+        connection.reset()
+
+    return script
+
+
+BROKEN = {
+    "hangs up after the request": says(b""),
+    "resets before the answer": resets_within(b""),
+    "resets within the headers": resets_within(OK + b"Content-"),
+    "resets within the body": resets_within(OK + b"Content-Length: 9\r\n\r\n{"),
+    "cuts the headers": says(OK + b"Content-Len"),
+    "cuts the body": says(OK + b"Content-Length: 9\r\n\r\n{}"),
+    "cuts the chunks": says(CHUNKED + b"5\r\nab"),
+    "cuts between the chunks": says(CHUNKED + b"2\r\n{}\r\n"),
+    "sends a wrong chunk": says(CHUNKED + b"zz\r\n{}\r\n0\r\n\r\n"),
+    "sends a negative length": says(OK + b"Content-Length: -1\r\n\r\n{}"),
+    "sends two lengths": says(OK + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}"),
+    "sends no HTTP": says(b"SSH-2.0-OpenSSH_9.6\r\n"),
+    "sends HTTP/2": says(b"\x00\x00\x12\x04\x00\x00\x00\x00\x00"),
+    "sends zeros": says(bytes(200_000)),
+    "sends endless headers": says(OK + b"X: y\r\n" * 100_000),
+    "sends a header with a zero": says(OK + b"X: \0\r\n\r\n"),
+    "sends a status of four digits": says(b"HTTP/1.1 2000 OK\r\n\r\n"),
+}
+
+
+@pytest.mark.parametrize("fault", BROKEN)
+def test_no_whole_answer_is_a_failed_connection(way: str, fault: str) -> None:
+    """It may have been sent, the error says what is wrong, and the sender goes on."""
+    scripts = iter([BROKEN[fault]])
+
+    def script(connection: Connection) -> None:
+        next(scripts, polite)(connection)
+
+    with serve(script) as server, sending(way, server.address) as sender:
+        with pytest.raises(ConnectionFailedError) as caught:
+            sender.send(ADD)
+        assert sender.send().status == 200
+    error = caught.value
+    assert error.maybe_sent
+    assert error.request == ADD
+    assert str(error).startswith(f"the connection to {server.address} failed: ")
+    assert not str(error).endswith(": ")
+
+
+@pytest.mark.parametrize("first", [hangs_up, resets_at_once])
+def test_who_hangs_up_at_once_is_not_waited_for(way: str, first: Script) -> None:
+    """Whether the connection stood by then is a matter of microseconds."""
+    scripts = iter([first])
+
+    def script(connection: Connection) -> None:
+        next(scripts, polite)(connection)
+
+    with serve(script) as server, sending(way, server.address) as sender:
+        with pytest.raises(ConnectionFailedError, match=r"connect.*: "):
+            sender.send(ADD)
+        assert sender.send().status == 200
+
+
+def test_a_refusal_says_so(way: str) -> None:
+    """The reason is the system's, and not only that every attempt failed."""
+    address = f"http://127.0.0.1:{closed_port()}"
+    with (
+        sending(way, address) as sender,
+        pytest.raises(ConnectionFailedError, match=r"(?i)refused|connect call failed"),
+    ):
+        sender.send()
+
+
+def closed_port() -> int:
+    """A port at which nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+    return port
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        f"http://127.0.0.1:{closed_port()}",
+        f"https://127.0.0.1:{closed_port()}",
+        "http://nobody.invalid",
+    ],
+    ids=["refused", "refused TLS", "unknown name"],
+)
+def test_without_a_connection_nothing_was_sent(way: str, address: str) -> None:
+    """A request that found nobody certainly did not leave the machine."""
+    with (
+        sending(way, address) as sender,
+        pytest.raises(ConnectionFailedError, match="could not connect to") as caught,
+    ):
+        sender.send(ADD)
+    assert not caught.value.maybe_sent
+
+
+def speaks_plainly(connection: Connection) -> None:
+    """Answer a TLS handshake as if it were a request."""
+    connection.wait()
+    connection.send(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+
+def test_no_tls_is_no_connection(way: str) -> None:
+    """A plain server behind an https address has seen no request."""
+    with (
+        serve(speaks_plainly) as server,
+        sending(way, f"https://127.0.0.1:{server.port}") as sender,
+        pytest.raises(ConnectionFailedError, match="could not connect to") as caught,
+    ):
+        sender.send(ADD)
+    assert not caught.value.maybe_sent
+
+
+# Limits ---------------------------------------------------------------------
+
+
+def silent(connection: Connection) -> None:
+    """Say nothing, ever."""
+    connection.wait()
+    connection.wait()
+
+
+def drips(data: bytes) -> Script:
+    """Read the request, and answer a byte at a time."""
+
+    def script(connection: Connection) -> None:
+        connection.request()
+        connection.drip(data)
+
+    return script
+
+
+SLOW = {
+    "is silent": silent,
+    "drips the headers": drips(LONG_HEADER),
+    "drips the body": drips(LONG_BODY),
+    "drips chunks": drips(CHUNKED + b"1\r\nx\r\n" * 1000),
+    "drips until it closes": drips(b"HTTP/1.0 200 OK\r\n\r\n" + b"x" * 3000),
+    "keeps continuing": drips(b"HTTP/1.1 100 Continue\r\n\r\n" * 200),
+}
+
+
+@pytest.mark.parametrize("fault", SLOW)
+@pytest.mark.parametrize("used", [False, True], ids=["new", "used"])
+def test_a_call_ends_within_its_total_limit(way: str, fault: str, used: bool) -> None:  # noqa: FBT001 - a parameter
+    """Whatever comes, however slowly, on a new connection and on a used one."""
+
+    def script(connection: Connection) -> None:
+        if used:
+            connection.request()
+            connection.answer()
+        SLOW[fault](connection)
+
+    with serve(script) as server, sending(way, server.address) as sender:
+        if used:
+            sender.send()
+        with pytest.raises(RequestTimeoutError, match="before total_timeout") as caught:
+            sender.send(total=0.2)
+        assert server.connections == 1
+    assert caught.value.maybe_sent
+    assert caught.value.request == GET
+    assert isinstance(caught.value, TimeoutError)
+    assert "waiting for one of" not in str(caught.value)
+
+
+def test_silence_has_a_limit_of_its_own(way: str) -> None:
+    """A server that says nothing for that long is given up on before the total."""
+    with (
+        serve(silent) as server,
+        sending(way, server.address) as sender,
+        pytest.raises(RequestTimeoutError, match=r"within timeout, 0\.05 s") as caught,
+    ):
+        sender.send(timeout=0.05)
+    assert caught.value.maybe_sent
+    assert "nothing came from" in str(caught.value)
+
+
+def test_the_limit_of_silence_is_for_each_read(way: str) -> None:
+    """A slow answer that goes on is waited for."""
+
+    def script(connection: Connection) -> None:
+        connection.request()
+        connection.drip(OK + b"Content-Length: 2\r\n\r\n{}")
+
+    with serve(script) as server, sending(way, server.address) as sender:
+        # 40 bytes, 20 ms each.
+        assert sender.send(timeout=0.6).body == b"{}"
+
+
+def handshakes_slowly(connection: Connection) -> None:
+    """Begin a handshake, and go on with it a byte at a time."""
+    # The header of a record of 4,000 bytes.
+    connection.drip(b"\x16\x03\x03\x0f\xa0" + bytes(4000))
+
+
+@pytest.mark.parametrize("script", [silent, handshakes_slowly])
+def test_a_handshake_ends_within_the_total_limit(way: str, script: Script) -> None:
+    """Before the TLS connection stands nothing was sent, however long it took."""
+    with (
+        serve(script) as server,
+        sending(way, f"https://127.0.0.1:{server.port}") as sender,
+        pytest.raises(RequestTimeoutError, match="before total_timeout") as caught,
+    ):
+        sender.send(total=0.2)
+    assert not caught.value.maybe_sent
+
+
+def test_a_silent_handshake_is_no_connection(way: str) -> None:
+    """The limit of a single wait holds for connecting too."""
+    with (
+        serve(silent) as server,
+        sending(way, f"https://127.0.0.1:{server.port}") as sender,
+        pytest.raises(RequestTimeoutError, match="no connection to") as caught,
+    ):
+        sender.send(timeout=0.05)
+    assert not caught.value.maybe_sent
+
+
+def test_when_the_time_is_up_nothing_is_sent(way: str) -> None:
+    """A call whose limit has passed is not begun."""
+    with (
+        serve(polite) as server,
+        sending(way, server.address) as sender,
+        pytest.raises(RequestTimeoutError) as caught,
+    ):
+        sender.send(total=-1)
+    assert not caught.value.maybe_sent
+    assert server.requests == []
+
+
+def test_limits_of_centuries_are_limits(way: str) -> None:
+    """What sockets refuse as a time-out is no reason to fail."""
+    with serve(polite) as server, sending(way, server.address) as sender:
+        assert sender.send(total=1e12, timeout=1e12).status == 200
+        assert sender.send(total=float("inf"), timeout=1e300).status == 200
+
+
+# Stale connections ----------------------------------------------------------
+
+
+def answers_once(connection: Connection) -> None:
+    """Answer one request as if more were welcome, and hang up."""
+    connection.request()
+    connection.answer()
+
+
+def test_a_connection_that_went_stale_is_not_used(way: str) -> None:
+    """What the server closed in the meantime breaks no request."""
+    with serve(answers_once) as server, sending(way, server.address) as sender:
+        for number in range(1, 4):
+            assert sender.send().status == 200
+            while not all(connection.closed for connection in server.open):
+                time.sleep(0.001)
+            assert server.connections == number
+
+
+def test_a_connection_that_closes_on_the_request_is_a_failure(way: str) -> None:
+    """A server that closes just as it is asked may have taken the request."""
+
+    def script(connection: Connection) -> None:
+        connection.request()
+        connection.answer()
+        connection.request()
+
+    with serve(script) as server, sending(way, server.address) as sender:
+        sender.send()
+        with pytest.raises(ConnectionFailedError) as caught:
+            sender.send()
+        assert sender.send().status == 200
+    assert caught.value.maybe_sent
+    assert server.connections == 2
+
+
+def test_connections_are_used_again(way: str) -> None:
+    """One after the other, requests take one connection."""
+    with serve(polite) as server, sending(way, server.address) as sender:
+        for _ in range(20):
+            sender.send()
+    assert server.connections == 1
+
+
+def test_connection_close_is_obeyed(way: str) -> None:
+    """A server that wants no second request on a connection gets none."""
+
+    def script(connection: Connection) -> None:
+        connection.request()
+        connection.answer(b"{}", 200, "Connection: close")
+        connection.wait()
+
+    with serve(script) as server, sending(way, server.address) as sender:
+        for _ in range(3):
+            assert sender.send().status == 200
+    assert server.connections == 3
+
+
+def test_adding_takes_a_fresh_connection(way: str) -> None:
+    """What must not be ambiguous never rides on a connection that was used."""
+    with serve(polite) as server, sending(way, server.address) as sender:
+        sender.send()
+        sender.send(ADD)
+        sender.send(ADD)
+        assert server.connections == 3
+        sender.send()
+        assert server.connections == 3
+
+
+def test_old_connections_are_not_used(
+    way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was idle for long is closed, since the server may be about to as well."""
+    monkeypatch.setattr("sitestats._httpx.IDLE_SECONDS", 0.02)
+    with serve(polite) as server, sending(way, server.address) as sender:
+        sender.send()
+        time.sleep(0.05)
+        sender.send()
+    assert server.connections == 2
+
+
+@pytest.mark.parametrize("error", [TransportError, ConnectionFailedError])
+def test_faults_are_transport_errors(error: type[Exception]) -> None:
+    """One except clause is enough to try again later."""
+    address = f"http://127.0.0.1:{closed_port()}"
+    with sending("blocking", address) as sender, pytest.raises(error):
+        sender.send()
+
+
+def test_tls_alerts_read_as_words() -> None:
+    """What the TLS library says about the other side is in the message."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    with (
+        serve(polite, context) as server,
+        sending("blocking", server.address) as sender,
+        pytest.raises(ConnectionFailedError, match=r"(?i)handshake|alert"),
+    ):
+        sender.send()
