@@ -204,7 +204,7 @@ def test_a_call_ends_within_its_total_limit(way: str, fault: str, used: bool) ->
         if used:
             sender.send()
         with pytest.raises(RequestTimeoutError, match="before total_timeout") as caught:
-            sender.send(total=0.2)
+            sender.send(total=0.1)
         assert server.connections == 1
     assert caught.value.maybe_sent
     assert caught.value.request == GET
@@ -250,7 +250,7 @@ def test_a_handshake_ends_within_the_total_limit(way: str, script: Script) -> No
         sending(way, f"https://127.0.0.1:{server.port}") as sender,
         pytest.raises(RequestTimeoutError, match="before total_timeout") as caught,
     ):
-        sender.send(total=0.2)
+        sender.send(total=0.1)
     assert not caught.value.maybe_sent
 
 
