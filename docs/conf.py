@@ -17,6 +17,10 @@ extensions = [
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build"]
 
+# Every reference to a public name of this package must lead somewhere.
+nitpicky = True
+nitpick_ignore_regex = [("py:.*", r"(?!sitestats\b).*|sitestats\..*\b_.*")]
+
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented"
