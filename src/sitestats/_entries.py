@@ -10,17 +10,19 @@ class with a slot for each value. What differs from that has a class of its own:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar, overload
 
 import attrs
 
 from ._errors import FieldNotRequestedError
+from ._framed import Framed
 from ._wording import shown
 
 if TYPE_CHECKING:
     from ._json import JsonValue
+    from .analysis._columns import Column
 
 _SHOWN: Final = 3
 """How many entries the repr of a container shows."""
@@ -258,7 +260,7 @@ EntryT_co = TypeVar("EntryT_co", bound=Entry, covariant=True)
 
 
 @attrs.frozen(repr=False)
-class Entries(Generic[EntryT_co]):
+class Entries(Framed, Generic[EntryT_co]):
     """The entries of one list of an answer, in the service's order.
 
     It has a length, can be iterated and indexed, and a slice of it is one
@@ -304,6 +306,11 @@ class Entries(Generic[EntryT_co]):
                 name=name,
             )
         return [entry.get(name) for entry in self._items]
+
+    def _table(self) -> Sequence[Column]:
+        from .analysis._columns import columns_of_entries
+
+        return columns_of_entries(self)
 
     def to_dicts(self) -> list[dict[str, JsonValue]]:
         """The entries as dicts, ready for JSON."""

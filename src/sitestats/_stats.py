@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 import attrs
@@ -11,12 +11,14 @@ import attrs
 from ._asked import Asked
 from ._entries import Entries, EventCount, ListEntry, PageEntry
 from ._errors import FieldNotRequestedError, ResponseError
+from ._framed import Framed
 from ._histogram import HistogramEntry
 from ._json import NotJsonError, load_json
 
 if TYPE_CHECKING:
     from ._json import JsonValue
     from ._query import StatsQuery
+    from .analysis._columns import Column
 
 TOTALS: Final = ("pageviews", "visitors")
 LISTS: Final = (
@@ -53,7 +55,7 @@ KNOWN_NAMES: Final = frozenset(
 
 
 @attrs.frozen(kw_only=True, repr=False, eq=False)
-class Stats:
+class Stats(Framed):
     """The statistics that a query asked for (section 2.3).
 
     Each field that was requested is an attribute of its plain type. One that
@@ -241,6 +243,11 @@ class Stats:
         for name, value in self._values.items():
             told[name] = _for_json(value)
         return told
+
+    def _table(self) -> Sequence[Column]:
+        from .analysis._columns import columns_of_totals
+
+        return columns_of_totals([self])
 
     def __contains__(self, name: object) -> bool:
         return name in self._values

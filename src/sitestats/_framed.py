@@ -1,0 +1,81 @@
+"""What results can become: the frames of pandas, polars and Arrow.
+
+The work is done in ``analysis``, which is imported when a method is called.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas
+    import polars
+    import pyarrow
+
+    from .analysis._columns import Column
+
+
+class Framed:
+    """A result with rows. Without rows a frame has the same columns and types."""
+
+    __slots__ = ()
+
+    def _table(self) -> Sequence[Column]:
+        raise NotImplementedError
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A pandas data frame (the extra ``pandas``).
+
+        Days are ``datetime64``, hours ``datetime64`` in the zone of the answer,
+        counts ``int64``, medians ``float64`` with NaN where there is none.
+
+        Raises:
+            MissingExtraError: pandas is not installed.
+
+        >>> query = StatsQuery("semicomplete.com").fields("countries").limit(3)
+        >>> client.stats.get(query.last(days=30)).countries.to_pandas()
+          value  pageviews  visitors
+        0    US        535       265
+        1    DE        108        78
+        2    FR         83        55
+        """
+        from .analysis._frames import to_pandas
+
+        return to_pandas(self._table())
+
+    def to_polars(self) -> polars.DataFrame:
+        """A polars data frame (the extra ``polars``).
+
+        Days are ``Date``, hours ``Datetime`` in the zone of the answer, counts
+        ``Int64``, medians ``Float64`` with null where there is none.
+
+        Raises:
+            MissingExtraError: polars is not installed.
+
+        >>> query = StatsQuery("semicomplete.com").fields("countries").limit(3)
+        >>> client.stats.get(query.last(days=30)).countries.to_polars().columns
+        ['value', 'pageviews', 'visitors']
+        """
+        from .analysis._frames import to_polars
+
+        return to_polars(self._table())
+
+    def to_arrow(self) -> pyarrow.Table:
+        """A table of Arrow (the extra ``arrow``), with the types of ``to_polars``.
+
+        Raises:
+            MissingExtraError: pyarrow is not installed.
+
+        >>> query = StatsQuery("semicomplete.com").fields("countries").limit(3)
+        >>> client.stats.get(query.last(days=30)).countries.to_arrow().num_rows
+        3
+        """
+        from .analysis._frames import to_arrow
+
+        return to_arrow(self._table())
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The rows for any library that reads Arrow, such as DuckDB."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)

@@ -1,0 +1,148 @@
+"""A table as columns of known types, before any library is asked to hold it.
+
+The type belongs to the column's name and never to the values, so a table without
+rows has the same columns and types as one with many.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+
+if TYPE_CHECKING:
+    from sitestats import Entries, Stats
+    from sitestats._entries import Entry
+
+
+class Kind(Enum):
+    """What the values of a column are. Every kind has a way to say nothing."""
+
+    TEXT = "text"
+    COUNT = "count"
+    """Whole numbers."""
+    SECONDS = "seconds"
+    """Numbers with a fraction."""
+    FLAG = "flag"
+    DAY = "day"
+    """Dates without a time."""
+    MOMENT = "moment"
+    """Aware datetimes, in the column's zone."""
+
+
+@attrs.frozen
+class Column:
+    """One column: its name, what it holds, and the values."""
+
+    name: str
+    kind: Kind
+    values: Sequence[Any]
+    zone: str = "UTC"
+    """The zone that moments are shown in; it counts for those alone."""
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether a value is missing."""
+        return None in self.values
+
+
+KINDS: Final = {
+    "hostname": Kind.TEXT,
+    "path": Kind.TEXT,
+    "timezone": Kind.TEXT,
+    "field": Kind.TEXT,
+    "value": Kind.TEXT,
+    "name": Kind.TEXT,
+    "change": Kind.TEXT,
+    "pageviews": Kind.COUNT,
+    "visitors": Kind.COUNT,
+    "total": Kind.COUNT,
+    "hour": Kind.COUNT,
+    "year": Kind.COUNT,
+    "week": Kind.COUNT,
+    "seconds_on_page": Kind.SECONDS,
+    "partial": Kind.FLAG,
+    "date": Kind.DAY,
+    "start": Kind.MOMENT,
+    "end": Kind.MOMENT,
+}
+"""What each column holds, by its name."""
+
+_HISTOGRAM_FIRST: Final = ("date", "pageviews", "visitors")
+_TOTALS: Final = ("pageviews", "visitors", "seconds_on_page")
+
+
+def columns_of_entries(
+    entries: Entries[Entry], hostname: str | None = None
+) -> list[Column]:
+    """The entries as columns; behind one of *hostname* where that is given."""
+    names = _in_table_order(entries.columns)
+    columns = [
+        Column(name, KINDS[name], entries.column(name), zone=_zone(entries))
+        for name in names
+    ]
+    if hostname is not None:
+        hostnames = [hostname] * len(entries)
+        columns.insert(0, Column("hostname", Kind.TEXT, hostnames))
+    return columns
+
+
+def columns_of_totals(results: Sequence[Stats]) -> list[Column]:
+    """One row for each result: which website, which period, and its totals.
+
+    A total that no result was asked for has no column.
+    """
+    asked = [name for name in _TOTALS if any(name in stats for stats in results)]
+    zone = _common([stats.timezone for stats in results])
+    columns = [
+        Column("hostname", Kind.TEXT, [stats.query.hostname for stats in results]),
+        *(
+            Column(name, Kind.MOMENT, [getattr(stats, name) for stats in results], zone)
+            for name in ("start", "end")
+        ),
+    ]
+    columns += [
+        Column(name, KINDS[name], [getattr(stats, name, None) for stats in results])
+        for name in asked
+    ]
+    return columns
+
+
+def stacked(tables: Sequence[Sequence[Column]]) -> list[Column]:
+    """The rows of all *tables*, which have the same columns, one below the other."""
+    return [
+        Column(
+            parts[0].name,
+            parts[0].kind,
+            [value for part in parts for value in part.values],
+            _common([part.zone for part in parts]),
+        )
+        for parts in zip(*tables, strict=True)
+    ]
+
+
+def _in_table_order(names: Sequence[str]) -> list[str]:
+    if "date" not in names:
+        return list(names)
+    rest = [name for name in names if name not in _HISTOGRAM_FIRST]
+    return [*_HISTOGRAM_FIRST, *rest]
+
+
+def _zone(entries: Entries[Entry]) -> str:
+    if "start" not in entries.columns:
+        return "UTC"
+    zones = {
+        str(start.tzinfo)
+        for start in entries.column("start")
+        if isinstance(start, dt.datetime)
+    }
+    return zones.pop() if len(zones) == 1 else "UTC"
+
+
+def _common(zones: Sequence[str | None]) -> str:
+    # A column of moments has one zone; where the rows differ that is UTC.
+    named = {zone for zone in zones if zone is not None}
+    return named.pop() if len(named) == 1 else "UTC"
