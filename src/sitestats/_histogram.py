@@ -28,16 +28,7 @@ class HistogramEntry(Entry):
     False
     """
 
-    columns: ClassVar[tuple[str, ...]] = (
-        "date",
-        "start",
-        "hour",
-        "year",
-        "week",
-        "pageviews",
-        "visitors",
-        "partial",
-    )
+    columns: ClassVar[tuple[str, ...]] = ("date", "pageviews", "visitors", "partial")
     _label: ClassVar[str] = "HistogramEntry"
 
     date: dt.date
@@ -68,10 +59,36 @@ class HistogramEntry(Entry):
                 yield name, value
 
 
+class HourEntry(HistogramEntry):
+    """A ``HistogramEntry`` of an hour, whose table has a column for it."""
+
+    __slots__ = ()
+
+    columns: ClassVar[tuple[str, ...]] = (*HistogramEntry.columns, "start", "hour")
+
+
+class WeekEntry(HistogramEntry):
+    """A ``HistogramEntry`` of a week, whose table has a column for it."""
+
+    __slots__ = ()
+
+    columns: ClassVar[tuple[str, ...]] = (*HistogramEntry.columns, "year", "week")
+
+
+def entry_type(interval: str | None) -> type[HistogramEntry]:
+    """The class of the entries of a histogram by *interval*."""
+    return {"hour": HourEntry, "week": WeekEntry}.get(interval or "day", HistogramEntry)
+
+
 class IncompleteHistogramEntry(Incomplete, HistogramEntry):
     """A ``HistogramEntry`` that lacks a count."""
 
     __slots__ = ("_known",)
+
+    columns: ClassVar[tuple[str, ...]] = (
+        *HourEntry.columns,
+        *WeekEntry.columns[len(HistogramEntry.columns) :],
+    )
 
     date = from_known("date")
     start = from_known("start")
@@ -123,17 +140,22 @@ def read_histogram(
         # tells of the last entry alone.
         if zone is None:
             break
+    kind = entry_type(interval)
     return [
-        _entry(bucket, start, partial=index >= first_partial)
+        _entry(kind, bucket, start, partial=index >= first_partial)
         for index, (bucket, start) in enumerate(zip(buckets, starts, strict=True))
     ]
 
 
 def _entry(
-    bucket: Bucket, start: dt.datetime | None, *, partial: bool
+    kind: type[HistogramEntry],
+    bucket: Bucket,
+    start: dt.datetime | None,
+    *,
+    partial: bool,
 ) -> HistogramEntry:
     if bucket.pageviews is not None and bucket.visitors is not None:
-        return HistogramEntry(
+        return kind(
             bucket.date,
             bucket.pageviews,
             bucket.visitors,

@@ -20,7 +20,7 @@ from ._answers import LATEST_SHAPE, problems_with, same_host, worth_a_look
 from ._entries import Entries
 from ._errors import Problem
 from ._failures import page_title
-from ._histogram import HistogramEntry, read_histogram
+from ._histogram import entry_type, read_histogram
 from ._json import JsonValue
 from ._judging import OK, decoded, judge, moment_of, not_as_documented, unreadable
 from ._shape import Shape, shape
@@ -318,7 +318,8 @@ def _values(
                 end=end,
                 moment=clock(),
             )
-            yield name, Entries(entries, name=name, entry_type=HistogramEntry)
+            kind = entry_type(asked.interval)
+            yield name, Entries(entries, name=name, entry_type=kind)
         else:
             yield (
                 name,
