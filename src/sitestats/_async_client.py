@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     import httpx
 
+    from ._against import Against
     from ._flow import Flow, Outcome, Step
     from ._json import JsonValue
     from ._models import AddedWebsite, Website
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from ._query import StatsQuery
     from ._settings import Settings
     from ._stats import Stats
+    from .analysis._comparison import Comparison
     from .provisioning import ProvisioningPlan, ProvisioningReport, WebsiteSpec
 
 T = TypeVar("T")
@@ -296,6 +298,41 @@ class AsyncStatistics:
         """
         return await self._performer.run(
             operations.get_stats(self._performer.settings, query)
+        )
+
+    async def compare(
+        self, query: StatsQuery, *, against: Against = "previous_period"
+    ) -> Comparison:
+        """Hold a period against another one, by two requests.
+
+        Args:
+            query: What to ask about the period of interest.
+            against: ``"previous_period"``, as many days just before;
+                ``"previous_year"``, the same days a year before; a pair of days;
+                or a query of its own. Placeholders are shifted by placeholders,
+                so both periods are in the zone of the website or of the query.
+
+        Returns:
+            Totals and lists of both periods, absolute and in percent.
+
+        Raises:
+            QueryError: The query breaks a rule, or its period is not known;
+                nothing was sent.
+            ServiceError: The service refused; see its subclasses.
+            TransportError: No whole answer came, after all retries.
+            ResponseError: The answer is not what the document says.
+
+        Example:
+            >>> async def main() -> float | None:
+            ...     query = StatsQuery("semicomplete.com").fields("visitors")
+            ...     async with emulator.async_client() as client:
+            ...         comparison = await client.stats.compare(query.last(days=2))
+            ...         return comparison.totals["visitors"].before
+            >>> asyncio.run(main())
+            414
+        """
+        return await self._performer.run(
+            operations.compare(self._performer.settings, query, against)
         )
 
     async def get_jsonp(self, query: StatsQuery, *, callback: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ._against import other_period
 from ._errors import ConfigurationError, ReadOnlyError
 from ._flow import now
 from ._query import asked
@@ -27,6 +28,7 @@ from ._wire import Credentials
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ._against import Against
     from ._flow import Flow
     from ._json import JsonValue
     from ._models import AddedWebsite, Website
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from ._settings import Settings
     from ._stats import Stats
     from ._wire import HttpRequest, HttpResponse
+    from .analysis._comparison import Comparison
 
 
 def list_websites(settings: Settings) -> Flow[tuple[Website, ...]]:
@@ -75,6 +78,16 @@ def get_stats(settings: Settings, query: StatsQuery) -> Flow[Stats]:
     request = stats_request(query)
     response, received = yield from _exchange(request, settings)
     return read_stats(response, request, query, asked(query), received=received)
+
+
+def compare(
+    settings: Settings, query: StatsQuery, against: Against
+) -> Flow[Comparison]:
+    """The statistics of *query* and those of the period *against*."""
+    other = other_period(query, against)
+    now = yield from get_stats(settings, query)
+    before = yield from get_stats(settings, other)
+    return now.compare_to(before)
 
 
 def get_jsonp(settings: Settings, query: StatsQuery, callback: str) -> Flow[str]:

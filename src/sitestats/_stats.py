@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ._json import JsonValue
     from ._query import StatsQuery
     from .analysis._columns import Column
+    from .analysis._comparison import Comparison
 
 TOTALS: Final = ("pageviews", "visitors")
 LISTS: Final = (
@@ -243,6 +244,18 @@ class Stats(Framed):
         for name, value in self._values.items():
             told[name] = _for_json(value)
         return told
+
+    def compare_to(self, before: Stats) -> Comparison:
+        """Hold this result against *before*, of the same query in another period.
+
+        >>> query = StatsQuery("semicomplete.com").fields("pageviews")
+        >>> yesterday = client.stats.get(query.on("yesterday"))
+        >>> yesterday.compare_to(client.stats.get(query.on("today-2d")))
+        Comparison('semicomplete.com', pageviews=549 → 359 (-34.6 %))
+        """
+        from .analysis._comparison import Comparison
+
+        return Comparison(self, before)
 
     def _table(self) -> Sequence[Column]:
         from .analysis._columns import columns_of_totals

@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from sitestats._errors import MissingExtraError
 
@@ -117,6 +117,4 @@ def to_arrow(columns: Sequence[Column]) -> pyarrow.Table:
 
 
 def _in_utc(values: Sequence[dt.datetime | None]) -> list[dt.datetime | None]:
-    return [
-        None if value is None else value.astimezone(dt.UTC) for value in values
-    ]
+    return [None if value is None else value.astimezone(dt.UTC) for value in values]
