@@ -21,6 +21,8 @@ from ._framed import Framed
 from ._wording import shown
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from ._json import JsonValue
     from .analysis._columns import Column
 
@@ -311,6 +313,35 @@ class Entries(Framed, Generic[EntryT_co]):
         from .analysis._columns import columns_of_entries
 
         return columns_of_entries(self)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the entries with matplotlib (the extra ``plot``).
+
+        Args:
+            ax: The axes to draw into; new ones when None.
+
+        Returns:
+            The axes. A histogram has bars of page views and of visitors, and
+            the ones that are not over yet are hatched; another list has a bar
+            for each of its first 20 entries.
+
+        Raises:
+            MissingExtraError: matplotlib is not installed.
+
+        >>> query = StatsQuery("semicomplete.com").fields("histogram").last(days=7)
+        >>> axes = client.stats.get(query).histogram.plot()
+        >>> len(axes.patches)
+        14
+        """
+        from .analysis._plots import plot
+
+        axes: Axes = plot(self, ax)
+        return axes
+
+    def _repr_html_(self) -> str:
+        from .analysis._html import of_entries
+
+        return of_entries(self)
 
     def to_dicts(self) -> list[dict[str, JsonValue]]:
         """The entries as dicts, ready for JSON."""

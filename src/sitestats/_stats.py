@@ -245,6 +245,11 @@ class Stats(Framed):
             told[name] = _for_json(value)
         return told
 
+    def _repr_html_(self) -> str:
+        from .analysis._html import of_stats
+
+        return of_stats(self)
+
     def compare_to(self, before: Stats) -> Comparison:
         """Hold this result against *before*, of the same query in another period.
 

@@ -104,6 +104,11 @@ class Changes(Framed):
         directions = (item.direction for item in self)
         return [*columns, column("direction", Kind.TEXT, directions)]
 
+    def _repr_html_(self) -> str:
+        from ._html import of_changes
+
+        return of_changes(self)
+
     def __len__(self) -> int:
         return len(self._items)
 

@@ -90,6 +90,11 @@ class Comparison(Framed):
             *map(numbers, ("now", "before", "absolute", "percent")),
         ]
 
+    def _repr_html_(self) -> str:
+        from ._html import of_comparison
+
+        return of_comparison(self)
+
     def __rich_repr__(self) -> Iterator[Any]:
         yield self.now.query.hostname
         yield from self.totals.items()

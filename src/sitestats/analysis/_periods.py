@@ -1,0 +1,22 @@
+"""The days that an answer is about, as its zone counts them."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+if TYPE_CHECKING:
+    from sitestats._stats import Stats
+
+
+def days_of(stats: Stats) -> tuple[dt.date, dt.date] | None:
+    """The first and the last day; None when the answer does not tell."""
+    if stats.start is None or stats.end is None:
+        return None
+    try:
+        zone = ZoneInfo(stats.timezone or "UTC")
+    except (KeyError, ValueError, OSError):
+        # The service knows a zone that this machine does not.
+        zone = ZoneInfo("UTC")
+    return stats.start.astimezone(zone).date(), stats.end.astimezone(zone).date()

@@ -1,0 +1,62 @@
+"""How numbers, missing values and field names are written for people."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Final
+
+NOTHING: Final = "–"
+
+_HEADINGS: Final = {
+    "value": "",
+    "pageviews": "page views",
+    "seconds_on_page": "median seconds",
+    "browser_names": "browsers",
+    "os_names": "operating systems",
+    "device_types": "devices",
+    "total": "times",
+}
+
+
+def heading(name: str) -> str:
+    """A column's or a field's name: ``"page views"`` for ``"pageviews"``."""
+    return _HEADINGS.get(name, name.replace("_", " ").replace("utm ", "UTM "))
+
+
+def cell(value: object) -> str:
+    """A value as text: thousands are separated, and None is a dash."""
+    if value is None:
+        return NOTHING
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.1f}".removesuffix(".0")
+    if isinstance(value, dt.datetime):
+        return f"{value:%Y-%m-%d %H:%M}"
+    if isinstance(value, dt.date):
+        return f"{value:%a %Y-%m-%d}"
+    return str(value)
+
+
+def signed(value: float | None) -> str:
+    """A difference as text, with its sign."""
+    if value is None:
+        return NOTHING
+    return f"+{cell(value)}" if value > 0 else cell(value).replace("-", "−")
+
+
+def percent(value: float | None) -> str:
+    """A difference in percent as text, with its sign."""
+    return NOTHING if value is None else f"{signed(round(value, 1))} %"
+
+
+def left_out(total: int, shown: int, *, truncated: bool) -> str:
+    """What a shortened list says below its last row; empty when it is whole."""
+    parts: list[str] = []
+    if total > shown:
+        parts.append(f"… {total - shown:,} more")
+    if truncated:
+        parts.append("cut by the limit: there may be others")
+    return "; ".join(parts)
