@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ._periods import Day
 
 Against: TypeAlias = (
-    "Literal['previous_period', 'previous_year'] | tuple[Day, Day] | StatsQuery"  # noqa: E501 - one name
+    "Literal['previous_period', 'previous_year'] | tuple[Day, Day] | StatsQuery"
 )
 """A period by its relation to another, by its days, or as a whole query."""
 
@@ -31,16 +31,17 @@ def other_period(query: StatsQuery, against: Against) -> StatsQuery:
     >>> other_period(query, "previous_period").params()["start"]
     'today-14d'
     """
+    given: object = against
     if isinstance(against, StatsQuery):
         return against
-    if isinstance(against, tuple) and len(against) == 2:  # noqa: PLR2004 - a pair
+    if isinstance(given, tuple) and len(against) == 2:  # noqa: PLR2004 - a pair
         return query.between(*against)
-    relation = _RELATIONS.get(against) if isinstance(against, str) else None
+    relation = _RELATIONS.get(given) if isinstance(given, str) else None
     if relation is None:
-        hint = did_you_mean(against, _RELATIONS) if isinstance(against, str) else ""
+        hint = did_you_mean(given, _RELATIONS) if isinstance(given, str) else ""
         message = (
             "against is 'previous_period', 'previous_year', a pair of days, or a "
-            f"query, not {shown(against)}{hint}"
+            f"query, not {shown(given)}{hint}"
         )
         raise QueryError([Problem(message, where="against")])
     params = query.params()

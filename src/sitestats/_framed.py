@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import pandas
-    import polars
-    import pyarrow
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
 
     from .analysis._columns import Column
 
@@ -25,7 +25,7 @@ class Framed:
     def _table(self) -> Sequence[Column]:
         raise NotImplementedError
 
-    def to_pandas(self) -> pandas.DataFrame:
+    def to_pandas(self) -> pd.DataFrame:
         """A pandas data frame (the extra ``pandas``).
 
         Days are ``datetime64``, hours ``datetime64`` in the zone of the answer,
@@ -45,7 +45,7 @@ class Framed:
 
         return to_pandas(self._table())
 
-    def to_polars(self) -> polars.DataFrame:
+    def to_polars(self) -> pl.DataFrame:
         """A polars data frame (the extra ``polars``).
 
         Days are ``Date``, hours ``Datetime`` in the zone of the answer, counts
@@ -62,7 +62,7 @@ class Framed:
 
         return to_polars(self._table())
 
-    def to_arrow(self) -> pyarrow.Table:
+    def to_arrow(self) -> pa.Table:
         """A table of Arrow (the extra ``arrow``), with the types of ``to_polars``.
 
         Raises:

@@ -3,3 +3,10 @@
 The results import what they need from here when one of their methods is called,
 so the package costs nothing until then.
 """
+
+from __future__ import annotations
+
+from ._changes import Change, Changes, EntryChange
+from ._comparison import Comparison
+
+__all__ = ["Change", "Changes", "Comparison", "EntryChange"]

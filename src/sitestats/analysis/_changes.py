@@ -141,13 +141,12 @@ def _change(
 ) -> EntryChange:
     listed = new if new is not None else old
     assert listed is not None
-    counts = [
+    pageviews, visitors = (
         Change(_count(new, name, now), _count(old, name, before))
         for name in ("pageviews", "visitors")
-    ]
-    return EntryChange(
-        listed.get("value"), *counts, _direction(counts[0], new is None, old is None)
     )
+    direction = _direction(pageviews, only_before=new is None, only_now=old is None)
+    return EntryChange(listed.get("value"), pageviews, visitors, direction)
 
 
 def _count(entry: Entry | None, name: str, of: Entries[Any]) -> int | None:
@@ -157,7 +156,7 @@ def _count(entry: Entry | None, name: str, of: Entries[Any]) -> int | None:
     return None if of.truncated else 0
 
 
-def _direction(pageviews: Change, only_before: bool, only_now: bool) -> Direction:  # noqa: FBT001 - two facts
+def _direction(pageviews: Change, *, only_before: bool, only_now: bool) -> Direction:
     if pageviews.absolute is None:
         return "unknown"
     if only_before:

@@ -35,18 +35,18 @@ class Kind(Enum):
 
 @attrs.frozen
 class Column:
-    """One column: its name, what it holds, and the values."""
+    """One column: its name, what it holds, and its cells."""
 
     name: str
     kind: Kind
-    values: Sequence[Any]
+    cells: Sequence[Any]
     zone: str = "UTC"
     """The zone that moments are shown in; it counts for those alone."""
 
     @property
     def has_gaps(self) -> bool:
         """Whether a value is missing."""
-        return None in self.values
+        return None in self.cells
 
 
 KINDS: Final = {
@@ -117,7 +117,7 @@ def stacked(tables: Sequence[Sequence[Column]]) -> list[Column]:
         Column(
             parts[0].name,
             parts[0].kind,
-            [value for part in parts for value in part.values],
+            [value for part in parts for value in part.cells],
             _common([part.zone for part in parts]),
         )
         for parts in zip(*tables, strict=True)

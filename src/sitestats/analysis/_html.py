@@ -37,7 +37,8 @@ white-space:nowrap}
 font-variant-numeric:tabular-nums;white-space:nowrap}
 .sitestats th:first-child,.sitestats td:first-child{text-align:left;
 white-space:normal;overflow-wrap:anywhere;padding-left:.4em}
-.sitestats td.bar{min-width:7em;background:linear-gradient(#3b82f64d,#3b82f64d) no-repeat 0 50%}
+.sitestats td.bar{min-width:7em;
+background:linear-gradient(#3b82f64d,#3b82f64d) no-repeat 0 50%}
 .sitestats .note{opacity:.65;text-align:left}
 .sitestats .totals{display:flex;gap:2em;margin:.3em 0 .8em;flex-wrap:wrap}
 .sitestats .totals b{display:block;font-size:1.7em;font-weight:600;line-height:1.2}
@@ -145,7 +146,8 @@ def table(
 
 
 def _td(text: str, kind: str = "") -> str:
-    return f"<td class='{kind}'>{escape(text)}</td>" if kind else f"<td>{escape(text)}</td>"
+    opening = f"<td class='{kind}'>" if kind else "<td>"
+    return f"{opening}{escape(text)}</td>"
 
 
 def _bar(count: int | None, highest: int) -> str:
@@ -202,13 +204,9 @@ def _chart(histogram: Entries[HistogramEntry]) -> str:
 
 def _tip(entry: HistogramEntry, *, partial: bool) -> str:
     when = entry.get("start") or entry.get("date")
-    parts = [
-        f"{cell(when)}: {cell(entry.get('pageviews'))} page views, "
-        f"{cell(entry.get('visitors'))} visitors"
-    ]
-    if partial:
-        parts.append("not over yet")
-    return ", ".join(parts)
+    views, visitors = cell(entry.get("pageviews")), cell(entry.get("visitors"))
+    tip = f"{cell(when)}: {views} page views, {visitors} visitors"
+    return f"{tip}, not over yet" if partial else tip
 
 
 def _short(entry: HistogramEntry) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from ._frames import load
@@ -11,6 +13,7 @@ if TYPE_CHECKING:
     from sitestats._entries import Entries
 
 _MOST_BARS: Final = 20
+_LONGEST_NAME: Final = 40
 _PARTIAL: Final = {"alpha": 0.35, "hatch": "//"}
 
 
@@ -25,12 +28,13 @@ def plot(entries: Entries[Any], ax: Any = None) -> Any:
 
 
 def _histogram(histogram: Entries[Any], ax: Any) -> Any:
-    whens = [entry.get("start") or entry.get("date") for entry in histogram]
-    bottoms = [entry.get("visitors") or 0 for entry in histogram]
+    dates = load("matplotlib.dates", extra="plot")
+    whens = [_begin(entry) for entry in histogram]
+    visitors = [entry.get("visitors") or 0 for entry in histogram]
     counts = [entry.get("pageviews") or 0 for entry in histogram]
     width = _width(whens)
     views = ax.bar(whens, counts, width, label="page views", color="C0", alpha=0.45)
-    people = ax.bar(whens, bottoms, width, label="visitors", color="C0")
+    people = ax.bar(whens, visitors, width, label="visitors", color="C0")
     for bars in (views, people):
         for bar, entry in zip(bars, histogram, strict=True):
             if entry.get("partial"):
@@ -38,28 +42,41 @@ def _histogram(histogram: Entries[Any], ax: Any) -> Any:
     if any(entry.get("partial") for entry in histogram):
         ax.set_xlabel("hatched: not over yet")
     ax.legend()
-    ax.figure.autofmt_xdate()
+    locator = dates.AutoDateLocator(maxticks=8)
+    ax.xaxis.set_major_locator(locator)
+    ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))
     return ax
 
 
-def _width(whens: list[Any]) -> Any:
-    # In days, as matplotlib has them: most of the way to the next bar.
-    if len(whens) < 2:  # noqa: PLR2004 - there is no next one
-        return 0.8
-    gap = min(later - earlier for earlier, later in zip(whens, whens[1:], strict=False))
-    return gap * 0.8 if gap else 0.8
+def _begin(entry: Any) -> dt.datetime:
+    # By the clock of the zone, which is what a reader compares the bars by.
+    start: dt.datetime | None = entry.get("start")
+    if start is not None:
+        return start.replace(tzinfo=None)
+    return dt.datetime.combine(entry.get("date"), dt.time())
+
+
+def _width(whens: list[dt.datetime]) -> dt.timedelta:
+    # Most of the way to the next bar; an hour that is repeated has no width.
+    gaps = [later - earlier for earlier, later in pairwise(whens) if later > earlier]
+    return min(gaps, default=dt.timedelta(days=1)) * 0.8
 
 
 def _list(entries: Entries[Any], ax: Any) -> Any:
     label, count = entries.columns[:2]
     shown = list(entries)[:_MOST_BARS]
     # A mark for text of matplotlib's own is a plain character here.
-    names = [str(entry.get(label) or "(none)").replace("$", r"\$") for entry in shown]
+    names = [_name(entry.get(label)).replace("$", r"\$") for entry in shown]
     places = range(len(shown))
     ax.barh(places, [entry.get(count) or 0 for entry in shown])
     ax.set_yticks(places, labels=names)
     ax.invert_yaxis()
-    ax.set_xlabel(heading(count))
     note = left_out(len(entries), len(shown), truncated=entries.truncated)
-    ax.set_title(heading(entries.name) + (f" ({note})" if note else ""))
+    ax.set_xlabel("\n".join(filter(None, [heading(count), note])))
+    ax.set_title(heading(entries.name))
     return ax
+
+
+def _name(value: str | None) -> str:
+    text = value or "(none)"
+    return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import Final
 
-NOTHING: Final = "–"
+NOTHING: Final = "\N{EN DASH}"
 
 _HEADINGS: Final = {
     "value": "",
@@ -25,26 +25,31 @@ def heading(name: str) -> str:
 
 def cell(value: object) -> str:
     """A value as text: thousands are separated, and None is a dash."""
-    if value is None:
-        return NOTHING
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:,.1f}".removesuffix(".0")
-    if isinstance(value, dt.datetime):
-        return f"{value:%Y-%m-%d %H:%M}"
-    if isinstance(value, dt.date):
-        return f"{value:%a %Y-%m-%d}"
-    return str(value)
+    match value:
+        case None:
+            text = NOTHING
+        case bool():
+            text = "yes" if value else "no"
+        case int():
+            text = f"{value:,}"
+        case float():
+            text = f"{value:,.1f}".removesuffix(".0")
+        case dt.datetime():
+            text = f"{value:%Y-%m-%d %H:%M}"
+        case dt.date():
+            text = f"{value:%a %Y-%m-%d}"
+        case _:
+            text = str(value)
+    return text
 
 
 def signed(value: float | None) -> str:
     """A difference as text, with its sign."""
     if value is None:
         return NOTHING
-    return f"+{cell(value)}" if value > 0 else cell(value).replace("-", "−")
+    return (
+        f"+{cell(value)}" if value > 0 else cell(value).replace("-", "\N{MINUS SIGN}")
+    )
 
 
 def percent(value: float | None) -> str:
