@@ -5,7 +5,7 @@ The work is done in ``analysis``, which is imported when a method is called.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,4 +78,6 @@ class Framed:
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The rows for any library that reads Arrow, such as DuckDB."""
-        return self.to_arrow().__arrow_c_stream__(requested_schema)
+        table: Any = self.to_arrow()
+        stream: object = table.__arrow_c_stream__(requested_schema)
+        return stream

@@ -1,0 +1,205 @@
+"""What a notebook shows: everything escaped, nothing hidden in silence."""
+
+from __future__ import annotations
+
+import datetime as dt
+from html.parser import HTMLParser
+from typing import Any
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitestats import Entries, HistogramEntry, ListEntry, PageEntry, StatsQuery
+from sitestats.analysis._changes import changes_of
+from sitestats.emulator import Emulator
+
+mpl.use("agg")
+
+ATTACKS = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "'\"><svg onload=alert(1)>",
+    "</td></tr></table><h1>",
+    "</style><script>alert(1)</script>",
+    "javascript:alert(1)",
+    "<!--",
+    "]]>",
+    "&lt;script&gt;",
+    "&#x3c;b&#x3e;",
+    "\x00<b>",
+    "\u202e</b>",
+    "<a href='javascript:alert(1)'>x</a>",
+    "{{7*7}}${7*7}",
+    "' onmouseover='alert(1)",
+    '" style="background:url(//x)',
+]
+TAGS = {
+    *(
+        "style",
+        "div",
+        "h4",
+        "b",
+        "table",
+        "caption",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+    ),
+    *("svg", "rect", "title", "text", "line"),
+}
+ATTRIBUTES = {
+    *("class", "style", "colspan", "viewbox", "role", "aria-label"),
+    *("x", "y", "x1", "x2", "y1", "y2", "width", "height", "rx"),
+}
+
+
+class Page(HTMLParser):
+    """The tags, the attributes and the text of a page."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.styles: set[str] = set()
+        self.texts: list[str] = []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes.update(name for name, _ in attrs)
+        self.styles.update(value or "" for name, value in attrs if name == "style")
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+    def handle_comment(self, data: str) -> None:
+        self.tags.add("!--")
+
+
+def pages_of(*values: str, truncated: bool = False) -> Entries[PageEntry]:
+    """A list of these paths."""
+    return Entries(
+        [PageEntry(value, 9, 3) for value in values],
+        name="pages",
+        entry_type=PageEntry,
+        truncated=truncated,
+    )
+
+
+def assert_harmless(html: str) -> Page:
+    """The page, which has nothing but what this package writes into one."""
+    page = Page(html)
+    assert page.tags <= TAGS
+    assert page.attributes <= ATTRIBUTES
+    assert all(style.startswith("background-size:") for style in page.styles)
+    return page
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_what_visitors_write_is_text(attack: str) -> None:
+    """A path or a referrer is shown as text, and makes no tag and no attribute."""
+    page = assert_harmless(pages_of(attack, "/")._repr_html_())
+    shown = "".join(page.texts).replace("\ufffd", "\x00")
+    assert attack in shown
+    referrers = Entries(
+        [ListEntry(attack, 1, 1)], name="referrers", entry_type=ListEntry
+    )
+    assert_harmless(referrers._repr_html_())
+    assert_harmless(changes_of(pages_of(attack), pages_of("/"))._repr_html_())
+
+
+@given(st.text(st.characters(codec="utf-8")))
+def test_no_text_makes_a_tag(text: str) -> None:
+    """Whatever a path is, the page has the same tags."""
+    assert_harmless(pages_of(text)._repr_html_())
+
+
+def test_a_long_list_says_what_it_leaves_out() -> None:
+    """A list above ten rows is shortened with a count; a cut one says so."""
+    html = pages_of(*(f"/{n}" for n in range(25)))._repr_html_()
+    assert "/9" in html
+    assert "/10" not in html
+    assert "… 15 more" in html
+    assert "limit" not in html
+    assert "cut by the limit" in pages_of("/", truncated=True)._repr_html_()
+
+
+def test_an_empty_list_says_so() -> None:
+    """A list without entries is shown as such, and not as an empty table."""
+    assert "nothing in this period" in pages_of()._repr_html_()
+
+
+def histogram(*, partial: bool) -> Entries[HistogramEntry]:
+    """Two days, the last of them over or not."""
+    return Entries(
+        [
+            HistogramEntry(dt.date(2026, 1, 1), 3, 2),
+            HistogramEntry(dt.date(2026, 1, 2), 1, 1, partial=partial),
+        ],
+        name="histogram",
+        entry_type=HistogramEntry,
+    )
+
+
+def test_the_bucket_that_is_not_over_is_drawn_so() -> None:
+    """The current bucket differs in the chart, and a note tells why."""
+    open_ended = histogram(partial=True)._repr_html_()
+    assert "class='part'" in open_ended
+    assert "not over yet" in open_ended
+    whole = histogram(partial=False)._repr_html_()
+    assert "class='part'" not in whole
+    assert "not over yet" not in whole
+
+
+def test_a_whole_result_and_a_comparison() -> None:
+    """A result shows totals, chart and lists; a comparison both periods."""
+    fields = ("pageviews", "visitors", "histogram", "pages", "seconds_on_page")
+    query = StatsQuery("semicomplete.com").fields(*fields).all_events().last(days=4)
+    with Emulator.demo().client() as client:
+        stats = client.stats.get(query)
+        shown = "".join(assert_harmless(stats._repr_html_()).texts)
+        comparison = client.stats.compare(query)
+    for text in ("1,586", "/projects/xdotool/", "download", "page views", "UTC"):
+        assert text in shown
+    shown = "".join(assert_harmless(comparison._repr_html_()).texts)
+    assert "against" in shown
+
+
+class TestPlots:
+    """Pictures of matplotlib."""
+
+    def test_axes_are_taken_and_returned(self) -> None:
+        """A plot goes into the axes that are given, or into new ones."""
+        figure, axes = plt.subplots()
+        assert histogram(partial=False).plot(axes) is axes
+        other = pages_of("/", "/a$b$").plot()
+        assert other.figure is not figure
+        for drawn in (figure, other.figure):
+            drawn.canvas.draw()
+        plt.close("all")
+
+    def test_the_bucket_that_is_not_over_is_hatched(self) -> None:
+        """The current bucket's bars are hatched, and the axis says why."""
+        axes: Any = histogram(partial=True).plot()
+        hatches = [bar.get_hatch() for bar in axes.patches]
+        assert hatches == [None, "//", None, "//"]
+        assert "not over yet" in axes.get_xlabel()
+        plt.close("all")
+
+    def test_an_empty_list_can_be_drawn(self) -> None:
+        """No entries give empty axes, and no error."""
+        axes: Any = pages_of().plot()
+        assert len(axes.patches) == 0
+        plt.close("all")
+
+    def test_a_cut_list_says_so(self) -> None:
+        """A list that was cut by the limit says so below the axis."""
+        axes: Any = pages_of("/", truncated=True).plot()
+        assert "cut by the limit" in axes.get_xlabel()
+        plt.close("all")

@@ -1,0 +1,212 @@
+"""Frames: one schema, whatever the rows."""
+
+from __future__ import annotations
+
+import datetime as dt
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import polars as pl
+import pytest
+
+from sitestats import Entries, EventCount, HistogramEntry, ListEntry, PageEntry
+from sitestats._entries import IncompleteListEntry, TimedPageEntry
+from sitestats._histogram import HourEntry, WeekEntry
+from sitestats.emulator import Emulator
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sitestats import Client, StatsQuery
+    from sitestats._entries import Entry
+
+DAY = dt.date(2026, 3, 29)
+HOUR = dt.datetime(2026, 3, 29, 3, tzinfo=dt.UTC)
+KINDS: dict[str, tuple[type[Entry], Any]] = {
+    "list": (ListEntry, ListEntry("NL", 3, 2)),
+    "unknown": (ListEntry, ListEntry(None, 3, 2)),
+    "pages": (PageEntry, PageEntry("/", 3, 2)),
+    "timed": (TimedPageEntry, TimedPageEntry("/", 3, 2, 1.5)),
+    "untimed": (TimedPageEntry, TimedPageEntry("/", 3, 2, None)),
+    "events": (EventCount, EventCount("signup", 7)),
+    "days": (HistogramEntry, HistogramEntry(DAY, 3, 2)),
+    "hours": (HourEntry, HourEntry(DAY, 3, 2, HOUR, 3)),
+    "weeks": (WeekEntry, WeekEntry(DAY, 3, 2, None, None, 2026, 13)),
+}
+PANDAS = {
+    "value": "string",
+    "name": "string",
+    "pageviews": "int64",
+    "visitors": "int64",
+    "total": "int64",
+    "seconds_on_page": "float64",
+    "date": "datetime64[us]",
+    "start": "datetime64[us, UTC]",
+    "hour": "int64",
+    "year": "int64",
+    "week": "int64",
+    "partial": "bool",
+}
+POLARS = {
+    "value": pl.String,
+    "name": pl.String,
+    "pageviews": pl.Int64,
+    "visitors": pl.Int64,
+    "total": pl.Int64,
+    "seconds_on_page": pl.Float64,
+    "date": pl.Date,
+    "start": pl.Datetime("us", "UTC"),
+    "hour": pl.Int64,
+    "year": pl.Int64,
+    "week": pl.Int64,
+    "partial": pl.Boolean,
+}
+
+
+def entries_of(kind: str, rows: int) -> Entries[Any]:
+    """A list of one kind with so many rows."""
+    entry_type, entry = KINDS[kind]
+    return Entries([entry] * rows, name="pages", entry_type=entry_type)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 3])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_schema_of_pandas_does_not_depend_on_rows(kind: str, rows: int) -> None:
+    """A pandas frame has the same columns and types with no, one and many rows."""
+    frame = entries_of(kind, rows).to_pandas()
+    assert len(frame) == rows
+    types = {name: str(dtype) for name, dtype in frame.dtypes.items()}
+    assert types == {name: PANDAS[name] for name in frame.columns}
+    assert list(frame.columns) == list(entries_of(kind, 1).to_pandas().columns)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 3])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_schema_of_polars_does_not_depend_on_rows(kind: str, rows: int) -> None:
+    """A polars frame has the same columns and types with no, one and many rows."""
+    frame = entries_of(kind, rows).to_polars()
+    assert frame.height == rows
+    assert dict(frame.schema) == {name: POLARS[name] for name in frame.columns}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_arrow_and_polars_agree(kind: str) -> None:
+    """The Arrow table has the schema and the cells of the polars frame."""
+    for rows in (0, 2):
+        entries = entries_of(kind, rows)
+        frame: Any = pl.from_arrow(entries.to_arrow())
+        assert frame.schema == entries.to_polars().schema
+        assert frame.equals(entries.to_polars())
+
+
+@pytest.mark.parametrize("kind", ["days", "hours", "weeks"])
+def test_a_histogram_begins_with_its_day(kind: str) -> None:
+    """The columns of a histogram begin with date, pageviews, visitors."""
+    columns = list(entries_of(kind, 1).to_pandas().columns)
+    assert columns[:3] == ["date", "pageviews", "visitors"]
+
+
+def test_a_missing_count_is_null_and_no_zero() -> None:
+    """An entry without counts keeps its row, and the counts of others are whole."""
+    entries = Entries(
+        [ListEntry("NL", 3, 2), IncompleteListEntry({"value": "DE"})],
+        name="countries",
+        entry_type=ListEntry,
+    )
+    frame = entries.to_pandas()
+    assert str(frame["pageviews"].dtype) == "Int64"
+    assert frame["pageviews"].isna().tolist() == [False, True]
+    assert entries.to_polars()["visitors"].to_list() == [2, None]
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    """A client of the demo's traffic."""
+    with Emulator.demo().client() as client:
+        yield client
+
+
+@pytest.fixture
+def query() -> StatsQuery:
+    """The demo's traffic, four days."""
+    from sitestats import StatsQuery
+
+    return StatsQuery("semicomplete.com").last(days=4)
+
+
+def test_totals_are_one_row(client: Client, query: StatsQuery) -> None:
+    """A whole result is one row: the website, the period, the totals asked for."""
+    frame = client.stats.get(query.fields("pageviews", "pages")).to_pandas()
+    assert list(frame.columns) == ["hostname", "start", "end", "pageviews"]
+    assert frame["pageviews"].tolist() == [1586]
+    assert frame["start"].dt.tz is not None
+
+
+def test_hours_are_in_the_querys_zone(client: Client, query: StatsQuery) -> None:
+    """Hours of a histogram are moments in the zone that was asked for."""
+    query = query.fields("histogram").interval("hour").timezone("Asia/Kolkata")
+    histogram = client.stats.get(query).histogram
+    starts = histogram.to_pandas()["start"]
+    assert str(starts.dt.tz) == "Asia/Kolkata"
+    assert starts.dt.hour.tolist() == [entry.hour for entry in histogram]
+    assert histogram.to_polars()["start"].dtype == pl.Datetime("us", "Asia/Kolkata")
+
+
+def test_the_hour_that_is_repeated() -> None:
+    """Both hours of one name, when clocks are set back, keep their own moment."""
+    from zoneinfo import ZoneInfo
+
+    zone = ZoneInfo("Europe/Amsterdam")
+    first = dt.datetime(2026, 10, 25, 2, tzinfo=zone)
+    day = dt.date(2026, 10, 25)
+    histogram = Entries(
+        [
+            HourEntry(day, 1, 1, first, 2),
+            HourEntry(day, 1, 1, first.replace(fold=1), 2),
+        ],
+        name="histogram",
+        entry_type=HourEntry,
+    )
+    starts = histogram.to_pandas()["start"]
+    assert (starts.iloc[1] - starts.iloc[0]) == pd.Timedelta(hours=1)
+
+
+def test_duckdb_reads_a_list(client: Client, query: StatsQuery) -> None:
+    """A library that reads Arrow takes a list as it is."""
+    import duckdb
+
+    pages = client.stats.get(query.fields("pages")).pages
+    assert hasattr(pages, "__arrow_c_stream__")
+    found = duckdb.sql("SELECT max(pageviews) FROM pages").fetchall()
+    assert found == [(203,)]
+
+
+@pytest.mark.parametrize(
+    ("library", "extra", "method"),
+    [
+        ("pandas", "pandas", "to_pandas()"),
+        ("polars", "polars", "to_polars()"),
+        ("pyarrow", "arrow", "to_arrow()"),
+        ("matplotlib", "plot", "plot()"),
+    ],
+)
+def test_a_missing_library_names_its_extra(
+    library: str, extra: str, method: str
+) -> None:
+    """Without the library the error says which extra to install."""
+    code = f"""
+import sys
+sys.modules[{library!r}] = None
+from sitestats import Entries, ListEntry, MissingExtraError
+try:
+    Entries([], name="countries", entry_type=ListEntry).{method}
+except MissingExtraError as error:
+    assert error.extra == {extra!r}, error
+    print(error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert f"sitestats[{extra}]" in done.stdout, done.stderr
