@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 MOST_LINES = 450
 # StatsQuery is one class, most of it documentation that is read in one go.
-LONGER = {"_query.py": 700}
+LONGER = {"_async_client.py": 500, "_client.py": 500, "_query.py": 700}
 SOURCE = sorted((ROOT / "src").rglob("*.py"))
 CODE = sorted(
     {*ROOT.glob("*.py"), *SOURCE}.union(
