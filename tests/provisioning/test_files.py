@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,29 @@ def test_a_file_may_name_no_website(tmp_path: Path, name: str, text: str) -> Non
     path = tmp_path / name
     path.write_text(text)
     assert WebsiteSpec.load(path) == ()
+
+
+def test_the_documentation_s_files_are_the_same_list(tmp_path: Path) -> None:
+    """The three files that are shown can be read, and say the same."""
+    text = (Path(__file__).parents[2] / "docs" / "provisioning.md").read_text("utf-8")
+    lists: list[tuple[WebsiteSpec, ...]] = []
+    for language, ending in (("toml", "toml"), ("json", "json"), ("text", "csv")):
+        (shown,) = re.findall(
+            rf"^```{language}\n(.+?)^```", text, re.MULTILINE | re.DOTALL
+        )
+        path = tmp_path / f"websites.{ending}"
+        path.write_text(shown)
+        lists.append(WebsiteSpec.load(path))
+    assert (
+        lists
+        == [
+            (
+                WebsiteSpec("shop.example", "Europe/Amsterdam", label="shop"),
+                WebsiteSpec("blog.example", public=True),
+            )
+        ]
+        * 3
+    )
 
 
 BAD: dict[str, tuple[str, str, list[tuple[str, str]]]] = {

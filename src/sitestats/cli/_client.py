@@ -51,6 +51,7 @@ def client_options(command: F) -> F:
 
 def make_client(options: dict[str, Any], *, read_only: bool = True) -> Client:
     """Take the client's options out of *options*, and make one."""
+    base_address(options)
     given = {name: options.pop(name) for name in NAMES}
     base_url = given.pop("base_url")
     chosen = {name: value for name, value in given.items() if value is not None}

@@ -94,6 +94,7 @@ def demo(top: int) -> None:
         )
     console.print("It knows these websites:")
     console.print(table)
+    console.print()
     console.print(f"Added {added.hostname}, in {added.timezone}.\n")
     show_stats(console, stats, top=top)
     for line, program, language in (

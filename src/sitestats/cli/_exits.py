@@ -43,7 +43,7 @@ class Code(IntEnum):
 def fail(messages: Iterable[str], code: Code) -> NoReturn:
     """End the command with a line for each message, and no usage text."""
     for message in messages:
-        click.echo(f"sitestats: {_one_line(message)}", err=True)
+        click.echo(f"sitestats: {_one_line(message)}" if message else "", err=True)
     raise click.exceptions.Exit(code)
 
 
@@ -99,6 +99,9 @@ def one_line_each() -> Generator[None]:
             fail(_messages_of(error), code_of(error))
         except click.UsageError as error:
             fail([error.format_message()], Code.WRONG_USE)
+        except click.Abort:
+            # The answer to a question was Ctrl-C or Ctrl-D: its line is open.
+            fail(["", "interrupted"], Code.INTERRUPTED)
         except KeyboardInterrupt:
             fail(["interrupted"], Code.INTERRUPTED)
         except BrokenPipeError:

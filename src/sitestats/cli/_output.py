@@ -56,7 +56,13 @@ def _cell(value: object) -> object:
 def make_table(columns: Mapping[str, bool], title: str | None = None) -> Table:
     """An empty table; *columns* tells which hold numbers."""
     table = Table(
-        title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
     )
     for name, is_number in columns.items():
         table.add_column(

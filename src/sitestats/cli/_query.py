@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import methodcaller
 from typing import Any, Final, TypeVar, cast
 
 import click
 
-from sitestats import StatsQuery, _periods, _rules
+from sitestats import Problem, QueryError, StatsQuery, _periods, _rules
 
 from ._completion import one_of
 
@@ -113,18 +114,44 @@ def query_options(command: F) -> F:
 
 
 def make_query(host: str, base_url: str | None, options: dict[str, Any]) -> StatsQuery:
-    """Build the query; *host* may be the address of a dashboard or of its data."""
+    """Build the query; *host* may be the address of a dashboard or of its data.
+
+    Raises:
+        QueryError: It holds the problems of every option, not of the first alone.
+    """
+    problems: list[Problem] = []
+    try:
+        query = _start(host, base_url)
+    except QueryError as error:
+        problems += error.problems
+        # Any website will do to find out what else is wrong.
+        query = StatsQuery("example.com")
+    for step in _steps(options):
+        try:
+            query = step(query)
+        except QueryError as error:
+            problems += error.problems
+    if problems:
+        raise QueryError(problems)
+    return query
+
+
+def _start(host: str, base_url: str | None) -> StatsQuery:
     if "://" in host:
-        query = StatsQuery.from_url(host, base_url=_base_of(host, base_url))
-    else:
-        query = StatsQuery(host)
-    query = _what(query, options)
-    query = _when(query, options)
-    query = query.where(**cast("Any", _filters(options["where"])))
-    query = query.where_metadata(_pairs("--metadata", options["metadata"]))
-    if options["path"] is not None:
-        query = query.path(options["path"])
+        return StatsQuery.from_url(host, base_url=_base_of(host, base_url))
+    return StatsQuery(host)
+
+
+def _steps(options: Mapping[str, Any]) -> Iterator[Callable[[StatsQuery], StatsQuery]]:
+    """What each option does to a query."""
+    yield lambda query: _what(query, options)
+    yield lambda query: _when(query, options)
+    filters = _filters(options["where"])
+    yield lambda query: query.where(**cast("Any", filters))
+    metadata = _pairs("--metadata", options["metadata"])
+    yield lambda query: query.where_metadata(metadata)
     for step, name in (
+        ("path", "path"),
         ("timezone", "timezone"),
         ("interval", "interval"),
         ("limit", "limit"),
@@ -132,10 +159,9 @@ def make_query(host: str, base_url: str | None, options: dict[str, Any]) -> Stat
         ("info", "info"),
     ):
         if options[name] is not None:
-            query = getattr(query, step)(options[name])
+            yield methodcaller(step, options[name])
     for name, value in _pairs("--param", options["param"]).items():
-        query = query.extra_param(name, value)
-    return query
+        yield methodcaller("extra_param", name, value)
 
 
 def _base_of(address: str, base_url: str | None) -> str | None:

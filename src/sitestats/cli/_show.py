@@ -125,6 +125,7 @@ def _bars(
         filled = -(-count * _BAR // highest)
         line = Text(f"  {_label(entry)}  {count:>{width},}  ")
         line.append(("#" if ascii_only else "█") * filled, style="cyan")
+        line.rstrip()
         if entry.get("partial"):
             line.append("  not over yet", style="dim")
         yield line

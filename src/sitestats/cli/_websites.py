@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import attrs
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from sitestats import WebsiteSpec, _periods
+from sitestats import Website, WebsiteSpec, _periods
 
 from ._client import client_options, make_client
 from ._completion import one_of
@@ -31,17 +32,22 @@ if TYPE_CHECKING:
 
     from sitestats import ProvisioningPlan, ProvisioningReport
 
-_LIST: Final = {
-    "hostname": False,
-    "is_public": False,
-    "timezone": False,
-    "label": False,
-    "pageviews": True,
-    "events": True,
-    "has_ssl": False,
-    "has_script": False,
-    "own_hostname": False,
-}
+_LIST: Final = tuple(
+    field.name for field in attrs.fields(Website) if field.name != "extra"
+)
+_SHOWN: Final = (
+    ("website", "hostname", False),
+    ("time zone", "timezone", False),
+    ("public", "is_public", False),
+    ("script", "has_script", False),
+    ("pageviews", "pageviews", True),
+    ("events", "events", True),
+    ("label", "label", False),
+)
+"""The columns of the table: title, name, and whether it holds numbers."""
+_INTERRUPTED: Final = (
+    "interrupted: run it again to go on, with the same --journal if there was one"
+)
 _COSTS: Final = "this can cost money, and can't be undone"
 
 file_argument = click.argument(
@@ -85,19 +91,13 @@ def list_(output: str, **options: Any) -> None:
     if output == "json":
         print_json(rows)
     elif output == "csv":
-        print_csv(list(_LIST), rows)
+        print_csv(_LIST, rows)
     else:
-        table = make_table({name.replace("_", " "): n for name, n in _SHOWN.items()})
+        table = make_table({title: is_number for title, _, is_number in _SHOWN})
+        table.columns[0].no_wrap = True
         for row in rows:
-            table.add_row(*(text(row[name]) for name in _SHOWN))
+            table.add_row(*(text(row[name]) for _, name, _ in _SHOWN))
         make_console().print(table)
-
-
-_SHOWN: Final = {
-    name: is_number
-    for name, is_number in _LIST.items()
-    if name not in {"has_ssl", "own_hostname"}
-}
 
 
 @websites.command(
@@ -215,8 +215,11 @@ def ensure(
             if not yes:
                 click.echo(_plain_lines(str(planned)), err=True)
             _ask(f"Add {_count(len(planned.to_add))}?", yes=yes)
-        with _bar() as show:
-            report = client.websites.ensure(specs, journal=journal, progress=show)
+        try:
+            with _bar() as show:
+                report = client.websites.ensure(specs, journal=journal, progress=show)
+        except KeyboardInterrupt:
+            fail([_INTERRUPTED], Code.INTERRUPTED)
     if output == "json":
         print_json(report.to_dict())
     elif output == "csv":

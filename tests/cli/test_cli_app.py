@@ -1,0 +1,268 @@
+"""The command line as a whole: help, exit codes, completion, other commands."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import pytest
+
+import sitestats
+from sitestats.cli._app import app
+from sitestats.cli._exits import Code, code_of
+from sitestats.emulator import Emulator
+
+if TYPE_CHECKING:
+    from conftest import Run
+
+
+def commands(group: click.Command, *path: str) -> Iterator[tuple[str, ...]]:
+    """The words that lead to each command."""
+    yield path
+    if isinstance(group, click.Group):
+        for name, command in group.commands.items():
+            yield from commands(command, *path, name)
+
+
+COMMANDS = list(commands(app))
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_help_shows_examples(run: Run, path: tuple[str, ...]) -> None:
+    """Each command explains itself, and its examples are of options that exist."""
+    done = run(*path, "--help")
+    assert (done.code, done.err) == (0, "")
+    if path == ("websites",):
+        return
+    examples = re.findall(r"^ +(?:eval \"\$\()?(sitestats .+)$", done.out, re.MULTILINE)
+    assert examples
+    for example in examples:
+        words = shlex.split(re.split(r" > |\)\"| +#", example)[0])
+        check_command(words[1:])
+
+
+DOCS = Path(__file__).parents[2] / "docs"
+SHOWN = [
+    line
+    for name in ("command-line.md", "provisioning.md")
+    for line in re.findall(
+        r"^(?:\$|      - run:|        run:) (?:eval \"\$\()?(sitestats .+)$",
+        (DOCS / name).read_text("utf-8"),
+        re.MULTILINE,
+    )
+]
+
+
+@pytest.mark.parametrize("line", SHOWN)
+def test_the_documentation_shows_commands_that_exist(line: str) -> None:
+    """Each command of the documentation has the options that it is shown with."""
+    check_command(shlex.split(re.split(r" \|\| |\)\"", line)[0])[1:])
+
+
+def test_the_documentation_shows_commands() -> None:
+    """They are found."""
+    assert len(SHOWN) >= 20
+
+
+def test_the_codes_are_in_the_documentation() -> None:
+    """The table has a line for each exit code."""
+    text = (DOCS / "command-line.md").read_text("utf-8")
+    codes = re.findall(r"^\| (\d+) \|", text, re.MULTILINE)
+    assert codes == [str(code.value) for code in Code]
+
+
+def check_command(words: list[str]) -> None:
+    """See that click knows the command and each of its options."""
+    command: click.Command = app
+    while isinstance(command, click.Group) and words:
+        command = command.commands[words.pop(0)]
+    known = {option for parameter in command.params for option in parameter.opts}
+    used = {word.partition("=")[0] for word in words if word.startswith("-")}
+    assert used <= known
+
+
+@pytest.mark.parametrize("path", [(), ("websites",)])
+def test_a_group_alone_shows_its_help(run: Run, path: tuple[str, ...]) -> None:
+    """Who types too little learns more."""
+    assert run(*path).out == run(*path, "--help").out
+
+
+def test_the_version_is_the_package_s(run: Run) -> None:
+    """It is the installed one."""
+    assert version("sitestats") in run("--version").out
+
+
+def test_no_credential_is_an_argument() -> None:
+    """Arguments show in the list of processes, so no option takes a secret."""
+    for path in COMMANDS:
+        command: click.Command = app
+        for word in path:
+            assert isinstance(command, click.Group)
+            command = command.commands[word]
+        for parameter in command.params:
+            assert not re.search("key|user|token|secret", parameter.name or "")
+
+
+ERRORS: list[tuple[Code, sitestats.SiteStatsError]] = [
+    (Code.WRONG_USE, sitestats.QueryError([])),
+    (Code.WRONG_USE, sitestats.ConfigurationError("no")),
+    (Code.WRONG_USE, sitestats.MissingExtraError("duckdb", extra="emulator")),
+    (Code.REFUSED, sitestats.AuthenticationError("no", status=401)),
+    (Code.REFUSED, sitestats.WebsiteLockedError("no", status=423)),
+    (Code.TRY_LATER, sitestats.RateLimitedError("no")),
+    (Code.TRY_LATER, sitestats.ServerError("no", status=500)),
+    (Code.TRY_LATER, sitestats.RequestTimeoutError("no")),
+    (Code.BAD_ANSWER, sitestats.ResponseError("no")),
+]
+
+
+@pytest.mark.parametrize(("code", "error"), ERRORS)
+def test_each_kind_of_error_has_its_code(
+    code: Code, error: sitestats.SiteStatsError
+) -> None:
+    """A script can tell what to do by the number alone."""
+    assert code_of(error) is code
+
+
+def test_the_codes_are_in_the_help(run: Run) -> None:
+    """Each exit code is explained."""
+    out = run("--help").out
+    for code in Code:
+        assert re.search(rf"^ +{code.value}  +\w", out, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("fault", "code", "words"),
+    [
+        ({"status": 401, "body": {"error": "Not\nyou"}}, 3, "Not you (status 401"),
+        ({"status": 404}, 3, "status 404"),
+        ({"status": 500}, 4, "status 500"),
+        ({"status": 429, "retry_after": 900}, 4, "status 429"),
+        ({"reset": True}, 4, ""),
+        ({"garbage": True}, 5, ""),
+        ({"body": "<html>"}, 5, ""),
+    ],
+)
+def test_a_failure_is_one_line(
+    emulator: Emulator, run: Run, fault: dict[str, object], code: int, words: str
+) -> None:
+    """Whatever the service does there is one line, a code, and no traceback."""
+    emulator.fail_next(None, **fault)
+    done = run("stats", "semicomplete.com", "--retries", 0)
+    assert done.code == code
+    assert done.out == ""
+    (line,) = done.err.splitlines()
+    assert line.startswith("sitestats: ")
+    assert words in line
+
+
+def test_without_an_address_there_is_advice(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who has set nothing up learns what to set."""
+    monkeypatch.delenv("SITESTATS_BASE_URL", raising=False)
+    for command in (["websites", "list"], ["url", "a.example"]):
+        done = run(*command)
+        assert done.code == 2
+        assert "--base-url" in done.err
+        assert "SITESTATS_BASE_URL" in done.err
+
+
+def test_the_key_goes_to_an_address_that_is_named(
+    emulator: Emulator, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """--base-url names where the environment's credentials may go."""
+    address = os.environ["SITESTATS_BASE_URL"]
+    monkeypatch.delenv("SITESTATS_BASE_URL")
+    assert run("websites", "list", "--base-url", address).code == 0
+
+
+def test_an_interruption_is_one_line(
+    emulator: Emulator, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C ends a command with the shell's own code for it."""
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sitestats._client.Performer.run", interrupted)
+    done = run("websites", "list")
+    assert (done.code, done.err) == (130, "sitestats: interrupted\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("sitestats ", "websites"),
+        ("sitestats stats a.example --field page", "pageviews"),
+        ("sitestats stats a.example --timezone europe/am", "Europe/Amsterdam"),
+        ("sitestats stats a.example --where cou", "country="),
+        ("sitestats websites add a.example --timezone Asia/To", "Asia/Tokyo"),
+    ],
+)
+def test_a_shell_can_complete(words: str, found: str) -> None:
+    """Commands, fields, filters and zones are completed."""
+    parts = words.split(" ")
+    done = subprocess.run(
+        [sys.executable, "-m", "sitestats"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ
+        | {
+            "_SITESTATS_COMPLETE": "bash_complete",
+            "COMP_WORDS": words,
+            "COMP_CWORD": str(len(parts) - 1),
+        },
+    )
+    assert f"plain,{found}" in done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_completion_script_is_printed(run: Run, shell: str) -> None:
+    """Each shell has a script that asks this command."""
+    done = run("completion", shell)
+    assert done.code == 0
+    assert "_SITESTATS_COMPLETE" in done.out
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no SIGINT for a child there")
+def test_the_emulator_serves_until_it_is_interrupted() -> None:
+    """It prints settings that a shell can take, and answers with them."""
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "sitestats", "emulator", "--port", "0"),
+            *("--empty", "--website", "mine.example"),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONUNBUFFERED": "1", "SITESTATS_API_KEY": "my_key"},
+    )
+    assert process.stdout is not None
+    settings = dict(
+        process.stdout.readline().removeprefix("export ").strip().split("=", 1)
+        for _ in range(3)
+    )
+    assert settings["SITESTATS_API_KEY"] == "my_key"
+    with sitestats.Client(
+        settings["SITESTATS_BASE_URL"],
+        api_key="my_key",
+        user_id=settings["SITESTATS_USER_ID"],
+        proxy=None,
+    ) as client:
+        assert [site.hostname for site in client.websites.list()] == ["mine.example"]
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert "Ctrl-C ends it" in err
+    assert "Traceback" not in err

@@ -1,0 +1,210 @@
+"""``sitestats stats`` and ``sitestats url``."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sitestats import StatsQuery
+from sitestats.emulator import Emulator
+
+if TYPE_CHECKING:
+    from conftest import Run
+
+HOST = "semicomplete.com"
+
+
+def test_the_overview_is_for_people(emulator: Emulator, run: Run) -> None:
+    """Without options there are totals, a chart and tables, 80 columns wide."""
+    done = run("stats", HOST, "--last", 4, "--top", 3)
+    assert (done.code, done.err) == (0, "")
+    for words in (
+        "1,586 pageviews",
+        "█",
+        "/projects/xdotool/ ",
+        "… 47 more, and the limit is reached",
+        "countries",
+        "(none)",
+    ):
+        assert words in done.out
+    assert all(len(line) <= 80 for line in done.out.splitlines())
+
+
+def test_every_option_is_a_step_of_the_builder(emulator: Emulator, run: Run) -> None:
+    """What is asked is what the builder would ask for the same."""
+    done = run(
+        *("url", HOST, "--base-url", "https://stats.example/root"),
+        *("--field", "pages,visitors", "--field", "histogram"),
+        *("--event", "download", "--event", "feed_read"),
+        *("--start", "2026-01-01", "--end", "today-1d"),
+        *("--timezone", "Europe/Amsterdam", "--interval", "week", "--limit", 7),
+        *("--where", "country=NL", "--where", "pages=/a*", "--where", "pages=/b=c"),
+        *("--metadata", "plan=pro", "--metadata", "paid=true"),
+        *("--api-version", 6, "--info", "--param", "new=x&y"),
+    )
+    query = (
+        StatsQuery(HOST)
+        .fields("pages", "visitors", "histogram")
+        .events("download", "feed_read")
+        .between("2026-01-01", "today-1d")
+        .timezone("Europe/Amsterdam")
+        .interval("week")
+        .limit(7)
+        .where(country="NL", pages=["/a*", "/b=c"])
+        .where_metadata(plan="pro", paid=True)
+        .info(True)  # noqa: FBT003 - the step's only argument
+        .extra_param("new", "x&y")
+    )
+    assert done.code == 0, done.err
+    assert done.out == query.url("https://stats.example/root") + "\n"
+    assert emulator.requests == ()
+
+
+@pytest.mark.parametrize(
+    ("options", "query"),
+    [
+        (["--on", "yesterday"], StatsQuery(HOST).on("yesterday")),
+        (["--start", "today"], StatsQuery(HOST).between("today")),
+        (["--end", "today-3d"], StatsQuery(HOST).between(None, "today-3d")),
+        (["--last", "3"], StatsQuery(HOST).last(days=3)),
+        (["--path", "/a b"], StatsQuery(HOST).path("/a b")),
+        (["--all-events"], StatsQuery(HOST).all_events()),
+        (["--where", "page=*"], StatsQuery(HOST).where(page="*")),
+    ],
+)
+def test_other_ways_to_say_it(run: Run, options: list[str], query: StatsQuery) -> None:
+    """Each way to name a period, a page or events is a step too."""
+    done = run("url", HOST, "-f", "visitors", *options, "--base-url", "https://s.org")
+    assert done.out == query.fields("visitors").url("https://s.org") + "\n"
+
+
+def test_events_alone_need_no_fields(run: Run) -> None:
+    """The overview's fields are asked for when nothing else is."""
+    base = ["--base-url", "https://s.org"]
+    assert "fields=" not in run("url", HOST, "-e", "download", *base).out
+    assert "fields=pageviews,visitors,histogram" in run("url", HOST, *base).out
+
+
+def test_an_address_is_a_query(emulator: Emulator, run: Run) -> None:
+    """The address of a dashboard is taken with its filters."""
+    address = f"https://elsewhere.example/{HOST}/blog?country=NL"
+    done = run("url", address, "-f", "visitors", "--base-url", "https://s.org/r")
+    query = StatsQuery(HOST).path("/blog").where(country="NL").fields("visitors")
+    assert done.out == query.url("https://s.org/r") + "\n"
+    below = run("url", f"https://s.org/r/{HOST}", "--base-url", "https://s.org/r")
+    assert below.out.startswith(f"https://s.org/r/{HOST}.json?")
+
+
+def test_the_address_has_no_key(emulator: Emulator, run: Run) -> None:
+    """What is printed may be shown to anybody."""
+    done = run("url", HOST)
+    assert done.code == 0
+    assert emulator.api_key not in done.out
+
+
+def test_json_is_the_result(emulator: Emulator, run: Run) -> None:
+    """JSON has everything that was asked for, and is ASCII."""
+    done = run("stats", HOST, "-f", "pageviews,pages", "--last", 4, "--format", "json")
+    read = json.loads(done.out)
+    assert read["pageviews"] == 1586
+    assert len(read["pages"]) == 50
+    assert done.out.isascii()
+
+
+def test_csv_is_one_table(emulator: Emulator, run: Run) -> None:
+    """A list has a line for each entry; totals alone are one line."""
+    done = run("stats", HOST, "-f", "pages", "--last", 4, "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(done.out)))
+    assert len(rows) == 50
+    assert rows[0] == {
+        "value": "/projects/xdotool/",
+        "pageviews": "203",
+        "visitors": "154",
+    }
+    totals = run(
+        *("stats", HOST, "-f", "pageviews,visitors", "--last", 4, "--format", "csv")
+    )
+    assert totals.out == "pageviews,visitors\n1586,953\n"
+
+
+def test_csv_asks_which_table(emulator: Emulator, run: Run) -> None:
+    """Of several lists one is named."""
+    asked = ["stats", HOST, "-f", "pages,countries", "--last", 4, "--format", "csv"]
+    done = run(*asked)
+    assert done.code == 2
+    assert "--table with one of pages, countries" in done.err
+    assert run(*asked, "--table", "countries").out.splitlines()[1].startswith("US,")
+    assert run(*asked, "--table", "os_names").code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--field", "pagviews"], "did you mean 'pageviews'?"),
+        (["--where", "contry=NL"], "did you mean 'country'"),
+        (["--where", "country"], "--where takes a name and a value"),
+        (["--where", "country=NL", "--where", "country=BE"], "given twice"),
+        (["--last", "3", "--on", "today"], "give one of them"),
+        (["--event", "a", "--all-events"], "give one of the two"),
+        (["--timezone", "europe/amsterdam"], "'Europe/Amsterdam'"),
+        (["--limit", "0"], "1 to 1000"),
+        (["--limit", "x"], "--limit"),
+        (["--feild", "pages"], "--field"),
+        (["--format", "xml"], "json"),
+        (["--api-version", "5", "--metadata", "a=b"], "version"),
+        (["--field", "visitors", "--where", "page=*short*"], "12"),
+    ],
+)
+def test_wrong_use_is_one_line(
+    emulator: Emulator, run: Run, arguments: list[str], words: str
+) -> None:
+    """What is wrong is said on one line, with code 2, and nothing is sent."""
+    done = run("stats", HOST, *arguments)
+    assert done.code == 2
+    assert done.out == ""
+    (line,) = done.err.splitlines()
+    assert line.startswith("sitestats: ")
+    assert words in line
+    assert emulator.requests == ()
+
+
+def test_every_problem_is_told_at_once(emulator: Emulator, run: Run) -> None:
+    """Each wrong option has a line of its own, the host name too."""
+    done = run(
+        *("stats", "http://", "--field", "x", "--limit", 0, "--where", "y=z"),
+        *("--path", "x"),
+    )
+    assert done.code == 2
+    assert len(done.err.splitlines()) == 5
+
+
+def test_what_others_wrote_can_not_move_the_cursor(
+    emulator: Emulator, run: Run
+) -> None:
+    """Control characters in paths and referrers are shown, not obeyed."""
+    emulator.load(
+        [
+            {"path": "/\x1b[2J\x1b]0;owned\x07", "document_referrer": "a\u202eb"},
+            {"path": "/[bold]:smile:"},
+        ],
+        hostname="evil.example",
+    )
+    done = run("stats", "evil.example", "-f", "pages,referrers", "--start", "today")
+    assert "/\\x1b[2J\\x1b]0;owned\\x07" in done.out
+    assert "/[bold]:smile:" in done.out
+    assert all(text.isprintable() for text in done.out.split("\n"))
+
+
+def test_a_warning_is_one_line(run: Run) -> None:
+    """What is worth a look is said beside the result."""
+    done = run(
+        *("url", HOST, "--metadata", "plan_text=x", "--base-url", "https://s.org")
+    )
+    assert done.code == 0
+    (line,) = done.err.splitlines()
+    assert line.startswith("sitestats: warning: ")
+    assert "plan_text" in line

@@ -1,0 +1,275 @@
+"""``sitestats websites``: list, add, plan and ensure."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from sitestats import WebsiteSpec
+from sitestats.emulator import Emulator
+
+if TYPE_CHECKING:
+    from conftest import Run
+
+FILE = """\
+[[websites]]
+hostname = "semicomplete.com"
+public = true
+
+[[websites]]
+hostname = "shop.example"
+timezone = "Europe/Amsterdam"
+
+[[websites]]
+hostname = "new.example"
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A file with one website that is there and two that are not."""
+    path = tmp_path / "websites.toml"
+    path.write_text(FILE)
+    return path
+
+
+class Keyboard(io.StringIO):
+    """A person at a terminal, who types this."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Let a person sit at the terminal, who answers what is asked."""
+
+    def sit(answers: str) -> None:
+        monkeypatch.setattr("sys.stdin", Keyboard(answers))
+        monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+
+    return sit
+
+
+def adds(emulator: Emulator) -> list[str]:
+    """The host names that were sent."""
+    return [
+        json.loads(request.body)["hostname"]
+        for request in emulator.requests
+        if request.method == "POST"
+    ]
+
+
+def test_the_list_is_for_people_and_for_programs(emulator: Emulator, run: Run) -> None:
+    """A table of the main things, and everything as JSON and CSV."""
+    table = run("websites", "list")
+    assert table.code == 0
+    assert "projects.semicomplete.com" in table.out
+    assert all(len(line) <= 80 for line in table.out.splitlines())
+    read = json.loads(run("websites", "list", "--format", "json").out)
+    assert read[0]["hostname"] == "semicomplete.com"
+    assert read[0]["is_public"] is True
+    assert read[0]["extra"] == {}
+    rows = list(
+        csv.DictReader(io.StringIO(run("websites", "list", "--format=csv").out))
+    )
+    assert [row["hostname"] for row in rows] == list(emulator.websites)
+    assert rows[0]["is_public"] == "true"
+
+
+def test_a_plan_adds_nothing(emulator: Emulator, run: Run, file: Path) -> None:
+    """It says what would be added, and tells scripts that something would."""
+    done = run("websites", "plan", file)
+    assert done.code == 1
+    assert done.out.splitlines() == [
+        "3 websites: 2 to add, 1 present, 0 differing",
+        "present    semicomplete.com",
+        "to add     shop.example      Europe/Amsterdam, private",
+        "to add     new.example       UTC, private",
+    ]
+    assert run("websites", "ensure", file, "--dry-run").out == done.out
+    read = json.loads(run("websites", "plan", file, "--format", "json").out)
+    assert [item["state"] for item in read["items"]] == ["present", "to_add", "to_add"]
+    rows = run("websites", "plan", file, "--format", "csv").out.splitlines()
+    assert rows[1] == "semicomplete.com,present,UTC,true,,"
+    assert adds(emulator) == []
+
+
+def test_ensure_adds_what_is_missing(emulator: Emulator, run: Run, file: Path) -> None:
+    """Told not to ask it adds, and a second run has nothing to do."""
+    done = run("websites", "ensure", file, "--yes")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines()[0] == "3 websites: 2 added, 1 present"
+    assert adds(emulator) == ["shop.example", "new.example"]
+    again = run("websites", "ensure", file)
+    assert again.code == 0
+    assert run("websites", "plan", file).code == 0
+    assert len(adds(emulator)) == 2
+
+
+def test_without_a_terminal_it_does_not_ask(
+    emulator: Emulator, run: Run, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a pipe or a job it adds nothing without --yes, and says so."""
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    for command in (("ensure", file), ("add", "new.example")):
+        done = run("websites", *command)
+        assert done.code == 2
+        assert "give --yes" in done.err.splitlines()[-1]
+    assert adds(emulator) == []
+
+
+@pytest.mark.parametrize("answer", ["n\n", "\n", "x\nno\n"])
+def test_a_person_may_say_no(
+    emulator: Emulator, run: Run, file: Path, at_a_terminal: Any, answer: str
+) -> None:
+    """Nothing is added unless the answer is yes."""
+    at_a_terminal(answer)
+    done = run("websites", "ensure", file)
+    assert done.code == 1
+    assert "Add 2 websites? (this can cost money, and can't be undone)" in done.err
+    assert done.err.endswith("sitestats: nothing was added\n")
+    assert adds(emulator) == []
+
+
+def test_a_person_may_say_yes(
+    emulator: Emulator, run: Run, file: Path, at_a_terminal: Any
+) -> None:
+    """The plan is shown, then the question, then it is done."""
+    at_a_terminal("y\n")
+    done = run("websites", "ensure", file)
+    assert done.code == 0
+    assert "to add     shop.example" in done.err
+    assert done.out.splitlines()[0] == "3 websites: 2 added, 1 present"
+
+
+def test_a_person_may_go_away(
+    emulator: Emulator, run: Run, file: Path, at_a_terminal: Any
+) -> None:
+    """The end of the input is no yes."""
+    at_a_terminal("")
+    done = run("websites", "ensure", file)
+    assert done.code == 130
+    assert done.err.splitlines()[-1] == "sitestats: interrupted"
+    assert adds(emulator) == []
+
+
+def test_one_website_is_added_from_options(emulator: Emulator, run: Run) -> None:
+    """Zone, visibility and label are options; what is there is left alone."""
+    options = ["--timezone", "Asia/Tokyo", "--public", "--label", "shop", "--yes"]
+    done = run("websites", "add", "Shop.example.", *options)
+    assert (done.code, done.err) == (0, "")
+    with emulator.client() as client:
+        spec = WebsiteSpec("shop.example", "Asia/Tokyo", public=True, label="shop")
+        assert client.websites.plan([spec]).complete
+    again = run("websites", "add", "shop.example", "--timezone", "Asia/Tokyo")
+    assert again.code == 1
+    assert "public is true and should be false" in again.out
+    assert adds(emulator) == ["shop.example"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "code"),
+    [
+        ({"status": 400, "body": {"ok": False, "error": "No"}}, 1),
+        ({"status": 403, "body": {"ok": False, "error": "No"}}, 1),
+        ({"status": 500}, 6),
+        ({"status": 500, "processed": True}, 0),
+    ],
+)
+def test_the_exit_code_tells_what_became_of_it(
+    emulator: Emulator, run: Run, file: Path, fault: dict[str, Any], code: int
+) -> None:
+    """0: as specified; 1: not; 6: nobody knows."""
+    emulator.fail_next(method="POST", **fault)
+    done = run("websites", "ensure", file, "--yes", "--format", "json")
+    assert done.code == code
+    assert len(json.loads(done.out)["items"]) == 3
+
+
+def test_a_file_s_errors_have_a_line_each(
+    emulator: Emulator, run: Run, tmp_path: Path
+) -> None:
+    """Each problem is told with its place, and nothing is sent."""
+    path = tmp_path / "w.csv"
+    path.write_text("hostname,timezone\na.example,utc\na b,UTC\n")
+    done = run("websites", "ensure", path, "--yes")
+    assert done.code == 2
+    first, second = done.err.splitlines()
+    assert first.startswith(f"sitestats: {path}:2:11: ")
+    assert second.startswith(f"sitestats: {path}:3:1: ")
+    assert emulator.requests == ()
+
+
+def test_a_journal_is_kept_and_gone_on_with(
+    emulator: Emulator, run: Run, file: Path, tmp_path: Path
+) -> None:
+    """The option is the library's, and its errors are one line too."""
+    journal = tmp_path / "journal"
+    done = run("websites", "ensure", file, "--yes", "--journal", journal)
+    assert done.code == 0
+    assert journal.read_text().count('"settled"') == 2
+    other = run(
+        *("websites", "ensure", file, "--journal", tmp_path / "none" / "journal")
+    )
+    assert other.code == 2
+    assert "No such file" in other.err
+    wrong = run("websites", "ensure", file, "--journal", file)
+    assert wrong.code == 2
+    assert f"{file}:1:" in wrong.err
+
+
+TERMINAL = """\
+import os, pty, sys
+
+program = [sys.executable, "-m", "sitestats", "websites", "ensure", sys.argv[1]]
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(sys.executable, program)
+answered = False
+shown = b""
+while True:
+    try:
+        read = os.read(terminal, 65536)
+    except OSError:  # Linux' way to say that the other side is gone
+        read = b""
+    if not read:
+        break
+    shown += read
+    if not answered and b"undone) [y/N]" in shown:
+        os.write(terminal, b"y\\n")
+        answered = True
+_, status = os.waitpid(pid, 0)
+sys.stdout.buffer.write(shown)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no pseudo-terminals")
+def test_a_thousand_websites_with_a_bar(emulator: Emulator, tmp_path: Path) -> None:
+    """On a real terminal it asks once, shows a bar, and adds all of them once."""
+    wanted = [f"w{number:04}.example" for number in range(1000)]
+    path = tmp_path / "w.csv"
+    path.write_text("\n".join(["hostname", *wanted]))
+    done = subprocess.run(
+        [sys.executable, "-c", TERMINAL, str(path)],
+        capture_output=True,
+        check=False,
+        timeout=120,
+        env=os.environ | {"TERM": "xterm", "COLUMNS": "80", "LINES": "24"},
+    )
+    shown = done.stdout.decode()
+    assert done.returncode == 0, shown[-2000:]
+    assert "Add 1,000 websites?" in shown
+    assert "━" in shown
+    assert "/1000" in shown
+    assert "1,000 websites: 1000 added" in shown
+    assert adds(emulator) == wanted
