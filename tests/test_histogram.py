@@ -224,8 +224,6 @@ def test_entries_of_the_histogram_are_values() -> None:
         "date": "2026-11-20",
         "start": "2026-11-20T09:00:00+00:00",
         "hour": 9,
-        "year": None,
-        "week": None,
         "pageviews": 3,
         "visitors": 2,
         "partial": False,
