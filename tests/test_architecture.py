@@ -39,6 +39,7 @@ MAY_DO_IO = SHELL | {
     "_proxies",
     "_settings",
     "_slot",
+    "_tls",
     "_watchdog",
 }
 IO = {

@@ -19,7 +19,6 @@ import time
 from contextlib import suppress
 from functools import partial
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
@@ -31,6 +30,7 @@ from ._headers import incoming_headers, outgoing_headers
 from ._inflate import CorruptError, TooLargeError
 from ._pool import AsyncPool, NoTurnError, Pool, Turn
 from ._slot import AsyncSlot, Slot
+from ._tls import trusting
 from ._watchdog import Watchdog
 from ._wire import HttpRequest, HttpResponse
 
@@ -46,7 +46,8 @@ and close what is older: that is seen before a connection is used again."""
 _GRACE: Final = 1.0
 """Seconds for leaving the rest of a body alone."""
 
-_MOST_PIECES_LEFT: Final = 100_000
+_MOST_PIECES_LEFT: Final = 20_000
+"""More than httpx has read in advance: that is 64 KiB, of at least 6 bytes each."""
 
 
 class Dialect:
@@ -89,7 +90,7 @@ class Dialect:
         if self._settings.base.scheme == "http" and not over_tls:
             # It trusts nobody and takes no time; a transport wants one all the same.
             return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        context = _trusting(self._settings.verify)
+        context = trusting(self._settings.verify, httpx.create_ssl_context)
         if self._proxy is not None and over_tls:
             self._proxy.ssl_context = context
         return context
@@ -112,13 +113,16 @@ class Dialect:
                 f"the path {request.path!r} leads away from the base address "
                 f"{self._address}: nothing was sent"
             )
-        return httpx.Request(
+        outgoing = httpx.Request(
             request.method,
             url,
             headers=outgoing_headers(request, self._settings, self._host),
             stream=_Body(request.body),
             extensions=extensions,
         )
+        # So that a user's own transport can look at its content.
+        outgoing.read()
+        return outgoing
 
 
 class _Body(httpx.ByteStream):
@@ -226,24 +230,6 @@ def _proxy(settings: Settings) -> httpx.Proxy | None:
             "a SOCKS proxy needs another library: pip install 'httpx[socks]'"
         )
     return proxy
-
-
-def _trusting(verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:  # noqa: FBT001 - the name of the constructors' argument
-    """A TLS context for *verify*, as httpx takes it."""
-    if isinstance(verify, ssl.SSLContext):
-        return verify
-    try:
-        if isinstance(verify, bool):
-            return httpx.create_ssl_context(verify=verify)
-        if Path(verify).is_dir():
-            return ssl.create_default_context(capath=verify)
-        return ssl.create_default_context(cafile=verify)
-    except OSError as error:
-        problem = (
-            f"the certificates to verify the service by can't be read: {error}; see "
-            "verify=, SSL_CERT_FILE and SSL_CERT_DIR"
-        )
-    raise ConfigurationError(problem)
 
 
 class Sender:
@@ -439,7 +425,7 @@ class AsyncSender:
         return self._pool.is_open
 
 
-async def _leave(stream: httpx.AsyncByteStream, pieces: AsyncIterator[bytes]) -> None:
+async def _leave(stream: httpx.AsyncByteStream, pieces: Any) -> None:
     """Leave the rest of a body unread.
 
     Asynchronous generators that are left in their middle are closed by the garbage
@@ -450,3 +436,5 @@ async def _leave(stream: httpx.AsyncByteStream, pieces: AsyncIterator[bytes]) ->
         await stream.aclose()
         for _ in range(_MOST_PIECES_LEFT):
             await anext(pieces)
+        # One of a user's own may have no end.
+        await pieces.aclose()

@@ -1,0 +1,273 @@
+"""A credential shows nowhere: not in what is logged, raised or kept."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import pickle
+import signal
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+
+import anyio
+import attrs
+import httpx
+import pytest
+import trio
+from loopback import Connection, Script, polite, serve
+from sending import ADD, GET, KEY, LONG, USER, sending, settings_for
+from test_sender_faults import BROKEN, SLOW, closed_port
+from test_sender_transports import Given, raises
+
+from sitestats._errors import ConnectionFailedError, SiteStatsError
+from sitestats._httpx import AsyncSender, Sender
+
+LARGE = attrs.evolve(ADD, body=b"x" * 8_000_000)
+"""Too large for the buffers on the way: sending it waits for the other side."""
+
+
+def everything(error: BaseException) -> str:
+    """All that a crash reporter could find, variables of every frame included."""
+    seen: list[BaseException] = []
+    parts: list[str] = []
+    found: list[BaseException | None] = [error]
+    while found:
+        link = found.pop()
+        if link is None or link in seen:
+            continue
+        seen.append(link)
+        report = traceback.TracebackException.from_exception(link, capture_locals=True)
+        parts += [*report.format(), repr(link), str(link), repr(vars(link))]
+        found += [link.__cause__, link.__context__]
+    return "\n".join(parts)
+
+
+def assert_hidden(text: str) -> None:
+    """Neither credential is in *text*, in no part that would do."""
+    assert KEY not in text
+    assert USER not in text
+
+
+@pytest.fixture(autouse=True)
+def quiet_log(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Log all there is to log, and look at it in the end."""
+    caplog.set_level(logging.DEBUG)
+    for name in ("httpcore", "httpx", "asyncio", "sitestats"):
+        caplog.set_level(logging.DEBUG, logger=name)
+    yield
+    assert_hidden(caplog.text)
+    for record in caplog.get_records("call"):
+        assert_hidden(repr(vars(record)))
+
+
+def test_the_log_is_looked_at(way: str, caplog: pytest.LogCaptureFixture) -> None:
+    """What is below the senders does log, the request among it."""
+    with serve(polite) as server, sending(way, server.address) as sender:
+        sender.send(ADD)
+    assert "send_request_headers.started" in caplog.text
+    assert "Request [b'POST']" in caplog.text
+
+
+@pytest.mark.parametrize("fault", [*BROKEN, *SLOW])
+def test_no_fault_shows_a_credential(way: str, fault: str) -> None:
+    """Not in the error, not in its chain, not in its pickle."""
+    script = {**BROKEN, **SLOW}[fault]
+    with (
+        serve(script) as server,
+        sending(way, server.address) as sender,
+        pytest.raises(SiteStatsError) as caught,
+    ):
+        sender.send(ADD, total=0.1)
+    error = caught.value
+    assert_hidden(everything(error))
+    assert KEY.encode() not in pickle.dumps(error)
+    assert error.__cause__ is None
+    assert error.__context__ is None
+
+
+def test_an_unconnected_request_shows_no_credential(way: str) -> None:
+    """Not even what never left the machine."""
+    with (
+        sending(way, f"http://127.0.0.1:{closed_port()}") as sender,
+        pytest.raises(ConnectionFailedError) as caught,
+    ):
+        sender.send(ADD)
+    assert_hidden(everything(caught.value))
+
+
+def deaf(connection: Connection) -> None:
+    """Accept, and never read."""
+    connection.server.ending.wait(LONG)
+
+
+def test_a_request_that_is_not_taken_shows_no_credential(way: str) -> None:
+    """Nor does what fails in the middle of the sending."""
+    with (
+        serve(deaf) as server,
+        sending(way, server.address) as sender,
+        pytest.raises(SiteStatsError) as caught,
+    ):
+        sender.send(LARGE, timeout=0.05)
+    assert_hidden(everything(caught.value))
+
+
+def test_what_the_service_repeats_is_not_repeated(way: str) -> None:
+    """An error that quotes the headers of the request is scrubbed."""
+    error = httpx.LocalProtocolError(f"Illegal header value b'{KEY}' or {USER}")
+    with (
+        sending(way, "https://stats.example", transport=Given(raises(error))) as sender,
+        pytest.raises(ConnectionFailedError, match="Illegal header value b'…' or …"),
+    ):
+        sender.send(ADD)
+
+
+def test_what_the_caller_handles_stays_whole() -> None:
+    """An exception that is being handled meanwhile keeps its frames."""
+
+    def script(connection: Connection) -> None:
+        interrupts("receiving")(connection)
+
+    mine = ValueError()
+    with serve(script) as server:
+        sender = Sender(settings_for(server.address))
+        interrupt: BaseException | None = None
+        try:
+            try:
+                raise mine
+            except ValueError:
+                sender.send(GET, until=time.monotonic() + LONG, timeout=LONG)
+        except KeyboardInterrupt as caught:
+            interrupt = caught
+        sender.close()
+    assert interrupt is not None
+    assert interrupt.__context__ is mine
+    assert mine.__traceback__ is not None
+
+
+def test_senders_show_no_credential(way: str) -> None:
+    """Nor do they themselves."""
+    with serve(polite) as server, sending(way, server.address) as sender:
+        sender.send(ADD)
+        assert_hidden(repr(sender.sender))
+        assert_hidden(repr(vars(sender.sender)))
+
+
+# Interrupts -----------------------------------------------------------------
+
+
+def interrupts(when: str) -> Script:
+    """Interrupt the main thread once it waits: for the answer, or to be read."""
+
+    def script(connection: Connection) -> None:
+        if when == "receiving":
+            connection.request()
+        # A signal that comes before the main thread waits is as good.
+        time.sleep(0.02)
+        main = threading.main_thread().ident
+        assert main is not None
+        signal.pthread_kill(main, signal.SIGINT)
+        connection.server.ending.wait(LONG)
+
+    return script
+
+
+@pytest.mark.parametrize("when", ["sending", "receiving"])
+def test_an_interrupt_shows_no_credential(when: str) -> None:
+    """Ctrl-C comes out as itself, without the frames that held the bytes."""
+    request = LARGE if when == "sending" else ADD
+    scripts = iter([interrupts(when)])
+
+    def script(connection: Connection) -> None:
+        next(scripts, polite)(connection)
+
+    with serve(script) as server:
+        sender = Sender(settings_for(server.address))
+        with pytest.raises(KeyboardInterrupt) as caught:
+            sender.send(request, until=time.monotonic() + LONG, timeout=LONG)
+        # And the sender goes on.
+        answer = sender.send(GET, until=time.monotonic() + LONG, timeout=LONG)
+        sender.close()
+    assert_hidden(everything(caught.value))
+    assert answer.status == 200
+
+
+class Holding(httpx.BaseTransport, httpx.AsyncBaseTransport):
+    """Has the headers at hand at the moment at which it is left."""
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        headers = request.headers.raw
+        raise KeyboardInterrupt(len(headers))
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        headers = request.headers.raw
+        await anyio.sleep_forever()
+        raise AssertionError(headers)
+
+
+def test_the_frames_of_an_interrupt_show_no_credential() -> None:
+    """Wherever it came, even where the headers were."""
+    sender = Sender(settings_for("https://stats.example"), Holding())
+    with pytest.raises(KeyboardInterrupt) as caught:
+        sender.send(ADD, until=time.monotonic() + LONG, timeout=LONG)
+    sender.close()
+    assert_hidden(everything(caught.value))
+
+
+def test_a_cancelled_task_of_asyncio_shows_no_credential() -> None:
+    """Whoever looks at the CancelledError finds nothing."""
+
+    async def main() -> None:
+        sender = AsyncSender(settings_for("https://stats.example"), Holding())
+        until = time.monotonic() + LONG
+        task = asyncio.create_task(sender.send(ADD, until=until, timeout=LONG))
+        await anyio.wait_all_tasks_blocked()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError) as caught:
+            await task
+        assert_hidden(everything(caught.value))
+        await sender.aclose()
+
+    asyncio.run(main())
+
+
+def test_a_cancelled_task_of_trio_shows_no_credential() -> None:
+    """The same under trio, where the exception is seen on its way."""
+    seen: list[BaseException] = []
+
+    async def main() -> None:
+        sender = AsyncSender(settings_for("https://stats.example"), Holding())
+        with trio.move_on_after(0.01):
+            try:
+                await sender.send(ADD, until=time.monotonic() + LONG, timeout=LONG)
+            except trio.Cancelled as cancelled:
+                seen.append(cancelled)
+                assert_hidden(everything(cancelled))
+                raise
+        await sender.aclose()
+
+    trio.run(main)
+    assert len(seen) == 1
+
+
+def shows_its_headers(self: object, request: httpx.Request) -> None:
+    """Fail like a mock that has the headers at hand."""
+    headers = request.headers.raw
+    assert not headers
+
+
+def test_a_failing_mock_shows_no_credential(
+    way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An AssertionError from below goes on without its frames."""
+    monkeypatch.setattr("httpx.HTTPTransport.handle_request", shows_its_headers)
+    monkeypatch.setattr(
+        "httpx.AsyncHTTPTransport.handle_async_request", shows_its_headers
+    )
+    with (
+        sending(way, "https://stats.example") as sender,
+        pytest.raises(AssertionError) as caught,
+    ):
+        sender.send(ADD)
+    assert_hidden(everything(caught.value))

@@ -1,0 +1,322 @@
+"""A transport of the user's own, and mocks below the senders."""
+
+from __future__ import annotations
+
+import ssl
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import anyio
+import httpx
+import pytest
+import respx
+from loopback import Connection, serve
+from sending import ADD, GET, KEY, LONG, Blocking, sending, settings_for
+
+from sitestats._errors import (
+    ConnectionFailedError,
+    RequestTimeoutError,
+    ResponseTooLargeError,
+    TransportError,
+)
+from sitestats._httpx import AsyncSender, Sender
+
+ADDRESS = "https://stats.example"
+
+
+class Given(httpx.BaseTransport, httpx.AsyncBaseTransport):
+    """A user's own transport, for both senders, that answers by a function."""
+
+    def __init__(self, answer: Callable[[], httpx.Response]) -> None:
+        self.answer = answer
+        self.requests: list[httpx.Request] = []
+        self.closed = 0
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        self.requests.append(request)
+        return self.answer()
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        await request.aread()
+        return self.handle_request(request)
+
+    def close(self) -> None:
+        self.closed += 1
+
+    async def aclose(self) -> None:
+        self.closed += 1
+
+
+class Pieces(httpx.SyncByteStream, httpx.AsyncByteStream):
+    """A body in pieces, of which a function makes each."""
+
+    def __init__(self, piece: Callable[[], bytes]) -> None:
+        self.piece = piece
+        self.closed = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        while piece := self.piece():
+            yield piece
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        while piece := self.piece():
+            yield piece
+
+    def close(self) -> None:
+        self.closed += 1
+
+    async def aclose(self) -> None:
+        self.closed += 1
+
+
+def raises(error: BaseException) -> Callable[[], Any]:
+    """A function that raises *error*."""
+
+    def fail() -> Any:
+        raise error
+
+    return fail
+
+
+def test_a_given_transport_carries_the_requests(way: str) -> None:
+    """It is asked as httpx asks transports, and closing it is its owner's matter."""
+    given = Given(lambda: httpx.Response(201, headers={"A": "b"}, json={"ok": True}))
+    with sending(way, ADDRESS, transport=given) as sender:
+        response = sender.send(ADD)
+        sender.send()
+    assert response.status == 201
+    assert response.headers["a"] == "b"
+    assert response.body == b'{"ok":true}'
+    request = given.requests[0]
+    assert request.method == "POST"
+    assert str(request.url) == f"{ADDRESS}/api/websites/add"
+    assert request.content == b'{"hostname":"example.com"}'
+    assert request.headers["Api-Key"] == KEY
+    assert request.extensions["timeout"]["read"] > 0
+    assert given.closed == 0
+
+
+FAULTS = [
+    httpx.ConnectError("x"),
+    httpx.ReadError("x"),
+    httpx.WriteError("x"),
+    httpx.CloseError("x"),
+    httpx.RemoteProtocolError("x"),
+    httpx.LocalProtocolError("x"),
+    httpx.ProxyError("x"),
+    httpx.UnsupportedProtocol("x"),
+    httpx.DecodingError("x"),
+    httpx.TooManyRedirects("x"),
+    httpx.InvalidURL("x"),
+    httpx.StreamConsumed(),
+    httpx.StreamClosed(),
+    httpx.RequestNotRead(),
+    ConnectionResetError("x"),
+    OSError(),
+    EOFError(),
+    ssl.SSLError(1, "x"),
+    StopIteration("x"),
+    StopAsyncIteration("x"),
+    anyio.ClosedResourceError(),
+    anyio.BrokenResourceError(),
+    anyio.EndOfStream(),
+]
+"""What transports raise when the network fails, and what passes for it."""
+
+
+@pytest.mark.parametrize("error", FAULTS, ids=repr)
+@pytest.mark.parametrize("where", ["answer", "body"])
+def test_every_fault_becomes_a_failed_connection(
+    way: str, error: Exception, where: str
+) -> None:
+    """Nothing of httpx's comes out, however strange, and no result comes of it."""
+    given = Given(raises(error))
+    if where == "body":
+        given.answer = lambda: httpx.Response(200, stream=Pieces(raises(error)))
+    with (
+        sending(way, ADDRESS, transport=given) as sender,
+        pytest.raises(ConnectionFailedError) as caught,
+    ):
+        sender.send()
+    assert caught.value.request == GET
+    assert str(caught.value).rpartition(": ")[2]
+
+
+@pytest.mark.parametrize(
+    ("error", "maybe_sent"),
+    [
+        (httpx.ConnectTimeout("x"), False),
+        (httpx.PoolTimeout("x"), False),
+        (httpx.ReadTimeout("x"), True),
+        (httpx.WriteTimeout("x"), True),
+    ],
+    ids=repr,
+)
+def test_every_time_out_becomes_ours(
+    way: str,
+    error: Exception,
+    maybe_sent: bool,  # noqa: FBT001 - a parameter
+) -> None:
+    """It says what was waited for, and whether the request may have left."""
+    with (
+        sending(way, ADDRESS, transport=Given(raises(error))) as sender,
+        pytest.raises(RequestTimeoutError, match="within timeout, 30 s") as caught,
+    ):
+        sender.send()
+    assert caught.value.maybe_sent is maybe_sent
+
+
+@pytest.mark.parametrize("error", [TypeError("x"), KeyError("x"), RuntimeError("x")])
+def test_a_mistake_in_a_given_transport_comes_out_as_it_is(
+    way: str, error: Exception
+) -> None:
+    """Its author needs the traceback; the network is not to blame."""
+    with (
+        sending(way, ADDRESS, transport=Given(raises(error))) as sender,
+        pytest.raises(type(error)) as caught,
+    ):
+        sender.send()
+    assert caught.value is error
+    assert any(entry.name == "fail" for entry in caught.traceback)
+
+
+def test_a_given_transport_keeps_to_the_limit() -> None:
+    """No more requests are in it at once than ``max_connections``."""
+    lock = threading.Lock()
+    now = most = 0
+
+    def answer() -> httpx.Response:
+        nonlocal now, most
+        with lock:
+            now += 1
+            most = max(most, now)
+        time.sleep(0.002)
+        with lock:
+            now -= 1
+        return httpx.Response(200)
+
+    blocking = Blocking(settings_for(ADDRESS, max_connections=3), Given(answer))
+    with ThreadPoolExecutor(20) as executor:
+        for future in [executor.submit(blocking.send) for _ in range(60)]:
+            assert future.result(LONG).status == 200
+    blocking.close()
+    assert most == 3
+
+
+def test_a_body_that_never_ends_is_left(way: str) -> None:
+    """What is too large is closed, even where there would always be more of it."""
+    body = Pieces(lambda: bytes(1000))
+    given = Given(lambda: httpx.Response(200, stream=body))
+    with (
+        sending(way, ADDRESS, transport=given, max_response_bytes=5000) as sender,
+        pytest.raises(ResponseTooLargeError),
+    ):
+        sender.send()
+    assert body.closed == 1
+
+
+def test_a_body_that_hangs_is_left_in_the_end(
+    loop: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a body does not end after it was closed, it is given up on."""
+    monkeypatch.setattr("sitestats._httpx._GRACE", 0.01)
+
+    class Hanging(Pieces):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            yield bytes(1000)
+            await anyio.sleep_forever()
+
+    given = Given(lambda: httpx.Response(200, stream=Hanging(lambda: b"")))
+    with (
+        sending(loop, ADDRESS, transport=given, max_response_bytes=10) as sender,
+        pytest.raises(ResponseTooLargeError),
+    ):
+        sender.send()
+
+
+@pytest.fixture(params=["asyncio", "trio"])
+def loop(request: pytest.FixtureRequest) -> str:
+    """Run the test on both loops."""
+    name: str = request.param
+    return name
+
+
+def test_the_total_limit_holds_in_httpx_own_transport() -> None:
+    """One shared by all slots has connections of its own, which are found too."""
+
+    def script(connection: Connection) -> None:
+        connection.request()
+        connection.answer()
+        connection.request()
+        connection.send(b"HTTP/1.1 200 OK\r\nContent-Length: 3000\r\n\r\n")
+        connection.drip(bytes(3000))
+
+    with (
+        serve(script) as server,
+        httpx.HTTPTransport() as given,
+        sending("blocking", server.address, transport=given) as sender,
+    ):
+        sender.send()
+        with pytest.raises(RequestTimeoutError, match="before total_timeout"):
+            sender.send(total=0.1)
+        # Its own pool went on with another connection.
+        assert sender.send().status == 200
+    assert server.connections == 2
+
+
+# Mocks ----------------------------------------------------------------------
+
+
+def test_respx_mocks_below_the_senders(way: str) -> None:
+    """Users who test with respx need nothing else."""
+    with respx.mock(base_url=ADDRESS) as mock, sending(way, ADDRESS) as sender:
+        route = mock.get("/example.com.json").respond(json={"visitors": 5})
+        assert sender.send().body == b'{"visitors":5}'
+    assert route.calls.last.request.headers["Api-Key"] == KEY
+
+
+def test_respx_faults_become_ours(way: str) -> None:
+    """An error that a mock raises is mapped as a real one is."""
+    with respx.mock(base_url=ADDRESS) as mock, sending(way, ADDRESS) as sender:
+        mock.get("/example.com.json").mock(side_effect=httpx.ConnectError("no"))
+        with pytest.raises(ConnectionFailedError, match="no") as caught:
+            sender.send()
+    assert not caught.value.maybe_sent
+
+
+def test_an_unmatched_request_fails_the_test(way: str) -> None:
+    """What no mock expects is respx's own error, and no fault to try again after."""
+    with (
+        respx.mock(base_url=ADDRESS, assert_all_called=False) as mock,
+        sending(way, ADDRESS) as sender,
+    ):
+        mock.get("/other.example.json")
+        with pytest.raises(AssertionError, match="not mocked"):
+            sender.send()
+
+
+def test_every_fault_is_a_transport_error() -> None:
+    """A client that tries again catches one class."""
+    sender = Sender(settings_for(ADDRESS), Given(raises(StopIteration())))
+    with pytest.raises(TransportError):
+        sender.send(GET, until=time.monotonic() + LONG, timeout=LONG)
+    sender.close()
+
+
+def test_no_result_comes_of_a_stop_iteration() -> None:
+    """Within a coroutine Python turns it into another error, which is mapped too."""
+
+    class Stopping(httpx.AsyncBaseTransport):
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            raise StopIteration
+
+    async def main() -> None:
+        sender = AsyncSender(settings_for(ADDRESS), Stopping())
+        with pytest.raises(ConnectionFailedError):
+            await sender.send(GET, until=time.monotonic() + LONG, timeout=LONG)
+        await sender.aclose()
+
+    anyio.run(main)
