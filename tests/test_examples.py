@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import importlib
 import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import httpx
+import polars as pl
 import pytest
 
 from sitestats.emulator import Emulator
@@ -18,7 +22,7 @@ if TYPE_CHECKING:
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def environment() -> Iterator[dict[str, str]]:
     """The variables that lead a program to an emulator on a socket."""
     emulator = Emulator.demo()
@@ -71,7 +75,76 @@ def test_the_operator_adds_once(environment: dict[str, str]) -> None:
     assert second.count(": present") == 2
 
 
+def test_an_endpoint_of_an_application(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An endpoint answers with numbers, and turns our errors into statuses."""
+    for name in ("BASE_URL", "API_KEY"):
+        monkeypatch.setenv(f"SITESTATS_{name}", environment[f"SITESTATS_{name}"])
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    module = importlib.import_module("fastapi_dashboard")
+
+    async def ask(*paths: str) -> list[httpx.Response]:
+        transport = httpx.ASGITransport(module.app)
+        async with (
+            module.with_client(module.app),
+            httpx.AsyncClient(transport=transport, base_url="http://app") as browser,
+        ):
+            return [await browser.get(path) for path in paths]
+
+    good, unknown, wrong = asyncio.run(
+        ask(
+            "/semicomplete.com?days=7",
+            "/nobody.example.com",
+            "/semicomplete.com?days=0",
+        )
+    )
+    assert good.json()["pageviews"] == 1586
+    assert len(good.json()["days"]) == 7
+    assert unknown.status_code == 404
+    assert wrong.status_code == 422
+
+
+def test_the_nightly_job_writes_a_day_once(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    """A nightly job leaves one whole file a day, however often it runs."""
+    assert "3 websites" in run(environment, "nightly_parquet.py", str(tmp_path))
+    (file,) = tmp_path.iterdir()
+    pages = pl.read_parquet(file)
+    assert pages["hostname"].n_unique() == 3
+    assert pages["pageviews"].sum() > 359
+    assert "there already" in run(environment, "nightly_parquet.py", str(tmp_path))
+
+
+def test_the_digest_tells_what_grew(environment: dict[str, str]) -> None:
+    """A digest has both totals, the pages read most, and what is new."""
+    shown = run(environment, "weekly_digest.py", "semicomplete.com")
+    assert "1,586 pageviews" in shown
+    assert "/projects/xdotool/" in shown
+    assert "+382 google" in shown
+
+
+def test_provisioning_from_a_file(environment: dict[str, str], tmp_path: Path) -> None:
+    """A plan adds nothing; the run adds once; a second run finds all there."""
+    file = tmp_path / "websites.toml"
+    file.write_text('[[websites]]\nhostname = "toml.example.com"\n', "utf-8")
+    assert "1 to add" in run(environment, "provision.py", str(file))
+    assert "1 added" in run(environment, "provision.py", str(file), "--yes")
+    assert "1 present" in run(environment, "provision.py", str(file), "--yes")
+
+
+def test_workers_of_dask(environment: dict[str, str]) -> None:
+    """Worker processes ask with a pickled client, and each day is answered."""
+    shown = run(environment, "many_with_dask.py", "semicomplete.com")
+    assert len(shown.splitlines()) == 10
+    assert "today-1d    244" in shown
+
+
 def test_every_example_is_tested() -> None:
     """No program is put into examples/ without a test that runs it."""
     source = Path(__file__).read_text(encoding="utf-8")
-    assert all(f'"{path.name}"' in source for path in EXAMPLES.glob("*.py"))
+    assert all(
+        f'"{path.name}"' in source or f'"{path.stem}"' in source
+        for path in EXAMPLES.glob("*.py")
+    )

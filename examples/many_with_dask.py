@@ -1,0 +1,41 @@
+"""A cluster: many queries in the worker processes of Dask, with a pickled client.
+
+Reads SITESTATS_BASE_URL and SITESTATS_API_KEY, which the workers inherit: a client
+is pickled without its key, and reads it again where it is unpickled. The clients of
+one process share their connections. Its argument is the host name::
+
+    python examples/many_with_dask.py example.com
+
+On one machine ``client.stats.get_many`` does this with less; Dask is for a cluster.
+"""
+
+from __future__ import annotations
+
+import sys
+
+# Dask has no types, so pyright looks at this program less strictly.
+# pyright: basic
+from dask.delayed import delayed
+
+from sitestats import Client, StatsQuery
+
+
+def visitors(client: Client, query: StatsQuery) -> tuple[str, int]:
+    """One query's day and visitors."""
+    stats = client.stats.get(query)
+    return query.params()["start"], stats.visitors
+
+
+def main(hostname: str) -> None:
+    """Print the visitors of each of the last ten days."""
+    query = StatsQuery(hostname).fields("visitors")
+    with Client() as client:
+        ask = delayed(visitors)
+        days = [ask(client, query.on(f"today-{days}d")) for days in range(1, 11)]
+        answers = delayed(list)(days).compute(scheduler="processes", num_workers=2)
+    for day, count in answers:
+        print(f"{day:>10} {count:>6,}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,46 @@
+"""A nightly job: yesterday's pages of every website, as one Parquet file a day.
+
+Reads SITESTATS_BASE_URL, SITESTATS_API_KEY and SITESTATS_USER_ID; the folder is its
+argument. A day that is there already is left alone, so it may run twice::
+
+    python examples/nightly_parquet.py pages/
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import polars as pl
+
+from sitestats import Client, StatsQuery
+
+
+def main(folder: Path) -> None:
+    """Write yesterday's pages into *folder*."""
+    query = StatsQuery("example.com").fields("pages").on("yesterday").limit(1000)
+    with Client() as client:
+        frames: list[pl.DataFrame] = []
+        day = None
+        for website in client.websites.list():
+            stats = client.stats.get(query.website(website.hostname))
+            if stats.pages.truncated:
+                print(f"{website.hostname}: more pages than the service lists")
+            day = stats.end.date() if stats.end else None
+            hostname = pl.lit(website.hostname).alias("hostname")
+            frames.append(stats.pages.to_polars().select(hostname, pl.all()))
+    target = folder / f"{day}.parquet"
+    if target.exists():
+        print(f"{target.name} is there already")
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    pages = pl.concat(frames)
+    # Under another name first: a job that is ended half way leaves no half file.
+    unfinished = target.with_suffix(".unfinished")
+    pages.write_parquet(unfinished)
+    unfinished.rename(target)
+    print(f"{target.name}: {pages.height} pages of {len(frames)} websites")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,36 @@
+"""An operator: make the websites of a TOML file exist, each once.
+
+Reads SITESTATS_BASE_URL, SITESTATS_API_KEY and SITESTATS_USER_ID; the file is its
+argument. Adding can cost money, so it shows the plan and adds only with ``--yes``::
+
+    python examples/provision.py websites.toml
+    python examples/provision.py websites.toml --yes
+
+It keeps a journal beside the file: run it again after anything that ended it, and no
+website is sent twice.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from sitestats import Client, WebsiteSpec
+
+
+def main(file: Path, *, really: bool) -> int:
+    """Add what is missing; the exit status."""
+    specs = WebsiteSpec.load(file)
+    with Client() as client:
+        plan = client.websites.plan(specs)
+        print(plan)
+        if not really:
+            print("Nothing was added: this was the plan. Run it with --yes.")
+            return 0
+        report = client.websites.ensure(specs, journal=file.with_suffix(".journal"))
+        print(report)
+    return 0 if report.complete else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), really="--yes" in sys.argv[2:]))

@@ -1,0 +1,44 @@
+"""An analyst: a digest of last week against the week before, as text for a mail.
+
+Reads SITESTATS_BASE_URL and SITESTATS_API_KEY; the host name is its argument::
+
+    python examples/weekly_digest.py example.com
+"""
+
+from __future__ import annotations
+
+import sys
+
+from sitestats import Client, StatsQuery
+
+
+def main(hostname: str) -> None:
+    """Print the digest of *hostname*."""
+    query = (
+        StatsQuery(hostname)
+        .fields("pageviews", "visitors", "pages", "referrers")
+        .last(days=7)
+        .limit(100)
+    )
+    with Client() as client:
+        week = client.stats.compare(query)
+
+    print(f"{hostname}, the last seven days\n")
+    for name, change in week.totals.items():
+        grown = "" if change.percent is None else f" ({change.percent:+.0f} %)"
+        print(f"{change.now or 0:>8,.0f} {name}{grown}")
+    print("\nread most")
+    for page in week.now.pages[:5]:
+        print(f"{page.pageviews:>8,} {page.value}")
+    print("\nnew or growing")
+    growing = sorted(
+        week["referrers"].of("new", "up"),
+        key=lambda referrer: referrer.visitors.absolute or 0,
+        reverse=True,
+    )
+    for referrer in growing[:5]:
+        print(f"{referrer.visitors.absolute or 0:>+8,.0f} {referrer.value or '(none)'}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
