@@ -10,7 +10,7 @@ is made when the application starts, and closed when it stops.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -26,7 +26,7 @@ from sitestats import (
 
 
 @asynccontextmanager
-async def with_client(app: FastAPI) -> AsyncIterator[None]:
+async def with_client(app: FastAPI) -> AsyncGenerator[None, None]:
     """Keep a client for as long as the application runs."""
     async with AsyncClient(total_timeout=10.0) as client:
         app.state.client = client
