@@ -310,6 +310,9 @@ class Sender:
                 body = call.body(response.status_code, headers)
                 for piece in stream:
                     body.feed(piece)
+                if slot.overdue:
+                    # A body without a length ends where its connection does.
+                    raise EOFError
                 return HttpResponse(response.status_code, headers, body.finish())
             finally:
                 stream.close()
