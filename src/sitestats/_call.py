@@ -80,6 +80,10 @@ class Call:
             body.expect(headers.get("content-length"))
         return body
 
+    def leave_connection(self) -> None:
+        """Have the connection closed after this answer, good as it is."""
+        self._turn.last = True
+
     def strip(self, error: BaseException) -> None:
         """Take the frames from *error*, which goes on as it is: they hold the key."""
         link: BaseException | None = error

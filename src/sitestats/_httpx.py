@@ -30,6 +30,7 @@ from ._headers import incoming_headers, outgoing_headers
 from ._inflate import CorruptError, TooLargeError
 from ._pool import AsyncPool, NoTurnError, Pool, Turn
 from ._slot import AsyncSlot, Slot
+from ._surplus import has_surplus
 from ._tls import trusting
 from ._watchdog import Watchdog
 from ._wire import HttpRequest, HttpResponse
@@ -313,6 +314,8 @@ class Sender:
                 if slot.overdue:
                     # A body without a length ends where its connection does.
                     raise EOFError
+                if has_surplus(slot.transport):
+                    call.leave_connection()
                 return HttpResponse(response.status_code, headers, body.finish())
             finally:
                 stream.close()
@@ -411,6 +414,8 @@ class AsyncSender:
             async for piece in pieces:
                 body.feed(piece)
             whole = True
+            if has_surplus(slot.transport):
+                call.leave_connection()
             return HttpResponse(response.status_code, headers, body.finish())
         finally:
             if whole:

@@ -69,7 +69,7 @@ class _ThreadGate:
 class Turn(Generic[T]):
     """One use of a slot, from waiting for it to giving it back."""
 
-    __slots__ = ("clean", "fresh", "gate", "slot", "spare", "waited")
+    __slots__ = ("clean", "fresh", "gate", "last", "slot", "spare", "waited")
 
     def __init__(self, *, fresh: bool = False) -> None:
         self.fresh = fresh
@@ -78,6 +78,8 @@ class Turn(Generic[T]):
         """The slot while it is in use."""
         self.waited = 0.0
         """Seconds spent waiting for a slot."""
+        self.last = False
+        """Whether its slot must not be used again, however well this ends."""
         self.clean = False
         self.gate: _Gate | None = None
         self.spare: list[T] = []
@@ -218,7 +220,7 @@ class Pool(Generic[T]):
             if slot is None:
                 slot = turn.slot = self._make()
             result = work(slot)
-            turn.clean = True
+            turn.clean = not turn.last
             return result
         finally:
             try:
@@ -330,7 +332,7 @@ class AsyncPool(Generic[T]):
             if slot is None:
                 slot = turn.slot = self._make()
             result = await work(slot)
-            turn.clean = True
+            turn.clean = not turn.last
             return result
         finally:
             book.leave(turn)
