@@ -15,8 +15,13 @@ from ._errors import (
 )
 from ._inflate import Body, CorruptError, TooLargeError
 from ._pool import Turn
-from ._settings import Settings
-from ._wire import HttpRequest
+from ._scrub import (
+    body_without_secrets,
+    headers_without_secrets,
+    without_secrets,
+)
+from ._settings import Secret, Settings
+from ._wire import HttpRequest, HttpResponse
 
 _WITHOUT_BODY: Final = {204, 304}
 """With these a length is that of a body that would come with another status."""
@@ -80,6 +85,16 @@ class Call:
             body.expect(headers.get("content-length"))
         return body
 
+    def received(
+        self, status: int, headers: Mapping[str, str], body: bytes
+    ) -> HttpResponse:
+        """The whole answer, without credentials that it repeats."""
+        return HttpResponse(
+            status,
+            headers_without_secrets(headers, self._secrets),
+            body_without_secrets(body, self._secrets),
+        )
+
     def leave_connection(self) -> None:
         """Have the connection closed after this answer, good as it is."""
         self._turn.last = True
@@ -128,7 +143,8 @@ class Call:
         """The error for a body that is not taken."""
         if isinstance(error, CorruptError):
             return ResponseError(
-                f"the body of the answer to {self.request} can't be read: {error}",
+                f"the body of the answer to {self.request} can't be read: "
+                f"{without_secrets(str(error), self._secrets)}",
                 request=self.request,
             )
         return ResponseTooLargeError(
@@ -136,6 +152,10 @@ class Call:
             f"{self._settings.max_response_bytes:,} bytes; it was not read on",
             request=self.request,
         )
+
+    @property
+    def _secrets(self) -> tuple[Secret | None, ...]:
+        return (self._settings.api_key, self._settings.user_id)
 
     @property
     def _origin(self) -> str:
@@ -148,9 +168,7 @@ class Call:
         text = texts[0] if texts else type(error).__name__
         if texts and texts[-1] not in text:
             text = f"{text} ({texts[-1]})"
-        for secret in (self._settings.api_key, self._settings.user_id):
-            if secret is not None:
-                text = text.replace(secret.reveal(), "…")
+        text = without_secrets(text, self._secrets)
         return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}…"
 
 

@@ -316,7 +316,7 @@ class Sender:
                     raise EOFError
                 if has_surplus(slot.transport):
                     call.leave_connection()
-                return HttpResponse(response.status_code, headers, body.finish())
+                return call.received(response.status_code, headers, body.finish())
             finally:
                 stream.close()
         finally:
@@ -416,7 +416,7 @@ class AsyncSender:
             whole = True
             if has_surplus(slot.transport):
                 call.leave_connection()
-            return HttpResponse(response.status_code, headers, body.finish())
+            return call.received(response.status_code, headers, body.finish())
         finally:
             if whole:
                 await stream.aclose()
