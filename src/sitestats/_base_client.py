@@ -179,7 +179,10 @@ class BaseClient(Generic[TransportT, SenderT]):
         return self._view(settings, self._sender, own_transport=self._has_own_transport)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({str(self._settings.base)!r})"
+        # A debugger shows one whose arguments were refused, too.
+        settings: Settings | None = getattr(self, "_settings", None)
+        shown = "" if settings is None else repr(str(settings.base))
+        return f"{type(self).__name__}({shown})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         settings = self._settings
