@@ -97,6 +97,8 @@ class Slot(Generic[TransportT]):
 
     def close(self) -> None:
         """Close the connection; a transport that we were given stays open."""
+        # An interrupt may have come before the call could do it.
+        self.watchdog.unwatch(self)
         self._close_handshaking()
         if not self.is_shared:
             with suppress(Exception):
