@@ -1,0 +1,233 @@
+"""Cases: bodies that are not what the service's document says."""
+
+from __future__ import annotations
+
+import json
+
+from .answers import FRAME, GOOD, STATS, answer, raw, stats
+from .script import Case, Hear, Say, Script
+
+HTML = b"<!doctype html><html><body><h1>Welcome</h1></body></html>"
+_DEEP = 10_000
+
+
+def _body(body: bytes, *headers: str, status: str = "200 OK") -> tuple[Script, ...]:
+    return ((Hear(), Say(answer(body, *headers, status=status))),)
+
+
+def _changed(**changes: object) -> tuple[Script, ...]:
+    return _body(stats(**changes))
+
+
+TYPES = (
+    Case(
+        "answers as it should",
+        "a good answer",
+        _body(GOOD),
+        "value",
+    ),
+    Case(
+        "calls JSON text",
+        "good JSON as `text/plain`",
+        _body(GOOD, "Content-Type: text/plain"),
+        "value",
+    ),
+    Case(
+        "names no content type",
+        "good JSON as nothing at all",
+        _body(GOOD, "Content-Type:"),
+        "value",
+    ),
+    Case(
+        "sends HTML with 200",
+        "a page in place of the data",
+        _body(HTML, "Content-Type: text/html"),
+        "ResponseError",
+    ),
+    Case(
+        "sends HTML as JSON",
+        "a page that calls itself JSON",
+        _body(HTML),
+        "ResponseError",
+    ),
+    Case(
+        "sends nothing with 200",
+        "an empty body",
+        _body(b""),
+        "ResponseError",
+    ),
+    Case(
+        "sends 204",
+        "no content",
+        ((Hear(), Say(b"HTTP/1.1 204 No Content\r\n\r\n")),),
+        "ResponseError",
+    ),
+    Case(
+        "sends a part",
+        "206 with half of the body",
+        _body(GOOD[:40], "Content-Range: bytes 0-39/500", status="206 Partial Content"),
+        "ResponseError",
+    ),
+    Case(
+        "sends 304",
+        "not modified, though nobody asked for that",
+        ((Hear(), Say(b"HTTP/1.1 304 Not Modified\r\n\r\n")),),
+        "ResponseError",
+    ),
+)
+
+TEXT = (
+    Case(
+        "sends invalid UTF-8",
+        "a lone 0xFF within a string",
+        _body(stats(timezone="?").replace(b'"?"', b'"\xff"')),
+        "ResponseError",
+    ),
+    Case(
+        "sends JSON in Latin-1",
+        "`charset=iso-8859-1`, and an é as one byte",
+        _body(
+            stats(url="?").replace(b'"?"', b'"caf\xe9"'),
+            "Content-Type: application/json; charset=iso-8859-1",
+        ),
+        "ResponseError",
+    ),
+    Case(
+        "sends a byte order mark",
+        "good JSON after the three bytes of a mark",
+        _body(b"\xef\xbb\xbf" + GOOD),
+        "value",
+    ),
+    Case(
+        "cuts the JSON",
+        "half of the JSON, with the right length",
+        _body(GOOD[: len(GOOD) // 2]),
+        "ResponseError",
+    ),
+    Case(
+        "sends two documents",
+        "good JSON twice in a row",
+        _body(GOOD + GOOD),
+        "ResponseError",
+    ),
+    Case(
+        "sends JSON nested 10,000 deep",
+        "arrays within arrays in an unknown key",
+        _body(stats(deep="?").replace(b'"?"', b"[" * _DEEP + b"]" * _DEEP)),
+        "ResponseError",
+    ),
+    Case(
+        "sends nothing but brackets",
+        "100,000 opening brackets",
+        _body(b"[" * 100_000),
+        "ResponseError",
+    ),
+    Case(
+        "repeats a key",
+        "`pageviews` twice, with two values, of which the last counts",
+        _body(raw(b'1, "pageviews": 3')),
+        "value",
+    ),
+    Case(
+        "sends a lone surrogate",
+        r"`\ud800` in a value that is only shown",
+        _body(stats(url="\ud800")),
+        "value",
+    ),
+)
+
+VALUES = (
+    Case("counts with NaN", "`NaN` as a count", _body(raw(b"NaN")), "ResponseError"),
+    Case(
+        "counts to infinity",
+        "`-Infinity` as a count",
+        _body(raw(b"-Infinity")),
+        "ResponseError",
+    ),
+    Case(
+        "counts to 1e400",
+        "a number that no float holds",
+        _body(raw(b"1e400")),
+        "ResponseError",
+    ),
+    Case(
+        "counts with 5,000 digits",
+        "a whole number that Python refuses to read",
+        _body(raw(b"9" * 5000)),
+        "ResponseError",
+    ),
+    Case(
+        "counts beyond 64 bits",
+        "a whole number of 22 digits",
+        _body(raw(b"3" + b"0" * 21)),
+        "value",
+        has={"pageviews": 3 * 10**21},
+    ),
+    Case("counts with a float", "`3.0`", _body(raw(b"3.0")), "ResponseError"),
+    Case("counts with a string", '`"3"`', _body(raw(b'"3"')), "ResponseError"),
+    Case("counts with null", "`null`", _body(raw(b"null")), "ResponseError"),
+    Case("counts with true", "`true`", _body(raw(b"true")), "ResponseError"),
+    Case(
+        "leaves out what was asked",
+        "an answer without the requested field",
+        _body(json.dumps(FRAME).encode()),
+        "ResponseError",
+    ),
+    Case(
+        "answers for another website",
+        "another host name than asked",
+        _changed(hostname="other.example"),
+        "ResponseError",
+    ),
+    Case(
+        "answers with an array",
+        "`[]` in place of the object",
+        _body(b"[]"),
+        "ResponseError",
+    ),
+    Case(
+        "answers with a string",
+        "a string in place of the object",
+        _body(b'"pageviews"'),
+        "ResponseError",
+    ),
+    Case(
+        "answers with null",
+        "`null` in place of the object",
+        _body(b"null"),
+        "ResponseError",
+    ),
+    Case(
+        "adds what nobody asked",
+        "unknown keys and fields, which are kept",
+        _changed(novelty=[1, {"a": None}], visitors="many"),
+        "value",
+    ),
+    Case(
+        "lists no websites",
+        "an object without `websites`",
+        _body(b'{"success": true}'),
+        "ResponseError",
+        call="list",
+    ),
+    Case(
+        "lists websites as text",
+        "websites that are strings",
+        _body(b'{"success": true, "websites": ["example.com"]}'),
+        "ResponseError",
+        call="list",
+    ),
+    Case(
+        "wraps JSONP in another call",
+        "a script that calls something else",
+        _body(b"steal(" + GOOD + b")", "Content-Type: text/javascript"),
+        "ResponseError",
+        call="jsonp",
+    ),
+    Case(
+        "reverses the order of its keys",
+        "the same answer from its end",
+        _body(json.dumps(dict(reversed(STATS.items()))).encode()),
+        "value",
+    ),
+)

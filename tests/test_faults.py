@@ -1,0 +1,225 @@
+"""A hostile network: every case of the fault server, with every client."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import leaks
+import sitestats
+from faults import AUTHORITY, CASES, Case, FaultServer
+from faults.answers import MIB, answer
+from faults.script import (
+    Drip,
+    Finish,
+    Flood,
+    Hear,
+    Pause,
+    Reflect,
+    Reset,
+    Say,
+    Script,
+    Secure,
+    Silence,
+)
+from ways import API_KEY, USER_ID, WAYS, Run, run_cases
+
+MARGIN = 10.0
+"""Seconds that a busy machine may add to a limit."""
+
+
+class Runs:
+    """The runs of the selected cases, each way; made when first asked for."""
+
+    def __init__(self, selected: set[str]) -> None:
+        self._cases = [case for case in CASES if case.name in selected]
+        self._runs: dict[str, dict[str, Run]] = {}
+        self._servers: dict[str, FaultServer] = {}
+
+    def get(self, way: str) -> tuple[dict[str, Run], FaultServer]:
+        """What came of the cases, and the server that they met."""
+        if way not in self._runs:
+            with FaultServer(self._cases) as server:
+                self._runs[way] = run_cases(way, self._cases, server)
+            self._servers[way] = server
+        return self._runs[way], self._servers[way]
+
+
+@pytest.fixture(scope="module")
+def runs(request: pytest.FixtureRequest) -> Runs:
+    """The runs of those cases that this session's tests are about."""
+    items = (
+        item for item in request.session.items if isinstance(item, pytest.Function)
+    )
+    specs = (item.callspec for item in items if hasattr(item, "callspec"))
+    cases = [spec.params.get("case") for spec in specs]
+    return Runs({case.name for case in cases if isinstance(case, Case)})
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("way", WAYS)
+def test_each_case_gives_what_the_table_says(runs: Runs, way: str, case: Case) -> None:
+    """One error class or the value, after so many tries, within the limit, and
+    without a word of the credentials.
+    """
+    results, server = runs.get(way)
+    run, place = results[case.name], server[case.name]
+    assert run.gave == case.gives, run.error
+    assert place.tries == case.tries
+    assert run.seconds < case.limit + MARGIN
+    for name, value in case.has.items():
+        assert getattr(run.error or run.value, name) == value
+    if run.error is not None:
+        assert len(str(run.error)) < 2_000
+        assert str(run.error).replace("\n", "").isprintable()
+    if run.error is not None and case.call != "post much":
+        shown = leaks.shown_by(run.error)
+        assert API_KEY not in shown
+        assert USER_ID not in shown
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_nothing_goes_to_another_origin(runs: Runs, way: str) -> None:
+    """No redirect is followed, and no cookie comes back."""
+    _, server = runs.get(way)
+    assert server.elsewhere.tries == 0
+    assert not any(b"ookie" in one for place in server for one in place.requests)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_floods_are_not_read_on(runs: Runs, way: str) -> None:
+    """Of what never ends little more is taken than the limit."""
+    _, server = runs.get(way)
+    for place in server:
+        if place.case.gives == "ResponseTooLargeError":
+            assert place.said < 16 * MIB
+
+
+def test_the_table_is_long_and_its_names_are_unique() -> None:
+    """No case hides another, and none is left out of the table."""
+    assert len(CASES) >= 60
+    assert len({case.name for case in CASES}) == len(CASES)
+    gives = {case.gives for case in CASES} - {"value"}
+    assert all(issubclass(getattr(sitestats, name), Exception) for name in gives)
+
+
+@pytest.fixture
+def observe() -> Iterator[Any]:
+    """Serves one script and tells what a plain socket sees of it."""
+
+    def see(script: Script, *, secure: bool = False) -> tuple[bytes, str]:
+        with FaultServer([Case("one", "", (script,), "value")]) as server:
+            try:
+                plain = socket.create_connection(("127.0.0.1", server["one"].port), 0.5)
+            except ConnectionResetError:
+                return b"", "reset"
+            with plain:
+                if not secure:
+                    return _observed(plain)
+                with _secured(plain) as sock:
+                    return _observed(sock)
+
+    return see
+
+
+def _secured(plain: socket.socket) -> socket.socket:
+    context = ssl.create_default_context(cafile=AUTHORITY)
+    return context.wrap_socket(plain, server_hostname="127.0.0.1")
+
+
+def _observed(sock: socket.socket) -> tuple[bytes, str]:
+    """All bytes within a second, and how they ended."""
+    data, until = b"", time.monotonic() + 1.0
+    try:
+        sock.sendall(b"GET /x HTTP/1.1\r\nHost: h\r\n\r\n")
+        while time.monotonic() < until:
+            piece = sock.recv(65536)
+            if not piece:
+                return data, "end"
+            data += piece
+    except TimeoutError:
+        return data, "silence"
+    except ConnectionError:
+        return data, "reset"
+    return data, "more"
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        ((Hear(), Say(b"abc"), Finish()), (b"abc", "end")),
+        ((Hear(), Say(b"abc"), Pause(0.1), Reset()), (b"abc", "reset")),
+        ((Reset(),), (b"", "reset")),
+        ((Hear(), Say(b"abc"), Silence()), (b"abc", "silence")),
+        ((Hear(), Drip(b"abc", 0.05), Finish()), (b"abc", "end")),
+        ((Hear(), Flood(b"ab", 3), Finish()), (b"ababab", "end")),
+        (
+            (Hear(), Reflect(b"<", b">", within_a_line=True), Finish()),
+            (b"<GET /x HTTP/1.1 Host: h  >", "end"),
+        ),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_the_server_does_what_its_script_says(
+    observe: Any, script: Script, expected: tuple[bytes, str]
+) -> None:
+    """A plain socket sees the bytes of a script, and its kind of end."""
+    assert observe(script) == expected
+
+
+def test_the_server_never_ends_what_it_should_not(observe: Any) -> None:
+    """A flood is still going on when nobody wants it any more."""
+    data, end = observe((Hear(), Flood(b"x" * 1000, 1_000_000)))
+    assert end == "more"
+    assert len(data) > MIB
+
+
+def test_the_server_speaks_tls(observe: Any) -> None:
+    """The good certificate is good, and each other one is refused by OpenSSL."""
+    script = (Hear(), Say(answer()), Finish())
+    assert observe((Secure(), *script), secure=True) == (answer(), "end")
+    for name, reason in (
+        ("expired", "expired"),
+        ("foreign", "unable to get local issuer"),
+        ("elsewhere", "IP address mismatch"),
+    ):
+        with pytest.raises(ssl.SSLCertVerificationError, match=reason):
+            observe((Secure(name), *script), secure=True)
+
+
+def test_the_server_counts_and_turns() -> None:
+    """Each visit takes the next script, on a kept connection too; the last stays."""
+    case = Case(
+        "three", "", ((Hear(), Say(b"1")), (Hear(), Say(b"2")), (Hear(), Reset())), ""
+    )
+    request = b"GET / HTTP/1.1\r\n\r\n"
+    with FaultServer([case]) as server:
+        place = server["three"]
+        with socket.create_connection(("127.0.0.1", place.port), 5) as sock:
+            for expected in (b"1", b"2"):
+                sock.sendall(request)
+                assert sock.recv(10) == expected
+        for _ in range(2):
+            with socket.create_connection(("127.0.0.1", place.port), 5) as sock:
+                sock.sendall(request)
+                with pytest.raises(ConnectionResetError):
+                    sock.recv(10)
+    assert place.tries == 4
+    assert place.requests == [request] * 4
+
+
+def test_nobody_listens_where_nobody_should() -> None:
+    """The port that refuses refuses, and the full queue takes nobody in."""
+    cases = [case for case in CASES if case.listens != "yes" and case.call == "get"]
+    with FaultServer(cases) as server:
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", server["refuses"].port), 5)
+        with pytest.raises(TimeoutError):
+            socket.create_connection(
+                ("127.0.0.1", server["drops the handshake"].port), 0.5
+            )

@@ -1,0 +1,730 @@
+"""Living with real programs: loops, threads, forks, interrupts, proxies."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import multiprocessing
+import os
+import pickle
+import signal
+import ssl
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Coroutine, Generator, Iterator
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from types import FrameType
+from typing import Any, Self
+
+import anyio
+import pytest
+import trio
+
+import sitestats
+from faults import AUTHORITY, CASES, FaultServer, Place
+from faults.answers import answer, failure
+from faults.script import Case, Finish, Hear, Say, Secure, Silence
+from middleman import Middleman
+from sitestats import (
+    AsyncClient,
+    Client,
+    ClientClosedError,
+    ConnectionFailedError,
+    NotFoundError,
+    RequestTimeoutError,
+    RetryPolicy,
+    StatsQuery,
+)
+from ways import API_KEY, QUERY, QUICK, ask_in_another_process, fail_in_another_process
+
+PACKAGE = str(Path(sitestats.__file__).parent)
+PLENTY = 60.0
+"""Seconds after which something hangs, however busy the machine is."""
+
+GOOD = Case("good", "", ((Hear(), Say(answer())),), "value")
+TLS = Case(
+    "tls",
+    "",
+    ((Secure(), Hear(), Say(answer()), Finish()),),
+    "value",
+    options={"scheme": "https"},
+)
+SILENT = Case("silent", "", ((Silence(),),), "")
+FLAKY = Case(
+    "flaky",
+    "",
+    ((Hear(), Say(failure("503 Later", error="later"))), (Hear(), Say(answer()))),
+    "",
+    cycles=True,
+)
+
+
+@pytest.fixture
+def server() -> Iterator[FaultServer]:
+    """Serves the four cases of these tests."""
+    with FaultServer([GOOD, TLS, SILENT, FLAKY]) as server:
+        yield server
+
+
+@pytest.fixture
+def good(server: FaultServer) -> Place:
+    """Where every answer is good."""
+    return server["good"]
+
+
+def options(**changes: Any) -> dict[str, Any]:
+    """What most clients here are made with."""
+    return {"api_key": API_KEY, "proxy": None, "retries": QUICK, **changes}
+
+
+def open_files() -> int:
+    """How many files this process has open."""
+    gc.collect()
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+with_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+
+
+# --- event loops ------------------------------------------------------------------
+
+
+async def ask(client: AsyncClient) -> int:
+    """Ask once, and give the number that every good answer has."""
+    return (await client.stats.get(QUERY)).pageviews
+
+
+def test_two_loops_one_after_the_other(good: Place) -> None:
+    """One async client serves a second asyncio.run, a trio.run, and a third."""
+    client = AsyncClient(good.origin, **options())
+    for backend in ("asyncio", "asyncio", "trio", "asyncio", "trio"):
+        assert anyio.run(ask, client, backend=backend) == 3
+    asyncio.run(client.aclose())
+
+
+@on_linux
+def test_loops_that_ended_leave_no_files_open(good: Place) -> None:
+    """Connections of ended loops are closed, not collected."""
+    client = AsyncClient(good.origin, **options())
+    asyncio.run(ask(client))
+    before = open_files()
+    for _ in range(20):
+        asyncio.run(ask(client))
+    assert open_files() <= before
+    asyncio.run(client.aclose())
+
+
+def test_one_loop_that_runs_now_and_then(good: Place) -> None:
+    """Cells of a notebook share a loop, and the client keeps its connection."""
+    with asyncio.Runner() as runner:
+        client = AsyncClient(good.origin, **options())
+        for _ in range(5):
+            assert runner.run(ask(client)) == 3
+        runner.run(client.aclose())
+    assert good.connections == 1
+
+
+def test_the_blocking_client_in_a_running_loop(good: Place) -> None:
+    """A notebook's loop is running, and the blocking client works in it."""
+
+    async def cell() -> int:
+        with Client(good.origin, **options()) as client:
+            return client.stats.get(QUERY).pageviews
+
+    assert asyncio.run(cell()) == 3
+    assert trio.run(cell) == 3
+
+
+def test_loops_of_many_threads_at_once(good: Place) -> None:
+    """Ten threads, each with a loop of its own, share one async client."""
+    client = AsyncClient(good.origin, **options())
+
+    async def several() -> list[int]:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(ask(client)) for _ in range(10)]
+        return [task.result() for task in tasks]
+
+    with ThreadPoolExecutor(10) as pool:
+        runs = [pool.submit(asyncio.run, several()) for _ in range(10)]
+        assert [run.result(PLENTY) for run in runs] == [[3] * 10] * 10
+    asyncio.run(client.aclose())
+
+
+# --- threads ----------------------------------------------------------------------
+
+
+def test_fifty_threads(good: Place) -> None:
+    """Fifty threads share a client of five connections, and no answer is mixed up."""
+    begin = threading.Barrier(50)
+
+    def work(client: Client) -> list[int]:
+        begin.wait(PLENTY)
+        return [client.stats.get(QUERY).pageviews for _ in range(5)]
+
+    with (
+        Client(good.origin, max_connections=5, **options()) as client,
+        ThreadPoolExecutor(50) as pool,
+    ):
+        runs = [pool.submit(work, client) for _ in range(50)]
+        assert [run.result(PLENTY) for run in runs] == [[3] * 5] * 50
+    assert good.connections <= 5
+
+
+def test_closing_while_others_use_it(good: Place) -> None:
+    """Threads that are interrupted by close get an answer or a clear error."""
+
+    def work(client: Client) -> str:
+        try:
+            while True:
+                assert client.stats.get(QUERY).pageviews == 3
+        except (ClientClosedError, ConnectionFailedError) as error:
+            return type(error).__name__
+
+    with ThreadPoolExecutor(10) as pool:
+        client = Client(good.origin, max_connections=3, **options())
+        runs = [pool.submit(work, client) for _ in range(10)]
+        while good.tries < 50:
+            time.sleep(0.001)
+        client.close()
+        assert {run.result(PLENTY) for run in runs} == {"ClientClosedError"}
+
+
+# --- processes --------------------------------------------------------------------
+
+FORK = """
+import os, signal, sys, threading
+from ways import QUERY
+from sitestats import Client
+
+def ask(client):
+    assert client.stats.get(QUERY).pageviews == 3
+
+client = Client(sys.argv[1], proxy=None, max_connections=2)
+ask(client)
+stop = threading.Event()
+def work():
+    while not stop.is_set():
+        ask(client)
+threads = [threading.Thread(target=work) for _ in range(int(sys.argv[2]))]
+for thread in threads:
+    thread.start()
+for _ in range(10):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)
+        ask(client)
+        ask(client)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    ask(client)
+stop.set()
+for thread in threads:
+    thread.join()
+client.close()
+print("done")
+"""
+
+FORK_ASYNC = """
+import asyncio, os, signal, sys
+from ways import QUERY
+from sitestats import AsyncClient
+
+async def ask():
+    assert (await client.stats.get(QUERY)).pageviews == 3
+
+client = AsyncClient(sys.argv[1], proxy=None)
+with asyncio.Runner() as runner:
+    runner.run(ask())
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)
+        asyncio.run(ask())
+        asyncio.run(ask())
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    runner.run(ask())
+    runner.run(client.aclose())
+print("done")
+"""
+
+
+def run_script(script: str, *args: str, **variables: str) -> str:
+    """What a script prints that runs in a process of its own, warnings as errors."""
+    result = subprocess.run(
+        # Forking beside threads is what is tried here; Python warns of that alone.
+        [
+            sys.executable,
+            "-W",
+            "error",
+            "-W",
+            "ignore:This process",
+            "-c",
+            script,
+            *args,
+        ],
+        cwd=Path(__file__).parent,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        timeout=PLENTY,
+        check=False,
+    )
+    assert result.stderr == ""
+    return result.stdout
+
+
+@with_fork
+@pytest.mark.parametrize("threads", ["0", "4"])
+def test_fork_with_a_live_pool(good: Place, threads: str) -> None:
+    """Children and their parent each ask over connections of their own, also when
+    other threads are in the middle of calls.
+    """
+    assert run_script(FORK, good.origin, threads) == "done\n"
+
+
+@with_fork
+def test_fork_between_two_runs_of_a_loop(good: Place) -> None:
+    """A child runs loops of its own with the client of its parent."""
+    assert run_script(FORK_ASYNC, good.origin) == "done\n"
+    # The child's two loops and the parent's one.
+    assert good.connections == 3
+
+
+def test_spawned_processes(good: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Queries, clients, models and errors cross over to a spawned process and back."""
+    monkeypatch.setenv("SITESTATS_BASE_URL", good.origin)
+    monkeypatch.setenv("SITESTATS_API_KEY", API_KEY)
+    client, query = Client(proxy=None), QUERY.last(days=3)
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=spawn) as pool:
+        stats = pool.submit(ask_in_another_process, client, query).result(PLENTY)
+        failed = pool.submit(fail_in_another_process).exception(PLENTY)
+    assert stats.pageviews == 3
+    assert stats.query == query
+    assert isinstance(failed, NotFoundError)
+    assert failed.status == 404
+    assert API_KEY.encode() in good.requests[0]
+
+
+def test_values_survive_pickling(good: Place) -> None:
+    """A result is the same after a round trip, with its query and its bytes."""
+    with Client(good.origin, **options()) as client:
+        stats = client.stats.get(QUERY)
+    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        copy = pickle.loads(pickle.dumps(stats, protocol))
+        assert copy == stats
+        assert copy.query == QUERY
+        assert copy.body == stats.body
+
+
+# --- cancellation -----------------------------------------------------------------
+
+
+class CancelledAt:
+    """Runs a coroutine, and has *cancel* called at its *step*-th suspension."""
+
+    def __init__(
+        self, work: Coroutine[Any, Any, Any], step: int, cancel: Callable[[], object]
+    ) -> None:
+        self._work = work
+        self._step = step
+        self._cancel = cancel
+        self.steps = 0
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        work, error, value = self._work, None, None
+        while True:
+            try:
+                trap = work.send(value) if error is None else work.throw(error)
+            except StopIteration as done:
+                return done.value
+            self.steps += 1
+            if self.steps == self._step:
+                self._cancel()
+            error = value = None
+            try:
+                value = yield trap
+            except BaseException as thrown:  # noqa: BLE001  it is handed on
+                error = thrown
+
+
+async def cancelled_asyncio(work: Coroutine[Any, Any, Any], step: int) -> bool:
+    """Cancel *work* at *step*; whether it came that far."""
+    # The task is there by then, and not yet.
+    run = CancelledAt(work, step, lambda: task.cancel())  # noqa: PLW0108 - as above
+
+    async def main() -> None:
+        await run
+
+    task = asyncio.create_task(main())
+    await asyncio.wait([task])
+    assert task.cancelled() or task.exception() is None
+    return run.steps >= step
+
+
+async def cancelled_trio(work: Coroutine[Any, Any, Any], step: int) -> bool:
+    """Cancel *work* at *step*; whether it came that far."""
+    with trio.CancelScope() as scope:
+        run = CancelledAt(work, step, scope.cancel)
+        await run
+    return run.steps >= step
+
+
+CANCELLED = {"asyncio": cancelled_asyncio, "trio": cancelled_trio}
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+@pytest.mark.parametrize(
+    ("case", "connected"),
+    [("good", True), ("good", False), ("flaky", True), ("tls", False)],
+)
+def test_cancellation_at_every_await_point(
+    server: FaultServer,
+    backend: str,
+    case: str,
+    connected: bool,  # noqa: FBT001 - pytest passes it by name
+) -> None:
+    """A call that is cancelled at any of its awaits loses no connection for good:
+    with a single one, the next call is answered. Nothing is left open.
+    """
+    place, cancelled = server[case], CANCELLED[backend]
+    context = ssl.create_default_context(cafile=AUTHORITY)
+
+    async def came_to(step: int) -> bool:
+        made = options(max_connections=1, verify=context, total_timeout=PLENTY)
+        async with AsyncClient(place.origin, **made) as client:
+            if connected:
+                assert await ask(client) == 3
+            reached = await cancelled(client.stats.get(QUERY), step)
+            assert await ask(client) == 3
+        return reached
+
+    async def main() -> int:
+        step = 1
+        while await came_to(step):
+            step += 1
+        return step
+
+    before = open_files() if sys.platform == "linux" else 0
+    steps = anyio.run(main, backend=backend)
+    assert steps > (2 if connected else 4)
+    if sys.platform == "linux":
+        assert open_files() <= before
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_cancellation_while_waiting_for_a_connection(
+    server: FaultServer, backend: str
+) -> None:
+    """A call that is cancelled in the queue leaves it, and the others go on."""
+
+    async def main() -> None:
+        made = options(max_connections=1, total_timeout=PLENTY, timeout=PLENTY)
+        async with AsyncClient(server["silent"].origin, **made) as client:
+            async with anyio.create_task_group() as group:
+                for _ in range(5):
+                    group.start_soon(client.stats.get, QUERY)
+                await anyio.sleep(0.05)
+                group.cancel_scope.cancel()
+            assert not client._sender._pool._here().using
+            assert not client._sender._pool._here().waiting
+
+    anyio.run(main, backend=backend)
+
+
+# --- interrupts -------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs an alarm")
+def test_ctrl_c_ends_a_silent_call(server: FaultServer) -> None:
+    """Ctrl-C gets through while the server is silent, and the client lives on."""
+
+    def press(_signal: int, _frame: FrameType | None) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    before = signal.signal(signal.SIGALRM, press)
+    try:
+        made = options(max_connections=1, timeout=PLENTY, total_timeout=PLENTY)
+        with Client(server["silent"].origin, **made) as client:
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            with pytest.raises(KeyboardInterrupt):
+                client.stats.get(QUERY)
+            hasty = client.with_options(timeout=0.1, retries=0)
+            with pytest.raises(RequestTimeoutError):
+                hasty.stats.get(QUERY)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+# An interrupt that comes while httpcore has just taken a lock of its own, and has
+# not come back from that, leaves the lock locked: nobody above it can mend that.
+NOT_HERE = ("test_living.py", "httpcore/_synchronization.py")
+
+
+class Interrupt:
+    """Raises KeyboardInterrupt at the *n*-th place where Python may.
+
+    It looks for signals when a function begins and after each call, which is
+    when a profiler is told. *everywhere* counts the libraries below too.
+    """
+
+    def __init__(self, n: int, *, everywhere: bool) -> None:
+        self.left = n
+        self._everywhere = everywhere
+
+    def __enter__(self) -> Self:
+        sys.setprofile(self._look)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.setprofile(None)
+
+    def _look(self, frame: FrameType, event: str, arg: object) -> None:
+        file = frame.f_code.co_filename
+        if event == "c_call" or file.endswith(NOT_HERE):
+            return
+        if self.left and (self._everywhere or file.startswith(PACKAGE)):
+            self.left -= 1
+            if not self.left:
+                raise KeyboardInterrupt
+
+
+# A connection that is just being made is known to nobody yet: the garbage
+# collection closes it.
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize(
+    ("case", "everywhere", "stride"),
+    [("good", False, 1), ("flaky", False, 3), ("good", True, 11), ("tls", True, 31)],
+)
+def test_ctrl_c_anywhere(
+    server: FaultServer,
+    case: str,
+    everywhere: bool,  # noqa: FBT001 - pytest passes it by name
+    stride: int,
+) -> None:
+    """A call that is interrupted at any place loses nothing: with a single
+    connection, the next call is answered.
+    """
+    made = options(max_connections=1, timeout=10.0, total_timeout=10.0)
+    made["retries"] = RetryPolicy(wait_initial=0.0001)
+    with Client(server[case].origin, verify=str(AUTHORITY), **made) as client:
+        assert client.stats.get(QUERY).pageviews == 3
+        place, interrupted = 1, True
+        while interrupted:
+            interrupt = Interrupt(place, everywhere=everywhere)
+            with suppress(KeyboardInterrupt), interrupt:
+                client.stats.get(QUERY)
+            interrupted = not interrupt.left
+            assert client.stats.get(QUERY).pageviews == 3
+            (watchdog,) = client._sender._watchdogs.values()
+            assert not watchdog._watched
+            place += stride
+    assert place > 100
+
+
+# --- closing ----------------------------------------------------------------------
+
+
+def test_a_closed_client_says_so(good: Place) -> None:
+    """After close a call is refused, closing again is nothing, and so is a view."""
+    client = Client(good.origin, **options())
+    view = client.with_options(timeout=1.0)
+    assert client.stats.get(QUERY).pageviews == 3
+    client.close()
+    client.close()
+    for closed in (client, view):
+        with pytest.raises(ClientClosedError, match="closed"):
+            closed.stats.get(QUERY)
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_a_closed_async_client_says_so(good: Place, backend: str) -> None:
+    """After aclose a call is refused, in this loop and in the next."""
+
+    async def main(client: AsyncClient) -> None:
+        await ask(client)
+        await client.aclose()
+        await client.aclose()
+        with pytest.raises(ClientClosedError, match="closed"):
+            await ask(client)
+
+    async def later(client: AsyncClient) -> None:
+        with pytest.raises(ClientClosedError, match="closed"):
+            await ask(client)
+
+    client = AsyncClient(good.origin, **options())
+    anyio.run(main, client, backend=backend)
+    anyio.run(later, client, backend=backend)
+
+
+def test_an_async_client_that_was_never_closed(good: Place) -> None:
+    """Dropped with open connections it warns, while its loop is running."""
+
+    async def main() -> None:
+        client = AsyncClient(good.origin, **options())
+        await ask(client)
+        with pytest.warns(ResourceWarning, match="never closed"):  # noqa: PT031 - as one
+            del client
+            gc.collect()
+
+    asyncio.run(main())
+
+
+NEVER_CLOSED = """
+import sys
+from ways import QUERY
+from sitestats import Client
+client = Client(sys.argv[1], proxy=None)
+client.stats.get(QUERY)
+print("done")
+"""
+
+
+def test_a_program_that_never_closes_its_client_ends(good: Place) -> None:
+    """No thread of the client's keeps a program from ending."""
+    start = time.monotonic()
+    result = subprocess.run(
+        [sys.executable, "-c", NEVER_CLOSED, good.origin],
+        cwd=Path(__file__).parent,
+        capture_output=True,
+        text=True,
+        timeout=PLENTY,
+        check=True,
+    )
+    assert result.stdout == "done\n"
+    assert result.stderr == ""
+    assert time.monotonic() - start < PLENTY
+
+
+# --- proxies and authorities ------------------------------------------------------
+
+VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE")
+
+
+@pytest.fixture
+def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """An environment without proxies and authorities."""
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    return monkeypatch
+
+
+@pytest.fixture(params=["blocking", "asyncio", "trio"])
+def get(request: pytest.FixtureRequest) -> Callable[..., int]:
+    """Asks once, with a client that is made for it."""
+
+    async def get_async(origin: str, made: dict[str, Any]) -> int:
+        async with AsyncClient(origin, **made) as client:
+            return await ask(client)
+
+    def get(origin: str, **changes: Any) -> int:
+        made = {"api_key": API_KEY, "retries": 0, **changes}
+        if request.param != "blocking":
+            return anyio.run(get_async, origin, made, backend=request.param)
+        with Client(origin, **made) as client:
+            return client.stats.get(QUERY).pageviews
+
+    return get
+
+
+@pytest.mark.parametrize("how", ["argument", "environment"])
+def test_a_proxy_forwards_plain_http(
+    get: Callable[..., int], good: Place, environment: pytest.MonkeyPatch, how: str
+) -> None:
+    """A proxy is used that is given, or that the environment names."""
+    with Middleman() as proxy:
+        address = f"http://127.0.0.1:{proxy.port}"
+        environment.setenv("HTTP_PROXY", address if how == "environment" else "")
+        given = {"proxy": address} if how == "argument" else {}
+        assert get(good.origin, **given) == 3
+    assert proxy.heard[0].startswith(b"GET http://127.0.0.1:")
+
+
+@pytest.mark.parametrize("how", ["argument", "environment"])
+def test_a_proxy_tunnels_https_and_learns_nothing(
+    get: Callable[..., int],
+    server: FaultServer,
+    environment: pytest.MonkeyPatch,
+    how: str,
+) -> None:
+    """Through a tunnel the proxy sees a host and a port, and no key."""
+    with Middleman() as proxy:
+        address = f"http://127.0.0.1:{proxy.port}"
+        environment.setenv("HTTPS_PROXY", address if how == "environment" else "")
+        given = {"proxy": address} if how == "argument" else {}
+        assert get(server["tls"].origin, verify=str(AUTHORITY), **given) == 3
+    assert proxy.heard[0].startswith(b"CONNECT 127.0.0.1:")
+    assert API_KEY.encode() not in proxy.heard[0] + proxy.tunnelled
+    assert API_KEY.encode() in server["tls"].requests[0]
+
+
+@pytest.mark.parametrize("how", ["NO_PROXY", "None"])
+def test_no_proxy(
+    get: Callable[..., int], good: Place, environment: pytest.MonkeyPatch, how: str
+) -> None:
+    """NO_PROXY and None each go without the environment's proxy."""
+    with Middleman() as proxy:
+        environment.setenv("HTTP_PROXY", f"http://127.0.0.1:{proxy.port}")
+        environment.setenv("NO_PROXY", "127.0.0.1" if how == "NO_PROXY" else "")
+        given = {"proxy": None} if how == "None" else {}
+        assert get(good.origin, **given) == 3
+    assert proxy.heard == []
+
+
+def test_a_proxy_with_a_password(
+    get: Callable[..., int], server: FaultServer, environment: pytest.MonkeyPatch
+) -> None:
+    """The password goes to the proxy alone, and a wrong one shows in no error."""
+    with Middleman(authorization=b"Basic dXNlcjpwdy0wMTIzNDU2Nzg5") as proxy:
+        for case in ("good", "tls"):
+            origin = server[case].origin
+            address = f"http://user:pw-0123456789@127.0.0.1:{proxy.port}"
+            verify = str(AUTHORITY)
+            assert get(origin, proxy=address, verify=verify) == 3
+            assert b"Proxy-Auth" not in b"".join(server[case].requests)
+        wrong = f"http://user:wrong-0123456@127.0.0.1:{proxy.port}"
+        with pytest.raises(ConnectionFailedError) as caught:
+            get(server["tls"].origin, proxy=wrong, verify=str(AUTHORITY))
+    assert caught.value.maybe_sent is False
+    assert "wrong-0123456" not in f"{caught.value!r} {vars(caught.value)}"
+
+
+def test_a_proxy_that_is_not_there(
+    get: Callable[..., int], good: Place, environment: pytest.MonkeyPatch
+) -> None:
+    """Nothing goes around a proxy that is down."""
+    with Middleman() as proxy:
+        address = f"http://127.0.0.1:{proxy.port}"
+    with pytest.raises(ConnectionFailedError) as caught:
+        get(good.origin, proxy=address)
+    assert caught.value.maybe_sent is False
+    assert good.tries == 0
+
+
+def test_authorities(
+    get: Callable[..., int], server: FaultServer, environment: pytest.MonkeyPatch
+) -> None:
+    """A private authority is trusted by path, by context and by the environment,
+    and by nothing else.
+    """
+    origin = server["tls"].origin
+    with pytest.raises(ConnectionFailedError, match="certificate"):
+        get(origin)
+    assert get(origin, verify=str(AUTHORITY)) == 3
+    assert get(origin, verify=ssl.create_default_context(cafile=AUTHORITY)) == 3
+    assert get(origin, verify=False) == 3
+    environment.setenv("SSL_CERT_FILE", str(AUTHORITY))
+    assert get(origin) == 3
+
+
+def test_every_case_that_is_secure_is_served_by_tls() -> None:
+    """The scheme of a case's address and what is spoken there agree."""
+    assert any(case.secure for case in CASES)
+    assert StatsQuery("example.com") != QUERY

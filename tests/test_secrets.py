@@ -1,0 +1,455 @@
+"""Nothing leaks: a generated key shows nowhere but in the header it is for."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import io
+import os
+import pickle
+import pprint
+import subprocess
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import attrs
+import httpx
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import leaks
+from faults import AUTHORITY, CASES, FaultServer
+from faults.answers import GOOD, answer, stats
+from faults.script import SWIFT, Case, Hear, Say
+from sitestats import (
+    AsyncClient,
+    Client,
+    ConfigurationError,
+    SiteStatsError,
+    SiteStatsWarning,
+)
+from sitestats.emulator import Emulator
+from ways import QUERY, QUICK
+
+BASE = "https://analytics.example"
+LONG = 16
+"""Letters of a generated key: shorter ones may stand in a text by chance."""
+
+keys = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=LONG)
+clients = st.sampled_from([Client, AsyncClient])
+few = settings(
+    max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+def spellings(key: str) -> set[str]:
+    """*key* as it is, and as Python, JSON and bytes would show it."""
+    return {key, repr(key)[1:-1], ascii(key.encode())[2:-1]}
+
+
+def shows(text: str, *secrets: str) -> bool:
+    """Whether any of *secrets* can be read in *text*."""
+    return any(one in text for key in secrets for one in spellings(key))
+
+
+# --- what Python shows of objects -------------------------------------------------
+
+
+def everything_below(thing: Any, depth: int = 5) -> Iterator[Any]:
+    """*thing* and what it holds, without the insides of a secret."""
+    yield thing
+    if not depth or type(thing).__name__ == "Secret":
+        return
+    held = list(vars(thing).values()) if hasattr(thing, "__dict__") else []
+    if attrs.has(type(thing)):
+        held += [getattr(thing, field.name) for field in attrs.fields(type(thing))]
+    if isinstance(thing, dict):
+        held += [*thing.keys(), *thing.values()]
+    elif isinstance(thing, (list, tuple, set, frozenset)):
+        held += list(thing)
+    for one in held:
+        if type(one).__module__.startswith("sitestats") or isinstance(
+            one, (dict, list, tuple, set, frozenset, str, bytes)
+        ):
+            yield from everything_below(one, depth - 1)
+
+
+@few
+@given(keys, keys, clients)
+def test_no_object_shows_a_key(key: str, user: str, cls: Any) -> None:
+    """A client, its views and parts and all they hold can be printed."""
+    client = cls(BASE, api_key=key, user_id=user, proxy=None)
+    for one in (
+        client,
+        client.with_options(timeout=1.0),
+        client.stats,
+        client.websites,
+    ):
+        for thing in everything_below(one):
+            shown = f"{thing} {thing!r} {pprint.pformat(thing)}"
+            assert not shows(shown, key, user), type(thing)
+
+
+@few
+@given(keys, keys, clients)
+def test_no_copy_or_pickle_holds_a_key(key: str, user: str, cls: Any) -> None:
+    """A client with a key of its own can't be pickled or copied, and one with a key
+    of the environment is pickled without it.
+    """
+    client = cls(BASE, api_key=key, user_id=user, proxy=None)
+    for action in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(ConfigurationError) as caught:
+            action(client)
+        assert not shows(leaks.shown_by(caught.value), key, user)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SITESTATS_BASE_URL", BASE)
+        patch.setenv("SITESTATS_API_KEY", key)
+        patch.setenv("SITESTATS_USER_ID", user)
+        data = pickle.dumps(cls(proxy=None))
+        assert key.encode() not in data
+        assert user.encode() not in data
+        assert pickle.loads(data)._settings.api_key.reveal() == key
+
+
+bad_keys = st.one_of(
+    st.builds(
+        lambda a, b, c: a + b + c, keys, st.sampled_from("\n\r\0\t \x7fé☃\ud800"), keys
+    ),
+    st.builds(lambda key: f"{key}\r\nX-Injected: 1", keys),
+    st.builds(lambda key: key.encode(), keys),
+)
+
+
+@few
+@given(bad_keys, clients, st.sampled_from(["api_key", "user_id"]))
+def test_a_key_that_is_refused_is_not_repeated(key: Any, cls: Any, name: str) -> None:
+    """The error for a key that no header carries shows no part of it, not even in
+    the variables of the package's frames.
+    """
+    with pytest.raises(ConfigurationError) as caught:
+        cls(BASE, proxy=None, **{name: key})
+    assert name in str(caught.value)
+    text = key.decode() if isinstance(key, bytes) else key
+    assert not shows(leaks.shown_by(caught.value), text[:LONG])
+
+
+# --- calls that fail --------------------------------------------------------------
+
+FAILING = [
+    case
+    for case in CASES
+    if case.gives != "value" and case.call == "get" and "timeout" not in case.options
+]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[FaultServer]:
+    """Serves what fails at once, and two good answers."""
+    with FaultServer([*FAILING, GOOD_CASE, ODD_CASE]) as server:
+        yield server
+
+
+GOOD_CASE = Case("good", "", ((Hear(), Say(answer())),), "value")
+ODD_CASE = Case("odd", "", ((Hear(), Say(answer(stats(timezone="Asia/Tokyo")))),), "")
+
+
+async def get_async(origin: str, **options: Any) -> Any:
+    """Ask once with an async client."""
+    async with AsyncClient(origin, **options) as client:
+        return await client.stats.get(QUERY.timezone("UTC"))
+
+
+def get(cls: Any, origin: str, **options: Any) -> Any:
+    """Ask once with a client of class *cls*."""
+    options = {"retries": 0, "proxy": None, **options}
+    if cls is AsyncClient:
+        return anyio.run(lambda: get_async(origin, **options))
+    with Client(origin, **options) as client:
+        return client.stats.get(QUERY.timezone("UTC"))
+
+
+@few
+@given(keys, keys, clients, st.sampled_from(FAILING))
+def test_no_failure_shows_a_key(
+    server: FaultServer, key: str, user: str, cls: Any, case: Case
+) -> None:
+    """Neither an error with its chain, its pickle and the variables of our frames
+    nor a log record of any library at any level shows a key.
+    """
+    options = {**SWIFT, **case.options, "api_key": key, "user_id": user}
+    options.pop("scheme", None)
+    with leaks.everything_logged() as lines, pytest.raises(SiteStatsError) as caught:
+        get(cls, server[case.name].origin, verify=str(AUTHORITY), **options)
+    assert not shows(leaks.shown_by(caught.value), key, user)
+    # What a server reflects in its own headers is in httpcore's log of those.
+    if "reflects" not in case.name:
+        assert not shows("\n".join(lines), key, user)
+
+
+@few
+@given(keys, keys, clients)
+def test_no_success_shows_a_key(
+    server: FaultServer, key: str, user: str, cls: Any
+) -> None:
+    """Neither a result nor a warning nor a log record of a good call shows a key,
+    and the header carries it as it is.
+    """
+    with (
+        leaks.everything_logged() as lines,
+        warnings.catch_warnings(record=True) as warned,
+    ):
+        warnings.simplefilter("always")
+        for name in ("good", "odd"):
+            result = get(cls, server[name].origin, api_key=key, user_id=user)
+            parts = [repr(thing) for thing in everything_below(result)]
+            shown = f"{parts} {result.raw()} {pickle.dumps(result)!r}"
+            assert not shows(shown, key, user)
+    assert not shows("\n".join(lines), key, user)
+    assert any(issubclass(one.category, SiteStatsWarning) for one in warned)
+    assert not shows(
+        " ".join(f"{one.message} {vars(one)}" for one in warned), key, user
+    )
+    assert f"Api-Key: {key}\r\n".encode() in server["good"].requests[-1]
+    assert b"User-Id" not in server["good"].requests[-1]
+
+
+@few
+@given(
+    st.text("abcdefghijklmnopqrstuvwxyz0123456789_\"'\\\\<>&%+=", min_size=LONG),
+    clients,
+    st.sampled_from([case for case in FAILING if "reflects" in case.name]),
+)
+def test_no_reflection_shows_a_key(
+    server: FaultServer, key: str, cls: Any, case: Case
+) -> None:
+    """A server that sends back what it was sent gets no key into an error."""
+    with pytest.raises(SiteStatsError) as caught:
+        get(cls, server[case.name].origin, api_key=key)
+    assert not shows(leaks.shown_by(caught.value), key)
+
+
+def test_a_traceback_with_variables_shows_no_key(server: FaultServer) -> None:
+    """What an error reporter makes of an error that nobody caught has no key, as far
+    as the package's own frames go.
+    """
+    key = "sa_api_key_of_a_traceback"
+    try:
+        get(Client, server["resets after the request"].origin, api_key=key)
+    except SiteStatsError as error:
+        report = traceback.TracebackException.from_exception(error, capture_locals=True)
+        ours = [f for f in report.stack if f.filename.startswith(leaks.PACKAGE)]
+        assert len(ours) >= 3
+        assert not shows(str([f.locals for f in ours]), key)
+    else:
+        pytest.fail("nothing was raised")
+
+
+def test_the_search_for_leaks_finds_one() -> None:
+    """The test's own net has no hole: it finds a key in each place it looks."""
+    key = "sa_api_key_that_leaks"
+
+    def holding(secret: str) -> None:
+        raise ValueError("harmless")
+
+    def raising() -> None:
+        try:
+            holding(key)
+        except ValueError as error:
+            raise SiteStatsError("harmless") from error
+
+    for error in (SiteStatsError(key), SiteStatsError("harmless", key)):
+        assert shows(leaks.shown_by(error), key)
+    noted = SiteStatsError("harmless")
+    noted.add_note(key)
+    assert shows(leaks.shown_by(noted), key)
+    with pytest.raises(SiteStatsError) as caught:
+        raising()
+    before, leaks.PACKAGE = leaks.PACKAGE, str(Path(__file__).parent)
+    try:
+        assert shows(leaks.shown_by(caught.value), key)
+    finally:
+        leaks.PACKAGE = before
+    with leaks.everything_logged() as lines:
+        import logging
+
+        logging.getLogger("httpcore.http11").debug("%s", key)
+    assert shows(lines[0], key)
+
+
+# --- where requests go ------------------------------------------------------------
+
+
+class Caught(httpx.BaseTransport):
+    """Answers everything, and remembers where it was to go and with what."""
+
+    def __init__(self) -> None:
+        self.requests: list[httpx.Request] = []
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        self.requests.append(request)
+        return httpx.Response(200, content=GOOD)
+
+
+path_pieces = st.lists(
+    st.one_of(
+        st.sampled_from(
+            ["/", "//", "\\", "..", ".", "@", ":", "?", "#", "%2f", "%2e%2e", "http:"]
+        ),
+        st.sampled_from(["evil.example", "127.0.0.1", ":80", "\t", "\n", "%00", "api"]),
+        st.text(max_size=5),
+    ),
+    max_size=6,
+).map("".join)
+
+
+@settings(max_examples=200)
+@given(path_pieces, st.sampled_from(["", "/prefix"]))
+def test_no_path_leads_a_key_away(path: str, prefix: str) -> None:
+    """Whatever a path holds, it is refused or goes to the base address's origin,
+    below its prefix; a key is never sent anywhere else.
+    """
+    caught, options = Caught(), {"api_key": "k" * LONG, "user_id": "u", "retries": 0}
+    with (
+        Client(BASE + prefix, transport=caught, proxy=None, **options) as client,
+        warnings.catch_warnings(),
+    ):
+        # The answer is for another page than the one that was asked for.
+        warnings.simplefilter("ignore", SiteStatsWarning)
+        for call in (
+            lambda: client.request("GET", path),
+            lambda: client.stats.get(QUERY.path(path)),
+        ):
+            with contextlib.suppress(SiteStatsError):
+                call()
+    for request in caught.requests:
+        assert (request.url.scheme, request.url.host) == ("https", "analytics.example")
+        assert request.url.port in {None, 443}
+        assert request.url.raw_path.decode().startswith(f"{prefix}/")
+        assert "/../" not in request.url.path
+        assert request.headers["Api-Key"] == "k" * LONG
+
+
+@pytest.mark.parametrize("cls", [Client, AsyncClient])
+def test_no_redirect_carries_a_key(cls: Any) -> None:
+    """Neither another origin nor plain http below an https address gets a request."""
+    cases = [case for case in CASES if "redirects" in case.name]
+    assert len(cases) >= 5
+    with FaultServer(cases) as server:
+        for case in cases:
+            origin = server[case.name].origin
+            with pytest.raises(SiteStatsError):
+                get(cls, origin, api_key="k" * LONG, verify=str(AUTHORITY))
+            assert server[case.name].tries == 1
+        assert server.elsewhere.tries == 0
+
+
+# --- commands ---------------------------------------------------------------------
+
+
+@pytest.fixture
+def emulator(monkeypatch: pytest.MonkeyPatch) -> Iterator[Emulator]:
+    """The service for commands: its address and credentials are in the environment."""
+    emulator = Emulator.demo()
+    with emulator.serve() as address:
+        monkeypatch.setenv("SITESTATS_BASE_URL", address)
+        monkeypatch.setenv("SITESTATS_API_KEY", emulator.api_key)
+        monkeypatch.setenv("SITESTATS_USER_ID", emulator.user_id)
+        yield emulator
+
+
+HOST = "semicomplete.com"
+COMMANDS = [
+    ["stats", HOST, "--last", "3"],
+    ["stats", HOST, "--last", "3", "--format", "json"],
+    ["stats", "nobody.example", "--last", "3"],
+    ["url", HOST, "--last", "3"],
+    ["websites", "list"],
+    ["websites", "add", HOST, "--yes"],
+    ["stats"],
+    ["--help"],
+]
+
+
+def test_no_command_shows_a_key(emulator: Emulator) -> None:
+    """Nothing that a command prints has a key in it, whether it works or fails."""
+    click = pytest.importorskip("click.testing")
+    from sitestats.cli._app import app
+
+    runner = click.CliRunner()
+    for command in COMMANDS:
+        result = runner.invoke(app, command)
+        assert not shows(result.output, emulator.api_key, emulator.user_id)
+    assert emulator.requests
+
+
+def test_no_command_takes_a_key(emulator: Emulator) -> None:
+    """No option takes a credential, so that no list of processes has one."""
+    click = pytest.importorskip("click")
+    from sitestats.cli._app import app
+
+    def options(command: Any) -> Iterator[str]:
+        for one in command.params:
+            yield from one.opts
+        for name in getattr(command, "commands", ()):
+            found = command.get_command(click.Context(command), name)
+            yield from options(found)
+
+    names = set(options(app))
+    assert len(names) > 10
+    assert not any(
+        "key" in name or "user" in name or "secret" in name for name in names
+    )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_the_list_of_processes_shows_no_key(emulator: Emulator) -> None:
+    """A running command's own line in the list of processes has no key."""
+    pytest.importorskip("click")
+    with subprocess.Popen(
+        [sys.executable, "-m", "sitestats", "emulator", "--port", "0"],
+        stdout=subprocess.PIPE,
+        env=dict(os.environ),
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        line = Path(f"/proc/{process.pid}/cmdline").read_text(encoding="utf-8")
+        process.terminate()
+    assert "emulator" in line
+    assert not shows(line, emulator.api_key, emulator.user_id)
+
+
+# --- notebooks --------------------------------------------------------------------
+
+
+@few
+@given(keys, keys, clients)
+def test_no_notebook_shows_a_key(key: str, user: str, cls: Any) -> None:
+    """Whatever a notebook or a rich terminal asks an object for has no key."""
+    client = cls(BASE, api_key=key, user_id=user, proxy=None)
+    asked: Callable[[Any], str]
+    for thing in (client, client.stats, client.websites, client._settings):
+        for name in (
+            "_repr_html_",
+            "_repr_markdown_",
+            "_repr_mimebundle_",
+            "__rich_repr__",
+            "_ipython_display_",
+        ):
+            asked = getattr(thing, name, None)
+            if asked is not None:
+                with contextlib.redirect_stdout(io.StringIO()) as printed:
+                    shown = asked()
+                assert not shows(f"{shown} {printed.getvalue()}", key, user)
+    rich = pytest.importorskip("rich.pretty")
+    assert not shows(rich.pretty_repr(client), key, user)
+
+
+def test_quick_is_quick() -> None:
+    """The policy of these tests waits for next to nothing."""
+    assert QUICK.longest_wait(5) < 0.1
