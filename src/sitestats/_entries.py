@@ -22,6 +22,7 @@ from ._wording import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from rich.console import Console, ConsoleOptions, RenderResult
 
     from ._json import JsonValue
     from .analysis._columns import Column
@@ -287,6 +288,8 @@ class Entries(Framed, Generic[EntryT_co]):
     truncated: bool = attrs.field(default=False, kw_only=True, eq=False)
     """Whether the list is as long as the limit in force, so that there may be
     more than the answer holds (section 8). A slice says it of the whole list."""
+    timezone: str | None = attrs.field(default=None, kw_only=True, eq=False)
+    """The zone of a histogram's hours; None for other lists, and when unknown."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -377,6 +380,13 @@ class Entries(Framed, Generic[EntryT_co]):
             shown_entries.append(f"… {more} more")
         truncated = ", truncated=True" if self.truncated else ""
         return f"Entries([{', '.join(shown_entries)}], name={self.name!r}{truncated})"
+
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> RenderResult:
+        from .analysis._console import of_entries
+
+        return of_entries(self, options)
 
     def __rich_repr__(self) -> Iterator[Any]:
         yield list(self._items[:_SHOWN])

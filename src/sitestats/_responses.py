@@ -311,15 +311,19 @@ def _values(
         elif name in TOTALS:
             yield name, answer[name]
         elif name == "histogram":
+            timezone = answer.get("timezone") or asked.timezone
             entries = read_histogram(
                 answer[name],
                 interval=asked.interval,
-                timezone=answer.get("timezone") or asked.timezone,
+                timezone=timezone,
                 end=end,
                 moment=clock(),
             )
             kind = entry_type(asked.interval)
-            yield name, Entries(entries, name=name, entry_type=kind)
+            yield (
+                name,
+                Entries(entries, name=name, entry_type=kind, timezone=timezone),
+            )
         else:
             yield (
                 name,

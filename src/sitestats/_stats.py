@@ -16,6 +16,8 @@ from ._histogram import HistogramEntry
 from ._json import NotJsonError, load_json
 
 if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+
     from ._json import JsonValue
     from ._query import StatsQuery
     from .analysis._columns import Column
@@ -296,6 +298,13 @@ class Stats(Framed):
                 yield name, f"<{len(value)} {what}{more}>"
             else:
                 yield name, repr(value)
+
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> RenderResult:
+        from .analysis._console import of_stats
+
+        return of_stats(self, options)
 
     def __rich_repr__(self) -> Iterator[Any]:
         yield self.hostname or self._asked.hostname

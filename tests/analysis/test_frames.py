@@ -154,6 +154,28 @@ def test_hours_are_in_the_querys_zone(client: Client, query: StatsQuery) -> None
     assert histogram.to_polars()["start"].dtype == pl.Datetime("us", "Asia/Kolkata")
 
 
+def test_no_hours_are_in_the_querys_zone_too(client: Client, query: StatsQuery) -> None:
+    """A slice without an hour keeps the zone of the answer in its schema."""
+    query = query.fields("histogram").interval("hour").timezone("Asia/Kolkata")
+    nothing = client.stats.get(query).histogram[:0]
+    assert str(nothing.to_pandas()["start"].dt.tz) == "Asia/Kolkata"
+    assert nothing.to_polars()["start"].dtype == pl.Datetime("us", "Asia/Kolkata")
+    assert nothing.to_arrow().schema.field("start").type.tz == "Asia/Kolkata"
+
+
+def test_a_zone_that_this_machine_does_not_know(
+    client: Client, query: StatsQuery
+) -> None:
+    """Moments are in UTC where the service's zone is not known here."""
+    import attrs
+
+    stats = client.stats.get(query.fields("pageviews"))
+    frame = attrs.evolve(stats, timezone="Mars/Olympus_Mons").to_pandas()
+    assert str(frame["start"].dt.tz) == "UTC"
+    frame = attrs.evolve(stats, timezone="Asia/Kolkata").to_pandas()
+    assert str(frame["start"].dt.tz) == "Asia/Kolkata"
+
+
 def test_the_hour_that_is_repeated() -> None:
     """Both hours of one name, when clocks are set back, keep their own moment."""
     from zoneinfo import ZoneInfo

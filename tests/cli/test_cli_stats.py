@@ -23,10 +23,10 @@ def test_the_overview_is_for_people(emulator: Emulator, run: Run) -> None:
     done = run("stats", HOST, "--last", 4, "--top", 3)
     assert (done.code, done.err) == (0, "")
     for words in (
-        "1,586 pageviews",
+        "1,586 page views",
         "█",
         "/projects/xdotool/ ",
-        "… 47 more, and the limit is reached",
+        "… 47 more; cut by the limit: there may be others",
         "countries",
         "(none)",
     ):

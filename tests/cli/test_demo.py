@@ -34,7 +34,7 @@ def test_the_demo_shows_statistics() -> None:
         "http://127.0.0.1:",
         "blog.semicomplete.com",
         "Added shop.example, in Europe/Amsterdam.",
-        "1,586 pageviews",
+        "1,586 page views",
         "█",
         "/projects/xdotool/ ",
         " 203 ",

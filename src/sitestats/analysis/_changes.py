@@ -10,6 +10,8 @@ import attrs
 from sitestats._framed import Framed
 
 if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+
     from sitestats._entries import Entries, Entry
 
     from ._columns import Column
@@ -106,6 +108,13 @@ class Changes(Framed):
 
     def _repr_html_(self) -> str:
         from ._html import of_changes
+
+        return of_changes(self)
+
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> RenderResult:
+        from ._console import of_changes
 
         return of_changes(self)
 

@@ -13,9 +13,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
+from ._periods import zone_called
+
 if TYPE_CHECKING:
     from sitestats import Entries, Stats
     from sitestats._entries import Entry
+
+TOTALS: Final = ("pageviews", "visitors", "seconds_on_page")
+"""The fields that are one number each."""
 
 
 class Kind(Enum):
@@ -72,7 +77,6 @@ KINDS: Final = {
 """What each column holds, by its name."""
 
 _HISTOGRAM_FIRST: Final = ("date", "pageviews", "visitors")
-_TOTALS: Final = ("pageviews", "visitors", "seconds_on_page")
 
 
 def columns_of_entries(
@@ -95,7 +99,7 @@ def columns_of_totals(results: Sequence[Stats]) -> list[Column]:
 
     A total that no result was asked for has no column.
     """
-    asked = [name for name in _TOTALS if any(name in stats for stats in results)]
+    asked = [name for name in TOTALS if any(name in stats for stats in results)]
     zone = _common([stats.timezone for stats in results])
     columns = [
         Column("hostname", Kind.TEXT, [stats.query.hostname for stats in results]),
@@ -134,15 +138,16 @@ def _in_table_order(names: Sequence[str]) -> list[str]:
 def _zone(entries: Entries[Entry]) -> str:
     if "start" not in entries.columns:
         return "UTC"
-    zones = {
+    # Lists that were not read from an answer have no zone but that of their hours.
+    zones = {entries.timezone} - {None} or {
         str(start.tzinfo)
         for start in entries.column("start")
         if isinstance(start, dt.datetime)
     }
-    return zones.pop() if len(zones) == 1 else "UTC"
+    return _common([*zones])
 
 
 def _common(zones: Sequence[str | None]) -> str:
     # A column of moments has one zone; where the rows differ that is UTC.
-    named = {zone for zone in zones if zone is not None}
+    named = {zone_called(zone).key for zone in zones if zone is not None}
     return named.pop() if len(named) == 1 else "UTC"

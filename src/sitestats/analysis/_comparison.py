@@ -12,13 +12,15 @@ from sitestats._errors import FieldNotRequestedError
 from sitestats._framed import Framed
 
 from ._changes import Change, Changes, changes_of
+from ._columns import TOTALS
 
 if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+
     from sitestats._stats import Stats
 
     from ._columns import Column
 
-_TOTALS: Final = ("pageviews", "visitors", "seconds_on_page")
 _NOT_COMPARED: Final = frozenset(("histogram", "events"))
 
 
@@ -44,7 +46,7 @@ class Comparison(Framed):
         """The totals that both results have, by name."""
         return {
             name: Change(getattr(self.now, name), getattr(self.before, name))
-            for name in _TOTALS
+            for name in TOTALS
             if name in self.now and name in self.before
         }
 
@@ -92,6 +94,13 @@ class Comparison(Framed):
 
     def _repr_html_(self) -> str:
         from ._html import of_comparison
+
+        return of_comparison(self)
+
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> RenderResult:
+        from ._console import of_comparison
 
         return of_comparison(self)
 

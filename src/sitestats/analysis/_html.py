@@ -12,7 +12,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
-from ._words import cell, heading, left_out, percent, signed
+from ._columns import TOTALS
+from ._words import about, cell, heading, label, left_out, percent, signed, title
 
 if TYPE_CHECKING:
     from sitestats._entries import Entries
@@ -77,41 +78,27 @@ def _entries(entries: Entries[Any]) -> str:
 
 
 def _title(stats: Stats) -> str:
-    where = stats.hostname or stats.query.hostname
-    if stats.path not in {None, "*"}:
-        where += str(stats.path)
-    parts = [f"<h4>{escape(where)}</h4>"]
-    about = [*_days(stats), *([stats.timezone] if stats.timezone else [])]
-    if about:
-        parts.append(f"<div class='note'>{escape(', '.join(about))}</div>")
-    return "".join(parts)
-
-
-def _days(stats: Stats) -> Iterable[str]:
-    from ._periods import days_of
-
-    days = days_of(stats)
-    if days is not None:
-        yield f"{days[0]} to {days[1]}"
+    when = about(stats)
+    note = f"<div class='note'>{escape(when)}</div>" if when else ""
+    return f"<h4>{escape(title(stats))}</h4>{note}"
 
 
 def _totals(stats: Stats) -> str:
-    names = ("pageviews", "visitors", "seconds_on_page")
     totals = [
         f"<div><b>{escape(cell(getattr(stats, name)))}</b>{escape(heading(name))}</div>"
-        for name in names
+        for name in TOTALS
         if name in stats
     ]
     return f"<div class='totals'>{''.join(totals)}</div>" if totals else ""
 
 
 def _list(entries: Entries[Any]) -> str:
-    label, *numbers = entries.columns
+    first, *numbers = entries.columns
     shown = list(entries)[:MOST_ROWS]
     highest = max((entry.get(numbers[0]) or 0 for entry in shown), default=0)
     rows = [
         [
-            _td(_label(entry.get(label), entries.name)),
+            _td(label(entry.get(first), entries.name)),
             _bar(entry.get(numbers[0]), highest),
             *(_td(cell(entry.get(name))) for name in numbers[1:]),
         ]
@@ -119,12 +106,6 @@ def _list(entries: Entries[Any]) -> str:
     ]
     note = left_out(len(entries), len(shown), truncated=entries.truncated)
     return table(heading(entries.name), ["", *map(heading, numbers)], rows, note)
-
-
-def _label(value: str | None, field: str) -> str:
-    if value is not None:
-        return value
-    return "(none)" if field.startswith(("referrers", "utm")) else "(unknown)"
 
 
 def table(
@@ -233,7 +214,7 @@ def of_comparison(comparison: Comparison) -> str:
         for name, change in comparison.totals.items()
     ]
     headings = ["", "now", "before", "change", "in percent"]
-    before = ", ".join(_days(comparison.before))
+    before = about(comparison.before)
     note = f"against {before}" if before else ""
     return page(
         _title(comparison.now),
@@ -251,7 +232,7 @@ def _changes(changes: Changes) -> str:
     shown = list(changes)[:MOST_ROWS]
     rows = [
         [
-            _td(_label(item.value, changes.name)),
+            _td(label(item.value, changes.name)),
             _td(cell(item.pageviews.now)),
             _td(cell(item.pageviews.before)),
             _td(signed(item.pageviews.absolute), _kind(item.pageviews.absolute)),

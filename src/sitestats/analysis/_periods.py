@@ -10,13 +10,17 @@ if TYPE_CHECKING:
     from sitestats._stats import Stats
 
 
+def zone_called(name: str) -> ZoneInfo:
+    """The zone; UTC where the service knows one that this machine does not."""
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        return ZoneInfo("UTC")
+
+
 def days_of(stats: Stats) -> tuple[dt.date, dt.date] | None:
     """The first and the last day; None when the answer does not tell."""
     if stats.start is None or stats.end is None:
         return None
-    try:
-        zone = ZoneInfo(stats.timezone or "UTC")
-    except (KeyError, ValueError, OSError):
-        # The service knows a zone that this machine does not.
-        zone = ZoneInfo("UTC")
+    zone = zone_called(stats.timezone or "UTC")
     return stats.start.astimezone(zone).date(), stats.end.astimezone(zone).date()

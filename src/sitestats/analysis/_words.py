@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+from ._periods import days_of
+
+if TYPE_CHECKING:
+    from sitestats._stats import Stats
 
 NOTHING: Final = "\N{EN DASH}"
 
@@ -65,3 +70,23 @@ def left_out(total: int, shown: int, *, truncated: bool) -> str:
     if truncated:
         parts.append("cut by the limit: there may be others")
     return "; ".join(parts)
+
+
+def label(value: str | None, field: str) -> str:
+    """What an entry of *field* is called, also when the service does not know."""
+    if value is not None:
+        return value
+    return "(none)" if field.startswith(("referrers", "utm")) else "(unknown)"
+
+
+def title(stats: Stats) -> str:
+    """The website that an answer is about, with the page where it is about one."""
+    where = stats.hostname or stats.query.hostname
+    return where if stats.path in {None, "*"} else f"{where}{stats.path}"
+
+
+def about(stats: Stats) -> str:
+    """The days of an answer and the zone that they are counted in."""
+    days = days_of(stats)
+    parts = [] if days is None else [f"{days[0]} to {days[1]}"]
+    return ", ".join([*parts, *([stats.timezone] if stats.timezone else [])])

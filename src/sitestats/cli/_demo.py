@@ -9,9 +9,9 @@ import click
 from rich.syntax import Syntax
 
 from sitestats import Client, StatsQuery
+from sitestats.analysis._console import make_table, show_stats, text
 
-from ._output import make_console, make_table, text
-from ._show import show_stats
+from ._output import make_console
 
 if TYPE_CHECKING:
     from sitestats import AddedWebsite, Stats, Website

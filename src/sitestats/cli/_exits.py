@@ -23,8 +23,7 @@ from sitestats._errors import (
     SiteStatsWarning,
     TransportError,
 )
-
-from ._text import plain
+from sitestats.analysis._plain import plain
 
 
 class Code(IntEnum):

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from sitestats.analysis._columns import TOTALS
+from sitestats.analysis._console import show_stats
+
 from ._client import base_address, client_options, make_client
 from ._output import format_option, make_console, print_csv, print_json
 from ._query import make_query, query_options
-from ._show import TOTALS, show_stats
 
 if TYPE_CHECKING:
     from sitestats import Stats

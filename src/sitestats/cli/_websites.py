@@ -13,19 +13,13 @@ import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from sitestats import Website, WebsiteSpec, _periods
+from sitestats.analysis._console import make_table, text
+from sitestats.analysis._plain import plain
 
 from ._client import client_options, make_client
 from ._completion import one_of
 from ._exits import Code, fail
-from ._output import (
-    format_option,
-    make_console,
-    make_table,
-    print_csv,
-    print_json,
-    text,
-)
-from ._text import plain
+from ._output import format_option, make_console, print_csv, print_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable

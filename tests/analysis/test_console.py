@@ -1,0 +1,229 @@
+"""What rich shows of a result: the numbers, and nothing that visitors control."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from sitestats import (
+    Entries,
+    HistogramEntry,
+    ListEntry,
+    PageEntry,
+    StatsQuery,
+)
+from sitestats.analysis._changes import changes_of
+from sitestats.emulator import Emulator
+
+
+def shown(result: object, *, encoding: str = "utf-8", color: bool = False) -> str:
+    """What ``rich.print`` writes of *result*, on 80 columns."""
+    file = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    console = Console(
+        file=file,
+        width=80,
+        color_system="standard" if color else None,
+        force_terminal=color,
+        _environ={},
+    )
+    console.print(result)
+    file.seek(0)
+    return file.read()
+
+
+def pages_of(*values: str, truncated: bool = False) -> Entries[PageEntry]:
+    """A list of these paths."""
+    return Entries(
+        [PageEntry(value, 9, 3) for value in values],
+        name="pages",
+        entry_type=PageEntry,
+        truncated=truncated,
+    )
+
+
+def days(count: int, *, partial: bool) -> Entries[HistogramEntry]:
+    """So many days, the last of them over or not."""
+    first = dt.date(2026, 1, 1)
+    return Entries(
+        [
+            HistogramEntry(
+                first + dt.timedelta(days=number),
+                1000 * number,
+                1,
+                partial=partial and number == count - 1,
+            )
+            for number in range(count)
+        ],
+        name="histogram",
+        entry_type=HistogramEntry,
+    )
+
+
+def test_a_whole_result() -> None:
+    """A result shows website, period, totals, chart and lists."""
+    query = (
+        StatsQuery("semicomplete.com")
+        .fields("pageviews", "histogram", "pages", "referrers")
+        .all_events()
+        .last(days=4)
+        .timezone("Europe/Amsterdam")
+    )
+    emulator = Emulator.demo(now=dt.datetime(2026, 3, 5, 12, tzinfo=dt.UTC))
+    with emulator.client() as client:
+        stats = client.stats.get(query)
+    text = shown(stats)
+    for words in (
+        "semicomplete.com  2026-03-01 to 2026-03-04, Europe/Amsterdam",
+        " page views",
+        "█",
+        "/projects/xdotool/ ",
+        "download",
+        "(none)",
+        "… 40 more; cut by the limit",
+    ):
+        assert words in text
+    with emulator.client() as client:
+        page = client.stats.get(query.path("/projects/xdotool/"))
+    assert "semicomplete.com/projects/xdotool/ " in shown(page)
+
+
+def test_a_comparison() -> None:
+    """A comparison shows both periods, the totals, and what became of the lists."""
+    query = StatsQuery("semicomplete.com").fields("pageviews", "countries").last(days=2)
+    emulator = Emulator.demo(now=dt.datetime(2026, 3, 5, 12, tzinfo=dt.UTC))
+    with emulator.client() as client:
+        lines = shown(client.stats.compare(query)).splitlines()
+    assert lines[0] == "semicomplete.com  2026-03-03 to 2026-03-04, UTC"
+    assert lines[1] == "against 2026-03-01 to 2026-03-02, UTC"
+    (totals,) = (line.split() for line in lines if line.startswith("page views"))
+    assert totals == ["page", "views", "908", "678", "+230", "+33.9", "%"]
+    (us,) = (line.split() for line in lines if line.startswith("US "))
+    assert us[-1] == "up"
+
+
+def test_a_change_is_coloured_by_its_sign() -> None:
+    """More is green, less is red, and the same has no colour."""
+
+    def of(now: int, before: int) -> str:
+        changes = changes_of(
+            *(
+                Entries([ListEntry("NL", n, n)], name="countries", entry_type=ListEntry)
+                for n in (now, before)
+            )
+        )
+        return shown(changes, color=True)
+
+    green, red = "\x1b[32m", "\x1b[31m"
+    assert green in of(2, 1)
+    assert red not in of(2, 1)
+    assert red in of(1, 2)
+    assert green not in of(1, 2)
+    assert not {green, red} & {of(1, 1)}
+
+
+ATTACKS = [
+    "\x1b]0;renamed\x07",
+    "\x1b[2J\x1b[31m",
+    "[bold]loud[/bold]",
+    "[/]",
+    "[link=https://example.com]x[/link]",
+    ":warning:",
+    "a\r\nb",
+    "\u202eltr",
+    "\x9b31m",
+]
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_what_visitors_write_is_text(attack: str) -> None:
+    """A path is shown as text: it moves no cursor, and is no markup."""
+    for result in (
+        pages_of(attack),
+        changes_of(pages_of(attack), pages_of("/")),
+    ):
+        text = shown(result)
+        assert all(letter.isprintable() or letter == "\n" for letter in text)
+        if attack.isprintable():
+            assert attack in text
+        else:
+            assert "\\" in text
+
+
+@given(st.text())
+def test_no_text_is_lost_or_obeyed(text: str) -> None:
+    """Whatever a path is, what is shown is printable."""
+    shown_text = shown(pages_of(text))
+    assert all(letter.isprintable() or letter == "\n" for letter in shown_text)
+
+
+def test_a_long_list_says_what_it_leaves_out() -> None:
+    """A list above ten rows is shortened with a count; a cut one says so."""
+    text = shown(pages_of(*(f"/{n}" for n in range(25))))
+    assert "/9 " in text
+    assert "/10" not in text
+    assert "… 15 more" in text
+    assert "limit" not in text
+    assert "cut by the limit" in shown(pages_of("/", truncated=True))
+
+
+def test_an_empty_list_says_so() -> None:
+    """A list or a histogram without entries is shown as such."""
+    for empty in (pages_of(), days(0, partial=False)):
+        assert "nothing in this period" in shown(empty)
+    assert "nothing in this period" in shown(changes_of(pages_of(), pages_of()))
+
+
+@pytest.mark.parametrize("count", [3, 60], ids=["bars", "sparkline"])
+def test_the_bucket_that_is_not_over_is_marked(count: int) -> None:
+    """A short chart and a long one tell that the current bucket will grow."""
+    assert "not over yet" in shown(days(count, partial=True))
+    assert "not over yet" not in shown(days(count, partial=False))
+
+
+@pytest.mark.parametrize("count", [3, 60, 400])
+def test_a_chart_fits_where_it_is_drawn(count: int) -> None:
+    """No line of a chart is wider than the terminal, nor does ASCII lose it."""
+    text = shown(days(count, partial=True))
+    assert all(len(line) <= 80 for line in text.splitlines())
+    assert text.count("█") >= 1
+    plain = shown(days(count, partial=True), encoding="ascii")
+    assert plain.isascii()
+    assert plain.count("#") + plain.count("@") >= 1
+
+
+def test_a_count_above_zero_is_seen() -> None:
+    """The smallest count has a bar next to the largest, and zero has none."""
+    histogram: Entries[Any] = Entries(
+        [
+            HistogramEntry(dt.date(2026, 1, day), count, 1)
+            for day, count in enumerate((0, 1, 100_000), start=1)
+        ],
+        name="histogram",
+        entry_type=HistogramEntry,
+    )
+    zero, one, most = (line.count("█") for line in shown(histogram).split("\n")[1:4])
+    assert (zero, one) == (0, 1)
+    assert most > 30
+
+
+def test_results_do_not_need_rich() -> None:
+    """Without rich a result is made, and has its repr and its HTML."""
+    code = """
+import sys
+sys.modules["rich"] = sys.modules["rich.console"] = None
+from sitestats import Entries, ListEntry
+entries = Entries([ListEntry("NL", 3, 2)], name="countries", entry_type=ListEntry)
+print(entries, entries._repr_html_())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert "NL" in done.stdout, done.stderr
