@@ -114,7 +114,8 @@ SEARCH = "*twelve chars/*"
         {"metadata.a-b": "x"},
         {"metadata.é": "x"},
         {"metadata.a.b": "x"},
-        {"metadata.a": ""},
+        {"version": "1", "fields": ""},
+        {"events": "a", "fields": ""},
     ],
     ids=str,
 )
@@ -154,6 +155,7 @@ def test_what_is_refused(ask: Ask, params: dict[str, str]) -> None:
         {"device_type": "d*"},
         {"metadata.a_B_1": "x*"},
         {"metadata.a_text": "x"},
+        {"metadata.a": ""},
         {"unknown": "is ignored", "Limit": "0", "limits": "0"},
         {"country": "'; DROP TABLE rows; --"},
         {"fields": "pageviews", "page": SEARCH},

@@ -185,11 +185,12 @@ class Reader:
 
     def fields(self, version: int) -> tuple[str, ...]:
         """The requested fields, in the document's order."""
-        text = self.params.get("fields", "")
+        text = self.params.get("fields")
         asked = set(text.split(",")) if text else set[str]()
         for name in sorted(asked - set(FIELDS)):
             self.refuse(f"{name!r} in fields is no field", "4.3")
-        if not asked and version >= WITH_FIELDS and "events" not in self.params:
+        needed = version >= WITH_FIELDS and "events" not in self.params
+        if text == "" or (text is None and needed):
             self.refuse(
                 "Fields param is required, for example: "
                 "fields=pageviews,visitors,histogram",
@@ -271,10 +272,13 @@ class Reader:
                     return Period(today, today, zone)
                 days[name] = day
         if days["start"] > days["end"]:
+            default = (
+                ""
+                if {"start", "end"} <= set(self.params)
+                else ("; left out, start is one month ago and end is today")
+            )
             self.refuse(
-                f"start ({days['start']}) is after end ({days['end']}); left out, "
-                "start is one month ago and end is today",
-                "8",
+                f"start ({days['start']}) is after end ({days['end']}){default}", "8"
             )
             return Period(today, today, zone)
         return Period(days["start"], days["end"], zone)
@@ -335,8 +339,6 @@ class Reader:
                     f"a metadata key has letters, digits and _ alone, not {key!r}",
                     "4.3",
                 )
-            if not value:
-                self.refuse(f"{name} has an empty value", "4.3")
             found.append((key, value))
         if found and version < NEWEST:
             self.refuse("metadata filters need version=6", "9")
