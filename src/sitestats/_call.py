@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from ._errors import (
     ConnectionFailedError,
@@ -22,6 +22,9 @@ from ._scrub import (
 )
 from ._settings import Secret, Settings
 from ._wire import HttpRequest, HttpResponse
+
+if TYPE_CHECKING:
+    from ._stop import Stop
 
 _WITHOUT_BODY: Final = {204, 304}
 """With these a length is that of a body that would come with another status."""
@@ -43,10 +46,10 @@ class Call:
         self,
         request: HttpRequest,
         settings: Settings,
-        turn: Turn[Any],
         *,
         until: float,
         timeout: float,
+        stop: Stop | None = None,
     ) -> None:
         self.request = request
         self.until = until
@@ -55,9 +58,9 @@ class Call:
         """Whether something may have left the machine."""
         self.overdue = False
         """Whether its connection was shut down for taking too long."""
+        self.turn: Turn[Any] = Turn(fresh=request.fresh_connection, stop=stop)
         self._handled = sys.exception()
         self._settings = settings
-        self._turn = turn
         self._timeout = timeout
 
     def limits(self) -> dict[str, float]:
@@ -114,9 +117,9 @@ class Call:
             f"no whole answer to {self.request} before total_timeout: this try ended "
             f"after {took:.3g} s"
         )
-        if self._turn.waited:
+        if self.turn.waited:
             message += (
-                f", {self._turn.waited:.3g} s of them spent waiting for one of "
+                f", {self.turn.waited:.3g} s of them spent waiting for one of "
                 f"{self._settings.max_connections} connections to be free"
             )
         return RequestTimeoutError(message, request=self.request, maybe_sent=maybe_sent)

@@ -24,11 +24,12 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio
 import httpx
 
+from ._awaited import Awaited
 from ._call import Call, OverdueError
 from ._errors import ConfigurationError, SiteStatsError
 from ._headers import incoming_headers, outgoing_headers
 from ._inflate import CorruptError, TooLargeError
-from ._pool import AsyncPool, NoTurnError, Pool, Turn
+from ._pool import AsyncPool, NoTurnError, Pool
 from ._slot import AsyncSlot, Slot
 from ._surplus import has_surplus
 from ._tls import trusting
@@ -36,9 +37,10 @@ from ._watchdog import Watchdog
 from ._wire import HttpRequest, HttpResponse
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator
 
     from ._settings import Settings
+    from ._stop import Stop
 
 IDLE_SECONDS: Final = 30.0
 """How long an unused connection is kept. Servers keep theirs for 5 to 75 seconds,
@@ -130,20 +132,7 @@ class _Body(httpx.ByteStream):
     """A request's body, without a generator: trio warns of one left in its middle."""
 
     def __aiter__(self) -> AsyncIterator[bytes]:
-        return _Awaited(iter(self))
-
-
-class _Awaited:
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces = pieces
-
-    def __aiter__(self) -> _Awaited:
-        return self
-
-    async def __anext__(self) -> bytes:
-        for piece in self._pieces:
-            return piece
-        raise StopAsyncIteration
+        return Awaited(iter(self))
 
 
 _NEVER_SENT: Final = (
@@ -259,7 +248,12 @@ class Sender:
         return Slot(transport, watchdog, is_shared=False)
 
     def send(
-        self, request: HttpRequest, *, until: float, timeout: float
+        self,
+        request: HttpRequest,
+        *,
+        until: float,
+        timeout: float,
+        stop: Stop | None = None,
     ) -> HttpResponse:
         """Send *request*, and return the whole answer, whatever its status.
 
@@ -268,6 +262,7 @@ class Sender:
             until: What the monotonic clock shows when the call must have ended,
                 waiting for a connection included.
             timeout: Seconds for connecting and for each read.
+            stop: What another thread may end the call by.
 
         Raises:
             RequestTimeoutError: One of the two limits was reached.
@@ -276,10 +271,9 @@ class Sender:
             ResponseError: It can't be decompressed.
             ClientClosedError: This was closed.
         """
-        turn = Turn[Slot[httpx.BaseTransport]](fresh=request.fresh_connection)
-        call = Call(request, self._settings, turn, until=until, timeout=timeout)
+        call = Call(request, self._settings, until=until, timeout=timeout, stop=stop)
         try:
-            return self._pool.use(turn, partial(self._exchange, call), until=until)
+            return self._pool.use(call.turn, partial(self._exchange, call), until=until)
         except SiteStatsError:
             raise
         except Exception as error:
@@ -298,9 +292,8 @@ class Sender:
     def _exchange(self, call: Call, slot: Slot[httpx.BaseTransport]) -> HttpResponse:
         extensions = {"timeout": call.limits(), "trace": slot.trace}
         outgoing = self._dialect.outgoing(call.request, extensions)
-        slot.begin()
-        slot.watchdog.watch(slot, call.until)
         try:
+            slot.begin(call.until, call.turn.stop)
             response = slot.transport.handle_request(outgoing)
             stream = response.stream
             assert isinstance(stream, httpx.SyncByteStream)
@@ -320,8 +313,7 @@ class Sender:
             finally:
                 stream.close()
         finally:
-            slot.watchdog.unwatch(slot)
-            call.overdue = slot.overdue
+            call.overdue = slot.end()
 
     def close(self) -> None:
         """Close the connections; what is in flight may come to its end first."""
@@ -369,13 +361,12 @@ class AsyncSender:
 
         The arguments and the errors are those of `Sender.send`.
         """
-        turn = Turn[AsyncSlot[httpx.AsyncBaseTransport]](fresh=request.fresh_connection)
-        call = Call(request, self._settings, turn, until=until, timeout=timeout)
+        call = Call(request, self._settings, until=until, timeout=timeout)
         failure: Exception | None = None
         deadline = anyio.current_time() + until - call.started
         with anyio.CancelScope(deadline=deadline):
             try:
-                return await self._pool.use(turn, partial(self._exchange, call))
+                return await self._pool.use(call.turn, partial(self._exchange, call))
             except SiteStatsError:
                 raise
             except Exception as error:

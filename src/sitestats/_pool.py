@@ -29,6 +29,8 @@ from ._errors import ClientClosedError
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
 
+    from ._stop import Stop
+
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -57,8 +59,8 @@ class _ThreadGate:
         self._shut.acquire()
 
     def set(self) -> None:
-        # Called with the book's lock, so nobody else opens it in between.
-        if self._shut.locked():
+        # It may be open already.
+        with suppress(RuntimeError):
             self._shut.release()
 
     def wait(self, seconds: float) -> None:
@@ -69,20 +71,39 @@ class _ThreadGate:
 class Turn(Generic[T]):
     """One use of a slot, from waiting for it to giving it back."""
 
-    __slots__ = ("clean", "fresh", "gate", "last", "slot", "spare", "waited")
+    __slots__ = (
+        "aborted",
+        "clean",
+        "fresh",
+        "gate",
+        "last",
+        "slot",
+        "spare",
+        "stop",
+        "waited",
+    )
 
-    def __init__(self, *, fresh: bool = False) -> None:
+    def __init__(self, *, fresh: bool = False, stop: Stop | None = None) -> None:
         self.fresh = fresh
         """Whether it must be a slot that was never used before."""
+        self.stop = stop
+        """What may end the waiting from another thread."""
         self.slot: T | None = None
         """The slot while it is in use."""
         self.waited = 0.0
         """Seconds spent waiting for a slot."""
         self.last = False
         """Whether its slot must not be used again, however well this ends."""
+        self.aborted = False
         self.clean = False
         self.gate: _Gate | None = None
         self.spare: list[T] = []
+
+    def abort(self) -> None:
+        """Wait for a slot no more; another thread may call this."""
+        self.aborted = True
+        if self.gate is not None:
+            self.gate.set()
 
 
 class _Book(Generic[T]):
@@ -245,13 +266,17 @@ class Pool(Generic[T]):
     ) -> None:
         started = time.monotonic()
         try:
-            while (left := until - time.monotonic()) > 0:
+            if turn.stop is not None:
+                turn.stop.hold(turn)
+            while (left := until - time.monotonic()) > 0 and not turn.aborted:
                 gate.wait(min(left, _LOOK_AGAIN))
                 with book.lock:
                     if book.enter(turn):
                         return
             raise NoTurnError
         finally:
+            if turn.stop is not None:
+                turn.stop.release(turn)
             turn.waited = time.monotonic() - started
 
     def _leave(self, book: _LockedBook[T], turn: Turn[T]) -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import socket
 from contextlib import suppress
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from ._watchdog import Watchdog
+
+if TYPE_CHECKING:
+    from ._stop import Stop
 
 
 class Transport(Protocol):
@@ -35,6 +38,7 @@ class Slot(Generic[TransportT]):
     __slots__ = (
         "_ending",
         "_handshaking",
+        "_stop",
         "is_shared",
         "overdue",
         "transport",
@@ -50,13 +54,32 @@ class Slot(Generic[TransportT]):
         self.overdue = False
         self._ending: socket.socket | None = None
         self._handshaking: socket.socket | None = None
+        self._stop: Stop | None = None
 
-    def begin(self) -> None:
-        """Get ready for the next request."""
+    def begin(self, until: float, stop: Stop | None) -> None:
+        """Get ready for the next request, which may be aborted from now on.
+
+        That happens when the monotonic clock shows *until*, or by *stop*.
+
+        Raises:
+            StoppedError: It is too late to begin.
+        """
         self.overdue = False
         if self.is_shared:
             # The next request may ride on another connection.
             self._ending = None
+        self.watchdog.watch(self, until)
+        if stop is not None:
+            self._stop = stop
+            stop.hold(self)
+
+    def end(self) -> bool:
+        """Let it not be aborted any more; the value is whether it was."""
+        self.watchdog.unwatch(self)
+        stop, self._stop = self._stop, None
+        if stop is not None:
+            stop.release(self)
+        return self.overdue
 
     def trace(self, event: str, info: dict[str, Any]) -> None:
         """Learn of a new connection, from httpx's ``trace`` extension."""

@@ -129,12 +129,15 @@ class Server:
             self._script(connection)
         connection.close()
 
-    def stop(self) -> None:
-        """End everything."""
-        self.ending.set()
+    def stop_accepting(self) -> None:
+        """Let `run` come to its end."""
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
+
+    def stop(self) -> None:
+        """End every connection; none is accepted any more."""
+        self.ending.set()
         for connection in list(self.open):
             connection.close()
         for thread in self._threads:
@@ -150,8 +153,9 @@ def serve(script: Script, tls: ssl.SSLContext | None = None) -> Iterator[Server]
     try:
         yield server
     finally:
-        server.stop()
+        server.stop_accepting()
         thread.join()
+        server.stop()
 
 
 def polite(connection: Connection) -> None:
