@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ._against import other_period
-from ._errors import ConfigurationError, ReadOnlyError
+from ._errors import ConfigurationError, ReadOnlyError, SiteStatsError
 from ._flow import now
+from ._outcomes import Answered, Failed
 from ._query import asked
 from ._requests import (
     add_request,
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from ._flow import Flow
     from ._json import JsonValue
     from ._models import AddedWebsite, Website
+    from ._outcomes import Outcome
+    from ._pause import Pauses
     from ._query import StatsQuery
     from ._settings import Settings
     from ._stats import Stats
@@ -72,11 +75,13 @@ def add_website(
     )
 
 
-def get_stats(settings: Settings, query: StatsQuery) -> Flow[Stats]:
+def get_stats(
+    settings: Settings, query: StatsQuery, pauses: Pauses | None = None
+) -> Flow[Stats]:
     """The statistics that *query* asks for (section 4.3)."""
     query.validate(has_key=settings.api_key is not None)
     request = stats_request(query)
-    response, received = yield from _exchange(request, settings)
+    response, received = yield from _exchange(request, settings, pauses)
     return read_stats(response, request, query, asked(query), received=received)
 
 
@@ -88,6 +93,17 @@ def compare(
     now = yield from get_stats(settings, query)
     before = yield from get_stats(settings, other)
     return now.compare_to(before)
+
+
+def get_outcome(
+    settings: Settings, query: StatsQuery, index: int, pauses: Pauses
+) -> Flow[Outcome]:
+    """What comes of the query at *index* of many, which share *pauses*."""
+    try:
+        stats = yield from get_stats(settings, query, pauses)
+    except SiteStatsError as error:
+        return Failed(query, index, error)
+    return Answered(query, index, stats)
 
 
 def get_jsonp(settings: Settings, query: StatsQuery, callback: str) -> Flow[str]:
@@ -113,12 +129,12 @@ def request_json(
 
 
 def _exchange(
-    request: HttpRequest, settings: Settings
+    request: HttpRequest, settings: Settings, pauses: Pauses | None = None
 ) -> Flow[tuple[HttpResponse, float]]:
     """The last answer to *request*, and when it came in seconds since 1970."""
     _refuse_what_the_client_may_not(request, settings)
     response = yield from send_with_retries(
-        request, settings.retry, settings.total_timeout
+        request, settings.retry, settings.total_timeout, pauses
     )
     return response, (yield from now()).unix
 

@@ -4,6 +4,8 @@ The rules: a GET is sent again after a connection failure, a timeout, a 429
 and a 5xx. Any other method is sent again only when it certainly did not leave
 the machine. Nobody waits less than ``Retry-After`` asks, and a wait that would
 pass the total timeout ends the call at once.
+
+Requests that share ``Pauses`` wait together when one of them is told to.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import attrs
 
 from ._errors import ConfigurationError, TransportError
 from ._flow import Flow, Moment, note, now, send, sleep
+from ._pause import Pauses, hold
 from ._retry_after import parse_retry_after
 from ._wire import HttpRequest, HttpResponse
 
@@ -75,13 +78,19 @@ class Retrying:
 
 
 def send_with_retries(
-    request: HttpRequest, policy: RetryPolicy, total_timeout: float
+    request: HttpRequest,
+    policy: RetryPolicy,
+    total_timeout: float,
+    pauses: Pauses | None = None,
 ) -> Flow[HttpResponse]:
     """Send *request* until it is answered for good, within *total_timeout*.
 
     The value is the last answer, whatever its status; a failure to get one
-    raises the last ``TransportError``.
+    raises the last ``TransportError``. The time begins to count when a pause
+    that others of *pauses* were told to make is over.
     """
+    pauses = pauses or Pauses()
+    yield from hold(request, pauses, patience=total_timeout)
     started = yield from now()
     until = started.monotonic + total_timeout
     retry = 0
@@ -99,6 +108,10 @@ def send_with_retries(
             if moment.monotonic + seconds >= until:
                 raise
         else:
+            if response.status == TOO_MANY_REQUESTS:
+                moment = yield from now()
+                asked = _asked_for(response, moment)
+                pauses.begin(request, now=moment.monotonic, seconds=asked)
             if last or request.method != "GET" or not _is_passing(response.status):
                 return response
             moment = yield from now()
@@ -108,6 +121,9 @@ def send_with_retries(
         status = None if response is None else response.status
         yield from note(Retrying(request, seconds, status))
         yield from sleep(seconds)
+        yield from hold(
+            request, pauses, patience=total_timeout, since=started.monotonic
+        )
 
 
 def _may_be_sent_again(request: HttpRequest, error: TransportError) -> bool:

@@ -1,0 +1,75 @@
+"""What came of each query of ``get_many``: an answer or an error, never both."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
+
+import attrs
+
+if TYPE_CHECKING:
+    from ._errors import SiteStatsError
+    from ._query import StatsQuery
+    from ._stats import Stats
+
+
+@attrs.frozen
+class Answered:
+    """A query that was answered.
+
+    Test ``outcome.error is None``, and a type checker knows that
+    ``outcome.stats`` is there.
+
+    Example:
+        >>> query = StatsQuery("semicomplete.com").fields("pageviews").last(days=4)
+        >>> with client.stats.get_many([query]) as outcomes:
+        ...     for outcome in outcomes:
+        ...         if outcome.error is None:
+        ...             print(outcome.index, outcome.stats.pageviews)
+        0 1586
+    """
+
+    query: StatsQuery
+    """What was asked."""
+    index: int
+    """The query's place among all that were given, from 0."""
+    stats: Stats
+    """The answer."""
+    error: None = attrs.field(default=None, init=False, repr=False)
+    """None: it went well."""
+
+    def result(self) -> Stats:
+        """Return the answer."""
+        return self.stats
+
+
+@attrs.frozen
+class Failed:
+    """A query that has no answer, and why.
+
+    It spoils nothing: the other queries go on.
+
+    Example:
+        >>> query = StatsQuery("nobody.example.com").fields("pageviews")
+        >>> with client.stats.get_many([query]) as outcomes:
+        ...     for outcome in outcomes:
+        ...         if outcome.error is not None:
+        ...             print(type(outcome.error).__name__)
+        NotFoundError
+    """
+
+    query: StatsQuery
+    """What was asked."""
+    index: int
+    """The query's place among all that were given, from 0."""
+    error: SiteStatsError
+    """Why there is no answer: what ``client.stats.get`` would have raised."""
+    stats: None = attrs.field(default=None, init=False, repr=False)
+    """None: there is no answer."""
+
+    def result(self) -> NoReturn:
+        """Raise the error."""
+        raise self.error
+
+
+Outcome: TypeAlias = Answered | Failed
+"""What came of one query."""

@@ -1,0 +1,226 @@
+"""Pauses that requests share, as flows: no clock, no socket, no mock."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import pytest
+from attrs import define, field
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitestats._errors import RateLimitedError
+from sitestats._flow import Moment, Note, Now, Send, Sleep
+from sitestats._pause import Pauses, hold, is_contains_search
+from sitestats._retry import RetryPolicy, send_with_retries
+from sitestats._wire import HttpRequest, HttpResponse
+
+if TYPE_CHECKING:
+    from sitestats._flow import Flow, Outcome
+
+PLAIN = HttpRequest("GET", "/example.com.json", (("pages", "/blog*"),))
+SEARCH = HttpRequest("GET", "/example.com.json", (("pages", "*a-long-pattern*"),))
+OK = HttpResponse(200)
+POLICY = RetryPolicy(retries=3, wait_initial=0.0)
+
+
+def refusal(seconds: float) -> HttpResponse:
+    """A 429 that names a pause."""
+    return HttpResponse(429, {"retry-after": f"{seconds:.3f}"})
+
+
+@define
+class Party:
+    """Runs flows side by side on one clock, and answers what they send in turn."""
+
+    answers: list[HttpResponse]
+    time: float = 1_000.0
+    sent: list[tuple[float, HttpRequest]] = field(
+        factory=list[tuple[float, HttpRequest]]
+    )
+    ended: dict[int, HttpResponse | RateLimitedError] = field(
+        factory=dict[int, HttpResponse | RateLimitedError]
+    )
+
+    def run(self, *flows: Flow[HttpResponse]) -> None:
+        """Perform the steps of all, the one that is due first always first."""
+        due = [(self.time, place, flow) for place, flow in enumerate(flows)]
+        while due:
+            due.sort(key=lambda entry: entry[:2])
+            when, place, flow = due.pop(0)
+            self.time = max(self.time, when)
+            wakes = self.advance(place, flow)
+            if wakes is not None:
+                due.append((wakes, place, flow))
+
+    def advance(self, place: int, flow: Flow[HttpResponse]) -> float | None:
+        """Run one flow up to its next sleep; the value is when that ends."""
+        outcome: Outcome = None
+        while True:
+            try:
+                step = flow.send(outcome)
+            except StopIteration as done:
+                self.ended[place] = done.value
+                return None
+            except RateLimitedError as error:
+                self.ended[place] = error
+                return None
+            outcome = None
+            match step:
+                case Now():
+                    outcome = Moment(self.time, unix=0.0)
+                case Sleep(seconds):
+                    return self.time + seconds
+                case Send(request):
+                    self.sent.append((self.time, request))
+                    outcome = self.answers.pop(0) if self.answers else OK
+                case Note():
+                    pass
+
+
+def sends(
+    *requests: HttpRequest, total_timeout: float = 60.0
+) -> list[Flow[HttpResponse]]:
+    """A flow for each request; they share their pauses."""
+    pauses = Pauses()
+    return [
+        send_with_retries(request, POLICY, total_timeout, pauses)
+        for request in requests
+    ]
+
+
+def test_a_refusal_holds_every_request() -> None:
+    """Nothing else is sent before the pause that one request was told to make."""
+    party = Party([refusal(7)])
+    party.run(*sends(PLAIN, PLAIN, SEARCH))
+    assert [when - 1_000 for when, _ in party.sent] == [0, 7, 7, 7]
+
+
+def test_a_refused_search_holds_searches_alone() -> None:
+    """Contains searches have a limit of their own: the others go on."""
+    party = Party([refusal(7)])
+    party.run(*sends(SEARCH, PLAIN, SEARCH, PLAIN))
+    assert party.sent == [
+        (1_000, SEARCH),
+        (1_000, PLAIN),
+        (1_000, PLAIN),
+        (1_007, SEARCH),
+        (1_007, SEARCH),
+    ]
+
+
+def test_a_refusal_without_a_pause_holds_its_own_request_alone() -> None:
+    """A 429 that names no pause leaves the others alone."""
+    party = Party([HttpResponse(429)])
+    policy = RetryPolicy(wait_initial=2.0)
+    pauses = Pauses()
+    party.run(*(send_with_retries(PLAIN, policy, 60.0, pauses) for _ in range(2)))
+    assert [when for when, _ in party.sent][:2] == [1_000, 1_000]
+    assert party.sent[2][0] > 1_000
+
+
+def test_the_last_try_holds_the_others_too() -> None:
+    """A refusal that ends its own request is still a pause for those that follow."""
+    pauses = Pauses()
+    policy = RetryPolicy(retries=0)
+    party = Party([refusal(7)])
+    party.run(*(send_with_retries(PLAIN, policy, 60.0, pauses) for _ in range(2)))
+    assert [when - 1_000 for when, _ in party.sent] == [0, 7]
+    first = party.ended[0]
+    assert isinstance(first, HttpResponse)
+    assert first.status == 429
+
+
+def test_a_pause_grows_while_it_is_waited_for() -> None:
+    """Who waits for a pause looks again at its end, and never goes too soon."""
+    pauses = Pauses()
+    pauses.begin(PLAIN, now=0.0, seconds=5.0)
+    flow = hold(PLAIN, pauses, patience=100.0)
+    assert next(flow) == Now()
+    assert flow.send(Moment(1.0, 0.0)) == Sleep(4.0)
+    pauses.begin(PLAIN, now=2.0, seconds=10.0)
+    assert next(flow) == Now()
+    assert flow.send(Moment(5.0, 0.0)) == Sleep(7.0)
+
+
+def test_a_shorter_pause_does_not_end_a_longer_one() -> None:
+    """The longest of several pauses counts."""
+    pauses = Pauses()
+    pauses.begin(PLAIN, now=0.0, seconds=9.0)
+    pauses.begin(PLAIN, now=1.0, seconds=2.0)
+    assert pauses.end(PLAIN) == 9.0
+
+
+def test_a_pause_that_is_too_long_is_told_at_once() -> None:
+    """A pause beyond the total timeout is an error that tells it; nothing is sent."""
+    party = Party([refusal(600)])
+    party.run(*sends(PLAIN, PLAIN))
+    assert len(party.sent) == 1
+    error = party.ended[1]
+    assert isinstance(error, RateLimitedError)
+    assert error.retry_after == 600
+    assert error.request == PLAIN
+    assert party.time == 1_000
+
+
+def test_the_time_of_a_request_begins_after_the_pause() -> None:
+    """What others were told to wait for does not use up a request's own time."""
+    party = Party([refusal(50), refusal(50)])
+    party.run(*sends(PLAIN, PLAIN))
+    # The second was held for 50 seconds and told to wait for 50 more, of 60.
+    assert [when - 1_000 for when, _ in party.sent] == [0, 50, 100]
+    second = party.ended[1]
+    assert isinstance(second, HttpResponse)
+    assert second.status == 200
+
+
+def test_nothing_is_remembered_of_pauses_long_over() -> None:
+    """However many refusals there were, the books stay short."""
+    pauses = Pauses()
+    for second in range(1_000):
+        pauses.begin(SEARCH, now=float(second), seconds=1.5)
+    assert len(pauses._of_contains_searches) <= 2
+    assert pauses.end(PLAIN) == -math.inf
+
+
+@given(
+    requests=st.lists(st.sampled_from([PLAIN, SEARCH]), min_size=1, max_size=8),
+    answers=st.lists(
+        st.one_of(st.just(OK), st.floats(0.001, 20).map(refusal)), max_size=12
+    ),
+)
+def test_nobody_comes_too_soon(
+    requests: list[HttpRequest], answers: list[HttpResponse]
+) -> None:
+    """Whatever is refused, no request that it concerns is sent within the pause."""
+    party = Party(list(answers))
+    party.run(*sends(*requests))
+    assert len(party.ended) == len(requests)
+    told = [
+        (when, request, float(answer.headers["retry-after"]))
+        for (when, request), answer in zip(party.sent, answers, strict=False)
+        if answer.status == 429
+    ]
+    for began, refused, seconds in told:
+        for when, request in party.sent:
+            if request == SEARCH or refused == PLAIN:
+                assert not began < when < began + seconds - 1e-6
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("pages", "*a-long-pattern*", True),
+        ("page", "*a-long-pattern*", True),
+        ("pages", "*", False),
+        ("pages", "/blog*", False),
+        ("page", "/a*b", False),
+        ("utm_source", "*a-long-pattern*", False),
+        ("metadata.page", "*x*", False),
+    ],
+)
+def test_contains_searches_are_known(name: str, value: str, *, expected: bool) -> None:
+    """A pattern of pages that begins with a star is a contains search."""
+    request = HttpRequest("GET", "/example.com.json", (("version", "6"), (name, value)))
+    assert is_contains_search(request) is expected
