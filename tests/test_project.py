@@ -11,8 +11,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 MOST_LINES = 450
-# StatsQuery is one class, most of it documentation that is read in one go.
-LONGER = {"_async_client.py": 500, "_client.py": 500, "_query.py": 700}
+# Each is one class or few, most of it documentation that is read in one go.
+LONGER = {"_async_client.py": 480, "_query.py": 700}
 SOURCE = sorted((ROOT / "src").rglob("*.py"))
 CODE = sorted(
     {*ROOT.glob("*.py"), *SOURCE}.union(

@@ -34,8 +34,10 @@ from ._errors import (
     TransportError,
     WebsiteLockedError,
 )
+from ._fanout import AsyncOutcomes, Outcomes
 from ._histogram import HistogramEntry
 from ._models import AddedWebsite, Website
+from ._outcomes import Answered, Failed, Outcome
 from ._query import Filters, StatsQuery, is_field_name
 from ._retry import RetryPolicy
 from ._rules import FieldName, Interval
@@ -51,7 +53,9 @@ from .provisioning import (
 
 __all__ = [
     "AddedWebsite",
+    "Answered",
     "AsyncClient",
+    "AsyncOutcomes",
     "AuthenticationError",
     "BadRequestError",
     "Client",
@@ -61,6 +65,7 @@ __all__ = [
     "Difference",
     "Entries",
     "EventCount",
+    "Failed",
     "FieldName",
     "FieldNotRequestedError",
     "Filters",
@@ -70,6 +75,8 @@ __all__ = [
     "ListEntry",
     "MissingExtraError",
     "NotFoundError",
+    "Outcome",
+    "Outcomes",
     "PageEntry",
     "PermissionDeniedError",
     "PlannedWebsite",

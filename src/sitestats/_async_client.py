@@ -1,90 +1,36 @@
-"""The async client: it performs the steps of a flow, and decides nothing."""
+"""The async client: it has flows performed, and decides nothing."""
 
 from __future__ import annotations
 
-import time
-from typing import TYPE_CHECKING, Self, TypeAlias, TypeVar
-
-import anyio
+from typing import TYPE_CHECKING, Self
 
 from . import _operations as operations
 from ._base_client import BaseClient
-from ._errors import SiteStatsError
-from ._flow import Moment, Note, Now, Send, Sleep
+from ._fanout import AsyncOutcomes
 from ._httpx import AsyncSender
+from ._performer import AsyncPerformer
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+    from collections.abc import (
+        AsyncIterable,
+        Iterable,
+        Mapping,
+        Sequence,
+    )
     from types import TracebackType
 
     import httpx
 
     from ._against import Against
-    from ._flow import Flow, Outcome, Step
     from ._json import JsonValue
     from ._models import AddedWebsite, Website
-    from ._progress import ShowProgress
+    from ._progress import Progress
     from ._query import StatsQuery
     from ._settings import Settings
     from ._stats import Stats
     from .analysis._comparison import Comparison
     from .provisioning import ProvisioningPlan, ProvisioningReport, WebsiteSpec
-
-T = TypeVar("T")
-AsyncObserver: TypeAlias = "Callable[[object], Awaitable[None]]"
-"""Is given the events of a flow's notes."""
-
-
-class AsyncPerformer:
-    """Performs what flows ask for, awaiting."""
-
-    def __init__(self, settings: Settings, sender: AsyncSender) -> None:
-        self.settings = settings
-        self._sender = sender
-
-    async def run(self, flow: Flow[T], on_note: AsyncObserver | None = None) -> T:
-        """Perform the steps of *flow*; the value is what it returns.
-
-        *on_note* is given what the flow lets others know. An error of this
-        package that it raises is raised in the flow, any other one ends it.
-        """
-        outcome: Outcome = None
-        error: SiteStatsError | None = None
-        try:
-            while True:
-                # Around the flow alone: a StopIteration of a transport's own
-                # must not pass for a result.
-                try:
-                    step = flow.send(outcome) if error is None else flow.throw(error)
-                except StopIteration as done:
-                    result: T = done.value
-                    return result
-                error = None
-                try:
-                    outcome = await self._perform(step, on_note)
-                except SiteStatsError as failure:
-                    outcome, error = None, failure
-        finally:
-            # The error's traceback has this frame: without the cycle it is
-            # freed at once, and not by the next garbage collection.
-            error = None
-            flow.close()
-
-    async def _perform(self, step: Step, on_note: AsyncObserver | None) -> Outcome:
-        match step:
-            case Send(request, until):
-                return await self._sender.send(
-                    request, until=until, timeout=self.settings.timeout
-                )
-            case Now():
-                return Moment(time.monotonic(), time.time())
-            case Sleep(seconds):
-                await anyio.sleep(seconds)
-            case Note(event):
-                if on_note is not None:
-                    await on_note(event)
-        return None
 
 
 class AsyncWebsites:
@@ -204,7 +150,7 @@ class AsyncWebsites:
         specs: Iterable[WebsiteSpec],
         *,
         journal: str | os.PathLike[str] | None = None,
-        progress: bool | ShowProgress | None = None,
+        progress: Progress = None,
     ) -> ProvisioningReport:
         """Add what is missing of *specs*, one at a time (section 4.2).
 
@@ -333,6 +279,54 @@ class AsyncStatistics:
         """
         return await self._performer.run(
             operations.compare(self._performer.settings, query, against)
+        )
+
+    def get_many(
+        self,
+        queries: Iterable[StatsQuery] | AsyncIterable[StatsQuery],
+        *,
+        concurrency: int | None = None,
+        progress: Progress = None,
+    ) -> AsyncOutcomes:
+        """Ask for the statistics of many queries at once (section 4.3).
+
+        The outcomes come in the order of completion, each with its ``query``,
+        its ``index`` among the queries, and either ``stats`` or ``error``;
+        ``result()`` gives the one or raises the other. What ``get`` would raise
+        for a query is its outcome, and spoils no other.
+
+        Leaving the block ends what is under way. When the service answers 429
+        and names a pause, all requests that it concerns make it: contains
+        searches if it answered one, else all.
+
+        Args:
+            queries: What to ask: any iterable, asynchronous or not. It is read
+                as the outcomes are taken, so it may be endless.
+            concurrency: How many are under way at once; 20 when left out, and
+                never more than the client's ``max_connections``.
+            progress: True shows a bar, in a terminal or a notebook; a function
+                is called with ``(done, total)`` after each outcome, where the
+                total is None for *queries* without a length.
+
+        Raises:
+            QueryError: *queries* is no iterable, or holds what is no query.
+            ConfigurationError: *concurrency* or *progress* is wrong, or the
+                outcomes are used outside of the block.
+
+        Example:
+            >>> query = StatsQuery("semicomplete.com").fields("pageviews").last(days=4)
+            >>> queries = [query, query.path("/nowhere")]
+            >>> async def main() -> int:
+            ...     async with (
+            ...         emulator.async_client() as client,
+            ...         client.stats.get_many(queries) as outcomes,
+            ...     ):
+            ...         return sum([o.result().pageviews async for o in outcomes])
+            >>> asyncio.run(main())
+            1586
+        """
+        return AsyncOutcomes(
+            self._performer, queries, concurrency=concurrency, progress=progress
         )
 
     async def get_jsonp(self, query: StatsQuery, *, callback: str) -> str:

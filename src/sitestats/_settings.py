@@ -127,8 +127,8 @@ def resolve(
         timeout=check_seconds("timeout", timeout),
         total_timeout=check_seconds("total_timeout", total_timeout),
         retry=as_policy(retries),
-        max_connections=_positive_count("max_connections", max_connections),
-        max_response_bytes=_positive_count("max_response_bytes", max_response_bytes),
+        max_connections=positive_count("max_connections", max_connections),
+        max_response_bytes=positive_count("max_response_bytes", max_response_bytes),
         read_only=_flag("read_only", read_only),
         proxy=_proxy(proxy, base),
         verify=verify,
@@ -222,7 +222,8 @@ def as_policy(retries: object) -> RetryPolicy:
     return RetryPolicy(retries=retries)
 
 
-def _positive_count(name: str, value: object) -> int:
+def positive_count(name: str, value: object) -> int:
+    """*value* as a whole number from 1 on, or a ConfigurationError."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ConfigurationError(f"{name} is a whole number, 1 or more; got {value!r}")
     return value

@@ -1,0 +1,164 @@
+"""When get_many takes a query: the rules that both clients share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitestats import ConfigurationError, QueryError, StatsQuery
+from sitestats._errors import ConnectionFailedError
+from sitestats._ledger import END, Ledger
+from sitestats._outcomes import Failed
+
+QUERY = StatsQuery("example.com").fields("pageviews")
+
+
+def ledger(queries: object = (), limit: int | None = 3, **more: Any) -> Ledger:
+    """A ledger of a client with fifty connections."""
+    options: dict[str, Any] = {"max_connections": 50, "progress": False, **more}
+    return Ledger(queries, (list, tuple), concurrency=limit, **options)
+
+
+def begun(limit: int | None = 3, **more: Any) -> Ledger:
+    """A ledger whose block was entered."""
+    one = ledger(limit=limit, **more)
+    one.begin()
+    return one
+
+
+def failed(index: int) -> Failed:
+    """Some outcome."""
+    return Failed(QUERY, index, ConnectionFailedError("gone"))
+
+
+def take_all(one: Ledger, *, ready: bool = False) -> int:
+    """Take as many queries as are wanted; the value is how many."""
+    count = 0
+    while one.wants_one(ready=ready):
+        one.take(QUERY)
+        count += 1
+    return count
+
+
+def test_as_many_as_may_be_under_way() -> None:
+    """Queries are taken up to the limit, and then one for each outcome."""
+    one = begun(limit=3)
+    assert take_all(one) == 3
+    one.give(failed(0))
+    assert take_all(one) == 1
+
+
+def test_a_ready_outcome_comes_before_more_queries() -> None:
+    """With an outcome at hand one query is taken, so that slow ones hold none back."""
+    one = begun(limit=5)
+    assert take_all(one, ready=True) == 1
+    assert take_all(one) == 4
+
+
+def test_places_count_from_zero() -> None:
+    """Each query is told its place."""
+    one = begun(limit=3)
+    assert [one.take(QUERY) for _ in range(3)] == [(QUERY, i) for i in range(3)]
+
+
+def test_nothing_is_taken_after_the_end() -> None:
+    """A source that came to its end is not asked again."""
+    one = begun()
+    assert one.take(END) is None
+    assert take_all(one) == 0
+    assert one.under_way == 0
+
+
+@given(
+    limit=st.integers(1, 6),
+    steps=st.lists(st.booleans(), max_size=60),
+    length=st.integers(0, 20),
+)
+def test_never_more_than_the_limit(limit: int, steps: list[bool], length: int) -> None:
+    """Whatever is ready when, no more than the limit are taken and not given."""
+    one = begun(limit=limit)
+    taken = given = 0
+    for ready in steps:
+        while one.wants_one(ready=ready):
+            taken += one.take(QUERY if taken < length else END) is not None
+        assert taken - given <= limit
+        assert one.under_way == taken - given
+        if one.under_way:
+            one.give(failed(given))
+            given += 1
+    assert taken <= length
+
+
+@pytest.mark.parametrize(
+    ("asked", "connections", "limit"), [(None, 50, 20), (None, 8, 8), (200, 50, 50)]
+)
+def test_connections_bound_how_many(
+    asked: int | None, connections: int, limit: int
+) -> None:
+    """No more are under way than there are connections; 20 when nothing is said."""
+    assert take_all(begun(limit=asked, max_connections=connections)) == limit
+
+
+@pytest.mark.parametrize("value", [0, -1, True, 2.0, "3"])
+def test_a_concurrency_that_is_wrong(value: Any) -> None:
+    """Anything but a whole number from 1 on is refused by name."""
+    with pytest.raises(ConfigurationError, match="concurrency"):
+        ledger(limit=value)
+
+
+@pytest.mark.parametrize("value", [None, 3, QUERY])
+def test_queries_that_are_none(value: object) -> None:
+    """What is no iterable of the right kind is refused, and the error says what is."""
+    with pytest.raises(QueryError, match="a list"):
+        ledger(value)
+
+
+def test_an_item_that_is_no_query() -> None:
+    """An item that is no query is refused with its place."""
+    one = begun()
+    one.take(QUERY)
+    with pytest.raises(QueryError, match=r"queries\[1\].*'example.com'"):
+        one.take("example.com")
+
+
+def test_outcomes_want_their_block() -> None:
+    """Before the block, after it and in a second one the error says what to do."""
+    one = ledger()
+    with pytest.raises(ConfigurationError, match="with client"):
+        one.check_open()
+    one.begin()
+    one.check_open()
+    one.end()
+    with pytest.raises(ConfigurationError, match="within"):
+        one.check_open()
+    with pytest.raises(ConfigurationError, match="again"):
+        one.begin()
+
+
+def test_what_is_no_outcome_is_raised() -> None:
+    """A mistake of somebody's code comes out as it is, and is not counted."""
+    one = begun()
+    one.take(QUERY)
+    mistake = ZeroDivisionError("mine")
+    with pytest.raises(ZeroDivisionError) as caught:
+        one.give(mistake)
+    assert caught.value is mistake
+    assert one.under_way == 1
+
+
+def test_progress_is_told() -> None:
+    """A callback hears how many outcomes there were, and of how many."""
+    told: list[tuple[int, int | None]] = []
+
+    def hear(done: int, total: int | None) -> None:
+        told.append((done, total))
+
+    one = ledger([QUERY] * 2, progress=hear)
+    one.begin()
+    take_all(one)
+    one.give(failed(0))
+    one.give(failed(1))
+    assert told == [(1, 2), (2, 2)]

@@ -1,0 +1,127 @@
+"""get_many of both clients, written as one: what the tests of it share."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+import anyio
+from attrs import frozen
+from loopback import Connection
+
+from sitestats import AsyncClient, Client, Outcome, RetryPolicy, StatsQuery
+
+QUICK = RetryPolicy(wait_initial=0.001, wait_max=0.002)
+GOOD = b'{"ok":true,"pageviews":1}'
+
+Visit = Callable[[Outcome], object]
+
+
+def query(name: str = "quick") -> StatsQuery:
+    """A query for a website whose name says how the server answers."""
+    return StatsQuery(f"{name}.example.com").fields("pageviews")
+
+
+def name_of(request: bytes) -> str:
+    """What `query` was made with."""
+    return request.split(b".", 1)[0].removeprefix(b"GET /").decode()
+
+
+def by_name(connection: Connection) -> None:
+    """Answer every website but the silent one, which waits for the client to go."""
+    while request := connection.request():
+        if name_of(request) == "silent":
+            connection.wait()
+            return
+        connection.answer(GOOD)
+
+
+def ours() -> list[threading.Thread]:
+    """The threads that the package has started, but for the emulator's."""
+    return [
+        thread
+        for thread in threading.enumerate()
+        if thread.name.startswith("sitestats-") and "emulator" not in thread.name
+    ]
+
+
+def no_visit(_outcome: Outcome) -> object:
+    """Look at it and go on."""
+    return None
+
+
+@frozen
+class Fan:
+    """One kind of client, on one kind of loop."""
+
+    backend: str
+
+    @property
+    def is_async(self) -> bool:
+        """Whether it runs on an event loop."""
+        return self.backend != "blocking"
+
+    def __call__(
+        self,
+        client: Callable[[type[Any]], Any] | str,
+        queries: Any,
+        visit: Visit = no_visit,
+        after: Callable[[], object] = lambda: None,
+        limits: dict[str, Any] | None = None,
+        **options: Any,
+    ) -> list[Outcome]:
+        """Ask all of *queries*, call *visit* with each outcome, leave when it says so.
+
+        *client* makes one of a class, or is the address of a server; *after* is
+        called when the block was left and the client is still open; *limits* are
+        those of a view of the client.
+        """
+        if isinstance(client, str):
+            address = client
+
+            def make(cls: type[Any]) -> Any:
+                return cls(address, retries=QUICK)
+        else:
+            make = client
+        if self.is_async:
+            many = partial(
+                _ask_async, make, queries, visit, after, limits or {}, **options
+            )
+            return anyio.run(many, backend=self.backend)
+        got: list[Outcome] = []
+        with make(Client) as made:
+            view = made.with_options(**(limits or {}))
+            with view.stats.get_many(queries, **options) as outcomes:
+                for outcome in outcomes:
+                    got.append(outcome)
+                    if visit(outcome):
+                        break
+            after()
+        return got
+
+
+async def _ask_async(
+    make: Callable[[type[Any]], Any],
+    queries: Any,
+    visit: Visit,
+    after: Callable[[], object],
+    limits: dict[str, Any],
+    **options: Any,
+) -> list[Outcome]:
+    got: list[Outcome] = []
+    async with make(AsyncClient) as made:
+        view = made.with_options(**limits)
+        async with view.stats.get_many(queries, **options) as outcomes:
+            async for outcome in outcomes:
+                got.append(outcome)
+                if visit(outcome):
+                    break
+        after()
+    return got
+
+
+def places(outcomes: Iterable[Outcome]) -> list[int]:
+    """The places of their queries, in the order of the outcomes."""
+    return [outcome.index for outcome in outcomes]

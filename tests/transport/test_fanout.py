@@ -1,0 +1,590 @@
+"""Many queries at once, over real sockets: what comes out, and how much at a time."""
+
+from __future__ import annotations
+
+import contextvars
+import gc
+import pickle
+import threading
+import time
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import httpx
+import pytest
+from fanning import GOOD, QUICK, Fan, by_name, name_of, ours, places, query
+from loopback import serve
+
+from sitestats import (
+    Answered,
+    AsyncClient,
+    Client,
+    ConfigurationError,
+    Failed,
+    NotFoundError,
+    Outcome,
+    QueryError,
+    RateLimitedError,
+    ResponseError,
+    StatsQuery,
+)
+from sitestats.emulator import Emulator
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from loopback import Connection
+
+BACKENDS = ["blocking", "asyncio", "trio"]
+LOOPS = pytest.mark.parametrize("loop", ["asyncio", "trio"])
+
+
+@pytest.fixture(params=BACKENDS)
+def fan(request: pytest.FixtureRequest) -> Fan:
+    """Each kind of client, on each kind of loop."""
+    return Fan(request.param)
+
+
+def test_every_query_has_its_outcome(fan: Fan) -> None:
+    """Each outcome has its query, its place and its numbers; none is missing."""
+    emulator = Emulator.demo()
+    total = StatsQuery("semicomplete.com").fields("pageviews").last(days=4)
+    countries = ["US", "DE", "FR", "GB", "CN", "IN", "NL", "RU"]
+    queries = [total.where(country=code) for code in countries]
+    with emulator.serve() as address:
+
+        def make(cls: Any) -> Any:
+            return cls(address, api_key=emulator.api_key)
+
+        outcomes = fan(make, queries, concurrency=4)
+    with emulator.client() as client:
+        expected = [client.stats.get(query).pageviews for query in queries]
+    assert sorted(places(outcomes)) == list(range(len(queries)))
+    for outcome in outcomes:
+        assert outcome.query == queries[outcome.index]
+        assert outcome.error is None
+        assert outcome.stats.pageviews == expected[outcome.index]
+        assert outcome.result() is outcome.stats
+
+
+def test_outcomes_come_when_they_are_ready(fan: Fan) -> None:
+    """A slow query does not hold back the outcome of a later one."""
+    later_was_given = threading.Event()
+
+    def script(connection: Connection) -> None:
+        while request := connection.request():
+            if name_of(request) == "slow":
+                later_was_given.wait(30)
+            connection.answer(GOOD)
+
+    def visit(outcome: Outcome) -> None:
+        if outcome.index == 1:
+            later_was_given.set()
+
+    with serve(script) as server:
+        outcomes = fan(server.address, [query("slow"), query()], visit)
+    assert places(outcomes) == [1, 0]
+
+
+def test_a_failure_spoils_nothing(fan: Fan) -> None:
+    """What get would raise is the outcome of that query alone; nothing else is."""
+
+    def script(connection: Connection) -> None:
+        while request := connection.request():
+            match name_of(request):
+                case "unknown":
+                    connection.answer(b'{"status":404,"message":"/"}', 404)
+                case "garbage":
+                    connection.answer(b"<html>")
+                case "limited":
+                    connection.answer(b"{}", 429, "Retry-After: 7000")
+                case _:
+                    connection.answer(GOOD)
+
+    names = ["quick", "unknown", "garbage", "quick"]
+    queries = [*map(query, names), StatsQuery("unfinished.example.com")]
+    with serve(script) as server:
+        outcomes = fan(server.address, queries)
+        assert {name_of(request) for request in server.requests} == set(names)
+    kinds = {outcome.index: type(outcome.error) for outcome in outcomes}
+    nothing = type(None)
+    assert kinds == {
+        0: nothing,
+        1: NotFoundError,
+        2: ResponseError,
+        3: nothing,
+        4: QueryError,
+    }
+    for outcome in outcomes:
+        if outcome.error is not None:
+            assert outcome.stats is None
+            with pytest.raises(type(outcome.error)) as caught:
+                outcome.result()
+            assert caught.value is outcome.error
+
+
+def test_outcomes_survive_pickling(fan: Fan) -> None:
+    """An outcome can be sent to another process, answered or failed."""
+    with serve(by_name) as server:
+        outcomes = fan(server.address, [query(), StatsQuery("a.example.com")])
+    for outcome in outcomes:
+        copy = pickle.loads(pickle.dumps(outcome))
+        assert type(copy) is type(outcome)
+        assert (copy.query, copy.index) == (outcome.query, outcome.index)
+        assert copy.stats == outcome.stats
+        assert str(copy.error) == str(outcome.error)
+    assert {type(outcome) for outcome in outcomes} == {Answered, Failed}
+
+
+def test_as_many_at_once_as_were_asked_for(fan: Fan) -> None:
+    """Thirty at a time are thirty: none is answered before all have arrived."""
+    barrier = threading.Barrier(30)
+
+    def script(connection: Connection) -> None:
+        while connection.request():
+            barrier.wait(30)
+            connection.answer(GOOD)
+
+    with serve(script) as server:
+        outcomes = fan(server.address, [query()] * 90, concurrency=30)
+        assert server.connections == 30
+    assert all(outcome.error is None for outcome in outcomes)
+    assert len(outcomes) == 90
+
+
+class Crowd:
+    """Counts how many requests are under way at a time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._now = 0
+        self.most = 0
+
+    def answer(self, connection: Connection) -> None:
+        while connection.request():
+            with self._lock:
+                self._now += 1
+                self.most = max(self.most, self._now)
+            time.sleep(0.002)
+            with self._lock:
+                self._now -= 1
+            connection.answer(GOOD)
+
+
+def test_never_more_at_once_than_were_asked_for(fan: Fan) -> None:
+    """Three at a time are never four, and need three connections."""
+    crowd = Crowd()
+    with serve(crowd.answer) as server:
+        outcomes = fan(server.address, [query()] * 40, concurrency=3)
+        assert server.connections == 3
+    assert crowd.most == 3
+    assert len(outcomes) == 40
+
+
+def test_two_hundred_at_a_time(fan: Fan) -> None:
+    """200 at a time on fifty connections is no failure: those that wait, wait."""
+    crowd = Crowd()
+    with serve(crowd.answer) as server:
+        outcomes = fan(server.address, [query()] * 400, concurrency=200)
+        assert server.connections <= 50
+    assert crowd.most <= 50
+    assert [outcome.error for outcome in outcomes] == [None] * 400
+
+
+def test_two_hundred_connections(fan: Fan) -> None:
+    """A client that may have 200 connections has 200 requests under way."""
+    barrier = threading.Barrier(200)
+
+    def script(connection: Connection) -> None:
+        while connection.request():
+            barrier.wait(30)
+            connection.answer(GOOD)
+
+    with serve(script) as server:
+
+        def make(cls: Any) -> Any:
+            return cls(server.address, max_connections=200)
+
+        outcomes = fan(make, [query()] * 200, concurrency=200)
+    assert [outcome.error for outcome in outcomes] == [None] * 200
+
+
+@LOOPS
+def test_a_gathering_of_the_users_own(loop: str) -> None:
+    """200 plain calls of get in tasks share fifty connections, and none fails."""
+    crowd = Crowd()
+    answers: list[int] = []
+
+    async def main(address: str) -> None:
+        async def ask() -> None:
+            answers.append((await client.stats.get(query())).pageviews)
+
+        async with AsyncClient(address) as client, anyio.create_task_group() as group:
+            for _ in range(200):
+                group.start_soon(ask)
+
+    with serve(crowd.answer) as server:
+        anyio.run(main, server.address, backend=loop)
+        assert server.connections <= 50
+    assert answers == [1] * 200
+    assert crowd.most <= 50
+
+
+def test_threads_of_the_users_own() -> None:
+    """200 plain calls of get in threads share fifty connections, and none fails."""
+    crowd = Crowd()
+    answers: list[int] = []
+    with serve(crowd.answer) as server, Client(server.address) as client:
+
+        def ask() -> None:
+            answers.append(client.stats.get(query()).pageviews)
+
+        threads = [threading.Thread(target=ask) for _ in range(200)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        assert server.connections <= 50
+    assert answers == [1] * 200
+
+
+def test_an_endless_source(fan: Fan) -> None:
+    """Queries are taken as outcomes are given: no more than are under way."""
+    taken = given = 0
+    ahead: list[int] = []
+
+    def endless() -> Iterator[StatsQuery]:
+        nonlocal taken
+        while True:
+            taken += 1
+            yield query()
+
+    def visit(_outcome: Outcome) -> bool:
+        nonlocal given
+        given += 1
+        ahead.append(taken - given)
+        return given == 300
+
+    with serve(by_name) as server:
+        fan(server.address, endless(), visit, concurrency=5)
+    assert max(ahead) <= 5
+    assert taken <= 305
+
+
+def test_nothing_is_taken_before_it_is_wanted(fan: Fan) -> None:
+    """A block without a loop in it takes no query and starts no thread."""
+    taken: list[int] = []
+    queries = (taken.append(1) or query() for _ in range(3))
+    if fan.is_async:
+
+        async def main() -> None:
+            client = AsyncClient("https://analytics.example")
+            async with client.stats.get_many(queries):
+                pass
+
+        anyio.run(main, backend=fan.backend)
+    else:
+        with Client("https://analytics.example").stats.get_many(queries):
+            assert ours() == []
+    assert taken == []
+
+
+def test_nothing_is_kept(fan: Fan) -> None:
+    """However many queries there are, only those under way are in memory."""
+    seen: list[weakref.ref[StatsQuery]] = []
+    alive: list[int] = []
+
+    def many() -> Iterator[StatsQuery]:
+        for _ in range(400):
+            one = query()
+            seen.append(weakref.ref(one))
+            yield one
+
+    def visit(_outcome: Outcome) -> None:
+        got.clear()
+        alive.append(sum(reference() is not None for reference in seen))
+
+    class Nothing(list[Outcome]):
+        def append(self, outcome: Outcome) -> None:
+            pass
+
+    got: list[Outcome] = Nothing()
+    gc.disable()
+    try:
+        with serve(by_name) as server:
+            if fan.is_async:
+                anyio.run(_ask_all, server.address, many(), visit, backend=fan.backend)
+            else:
+                with (
+                    Client(server.address) as client,
+                    client.stats.get_many(many(), concurrency=5) as outcomes,
+                ):
+                    for outcome in outcomes:
+                        visit(outcome)
+    finally:
+        gc.enable()
+    assert len(alive) == 400
+    # Those under way, the one that is looked at, and the generator's own.
+    assert max(alive) <= 5 + 2
+
+
+async def _ask_all(address: str, queries: Any, visit: Any) -> None:
+    async with (
+        AsyncClient(address) as client,
+        client.stats.get_many(queries, concurrency=5) as outcomes,
+    ):
+        async for outcome in outcomes:
+            visit(outcome)
+
+
+def test_no_more_threads_than_queries() -> None:
+    """A few queries start as few threads, whatever the concurrency."""
+    most = 0
+
+    def visit(_outcome: Outcome) -> None:
+        nonlocal most
+        names = [thread.name for thread in ours()]
+        most = max(most, sum("get-many" in name for name in names))
+
+    with serve(by_name) as server:
+        Fan("blocking")(server.address, [query()] * 3, visit, concurrency=40)
+    assert 1 <= most <= 3
+    assert ours() == []
+
+
+def test_a_call_within_the_loop(fan: Fan) -> None:
+    """While outcomes are looked at, other calls of the client get their turn."""
+
+    def script(connection: Connection) -> None:
+        while connection.request():
+            connection.answer(GOOD)
+
+    with serve(script) as server:
+        if fan.is_async:
+
+            async def main() -> int:
+                total = 0
+                async with (
+                    AsyncClient(server.address, max_connections=1) as client,
+                    client.stats.get_many([query()] * 5) as outcomes,
+                ):
+                    async for _ in outcomes:
+                        total += (await client.stats.get(query())).pageviews
+                return total
+
+            assert anyio.run(main, backend=fan.backend) == 5
+        else:
+            with (
+                Client(server.address, max_connections=1) as client,
+                client.stats.get_many([query()] * 5) as outcomes,
+            ):
+                total = sum(client.stats.get(query()).pageviews for _ in outcomes)
+            assert total == 5
+
+
+@LOOPS
+def test_an_asynchronous_source(loop: str) -> None:
+    """An asynchronous generator of queries is read as outcomes are taken."""
+    closed: list[bool] = []
+
+    class Source:
+        async def __aiter__(self) -> AsyncIterator[StatsQuery]:
+            try:
+                while True:
+                    await anyio.lowlevel.checkpoint()
+                    yield query()
+            finally:
+                closed.append(True)
+
+    with serve(by_name) as server:
+        outcomes = Fan(loop)(
+            server.address, Source(), lambda outcome: outcome.index == 30, concurrency=4
+        )
+    assert set(places(outcomes)) <= set(range(36))
+    # It was made for this, so it was ended with it.
+    assert closed == [True]
+
+
+def test_a_generator_that_was_given_can_be_gone_on_with(fan: Fan) -> None:
+    """What is left of the caller's own generator is the caller's."""
+    queries = (query() for _ in range(50))
+    with serve(by_name) as server:
+        first = fan(server.address, queries, lambda _: True, concurrency=2)
+        rest = fan(server.address, queries)
+    assert len(first) == 1
+    assert 50 - 3 <= len(rest) <= 50 - 1
+
+
+def test_a_generator_that_was_made_is_ended(fan: Fan) -> None:
+    """A generator that came from asking for an iterator is closed with the block."""
+    closed: list[bool] = []
+
+    class Source:
+        def __iter__(self) -> Iterator[StatsQuery]:
+            try:
+                while True:
+                    yield query()
+            finally:
+                closed.append(True)
+
+    source = Source()
+    with serve(by_name) as server:
+        fan(server.address, source, lambda _: True)
+    assert closed == [True]
+
+
+def test_work_is_done_in_the_callers_context() -> None:
+    """A context variable of the caller's is seen where requests are sent."""
+    variable = contextvars.ContextVar("variable", default="unset")
+    seen: set[str] = set()
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.add(variable.get())
+        return httpx.Response(200, content=GOOD)
+
+    variable.set("mine")
+
+    def make(cls: Any) -> Any:
+        address = "https://analytics.example"
+        return cls(address, transport=httpx.MockTransport(answer))
+
+    Fan("blocking")(make, [query()] * 8, concurrency=4)
+    assert seen == {"mine"}
+
+
+def test_a_refusal_holds_all(fan: Fan) -> None:
+    """While one request waits as it was told to, no other one is sent."""
+    lock = threading.Lock()
+    arrivals: list[float] = []
+    refused: list[float] = []
+
+    def script(connection: Connection) -> None:
+        while connection.request():
+            with lock:
+                now = time.monotonic()
+                arrivals.append(now)
+                refuse = len(arrivals) == 10
+                if refuse:
+                    refused.append(now)
+            if refuse:
+                connection.answer(b"{}", 429, "Retry-After: 0.3")
+            else:
+                connection.answer(GOOD)
+
+    with serve(script) as server:
+        outcomes = fan(server.address, [query()] * 60, concurrency=4)
+    assert [outcome.error for outcome in outcomes] == [None] * 60
+    (began,) = refused
+    late = [arrival for arrival in arrivals if arrival > began]
+    # Those that were under way when it was heard of arrive; the others wait.
+    assert sum(arrival < began + 0.3 for arrival in late) < 15
+    assert len(arrivals) == 61
+
+
+def test_a_refused_search_holds_no_other_query(fan: Fan) -> None:
+    """A contains search that has to wait lets the other queries pass."""
+    emulator = Emulator.demo(contains_per_minute=None)
+    emulator.fail_next(
+        status=429, retry_after=0.5, when=lambda request: "pages" in dict(request.pairs)
+    )
+    plain = StatsQuery("semicomplete.com").fields("pageviews").last(days=4)
+    search = plain.where(pages="*dynamic-dns-with*")
+    queries = [search, search, *[plain] * 40]
+
+    def make(cls: Any) -> Any:
+        return cls(address, api_key=emulator.api_key)
+
+    with emulator.serve() as address:
+        outcomes = fan(make, queries, concurrency=4)
+    assert [outcome.error for outcome in outcomes] == [None] * 42
+    # Both searches or, when the second was under way already, the first came last.
+    assert places(outcomes)[-1] in {0, 1}
+    assert len(emulator.requests) == 43
+
+
+def test_a_pause_that_is_too_long(fan: Fan) -> None:
+    """With a pause beyond the total timeout every query fails at once, and says so."""
+    emulator = Emulator.demo()
+    emulator.fail_next(status=429, retry_after=3_000)
+    plain = StatsQuery("semicomplete.com").fields("pageviews").last(days=4)
+
+    def make(cls: Any) -> Any:
+        return emulator.client() if cls is Client else emulator.async_client()
+
+    outcomes = fan(make, [plain] * 5, concurrency=1)
+    assert len(emulator.requests) == 1
+    for outcome in outcomes:
+        assert isinstance(outcome.error, RateLimitedError)
+        assert outcome.error.retry_after == pytest.approx(3_000, rel=0.01)
+
+
+def test_a_client_with_other_limits(fan: Fan) -> None:
+    """A view's limits hold for each query: here, no retries."""
+    emulator = Emulator.demo()
+    emulator.fail_next(3, status=503)
+    plain = StatsQuery("semicomplete.com").fields("pageviews").last(days=4)
+
+    def make(cls: Any) -> Any:
+        return emulator.client() if cls is Client else emulator.async_client()
+
+    outcomes = fan(make, [plain] * 5, limits={"retries": 0})
+    assert sum(outcome.error is not None for outcome in outcomes) == 3
+    assert len(emulator.requests) == 5
+
+
+def test_progress_is_told_in_order(fan: Fan) -> None:
+    """A callback hears every number once, in the caller's own thread."""
+    told: list[tuple[int, int | None]] = []
+    threads: set[int] = set()
+
+    def hear(done: int, total: int | None) -> None:
+        told.append((done, total))
+        threads.add(threading.get_ident())
+
+    with serve(by_name) as server:
+        fan(server.address, [query()] * 9, progress=hear)
+        fan(server.address, iter([query()]), progress=hear)
+    assert told == [*((n, 9) for n in range(1, 10)), (1, None)]
+    assert threads == {threading.get_ident()}
+
+
+def test_outcomes_outside_of_a_block() -> None:
+    """Without its block, after it and in a second one, get_many says what it wants."""
+    with serve(by_name) as server, Client(server.address, retries=QUICK) as client:
+        outcomes = client.stats.get_many([query()])
+        with pytest.raises(ConfigurationError, match="wants a block"):
+            next(iter(outcomes))
+        with outcomes:
+            assert [outcome.result().pageviews for outcome in outcomes] == [1]
+            assert list(outcomes) == []
+        with pytest.raises(ConfigurationError, match="was left"):
+            list(outcomes)
+        with pytest.raises(ConfigurationError, match="again"), outcomes:
+            pass
+
+
+@pytest.mark.parametrize("cls", [Client, AsyncClient])
+@pytest.mark.parametrize(
+    ("queries", "options", "error"),
+    [
+        (query(), {}, QueryError),
+        ([], {"concurrency": 0}, ConfigurationError),
+        ([], {"progress": "yes"}, ConfigurationError),
+    ],
+)
+def test_arguments_that_are_wrong(
+    cls: Any, queries: Any, options: Any, error: type[Exception]
+) -> None:
+    """What is wrong with the arguments is told by the call itself."""
+    client = cls("https://analytics.example")
+    with pytest.raises(error):
+        client.stats.get_many(queries, **options)
+
+
+def test_an_item_that_is_no_query(fan: Fan) -> None:
+    """An item that is no query comes out with its place, and ends the block."""
+    with serve(by_name) as server:
+        with pytest.raises(QueryError, match=r"queries\[2\]"):
+            fan(server.address, [query(), query(), None, query()])
+        assert ours() == []

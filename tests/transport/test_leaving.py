@@ -1,0 +1,389 @@
+"""Leaving get_many, however it happens: what comes out, and what is left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import httpx
+import pytest
+from fanning import GOOD, QUICK, Fan, by_name, name_of, ours, query
+from loopback import Connection, serve
+
+from sitestats import AsyncClient, Client, Outcome, StatsQuery
+from sitestats._httpx import Sender
+from sitestats._requests import stats_request
+from sitestats._settings import resolve
+from sitestats._stop import Stop
+
+BACKENDS = ["blocking", "asyncio", "trio"]
+LOOPS = pytest.mark.parametrize("loop", ["asyncio", "trio"])
+
+
+@pytest.fixture(params=BACKENDS)
+def fan(request: pytest.FixtureRequest) -> Fan:
+    """Each kind of client, on each kind of loop."""
+    return Fan(request.param)
+
+
+class Stuck:
+    """A server that answers the quick ones when all silent ones have arrived."""
+
+    def __init__(self, silent: int) -> None:
+        self._missing = silent
+        self._lock = threading.Lock()
+        self._arrived = threading.Event()
+        self.left = threading.Semaphore(0)
+        """Released once for each silent request whose client hung up."""
+
+    def script(self, connection: Connection) -> None:
+        while request := connection.request():
+            if name_of(request) == "silent":
+                with self._lock:
+                    self._missing -= 1
+                    if not self._missing:
+                        self._arrived.set()
+                connection.wait()
+                self.left.release()
+                return
+            self._arrived.wait(30)
+            connection.answer(GOOD)
+
+
+SILENT = 6
+QUERIES = [query("silent")] * SILENT + [query()] * 2
+
+
+def check_that_all_hung_up(stuck: Stuck) -> Callable[[], None]:
+    """What to call when the block was left and the client is still open."""
+
+    def check() -> None:
+        for _ in range(SILENT):
+            assert stuck.left.acquire(timeout=30)
+        for thread in ours():
+            if "get-many" in thread.name:
+                thread.join(30)
+                assert not thread.is_alive()
+
+    return check
+
+
+def test_breaking_out(fan: Fan) -> None:
+    """A break ends what is under way at once: its threads, tasks and connections."""
+    stuck = Stuck(SILENT)
+    with serve(stuck.script) as server:
+        got = fan(
+            server.address, QUERIES, lambda _: True, check_that_all_hung_up(stuck)
+        )
+    assert len(got) == 1
+    assert ours() == []
+
+
+class MineError(Exception):
+    """An error of the caller's."""
+
+
+@pytest.mark.parametrize("error", [MineError("mine"), SystemExit(3)])
+def test_an_error_of_the_callers(fan: Fan, error: BaseException) -> None:
+    """An error within the block comes out as it is, and ends what is under way."""
+    stuck = Stuck(SILENT)
+
+    def visit(_outcome: Outcome) -> None:
+        raise error
+
+    with serve(stuck.script) as server:
+        with pytest.raises(type(error)) as caught:
+            fan(server.address, QUERIES, visit)
+        assert caught.value is error
+        check_that_all_hung_up(stuck)()
+    assert ours() == []
+
+
+def test_an_error_of_the_queries(fan: Fan) -> None:
+    """An error of the iterable comes out as it is, and ends what is under way."""
+    stuck = Stuck(SILENT)
+    error = MineError("mine")
+
+    def queries() -> Iterator[StatsQuery]:
+        yield from QUERIES
+        raise error
+
+    with serve(stuck.script) as server:
+        with pytest.raises(MineError) as caught:
+            # It comes when the first outcome has made room for one more query.
+            fan(server.address, queries(), concurrency=len(QUERIES))
+        assert caught.value is error
+        check_that_all_hung_up(stuck)()
+    assert ours() == []
+
+
+def test_an_error_of_the_progress(fan: Fan) -> None:
+    """An error of the callback comes out as it is, and ends what is under way."""
+    stuck = Stuck(SILENT)
+    error = MineError("mine")
+
+    def hear(_done: int, _total: int | None) -> None:
+        raise error
+
+    with serve(stuck.script) as server:
+        with pytest.raises(MineError) as caught:
+            fan(server.address, QUERIES, progress=hear)
+        assert caught.value is error
+        check_that_all_hung_up(stuck)()
+
+
+def test_a_mistake_in_a_transport(fan: Fan) -> None:
+    """What is no SiteStatsError is no outcome: a mistake comes out as it is."""
+    error = ZeroDivisionError("mine")
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.url.path.startswith("/wrong"):
+            raise error
+        return httpx.Response(200, content=GOOD)
+
+    def make(cls: Any) -> Any:
+        transport = httpx.MockTransport(answer)
+        return cls("https://analytics.example", transport=transport)
+
+    with pytest.raises(ZeroDivisionError) as caught:
+        fan(make, [query(), query(), query("wrong"), *[query()] * 5])
+    assert caught.value is error
+    assert ours() == []
+
+
+def test_leaving_in_a_pause(fan: Fan) -> None:
+    """Leaving ends the pauses before another try, too."""
+
+    def script(connection: Connection) -> None:
+        while request := connection.request():
+            if name_of(request) == "unwell":
+                connection.answer(b"{}", 503, "Retry-After: 100")
+                told.release()
+            else:
+                for _ in range(5):
+                    told.acquire(timeout=30)
+                connection.answer(GOOD)
+
+    told = threading.Semaphore(0)
+    queries = [*[query("unwell")] * 5, query()]
+    with serve(script) as server:
+        got = fan(server.address, queries, lambda _: True)
+    assert [outcome.index for outcome in got] == [5]
+    assert ours() == []
+
+
+def test_a_call_that_waits_for_a_connection_is_stopped() -> None:
+    """A thread that waits for its turn at a connection is ended as well."""
+    arrived = threading.Event()
+
+    def script(connection: Connection) -> None:
+        while connection.request():
+            arrived.set()
+            connection.wait()
+
+    request = stats_request(query())
+    ended: list[BaseException] = []
+    with serve(script) as server:
+        settings = resolve(
+            base_url=server.address,
+            api_key=None,
+            user_id=None,
+            timeout=100,
+            total_timeout=100,
+            retries=0,
+            max_connections=1,
+            max_response_bytes=1_000,
+            read_only=True,
+            proxy=None,
+            verify=True,
+        )
+        sender = Sender(settings)
+        stop = Stop()
+
+        def ask() -> None:
+            try:
+                sender.send(request, until=1e9, timeout=100, stop=stop)
+            except BaseException as error:  # noqa: BLE001 - looked at below
+                ended.append(error)
+
+        threads = [threading.Thread(target=ask, daemon=True) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        assert arrived.wait(30)
+        stop.stop()
+        for thread in threads:
+            thread.join(30)
+        assert len(ended) == 4
+        assert server.connections == 1
+        sender.close()
+
+
+POINTS = [*range(12), *range(12, 60, 4), *range(60, 300, 30)]
+"""After how many steps of the event loop to cancel."""
+
+
+@LOOPS
+def test_cancelled_at_any_point(loop: str) -> None:
+    """Wherever it is cancelled, no task is left and the client goes on as before."""
+
+    async def main(address: str) -> None:
+        async def ask(scope: anyio.CancelScope) -> None:
+            with scope:
+                async with client.stats.get_many(
+                    [query(), query("silent")] * 10, concurrency=3
+                ) as outcomes:
+                    async for outcome in outcomes:
+                        outcome.result()
+
+        async with AsyncClient(address, max_connections=3, retries=QUICK) as client:
+            for steps in POINTS:
+                async with anyio.create_task_group() as group:
+                    scope = anyio.CancelScope()
+                    group.start_soon(ask, scope)
+                    for _ in range(steps):
+                        await anyio.lowlevel.checkpoint()
+                    scope.cancel()
+                async with client.stats.get_many([query()] * 3) as outcomes:
+                    assert [o.error async for o in outcomes] == [None] * 3
+
+    gone = threading.Semaphore(0)
+
+    def script(connection: Connection) -> None:
+        by_name(connection)
+        gone.release()
+
+    with serve(script) as server:
+        anyio.run(main, server.address, backend=loop)
+        # Every connection was closed by the client, at the latest with it.
+        for _ in range(server.connections):
+            assert gone.acquire(timeout=30)
+
+
+def test_a_task_cancelled_at_any_point() -> None:
+    """task.cancel() ends all that the task began, and is itself what comes out."""
+
+    async def main(address: str) -> None:
+        async def ask() -> None:
+            async with client.stats.get_many(
+                [query(), query("silent")] * 10, concurrency=3
+            ) as outcomes:
+                async for outcome in outcomes:
+                    outcome.result()
+
+        async with AsyncClient(address, max_connections=3, retries=QUICK) as client:
+            for steps in POINTS:
+                task = asyncio.create_task(ask())
+                for _ in range(steps):
+                    await asyncio.sleep(0)
+                task.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await task
+                assert asyncio.all_tasks() == {asyncio.current_task()}
+            assert (await client.stats.get(query())).pageviews == 1
+
+    with serve(by_name) as server:
+        asyncio.run(main(server.address))
+
+
+def test_asyncios_own_limits() -> None:
+    """asyncio.timeout and asyncio.TaskGroup work around a block as around any."""
+
+    async def main(address: str) -> None:
+        async with AsyncClient(address, retries=QUICK) as client:
+
+            async def ask_for_ever() -> None:
+                async with (
+                    asyncio.timeout(0.05),
+                    client.stats.get_many([query("silent")] * 3) as outcomes,
+                ):
+                    async for _ in outcomes:
+                        pass
+
+            with pytest.raises(TimeoutError):
+                await ask_for_ever()
+
+            async def ask() -> int:
+                async with client.stats.get_many([query()] * 4) as outcomes:
+                    return sum([o.result().pageviews async for o in outcomes])
+
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(ask()) for _ in range(5)]
+            assert [task.result() for task in tasks] == [4] * 5
+            assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    with serve(by_name) as server:
+        asyncio.run(main(server.address))
+
+
+@pytest.mark.parametrize("after", [1, 2, 5, 9, 14])
+def test_ctrl_c(fan: Fan, after: int) -> None:
+    """Ctrl-C comes out as KeyboardInterrupt, and leaves nothing behind."""
+    lock = threading.Lock()
+    arrived = 0
+    main = threading.main_thread().ident
+    assert main is not None
+
+    def script(connection: Connection) -> None:
+        nonlocal arrived
+        while request := connection.request():
+            with lock:
+                arrived += 1
+                if arrived == after:
+                    signal.pthread_kill(main, signal.SIGINT)
+            if name_of(request) == "silent":
+                connection.wait()
+                return
+            connection.answer(GOOD)
+
+    queries = [query(), query(), query("silent")] * 8
+    with serve(script) as server:
+        with pytest.raises(KeyboardInterrupt):
+            fan(server.address, queries, concurrency=6)
+        assert ours() == []
+
+
+def test_interrupted_while_leaving(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second Ctrl-C does not keep a thread: all were told to stop by then."""
+    stuck = Stuck(SILENT)
+
+    def interrupted(timeout: float | None = None) -> None:
+        raise KeyboardInterrupt
+
+    with (
+        serve(stuck.script) as server,
+        Client(server.address) as client,
+        client.stats.get_many(QUERIES) as outcomes,
+    ):
+        next(outcomes)
+        monkeypatch.setattr(outcomes._threads[0], "join", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            outcomes.__exit__(None, None, None)
+        monkeypatch.undo()
+        check_that_all_hung_up(stuck)()
+
+
+@LOOPS
+def test_abandoned_without_leaving(loop: str) -> None:
+    """A loop that ends in the middle of a block ends the block with it."""
+    stuck = Stuck(SILENT)
+
+    async def main(address: str) -> None:
+        client = AsyncClient(address)
+
+        async def ask() -> None:
+            async with client.stats.get_many(QUERIES) as outcomes:
+                async for _ in outcomes:
+                    raise MineError
+
+        with pytest.raises(MineError):
+            await ask()
+        await client.aclose()
+
+    with serve(stuck.script) as server:
+        anyio.run(main, server.address, backend=loop)
+        check_that_all_hung_up(stuck)()

@@ -1,0 +1,66 @@
+"""What type checkers make of get_many; read by them, never run."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from typing import assert_type
+
+from sitestats import (
+    Answered,
+    AsyncClient,
+    Client,
+    Failed,
+    Outcome,
+    SiteStatsError,
+    Stats,
+    StatsQuery,
+)
+
+
+def one_or_the_other(outcome: Outcome) -> None:
+    """Testing for an error tells whether there are statistics, and the reverse."""
+    assert_type(outcome.query, StatsQuery)
+    assert_type(outcome.index, int)
+    assert_type(outcome.result(), Stats)
+    if outcome.error is None:
+        assert_type(outcome, Answered)
+        assert_type(outcome.stats, Stats)
+    else:
+        assert_type(outcome, Failed)
+        assert_type(outcome.error, SiteStatsError)
+        assert_type(outcome.stats, None)
+
+
+def the_other_or_one(outcome: Outcome) -> None:
+    """Testing for statistics tells the same."""
+    if outcome.stats is not None:
+        assert_type(outcome.stats, Stats)
+        assert_type(outcome.error, None)
+    else:
+        assert_type(outcome.error, SiteStatsError)
+
+
+def by_class(outcome: Outcome) -> Stats | SiteStatsError:
+    """A match over the two classes is exhaustive."""
+    match outcome:
+        case Answered(stats=stats):
+            return stats
+        case Failed(error=error):
+            return error
+
+
+def blocking(client: Client, queries: Iterable[StatsQuery]) -> None:
+    """Any iterable will do, and each outcome is one of the two."""
+    with client.stats.get_many(queries, concurrency=5, progress=True) as outcomes:
+        for outcome in outcomes:
+            assert_type(outcome, Answered | Failed)
+    client.stats.get_many([None])  # type: ignore[list-item] # no query
+
+
+async def awaited(client: AsyncClient, queries: AsyncIterator[StatsQuery]) -> None:
+    """An asynchronous iterable will do as well, and a generator of queries."""
+    async with client.stats.get_many(queries, progress=print) as outcomes:
+        async for outcome in outcomes:
+            assert_type(outcome, Answered | Failed)
+    async with client.stats.get_many(StatsQuery(n) for n in ("a.b", "c.d")) as several:
+        assert_type([outcome async for outcome in several], list[Answered | Failed])
