@@ -100,7 +100,7 @@ class Call:
 
     def leave_connection(self) -> None:
         """Have the connection closed after this answer, good as it is."""
-        self._turn.last = True
+        self.turn.last = True
 
     def strip(self, error: BaseException) -> None:
         """Take the frames from *error*, which goes on as it is: they hold the key."""
