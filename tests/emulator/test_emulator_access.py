@@ -279,6 +279,7 @@ def test_adding(payload: dict[str, object], applied: dict[str, object]) -> None:
                 "-a.example",
                 "a-.example",
                 "127.0.0.1",
+                "example.0x7f",
                 "[::1]",
                 f"{'a' * 64}.example",
                 ".".join(["abc"] * 70),

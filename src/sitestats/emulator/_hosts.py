@@ -10,7 +10,10 @@ import idna
 LONGEST: Final = 253
 """Characters that a host name may have."""
 
-_LABEL: Final = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)")
+# Browsers open names with an underscore, so there are websites with one.
+_LABEL: Final = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
+# What browsers take for an IPv4 address, whatever comes before it.
+_NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 
 def host_name(text: object) -> str | None:
@@ -31,6 +34,6 @@ def host_name(text: object) -> str | None:
         len(name) <= LONGEST
         and len(labels) > 1
         and all(_LABEL.fullmatch(label) for label in labels)
-        and not labels[-1].isdigit()
+        and not _NUMBER.fullmatch(labels[-1])
     )
     return name if good else None

@@ -31,7 +31,7 @@ LATEST: Final = datetime.combine(LAST, time.min)
 EPOCH: Final = datetime.combine(date(1970, 1, 1), time.min)
 
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_DAYS_AGO: Final = re.compile(r"today-([0-9]+)d")
+_DAYS_AGO: Final = re.compile(r"today-(0|[1-9][0-9]*)d")
 
 
 @cache

@@ -260,6 +260,8 @@ def _address(path: str) -> tuple[str, str | None] | None:
     name = host_name(host)
     if name is None or any(part in {".", ".."} for part in page.split("/")):
         return None
+    if slash and not page:
+        return None  # no path stands there, so this is neither form of address
     return name, f"/{page}" if slash else None
 
 
