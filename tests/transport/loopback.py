@@ -46,6 +46,12 @@ class Connection:
         self._unread += data
         return data
 
+    def take(self) -> bytes:
+        """What came and was not read, or the next that comes."""
+        data = self._unread or self._receive()
+        self._unread = b""
+        return data
+
     def send(self, data: bytes) -> None:
         """Send bytes as they are."""
         self._sock.sendall(data)

@@ -1,0 +1,284 @@
+"""Proxies: given as an argument, or named by the environment."""
+
+from __future__ import annotations
+
+import base64
+import socket
+import ssl
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import pytest
+import trustme
+from loopback import Connection, Script, Server, polite, serve
+from sending import ADD, GET, KEY, LONG, USER, sending, settings_for
+
+from sitestats import Client
+from sitestats._errors import (
+    ConfigurationError,
+    ConnectionFailedError,
+    RequestTimeoutError,
+)
+from sitestats._hostnames import BaseAddress
+from sitestats._httpx import AsyncSender, Sender
+from sitestats._proxies import proxy_from_environment
+
+PASSWORD = "p4ssw0rd"
+AUTHORITY = trustme.CA()
+
+
+def leads_to(server: Server) -> Script:
+    """A proxy, for plain requests and for tunnels, that knows one *server*."""
+
+    def script(connection: Connection) -> None:
+        request = connection.request()
+        with socket.create_connection(("127.0.0.1", server.port)) as onward:
+            if request.startswith(b"CONNECT"):
+                connection.send(b"HTTP/1.1 200 Go on\r\n\r\n")
+                carry(connection, onward)
+                return
+            while request:
+                method, _, rest = request.partition(b" http://stats.example")
+                onward.sendall(method + b" " + rest)
+                connection.send(onward.recv(65536))
+                request = connection.request()
+
+    return script
+
+
+def carry(connection: Connection, onward: socket.socket) -> None:
+    """Carry bytes both ways until one side hangs up."""
+
+    def back() -> None:
+        with suppress(OSError):
+            while data := onward.recv(65536):
+                connection.send(data)
+
+    thread = threading.Thread(target=back)
+    thread.start()
+    while data := connection.take():
+        onward.sendall(data)
+    onward.shutdown(socket.SHUT_RDWR)
+    thread.join(LONG)
+
+
+@contextmanager
+def service() -> Iterator[tuple[Server, ssl.SSLContext]]:
+    """A service behind TLS, and a context that trusts it."""
+    behind = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    AUTHORITY.issue_cert("stats.example").configure_cert(behind)
+    trusting = ssl.create_default_context()
+    AUTHORITY.configure_trust(trusting)
+    with serve(polite, behind) as server:
+        yield server, trusting
+
+
+def test_a_plain_request_goes_to_the_proxy(way: str) -> None:
+    """With its whole address, which the proxy knows what to do with."""
+    with (
+        serve(polite) as server,
+        serve(leads_to(server)) as proxy,
+        sending(way, "http://stats.example", proxy=proxy.address) as sender,
+    ):
+        for _ in range(2):
+            assert sender.send().body == b'{"ok":true}'
+    assert proxy.requests[0].startswith(
+        b"GET http://stats.example/example.com.json HTTP/1.1\r\nHost: stats.example\r\n"
+    )
+    assert f"Api-Key: {KEY}".encode() in server.requests[0]
+    assert proxy.connections == 1
+
+
+def test_a_tunnel_leads_to_a_service_behind_tls(way: str) -> None:
+    """The proxy sees where it goes, and nothing of what goes there."""
+    with (
+        service() as (server, trusting),
+        serve(leads_to(server)) as proxy,
+        sending(
+            way, "https://stats.example", proxy=proxy.address, verify=trusting
+        ) as sender,
+    ):
+        for _ in range(2):
+            assert sender.send().status == 200
+    assert len(proxy.requests) == 1
+    assert proxy.requests[0].startswith(b"CONNECT stats.example:443 HTTP/1.1\r\n")
+    assert KEY.encode() not in proxy.requests[0]
+    assert f"Api-Key: {KEY}".encode() in server.requests[0]
+
+
+def test_a_proxy_behind_tls(way: str) -> None:
+    """What is trusted for the service is trusted for the proxy."""
+    behind = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    AUTHORITY.issue_cert("localhost").configure_cert(behind)
+    trusting = ssl.create_default_context()
+    AUTHORITY.configure_trust(trusting)
+    with (
+        serve(polite) as server,
+        serve(leads_to(server), behind) as proxy,
+        sending(
+            way, "http://stats.example", proxy=proxy.address, verify=trusting
+        ) as sender,
+    ):
+        assert sender.send().status == 200
+    assert len(proxy.requests) == 1
+
+
+def test_a_password_goes_to_the_proxy_alone(way: str) -> None:
+    """In the tunnel's request, and in nothing that the service gets."""
+    secret = base64.b64encode(f"user:{PASSWORD}".encode())
+    with service() as (server, trusting), serve(leads_to(server)) as proxy:
+        address = f"http://user:{PASSWORD}@127.0.0.1:{proxy.port}"
+        with sending(
+            way, "https://stats.example", proxy=address, verify=trusting
+        ) as sender:
+            assert sender.send().status == 200
+            assert PASSWORD not in repr(sender.sender)
+    assert b"Proxy-Authorization: Basic " + secret in proxy.requests[0]
+    assert secret not in server.requests[0]
+
+
+def test_a_proxy_that_refuses(way: str) -> None:
+    """Nothing reached the service, and the proxy's own words are in the error."""
+
+    def refuse(connection: Connection) -> None:
+        connection.request()
+        connection.send(b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n")
+
+    with serve(refuse) as proxy:
+        address = f"http://user:{PASSWORD}@127.0.0.1:{proxy.port}"
+        with (
+            sending(way, "https://stats.example", proxy=address) as sender,
+            pytest.raises(ConnectionFailedError, match="407 Proxy Auth") as caught,
+        ):
+            sender.send(ADD)
+    assert not caught.value.maybe_sent
+    assert PASSWORD not in str(caught.value)
+
+
+def test_a_proxy_that_is_silent(way: str) -> None:
+    """The total limit holds while the tunnel is dug."""
+
+    def silent(connection: Connection) -> None:
+        connection.request()
+        connection.drip(b"HTTP/1.1 200 Go on\r\nX: " + b"x" * 3000)
+
+    with (
+        serve(silent) as proxy,
+        sending(way, "https://stats.example", proxy=proxy.address) as sender,
+        pytest.raises(RequestTimeoutError, match="before total_timeout"),
+    ):
+        sender.send(total=0.1)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        f"ftp://{PASSWORD}@x",
+        f"//{PASSWORD}",
+        PASSWORD,
+        "",
+        "http://",
+    ],
+)
+@pytest.mark.parametrize("kind", [Sender, AsyncSender])
+def test_what_is_no_proxy_is_refused_at_once(
+    kind: type[Sender | AsyncSender], address: str
+) -> None:
+    """Before anything is sent, and without repeating what may hold a password."""
+    with pytest.raises(ConfigurationError, match="proxy is an address") as caught:
+        kind(settings_for("https://stats.example", proxy=address))
+    assert PASSWORD not in str(caught.value)
+    assert caught.value.__context__ is None
+
+
+def test_a_socks_proxy_needs_a_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error says what to install."""
+    monkeypatch.setattr("sitestats._httpx.find_spec", lambda name: None)
+    with pytest.raises(ConfigurationError, match=r"pip install 'httpx\[socks\]'"):
+        Sender(settings_for("https://stats.example", proxy="socks5://localhost:1080"))
+
+
+# The environment ------------------------------------------------------------
+
+VARIABLES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "REQUEST_METHOD"]
+
+
+@pytest.fixture
+def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """An environment without proxies."""
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    return monkeypatch
+
+
+@pytest.mark.parametrize(
+    ("variables", "base", "proxy"),
+    [
+        ({}, "https://a.example", None),
+        ({"HTTPS_PROXY": "http://p:1"}, "https://a.example", "http://p:1"),
+        ({"https_proxy": "http://p:1"}, "https://a.example", "http://p:1"),
+        ({"HTTPS_PROXY": "http://p:1"}, "http://a.example", None),
+        ({"http_proxy": "http://p:1"}, "http://a.example", "http://p:1"),
+        ({"ALL_PROXY": "http://p:1"}, "http://a.example", "http://p:1"),
+        (
+            {"https_proxy": "http://p:1", "all_proxy": "x"},
+            "https://a.example",
+            "http://p:1",
+        ),
+        ({"https_proxy": "p:1"}, "https://a.example", "http://p:1"),
+        ({"https_proxy": ""}, "https://a.example", None),
+        ({"https_proxy": "p:1", "no_proxy": "a.example"}, "https://a.example", None),
+        ({"https_proxy": "p:1", "no_proxy": ".example"}, "https://a.example", None),
+        ({"https_proxy": "p:1", "no_proxy": "*"}, "https://a.example", None),
+        (
+            {"https_proxy": "p:1", "no_proxy": "a.example"},
+            "https://a.example:8443",
+            None,
+        ),
+        (
+            {"https_proxy": "p:1", "no_proxy": "b.example"},
+            "https://a.example",
+            "http://p:1",
+        ),
+        ({"https_proxy": "p:1", "no_proxy": "127.0.0.1"}, "https://127.0.0.1:9", None),
+    ],
+)
+def test_what_the_environment_names(
+    environment: pytest.MonkeyPatch,
+    variables: dict[str, str],
+    base: str,
+    proxy: str | None,
+) -> None:
+    """By the scheme, for all, and not for whom it leaves out."""
+    for name, value in variables.items():
+        environment.setenv(name, value)
+    assert proxy_from_environment(BaseAddress.parse(base)) == proxy
+
+
+def test_a_client_takes_the_proxy_of_the_environment(
+    environment: pytest.MonkeyPatch,
+) -> None:
+    """Left out it is the environment's, and None is without."""
+    keys = {"api_key": KEY, "user_id": USER}
+    with serve(polite) as server, serve(leads_to(server)) as proxy:
+        environment.setenv("HTTP_PROXY", proxy.address)
+        with Client("http://stats.example", **keys) as client:
+            assert client.request("GET", "/api/custom") == {"ok": True}
+        with (
+            Client("http://stats.example", **keys, proxy=None, retries=0) as client,
+            pytest.raises(ConnectionFailedError, match="Name or service not known"),
+        ):
+            client.request("GET", "/api/custom")
+    assert len(proxy.requests) == 1
+
+
+def test_the_senders_do_not_look_into_the_environment(
+    way: str, environment: pytest.MonkeyPatch
+) -> None:
+    """What the settings say is final."""
+    environment.setenv("ALL_PROXY", "http://127.0.0.1:9")
+    environment.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    with serve(polite) as server, sending(way, server.address) as sender:
+        assert sender.send(GET).status == 200

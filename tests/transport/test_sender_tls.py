@@ -1,0 +1,182 @@
+"""TLS: whom the senders trust, and what they say of those whom they don't."""
+
+from __future__ import annotations
+
+import datetime as dt
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import trustme
+from loopback import Server, polite, serve
+from sending import ADD, KEY, sending
+
+from sitestats._errors import ConfigurationError, ConnectionFailedError
+
+AUTHORITY = trustme.CA()
+FOREIGN = trustme.CA()
+
+
+@contextmanager
+def secured(
+    authority: trustme.CA = AUTHORITY,
+    name: str = "localhost",
+    expires: dt.datetime | None = None,
+) -> Iterator[Server]:
+    """A polite server with a certificate for *name* by *authority*."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert(name, not_after=expires).configure_cert(context)
+    with serve(polite, context) as server:
+        yield server
+
+
+@pytest.fixture
+def certificates(tmp_path: Path) -> Path:
+    """A file with the certificate of the authority that is to be trusted."""
+    path = tmp_path / "authority.pem"
+    AUTHORITY.cert_pem.write_to_path(str(path))
+    return path
+
+
+def trusting() -> ssl.SSLContext:
+    """A context that trusts the authority alone."""
+    context = ssl.create_default_context()
+    AUTHORITY.configure_trust(context)
+    return context
+
+
+def test_a_context_of_one_s_own_is_used(way: str) -> None:
+    """The authority that it trusts is trusted, on one connection for all."""
+    with secured() as server, sending(way, server.address, verify=trusting()) as sender:
+        for _ in range(3):
+            assert sender.send().status == 200
+    assert server.connections == 1
+    assert f"Api-Key: {KEY}".encode() in server.requests[0]
+
+
+def test_a_file_of_certificates_is_used(way: str, certificates: Path) -> None:
+    """So is a path, without a warning."""
+    with (
+        secured() as server,
+        sending(way, server.address, verify=str(certificates)) as sender,
+    ):
+        assert sender.send().status == 200
+
+
+def test_a_directory_of_certificates_is_read_as_one(way: str, tmp_path: Path) -> None:
+    """OpenSSL looks for certificates in it, by their names, and finds none here."""
+    with (
+        secured() as server,
+        sending(way, server.address, verify=str(tmp_path)) as sender,
+        pytest.raises(ConnectionFailedError, match="CERTIFICATE_VERIFY_FAILED"),
+    ):
+        sender.send()
+
+
+def test_the_environment_may_name_certificates(
+    way: str, certificates: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SSL_CERT_FILE is heeded, as httpx does."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificates))
+    with secured() as server, sending(way, server.address) as sender:
+        assert sender.send().status == 200
+
+
+def test_verification_can_be_turned_off(way: str) -> None:
+    """Whoever asks for no verification gets none."""
+    with (
+        secured(FOREIGN) as server,
+        sending(way, server.address, verify=False) as sender,
+    ):
+        assert sender.send().status == 200
+
+
+LONG_AGO = dt.datetime(2020, 1, 1, tzinfo=dt.UTC)
+
+
+@pytest.mark.parametrize(
+    ("authority", "name", "expires", "reason"),
+    [
+        (
+            FOREIGN,
+            "localhost",
+            None,
+            "self.signed certificate in certificate chain|local issuer",
+        ),
+        (AUTHORITY, "other.example", None, "Hostname mismatch"),
+        (AUTHORITY, "localhost", LONG_AGO, "certificate has expired"),
+    ],
+    ids=["foreign", "other name", "expired"],
+)
+def test_a_wrong_certificate_is_refused(
+    way: str,
+    authority: trustme.CA,
+    name: str,
+    expires: dt.datetime | None,
+    reason: str,
+) -> None:
+    """Nothing was sent, and the error says what is wrong with the certificate."""
+    with (
+        secured(authority, name, expires) as server,
+        sending(way, server.address, verify=trusting()) as sender,
+        pytest.raises(ConnectionFailedError, match=reason) as caught,
+    ):
+        sender.send(ADD)
+    assert not caught.value.maybe_sent
+    assert server.requests == []
+
+
+def test_what_is_trusted_by_default_is_not_everything(way: str) -> None:
+    """An authority that nobody knows is refused without an argument."""
+    with (
+        secured() as server,
+        sending(way, server.address) as sender,
+        pytest.raises(ConnectionFailedError, match="CERTIFICATE_VERIFY_FAILED"),
+    ):
+        sender.send()
+
+
+@pytest.mark.parametrize("content", [None, "no certificate"])
+def test_certificates_that_can_not_be_read(
+    way: str, tmp_path: Path, content: str | None
+) -> None:
+    """The error says which argument to look at, and nothing was tried."""
+    path = tmp_path / "authority.pem"
+    if content is not None:
+        path.write_text(content)
+    with (
+        secured() as server,
+        sending(way, server.address, verify=str(path)) as sender,
+        pytest.raises(ConfigurationError, match="see verify=, SSL_CERT_FILE"),
+    ):
+        sender.send()
+    assert server.connections == 0
+
+
+def test_no_context_is_made_for_plain_http(
+    way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reading all certificates takes as long as a hundred requests."""
+    monkeypatch.setattr("httpx.create_ssl_context", None)
+    with serve(polite) as server, sending(way, server.address) as sender:
+        assert sender.send().status == 200
+
+
+def test_one_context_serves_all_connections(
+    way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many connections there are, the certificates are read once."""
+    made: list[ssl.SSLContext] = []
+
+    def make(*, verify: bool) -> ssl.SSLContext:
+        made.append(trusting())
+        return made[-1]
+
+    monkeypatch.setattr("httpx.create_ssl_context", make)
+    with secured() as server, sending(way, server.address) as sender:
+        for _ in range(5):
+            assert sender.send(ADD).status == 200
+        assert server.connections == 5
+    assert len(made) == 1
