@@ -134,26 +134,26 @@ class AsyncSlot(Generic[AsyncTransportT]):
     def __init__(self, transport: AsyncTransportT, *, is_shared: bool) -> None:
         self.transport = transport
         self.is_shared = is_shared
-        self._connecting: Any = None
-
-    @property
-    def is_connecting(self) -> bool:
-        """Whether a connection was begun and does not stand yet, if that is traced."""
-        return self._connecting is not None
+        self.is_connecting = False
+        """Whether a connection was begun and does not stand yet, if it is traced."""
+        self._unsecured: Any = None
 
     async def trace(self, event: str, info: dict[str, Any]) -> None:
-        """Learn of a new connection, from httpx's ``trace`` extension."""
-        if "connect_tcp.complete" in event:
-            self._connecting = info["return_value"]
+        """Learn of a new TLS connection, from httpx's ``trace`` extension."""
+        if "connect_tcp.started" in event:
+            self.is_connecting = True
+        elif "connect_tcp.complete" in event:
+            self._unsecured = info["return_value"]
         elif "start_tls.complete" in event:
-            self._connecting = None
+            self.is_connecting = False
+            self._unsecured = None
 
     async def aclose(self) -> None:
         """Close the connection; a transport that we were given stays open."""
-        if self.is_connecting:
+        if self._unsecured is not None:
             # A transport forgets a connection whose handshake was cancelled.
             with suppress(Exception):
-                await self._connecting.aclose()
+                await self._unsecured.aclose()
         if not self.is_shared:
             with suppress(Exception):
                 await self.transport.aclose()
