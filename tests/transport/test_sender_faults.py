@@ -328,6 +328,19 @@ def test_connections_are_used_again(way: str) -> None:
     assert server.connections == 1
 
 
+def test_a_connection_that_says_too_much_is_not_used_again(way: str) -> None:
+    """What comes after an answer is no answer to the next request."""
+
+    def script(connection: Connection) -> None:
+        while connection.request():
+            connection.send(2 * (OK + b"Content-Length: 2\r\n\r\n{}"))
+
+    with serve(script) as server, sending(way, server.address) as sender:
+        for _ in range(3):
+            assert sender.send().body == b"{}"
+    assert server.connections == 3
+
+
 def test_connection_close_is_obeyed(way: str) -> None:
     """A server that wants no second request on a connection gets none."""
 
