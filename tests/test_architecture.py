@@ -42,6 +42,7 @@ SHELL = {
 
 MAY_DO_IO = SHELL | {
     "_call",
+    "_gate",
     "_httpx",
     "_pool",
     "_proxies",
@@ -84,8 +85,9 @@ MAY_IMPORT = {
     "_progress": {"_errors", "_wording"},
     "_ledger": {"_errors", "_progress", "_query", "_settings", "_wording"},
     # What carries it.
-    "_stop": set[str](),
-    "_pool": {"_errors"},
+    "_gate": set[str](),
+    "_stop": {"_gate"},
+    "_pool": {"_errors", "_gate"},
     "_proxies": {"_hostnames"},
     "_settings": {"_errors", "_hostnames", "_proxies", "_retry"},
 }

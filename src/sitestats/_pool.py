@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 import anyio
 
 from ._errors import ClientClosedError
+from ._gate import ThreadGate
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -45,27 +46,6 @@ class NoTurnError(Exception):
 
 class _Gate(Protocol):
     def set(self) -> object: ...
-
-
-class _ThreadGate:
-    """What a thread waits at: an event without a lock that an interrupt can keep.
-
-    ``threading.Event`` takes its lock in Python code, and an interrupt that
-    comes just then leaves it locked for ever.
-    """
-
-    def __init__(self) -> None:
-        self._shut = threading.Lock()
-        self._shut.acquire()
-
-    def set(self) -> None:
-        # It may be open already.
-        with suppress(RuntimeError):
-            self._shut.release()
-
-    def wait(self, seconds: float) -> None:
-        """Wait until it is open, and shut it again."""
-        self._shut.acquire(timeout=seconds)
 
 
 class Turn(Generic[T]):
@@ -254,7 +234,7 @@ class Pool(Generic[T]):
         gate = None
         with book.lock:
             if not book.enter(turn):
-                turn.gate = gate = _ThreadGate()
+                turn.gate = gate = ThreadGate()
                 book.waiting.append(turn)
         if gate is not None:
             self._wait(book, turn, gate, until)
@@ -262,7 +242,7 @@ class Pool(Generic[T]):
 
     @staticmethod
     def _wait(
-        book: _LockedBook[T], turn: Turn[T], gate: _ThreadGate, until: float
+        book: _LockedBook[T], turn: Turn[T], gate: ThreadGate, until: float
     ) -> None:
         started = time.monotonic()
         try:

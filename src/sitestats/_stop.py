@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
+from ._gate import ThreadGate
+
 if TYPE_CHECKING:
     from ._watchdog import Abortable
 
@@ -23,10 +25,7 @@ class Stop:
         self._lock = threading.Lock()
         self._held: set[Abortable] = set()
         self._stopped = False
-        # Shut until the end. An Event would do, but it takes its lock in Python
-        # code, and an interrupt that comes just then would leave it locked.
-        self._gate = threading.Lock()
-        self._gate.acquire()
+        self._gate = ThreadGate()
 
     def stop(self) -> None:
         """Abort what is held, end every sleep, and let nothing more begin."""
@@ -34,7 +33,7 @@ class Stop:
             if self._stopped:
                 return
             self._stopped = True
-            self._gate.release()
+            self._gate.set()
             for what in self._held:
                 what.abort()
 
@@ -60,6 +59,7 @@ class Stop:
         Raises:
             StoppedError: The time was not up yet.
         """
-        if self._gate.acquire(timeout=min(seconds, threading.TIMEOUT_MAX)):
-            self._gate.release()
+        if self._gate.wait(seconds):
+            # Once open it stays so, for the other threads.
+            self._gate.set()
             raise StoppedError
