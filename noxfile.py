@@ -126,7 +126,7 @@ def lock(session: nox.Session) -> None:
     session.run(
         *("uv", "pip", "compile", "--quiet", "--universal", "--upgrade"),
         *("--python-version", PYTHONS[0], "--no-header", "--no-annotate"),
-        *("--all-extras", *groups("dev", "release", "notebooks")),
+        *("--all-extras", *groups("dev", "bench", "notebooks", "release")),
         *("--output-file", "tests/locked.txt", "pyproject.toml"),
     )
 
@@ -160,15 +160,16 @@ def notebooks(session: nox.Session) -> None:
 @nox.session
 def bench(session: nox.Session) -> None:
     """The figures of the benchmarks, side by side as ratios."""
-    session.install(EVERY_EXTRA, *groups("tests"), *LOCKED)
-    session.run("python", "-m", "benchmarks", *session.posargs)
+    session.install(EVERY_EXTRA, *groups("tests", "bench"), *LOCKED)
+    for script in session.posargs or ("decoding", "emulator_speed"):
+        session.run("python", f"tests/benchmarks/{script}.py")
 
 
 @nox.session
 def soak(session: nox.Session) -> None:
     """Clients under load and faults for a long time: what leaks, what hangs."""
     session.install(EVERY_EXTRA, *groups("tests"), *LOCKED)
-    session.run("python", "-m", "benchmarks.soak", *session.posargs)
+    session.run("python", "tests/benchmarks/soak.py", *session.posargs)
 
 
 @nox.session

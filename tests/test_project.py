@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import re
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -138,6 +139,24 @@ def test_unexplained_finds_what_it_should(line: str, *, explained: bool) -> None
     assert unexplained(["# The reason.", line]) == (
         [2] if not explained and not NAMED.search(line) else []
     )
+
+
+def test_the_lock_holds_what_is_asked_for() -> None:
+    """Every requirement of pyproject.toml has its version in the lock."""
+    table = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    asked = [
+        *table["project"]["dependencies"],
+        *chain(*table["project"]["optional-dependencies"].values()),
+        *chain(*table["dependency-groups"].values()),
+    ]
+    names = {
+        re.split(r"[^\w.-]", requirement)[0].lower()
+        for requirement in asked
+        if isinstance(requirement, str)
+    }
+    assert len(names) > 20
+    locked = (ROOT / "tests" / "locked.txt").read_text("utf-8")
+    assert names - set(re.findall(r"^([\w.-]+)==", locked, re.MULTILINE)) == set()
 
 
 def test_the_lock_names_no_place() -> None:
