@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
-from faults import FAULTS, KILLS, WAYS, Bench, Fault, Killed, Way
+from broken_lines import FAULTS, KILLS, WAYS, Bench, Fault, Killed, Way
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
