@@ -25,6 +25,7 @@ import anyio
 from anyio.lowlevel import checkpoint
 
 from . import _operations as operations
+from ._framed_many import AsyncFramedOutcomes, FramedOutcomes
 from ._ledger import END, Job, Ledger
 from ._pause import Pauses
 from ._stop import Stop, StoppedError
@@ -45,7 +46,7 @@ _LOOK_UP: Final = 0.5
 """Seconds. On Windows a thread that waits at a queue does not hear Ctrl-C."""
 
 
-class Outcomes:
+class Outcomes(FramedOutcomes):
     """What comes of many queries, in the order of completion: ``get_many``.
 
     It is used in a ``with`` block and iterated over once. Leaving the block ends
@@ -159,7 +160,7 @@ class Outcomes:
                 self._iterator.close()
 
 
-class AsyncOutcomes:
+class AsyncOutcomes(AsyncFramedOutcomes):
     """What comes of many queries, in the order of completion: ``get_many``.
 
     It is used in an ``async with`` block and iterated over once. Leaving the

@@ -7,7 +7,7 @@ rows has the same columns and types as one with many.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
@@ -94,12 +94,18 @@ def columns_of_entries(
     return columns
 
 
-def columns_of_totals(results: Sequence[Stats]) -> list[Column]:
+def columns_of_totals(
+    results: Sequence[Stats], fields: Sequence[str] = ()
+) -> list[Column]:
     """One row for each result: which website, which period, and its totals.
 
-    A total that no result was asked for has no column.
+    A total that no result was asked for has no column, unless it is among *fields*.
     """
-    asked = [name for name in TOTALS if any(name in stats for stats in results)]
+    asked = [
+        name
+        for name in TOTALS
+        if name in fields or any(name in stats for stats in results)
+    ]
     zone = _common([stats.timezone for stats in results])
     columns = [
         Column("hostname", Kind.TEXT, [stats.query.hostname for stats in results]),
@@ -116,16 +122,38 @@ def columns_of_totals(results: Sequence[Stats]) -> list[Column]:
 
 
 def stacked(tables: Sequence[Sequence[Column]]) -> list[Column]:
-    """The rows of all *tables*, which have the same columns, one below the other."""
+    """The rows of all *tables*, one below the other.
+
+    Columns are in the order in which they are met; a table that lacks one has
+    nothing in it.
+    """
+    first: dict[str, Column] = {}
+    for table in tables:
+        for column in table:
+            first.setdefault(column.name, column)
+    by_name = [{column.name: column for column in table} for table in tables]
     return [
         Column(
-            parts[0].name,
-            parts[0].kind,
-            [value for part in parts for value in part.cells],
-            _common([part.zone for part in parts]),
+            name,
+            kind,
+            [
+                value
+                for table, rows in zip(by_name, map(_rows, tables), strict=True)
+                for value in (table[name].cells if name in table else [None] * rows)
+            ],
+            _common([table[name].zone for table in by_name if _has(table, name)]),
         )
-        for parts in zip(*tables, strict=True)
+        for name, kind in ((column.name, column.kind) for column in first.values())
     ]
+
+
+def _rows(table: Sequence[Column]) -> int:
+    return len(table[0].cells)
+
+
+def _has(table: Mapping[str, Column], name: str) -> bool:
+    # A zone is told by the tables that have rows.
+    return name in table and any(cell is not None for cell in table[name].cells)
 
 
 def _in_table_order(names: Sequence[str]) -> list[str]:

@@ -1,0 +1,297 @@
+"""One frame of many outcomes: tidy, in order, and nothing lost in silence."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import subprocess
+import sys
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+from sitestats import (
+    FieldNotRequestedError,
+    NotFoundError,
+    QueryError,
+    SiteStatsWarning,
+    StatsQuery,
+)
+from sitestats._outcomes import Answered, Failed
+from sitestats.analysis._many import Gathering
+from sitestats.emulator import Emulator
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sitestats import Client, Outcomes
+
+HOST, BLOG, PROJECTS = (
+    "semicomplete.com",
+    "blog.semicomplete.com",
+    "projects.semicomplete.com",
+)
+QUERY = StatsQuery(HOST).fields("pageviews", "pages").last(days=4).limit(3)
+NOBODY = QUERY.website("nobody.example")
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    """A client of the demo's traffic."""
+    emulator = Emulator.demo(now=dt.datetime(2026, 3, 5, 12, tzinfo=dt.UTC))
+    with emulator.client() as client:
+        yield client
+
+
+def outcomes_of(client: Client, *queries: StatsQuery) -> Outcomes:
+    """What comes of *queries*."""
+    return client.stats.get_many(queries)
+
+
+def test_a_list_of_many_websites(client: Client) -> None:
+    """The host name comes first, then the entry's columns, in the queries' order."""
+    with outcomes_of(client, QUERY.website(BLOG), QUERY) as outcomes:
+        frame = outcomes.to_polars("pages")
+    assert dict(frame.schema) == {
+        "hostname": pl.String,
+        "value": pl.String,
+        "pageviews": pl.Int64,
+        "visitors": pl.Int64,
+        "truncated": pl.Boolean,
+        "query": pl.Int64,
+    }
+    assert frame["hostname"].to_list() == [BLOG] * 3 + [HOST] * 3
+    assert frame["query"].to_list() == [0] * 3 + [1] * 3
+    alone = client.stats.get(QUERY).pages
+    assert frame.filter(query=1)["value"].to_list() == alone.column("value")
+    assert frame.filter(query=1)["visitors"].to_list() == alone.column("visitors")
+    assert frame["truncated"].all()
+
+
+def test_totals_of_many_websites(client: Client) -> None:
+    """Without a field there is a row of totals for each query, failed ones too."""
+    queries = (QUERY, NOBODY, QUERY.website(PROJECTS))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with outcomes_of(client, *queries) as outcomes:
+            frame = outcomes.to_polars()
+    assert frame.columns == ["hostname", "start", "end", "pageviews", "error", "query"]
+    assert frame["hostname"].to_list() == [HOST, "nobody.example", PROJECTS]
+    assert frame["pageviews"].to_list() == [1586, None, 387]
+    assert frame["query"].to_list() == [0, 1, 2]
+    first, second, third = frame["error"].to_list()
+    assert (first, third) == (None, None)
+    assert second.startswith("NotFoundError: ")
+    assert frame["start"][0] == dt.datetime(2026, 3, 1, tzinfo=dt.UTC)
+    assert frame["start"][1] is None
+    (failed,) = outcomes.failed
+    assert failed.query == NOBODY
+    assert isinstance(failed.error, NotFoundError)
+
+
+def test_a_failed_query_is_told_of_where_it_has_no_rows(client: Client) -> None:
+    """A frame of a list warns of failed queries, at the line that asked for it."""
+    nobodies = [QUERY.website(f"nobody{number}.example") for number in range(5)]
+    with (
+        outcomes_of(client, QUERY, *nobodies) as outcomes,
+        pytest.warns(SiteStatsWarning) as caught,
+    ):
+        frame = outcomes.to_pandas("pages")
+    assert set(frame["hostname"]) == {HOST}
+    (warning,) = caught
+    assert warning.filename == __file__
+    for words in (
+        "5 queries failed",
+        "of 6",
+        "nobody0.example (NotFoundError",
+        "2 more",
+    ):
+        assert words in str(warning.message)
+    assert [one.index for one in outcomes.failed] == [1, 2, 3, 4, 5]
+
+
+def test_nothing_is_told_where_nothing_failed(client: Client) -> None:
+    """Without failures there is no warning, and no failed outcome."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with outcomes_of(client, QUERY) as outcomes:
+            outcomes.to_pandas("pages")
+    assert outcomes.failed == ()
+
+
+@pytest.mark.parametrize("field", [None, "pages", "histogram", "events", "countries"])
+@pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")
+def test_the_schema_does_not_depend_on_success(client: Client, field: Any) -> None:
+    """The columns and types are the same when every query fails as when none does."""
+    query = (
+        StatsQuery(HOST)
+        .fields("visitors", "pages", "histogram", "countries", "seconds_on_page")
+        .all_events()
+        .last(days=2)
+        .interval("hour")
+        .timezone("Asia/Kolkata")
+    )
+    with outcomes_of(client, query) as good:
+        expected = good.to_polars(field)
+    with outcomes_of(client, query.website("nobody.example")) as bad:
+        found = bad.to_polars(field)
+    assert found.columns == expected.columns
+    kinds = [dtype.base_type() for dtype in found.dtypes]
+    assert kinds == [dtype.base_type() for dtype in expected.dtypes]
+    assert found.height == (field is None)
+
+
+@pytest.mark.parametrize("field", [None, "pages", "histogram", "events", "countries"])
+def test_no_query_at_all(client: Client, field: Any) -> None:
+    """Without a query there is an empty frame with columns."""
+    with outcomes_of(client) as outcomes:
+        frame = outcomes.to_pandas(field)
+    assert len(frame) == 0
+    assert frame.columns[0] == "hostname"
+    assert frame.columns[-1] == "query"
+    assert len(frame.columns) > 3
+
+
+def test_queries_that_asked_for_different_things(client: Client) -> None:
+    """A column that one query asked for is there for all, and empty for the others."""
+    timed = QUERY.fields("pages", "seconds_on_page", "visitors")
+    with outcomes_of(client, QUERY, timed) as outcomes:
+        frame = outcomes.to_polars("pages")
+    assert frame.columns == [
+        *("hostname", "value", "pageviews", "visitors", "seconds_on_page"),
+        *("truncated", "query"),
+    ]
+    assert frame["seconds_on_page"].is_null().to_list() == [True] * 3 + [False] * 3
+    with outcomes_of(client, timed, QUERY) as outcomes:
+        totals = outcomes.to_polars()
+    assert totals.columns[3:6] == ["pageviews", "visitors", "seconds_on_page"]
+    assert totals["pageviews"].to_list() == [None, 1586]
+    assert totals["visitors"].to_list() == [953, None]
+
+
+def test_hours_of_many_zones(client: Client) -> None:
+    """Hours of one zone stay in it; where zones differ the moments are in UTC."""
+    hours = QUERY.fields("histogram").interval("hour").on("yesterday")
+    delhi, tokyo = hours.timezone("Asia/Kolkata"), hours.timezone("Asia/Tokyo")
+    with outcomes_of(client, delhi, delhi.website(BLOG)) as outcomes:
+        frame = outcomes.to_polars("histogram")
+    assert frame["start"].dtype == pl.Datetime("us", "Asia/Kolkata")
+    assert frame["start"].dt.hour().to_list() == frame["hour"].to_list()
+    assert "truncated" not in frame.columns
+    with outcomes_of(client, delhi, tokyo) as outcomes:
+        frame = outcomes.to_polars("histogram")
+    assert frame["start"].dtype == pl.Datetime("us", "UTC")
+    assert frame["start"][0] == client.stats.get(delhi).histogram[0].start
+
+
+def test_pandas_polars_and_arrow_agree(client: Client) -> None:
+    """All three have the same columns and the same cells."""
+    frames: list[Any] = []
+    for method in ("to_pandas", "to_polars", "to_arrow"):
+        with outcomes_of(client, QUERY, QUERY.website(BLOG)) as outcomes:
+            frames.append(getattr(outcomes, method)("pages"))
+    pandas, polars, arrow = frames
+    assert polars.equals(pl.from_arrow(arrow))
+    assert pandas.to_dict("list") == polars.to_dict(as_series=False)
+
+
+def test_the_async_client_has_the_same_frames(client: Client) -> None:
+    """The awaited methods give what the blocking ones give."""
+    emulator = Emulator.demo(now=dt.datetime(2026, 3, 5, 12, tzinfo=dt.UTC))
+
+    async def ask() -> list[Any]:
+        frames: list[Any] = []
+        async with emulator.async_client() as asynchronous:
+            for method in ("to_pandas", "to_polars", "to_arrow"):
+                async with asynchronous.stats.get_many([QUERY, NOBODY]) as outcomes:
+                    frames.append(await getattr(outcomes, method)())
+                assert [failed.index for failed in outcomes.failed] == [1]
+        return frames
+
+    pandas, polars, arrow = asyncio.run(ask())
+    with outcomes_of(client, QUERY, NOBODY) as outcomes:
+        expected = outcomes.to_polars()
+    assert polars.equals(expected)
+    assert polars.equals(pl.from_arrow(arrow))
+    assert pandas["query"].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("field", "words"),
+    [("page", "did you mean 'pages'"), ("pageviews", "it is a total"), ("x\n", "x")],
+)
+def test_what_is_no_list(client: Client, field: Any, words: str) -> None:
+    """A misspelt list, or a total, is refused before anything is asked."""
+    emulator = Emulator.demo()
+    with (
+        emulator.client() as other,
+        outcomes_of(other, QUERY) as outcomes,
+        pytest.raises(FieldNotRequestedError, match=words),
+    ):
+        outcomes.to_pandas(field)
+    assert emulator.requests == ()
+
+
+def test_a_list_that_a_query_did_not_ask_for(client: Client) -> None:
+    """A query without the list is an error by name, and not an empty part."""
+    with (
+        outcomes_of(client, QUERY, QUERY.fields("countries")) as outcomes,
+        pytest.raises(FieldNotRequestedError, match="'pages' was not requested"),
+    ):
+        outcomes.to_pandas("pages")
+
+
+def test_a_query_that_breaks_a_rule_has_a_row(client: Client) -> None:
+    """A query that was never sent, and can't be, has its row of totals too."""
+    broken = StatsQuery(HOST).between(dt.datetime(2026, 3, 1, 9, tzinfo=dt.UTC))
+    with outcomes_of(client, broken.fields("visitors")) as outcomes:
+        frame = outcomes.to_polars()
+    assert frame["error"][0].startswith("QueryError: ")
+    (failed,) = outcomes.failed
+    assert isinstance(failed.error, QueryError)
+
+
+def test_the_order_of_completion_does_not_matter(client: Client) -> None:
+    """Outcomes that come in any order give the same table."""
+    outcomes: list[Any] = [
+        Answered(query=query, index=index, stats=client.stats.get(query))
+        for index, query in enumerate([QUERY, QUERY.website(BLOG)])
+    ]
+    outcomes += [
+        Failed(query=NOBODY, index=index, error=NotFoundError("no", status=404))
+        for index in (2, 3)
+    ]
+    tables: list[Any] = []
+    for ordered in (outcomes, outcomes[::-1]):
+        gathering = Gathering(None)
+        for outcome in ordered:
+            gathering.add(outcome)
+        tables.append(gathering.columns())
+        assert [failed.index for failed in gathering.failed] == [2, 3]
+    assert tables[0] == tables[1]
+
+
+@pytest.mark.parametrize("method", ["to_pandas", "to_polars", "to_arrow"])
+def test_a_missing_library_is_told_before_anything_is_asked(method: str) -> None:
+    """Without the library a thousand queries are not sent for nothing."""
+    code = f"""
+import sys
+for name in ("pandas", "polars", "pyarrow"):
+    sys.modules[name] = None
+from sitestats import MissingExtraError, StatsQuery
+from sitestats.emulator import Emulator
+emulator = Emulator.demo()
+query = StatsQuery("semicomplete.com").fields("pages")
+with emulator.client() as client, client.stats.get_many([query]) as outcomes:
+    try:
+        outcomes.{method}("pages")
+    except MissingExtraError as error:
+        print(error.extra, len(emulator.requests))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    extra = method.removeprefix("to_")
+    assert done.stdout.split() == [extra, "0"], done.stderr
