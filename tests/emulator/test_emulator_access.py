@@ -365,6 +365,22 @@ def test_a_limited_key_sees_what_it_added() -> None:
     assert status(emulator, emulator.api_key, OPEN) == 200
 
 
+def test_a_team_has_no_effect() -> None:
+    """The list has every website of the user, whatever team is named."""
+    emulator = Emulator(now=NOW)
+    emulator.add_website("one.example")
+    emulator.add_website("two.example")
+    with asker(emulator) as client:
+        plain = client.get("/api/websites").json()
+        named = client.get(
+            "/api/websites",
+            params={"team": "other", "team_id": "1"},
+            headers={"Team-Id": "other"},
+        ).json()
+    assert named == plain
+    assert len(plain["websites"]) == 2
+
+
 def test_other_api_addresses() -> None:
     """An unknown API address is a page for people, with status 200."""
     emulator = Emulator()

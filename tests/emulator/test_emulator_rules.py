@@ -568,6 +568,19 @@ def test_events_by_name(emulator: Emulator, ask: Ask) -> None:
     ]
 
 
+def test_lists_have_fifty_entries_by_default(emulator: Emulator, ask: Ask) -> None:
+    """Without a limit each list has the fifty most frequent values (section 8)."""
+    emulator.load(
+        {"hostname": "example.com", "path": f"/{number}", "country_code": country}
+        for number in range(51)
+        for country in ("NL", f"{number:02}")
+    )
+    answer = ask(fields="pages,countries").json()
+    assert [len(answer[name]) for name in ("pages", "countries")] == [50, 50]
+    assert answer["countries"][0]["value"] == "NL"
+    assert len(ask(fields="pages", limit="51").json()["pages"]) == 51
+
+
 def test_all_events_are_at_most_a_thousand(emulator: Emulator, ask: Ask) -> None:
     """events=* gives the thousand most frequent ones, whatever the limit is."""
     emulator.load(

@@ -163,6 +163,44 @@ def test_asking_while_rows_are_loaded() -> None:
     assert all(pageviews % 7 == 0 for pageviews in seen)
 
 
+class Committing:
+    """A connection that lets others ask in the moment before it commits."""
+
+    def __init__(self, cursor: Any, ask: Callable[[], None]) -> None:
+        self._cursor = cursor
+        self._ask = ask
+
+    def execute(self, query: str, *params: Any) -> Any:
+        if query == "COMMIT":
+            self._ask()
+        return self._cursor.execute(query, *params)
+
+    def close(self) -> None:
+        self._cursor.close()
+
+
+def test_asking_in_the_moment_before_rows_are_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Before a load is committed no request looks for its new columns."""
+    emulator = Emulator(now=NOW)
+    emulator.add_website("semicomplete.com")
+    rows = emulator._core.service.rows
+    cursor = rows.cursor
+    seen: list[int] = []
+
+    def ask() -> None:
+        with monkeypatch.context() as patch, asker(emulator) as client:
+            patch.setattr(rows, "cursor", cursor)
+            seen.append(client.get(f"{TARGET}&metadata.kind=x").json()["pageviews"])
+
+    monkeypatch.setattr(rows, "cursor", lambda: Committing(cursor(), ask))
+    emulator.load([{"hostname": "semicomplete.com", "metadata.kind_text": "x"}])
+    monkeypatch.undo()
+    ask()
+    assert seen == [0, 1]
+
+
 def test_adding_one_website_from_many_threads() -> None:
     """Of many requests to add the same website, one succeeds."""
     emulator = Emulator(website_limit=3)

@@ -1,0 +1,133 @@
+"""The table of what is tested says the truth."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import attrs
+import pytest
+
+from sitestats._rules import RULES
+
+TESTS: Final = Path(__file__).parent
+PAGE: Final = TESTS.parent / "docs" / "coverage.md"
+DOCUMENT: Final = {
+    "1": 5,
+    "2.1": 9,
+    "2.2": 7,
+    "2.3": 18,
+    "3": 5,
+    "4.1": 5,
+    "4.2": 9,
+    "4.3": 46,
+    "5": 12,
+    "6": 2,
+    "7": 6,
+    "8": 9,
+    "9": 7,
+}
+"""How many rules, rows of tables and other statements each section has."""
+NOTHING: Final = "nothing to show: "
+"""What stands instead of a test, with a reason behind it."""
+EXCUSED: Final = 16
+"""How many cells may stand without a test."""
+
+
+@attrs.frozen
+class Row:
+    """One statement, with the tests of both sides."""
+
+    section: str
+    text: str
+    rules: tuple[str, ...]
+    client: str
+    emulator: str
+
+    @property
+    def cells(self) -> tuple[str, str]:
+        """What shows it, on either side."""
+        return self.client, self.emulator
+
+    @property
+    def tests(self) -> list[str]:
+        """The tests that it names."""
+        return [name for cell in self.cells for name in names(cell)]
+
+
+def names(cell: str) -> list[str]:
+    """What a cell has between backticks."""
+    return re.findall(r"`([^`]+)`", cell)
+
+
+def read(page: str) -> list[Row]:
+    """The rows of the tables below the sections' headings."""
+    rows: list[Row] = []
+    section = ""
+    for line in page.splitlines():
+        if heading := re.match(r"## (\S+) ", line):
+            section = heading[1]
+        elif line.startswith("| ") and not line.startswith(("| ---", "| The doc")):
+            text, rules, client, emulator = line.strip("| ").split(" | ")
+            rows.append(Row(section, text, tuple(names(rules)), client, emulator))
+    return rows
+
+
+@cache
+def defined() -> Counter[str]:
+    """The tests that there are, as ``file::test``."""
+    found = Counter[str]()
+    for path in TESTS.rglob("test_*.py"):
+        found.update(
+            {
+                f"{path.stem}::{node.name}"
+                for node in ast.walk(ast.parse(path.read_text("utf-8")))
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+                and node.name.startswith("test_")
+            }
+        )
+    return found
+
+
+ROWS: Final = read(PAGE.read_text("utf-8"))
+
+
+def test_every_row_points_to_tests_that_are_there() -> None:
+    """A test that was renamed or taken out leaves no row behind."""
+    assert sum(len(row.tests) for row in ROWS) > 250
+    wrong = {name for row in ROWS for name in row.tests if defined()[name] != 1}
+    assert wrong == set()
+
+
+@pytest.mark.parametrize("section", DOCUMENT)
+def test_every_statement_has_a_row(section: str) -> None:
+    """No section has fewer rows than the document has statements there."""
+    texts = {row.text for row in ROWS if row.section == section}
+    assert len(texts) >= DOCUMENT[section]
+
+
+def test_every_row_has_both_sides() -> None:
+    """Each side is shown by tests of its own, or says why there is nothing."""
+    excuses = 0
+    for row in ROWS:
+        for cell in row.cells:
+            excused = cell.startswith(NOTHING) and len(cell) > len(NOTHING)
+            assert names(cell) or excused, row
+            excuses += excused
+        assert not any("emulator" in name for name in names(row.client)), row
+        theirs = ("test_emulator", "test_differential")
+        assert all(name.startswith(theirs) for name in names(row.emulator)), row
+    assert excuses <= EXCUSED
+
+
+def test_every_rule_has_a_row_in_its_section() -> None:
+    """The rules that the client checks are all in the table, and no others."""
+    named = {(rule, row.section) for row in ROWS for rule in row.rules}
+    assert named == {(rule.name, rule.section) for rule in RULES.values()}
+    for row in ROWS:
+        if row.rules:
+            assert names(row.client), row
