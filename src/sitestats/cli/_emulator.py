@@ -15,7 +15,7 @@ from ._exits import Code, fail
     epilog="""\b
     Examples:
       sitestats emulator
-      sitestats emulator --port 8080 --rows export.csv.gz
+      sitestats emulator --port 8080 --load export.csv.gz --api-key made-up
       sitestats emulator --empty --website example.com
     """,
 )
@@ -27,7 +27,8 @@ from ._exits import Code, fail
     help="The port on 127.0.0.1; 0 takes one that is free.",
 )
 @click.option(
-    "--rows",
+    "--load",
+    "rows",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     multiple=True,
     help="Page views and events in the columns of the raw export; may be repeated. "
@@ -40,23 +41,34 @@ from ._exits import Code, fail
     metavar="HOST",
     help="A website to set up, private and in UTC; may be repeated.",
 )
+# Made up for a stand-in on this machine, it is no secret: a real key would show in
+# the list of processes.
+@click.option("--api-key", metavar="KEY", help="A made-up key to ask it with.")
+@click.option("--user-id", metavar="ID", help="A made-up user ID to ask it with.")
 @click.option("--empty", is_flag=True, help="Leave the demo's websites out.")
 def emulator(
-    port: int, rows: tuple[Path, ...], hostnames: tuple[str, ...], *, empty: bool
+    port: int,
+    rows: tuple[Path, ...],
+    hostnames: tuple[str, ...],
+    api_key: str | None,
+    user_id: str | None,
+    *,
+    empty: bool,
 ) -> None:
     """Run a local stand-in of the service, until it is interrupted.
 
-    It prints the settings that point the library and these commands at it. It
-    takes its credentials from SITESTATS_API_KEY and SITESTATS_USER_ID where
-    they are set, and makes its own where they are not.
+    It prints the settings that point the library and these commands at it.
+    Without --api-key and --user-id it takes its credentials from
+    SITESTATS_API_KEY and SITESTATS_USER_ID, and makes its own where those are
+    not set.
     """
     from sitestats.emulator import Emulator
 
     make = Emulator if rows or empty else Emulator.demo
     try:
         service = make(
-            api_key=os.environ.get("SITESTATS_API_KEY") or None,
-            user_id=os.environ.get("SITESTATS_USER_ID") or None,
+            api_key=api_key or os.environ.get("SITESTATS_API_KEY") or None,
+            user_id=user_id or os.environ.get("SITESTATS_USER_ID") or None,
         )
         for path in rows:
             service.load(path)
