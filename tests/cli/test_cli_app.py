@@ -236,17 +236,23 @@ def test_the_completion_script_is_printed(run: Run, shell: str) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGINT for a child there")
-def test_the_emulator_serves_until_it_is_interrupted() -> None:
-    """It prints settings that a shell can take, and answers with them."""
+@pytest.mark.parametrize("by", ["environment", "option"])
+def test_the_emulator_serves_until_it_is_interrupted(by: str, tmp_path: Path) -> None:
+    """It loads rows, prints settings that a shell can take, and answers with them."""
+    rows = tmp_path / "rows.csv"
+    rows.write_text("hostname,path\nmine.example,/\n", "utf-8")
+    given = ["--api-key", "my_key"] if by == "option" else []
     process = subprocess.Popen(
         [
             *(sys.executable, "-m", "sitestats", "emulator", "--port", "0"),
-            *("--empty", "--website", "mine.example"),
+            *("--load", str(rows), "--website", "other.example", *given),
         ],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=os.environ | {"PYTHONUNBUFFERED": "1", "SITESTATS_API_KEY": "my_key"},
+        env=os.environ
+        | {"PYTHONUNBUFFERED": "1"}
+        | ({} if given else {"SITESTATS_API_KEY": "my_key"}),
     )
     assert process.stdout is not None
     settings = dict(
@@ -260,7 +266,8 @@ def test_the_emulator_serves_until_it_is_interrupted() -> None:
         user_id=settings["SITESTATS_USER_ID"],
         proxy=None,
     ) as client:
-        assert [site.hostname for site in client.websites.list()] == ["mine.example"]
+        names = [site.hostname for site in client.websites.list()]
+        assert names == ["mine.example", "other.example"]
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
     assert process.returncode == 0
