@@ -220,37 +220,39 @@ def test_metadata_filters(
 
 # -- generated rows
 
-HOSTILE = st.sampled_from(
-    [
-        None,
-        "",
-        "/",
-        "*",
-        "/a*",
-        "%",
-        "_",
-        "/100%",
-        "/a_b",
-        "/axb",
-        "/a,b",
-        "/a",
-        '/"quoted"',
-        "/it's",
-        "'; DROP TABLE rows; --",
-        "/é",
-        "/e\u0301",
-        "/日本語",
-        "/😀",
-        "/a\u2028b",
-        "/tab\there",
-        "/line\nbreak",
-        "/zero\x00byte",
-        " / ",
-        "NULL",
-        "\\",
-        "/A",
-    ]
-) | st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
+HOSTILE_TEXTS = [
+    "",
+    "/",
+    "*",
+    "/a*",
+    "%",
+    "_",
+    "/100%",
+    "/a_b",
+    "/axb",
+    "/a,b",
+    "/a",
+    '/"quoted"',
+    "/it's",
+    "'; DROP TABLE rows; --",
+    "/é",
+    "/e\u0301",
+    "/日本語",
+    "/😀",
+    "/a\u2028b",
+    "/tab\there",
+    "/line\nbreak",
+    "/zero\x00byte",
+    " / ",
+    "NULL",
+    "\\",
+    "/A",
+]
+HOSTILE = (
+    st.none()
+    | st.sampled_from(HOSTILE_TEXTS)
+    | st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
+)
 
 REFERRERS = st.sampled_from(
     [
@@ -370,6 +372,114 @@ def test_hostile_rows(
     for field in plain.LISTS:
         assert answer[field] == plain.entries(kept, field), field
     assert sorted(answer["events"], key=str) == sorted(plain.events(kept), key=str)
+
+
+def exactly(emulator: Emulator, params: dict[str, str]) -> Any:
+    """The answer for example.com, in version 6."""
+    with asker(emulator) as client:
+        response = client.get(
+            "/example.com.json", params={"version": "6", "info": "false", **params}
+        )
+    assert response.status_code == 200, (params, response.text)
+    return response.json()
+
+
+@pytest.mark.parametrize("name", ["page", "pages", "utm_source", "browser_name"])
+def test_hostile_filters(name: str) -> None:
+    """Each odd text is found as itself, and as the beginning of others."""
+    column = plain.FILTERS[name]
+    texts = [*HOSTILE_TEXTS, *(f"{text}/more" for text in HOSTILE_TEXTS), None]
+    rows: list[Row] = [
+        {"hostname": "example.com", "added_iso": "2024-02-29T12:00:00Z", column: text}
+        for text in texts
+    ]
+    emulator = Emulator()
+    emulator.load(rows)
+    period = {"start": "2024-02-29", "end": "2024-02-29", "fields": "pageviews,pages"}
+    found = 0
+    for text in HOSTILE_TEXTS:
+        several = {text, f"{text}*", f"{text},/a,/it's", f"/A,{text}*"}
+        for wanted in several if name == "pages" else {text, f"{text}*"}:
+            parts = wanted.split(",") if name == "pages" else [wanted]
+            if not all(parts) or any("*" in part[:-1] for part in parts):
+                continue
+            kept = [row for row in rows if plain.passes(row, name, wanted)]
+            answer = exactly(emulator, {**period, name: wanted})
+            assert answer["pageviews"] == len(kept) >= 1, wanted
+            assert answer["pages"] == [
+                {key: entry[key] for key in ("value", "pageviews", "visitors")}
+                for entry in plain.entries(kept, "pages")
+            ]
+            found += 1
+    assert found >= 45
+
+
+@pytest.mark.parametrize(
+    "text", ["100%_of_a_b\\c", 'it\'s "quoted"', "日本語,日本語;日本語 %"]
+)
+def test_hostile_searches(text: str) -> None:
+    """A contains search takes no character for a pattern."""
+    paths = [f"/{text}", f"/x{text}/y", text, f"/{text.upper()}", "/100xx"]
+    paths += [f"/{text[:-1]}", f"/{text.replace('%', 'x').replace('_', 'x')}"]
+    rows: list[Row] = [{"hostname": "example.com", "path": path} for path in paths]
+    emulator = Emulator()
+    emulator.load(rows)
+    kept = [path for path in paths if text in path]
+    answer = exactly(emulator, {"fields": "pageviews", "page": f"*{text}*"})
+    assert answer["pageviews"] == len(kept) >= 3
+
+
+# The changes of clocks in these zones, a leap day, and the turns of years that
+# end in week 52, in week 53 of the same year, and in week 1 of the next.
+TURNS = [
+    (date(2020, 12, 24), date(2021, 1, 6)),
+    (date(2023, 12, 30), date(2024, 1, 3)),
+    (date(2024, 2, 28), date(2024, 3, 1)),
+    (date(2024, 3, 9), date(2024, 3, 11)),
+    (date(2024, 3, 30), date(2024, 4, 1)),
+    (date(2024, 4, 6), date(2024, 4, 8)),
+    (date(2024, 9, 28), date(2024, 9, 30)),
+    (date(2024, 10, 26), date(2024, 10, 28)),
+    (date(2024, 11, 2), date(2024, 11, 4)),
+    (date(2024, 12, 29), date(2025, 1, 6)),
+]
+
+
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize("interval", ["hour", "day", "week", "month", "year"])
+def test_every_turn_of_the_calendar(zone: str, interval: str) -> None:
+    """A view each half hour is counted in its interval, whatever the clocks do."""
+    half_hour = timedelta(minutes=30)
+    rows: list[Row] = []
+    for start, end in TURNS:
+        moment = datetime(start.year, start.month, start.day, tzinfo=UTC)
+        moment -= timedelta(days=1)
+        while moment.date() <= end + timedelta(days=1):
+            rows.append(
+                {
+                    "hostname": "example.com",
+                    "added_iso": moment.isoformat().replace("+00:00", "Z"),
+                }
+            )
+            moment += half_hour
+    emulator = Emulator()
+    emulator.load(rows)
+    for start, end in TURNS:
+        answer = exactly(
+            emulator,
+            {
+                "fields": "histogram,pageviews",
+                "start": start.isoformat(),
+                "end": end.isoformat(),
+                "timezone": zone,
+                "interval": interval,
+            },
+        )
+        kept = plain.within(rows, start, end, zone)
+        assert answer["histogram"] == plain.histogram(kept, start, end, zone, interval)
+        # Two views an hour: a day with a change has two more or two less.
+        more = answer["pageviews"] - 48 * ((end - start).days + 1)
+        assert more in ({0} if zone == "UTC" else {-2, 0, 2})
 
 
 def test_an_hour_that_comes_twice_and_one_that_is_left_out() -> None:
