@@ -127,7 +127,7 @@ def test_without_a_terminal_it_does_not_ask(
     assert adds(emulator) == []
 
 
-@pytest.mark.parametrize("answer", ["n\n", "\n", "x\nno\n"])
+@pytest.mark.parametrize("answer", ["n\n", "\n", "no\n", "x\n", "yellow"])
 def test_a_person_may_say_no(
     emulator: Emulator, run: Run, file: Path, at_a_terminal: Any, answer: str
 ) -> None:
@@ -144,7 +144,7 @@ def test_a_person_may_say_yes(
     emulator: Emulator, run: Run, file: Path, at_a_terminal: Any
 ) -> None:
     """The plan is shown, then the question, then it is done."""
-    at_a_terminal("y\n")
+    at_a_terminal("Yes\n")
     done = run("websites", "ensure", file)
     assert done.code == 0
     assert "to add     shop.example" in done.err

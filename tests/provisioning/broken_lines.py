@@ -235,3 +235,12 @@ def _run(
             return await client.websites.ensure(specs, journal=journal)
 
     return anyio.run(main, backend=way)
+
+
+def let_time_pass(journal: Path) -> None:
+    """Move everything in *journal* to a day long ago."""
+    records = [json.loads(line) for line in journal.read_bytes().splitlines()]
+    for record in records:
+        if "at" in record:
+            record["at"] = "2026-01-01T00:00:00.000Z"
+    journal.write_text("".join(f"{json.dumps(record)}\n" for record in records))

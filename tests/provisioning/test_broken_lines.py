@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import shutil
 import tempfile
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
-from broken_lines import FAULTS, KILLS, WAYS, Bench, Fault, Killed, Way
+from broken_lines import FAULTS, KILLS, WAYS, Bench, Fault, Killed, Way, let_time_pass
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -108,15 +107,6 @@ def test_a_killed_run_is_gone_on_with(
         assert [item.state for item in report.items] == ["added"] * 3
         again = bench.ensure(SPECS, way=way, journal=journal)
         assert [item.state for item in again.items] == ["present"] * 3
-
-
-def let_time_pass(journal: Path) -> None:
-    """Move everything in *journal* to a day long ago."""
-    records = [json.loads(line) for line in journal.read_bytes().splitlines()]
-    for record in records:
-        if "at" in record:
-            record["at"] = "2026-01-01T00:00:00.000Z"
-    journal.write_text("".join(f"{json.dumps(record)}\n" for record in records))
 
 
 # --- generated combinations -------------------------------------------------------

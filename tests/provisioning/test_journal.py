@@ -231,6 +231,26 @@ def test_each_add_is_on_record_before_it_is_sent(
     assert announced == ["a.example", "b.example"]
 
 
+def test_each_add_is_on_the_disk_before_it_is_sent(
+    emulator: Emulator, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power failure can't take an announcement that an add has followed."""
+    on_the_disk: list[int] = []
+    really = os.fsync
+
+    def fsync(file: int) -> None:
+        really(file)
+        on_the_disk.append(os.fstat(file).st_size)
+
+    def not_on_the_disk(_request: object) -> bool:
+        return on_the_disk[-1] != path.stat().st_size
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    emulator.fail_next(None, status=400, method="POST", when=not_on_the_disk)
+    with emulator.client() as client:
+        assert client.websites.ensure(SPECS, journal=path).complete
+
+
 def test_the_journal_holds_no_credential(emulator: Emulator, path: Path) -> None:
     """Who finds the file learns neither key nor user."""
     emulator.fail_next(status=401, body={"ok": False, "error": "No"}, method="POST")

@@ -18,14 +18,18 @@ from sitestats import (
     ListEntry,
     PageEntry,
     Problem,
+    ProvisioningPlan,
+    ProvisioningReport,
     RateLimitedError,
     RequestTimeoutError,
     RetryPolicy,
     ServiceError,
+    SiteStatsError,
     Stats,
     StatsQuery,
     TransportError,
     Website,
+    WebsiteSpec,
 )
 
 
@@ -35,6 +39,12 @@ def blocking(query: StatsQuery) -> None:
         assert_type(client, Client)
         assert_type(client.websites.list(), Sequence[Website])
         assert_type(client.websites.add("example.com", public=True), AddedWebsite)
+        specs = WebsiteSpec.load("websites.toml")
+        assert_type(specs, tuple[WebsiteSpec, ...])
+        assert_type(client.websites.plan(specs), ProvisioningPlan)
+        report = client.websites.ensure(iter(specs), journal=None, progress=print)
+        assert_type(report, ProvisioningReport)
+        assert_type(report.refused[0].error, SiteStatsError | None)
         assert_type(client.stats.get(query), Stats)
         assert_type(client.stats.get_jsonp(query, callback="show"), str)
         assert_type(client.with_options(timeout=5, retries=0), Client)
@@ -48,6 +58,10 @@ async def awaited(query: StatsQuery) -> None:
         assert_type(client, AsyncClient)
         assert_type(await client.websites.list(), Sequence[Website])
         assert_type(await client.websites.add("example.com"), AddedWebsite)
+        specs = [WebsiteSpec("example.com", public=True)]
+        assert_type(await client.websites.plan(specs), ProvisioningPlan)
+        report = await client.websites.ensure(specs, progress=True)
+        assert_type(report, ProvisioningReport)
         assert_type(await client.stats.get(query), Stats)
         assert_type(await client.stats.get_jsonp(query, callback="show"), str)
         assert_type(client.with_options(total_timeout=60), AsyncClient)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from pathlib import Path
 
@@ -58,18 +57,14 @@ def emulator(
     """Run a local stand-in of the service, until it is interrupted.
 
     It prints the settings that point the library and these commands at it.
-    Without --api-key and --user-id it takes its credentials from
-    SITESTATS_API_KEY and SITESTATS_USER_ID, and makes its own where those are
-    not set.
+    Without --api-key and --user-id it makes its own. It never takes those of
+    the environment, which may be real, and which it would print.
     """
     from sitestats.emulator import Emulator
 
     make = Emulator if rows or empty else Emulator.demo
     try:
-        service = make(
-            api_key=api_key or os.environ.get("SITESTATS_API_KEY") or None,
-            user_id=user_id or os.environ.get("SITESTATS_USER_ID") or None,
-        )
+        service = make(api_key=api_key, user_id=user_id)
         for path in rows:
             service.load(path)
         for hostname in hostnames:

@@ -239,7 +239,12 @@ def _ask(question: str, *, yes: bool) -> None:
             [f"nothing was added: {_COSTS}, so give --yes to add without being asked"],
             Code.WRONG_USE,
         )
-    if not click.confirm(f"{question} ({_COSTS})", err=True):
+    # Not click's own: its older versions write to where the result goes.
+    click.echo(f"{question} ({_COSTS}) [y/N]: ", nl=False, err=True)
+    answer = sys.stdin.readline()
+    if not answer:
+        raise click.Abort
+    if answer.strip().lower() not in {"y", "yes"}:
         fail(["nothing was added"], Code.NOT_AS_SPECIFIED)
 
 
