@@ -12,6 +12,7 @@ import time
 import types
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import ClassVar
 
 import pytest
@@ -374,21 +375,28 @@ class Interrupter:
             raise KeyboardInterrupt
 
 
+def is_interrupted(run: Callable[[], object], at: int) -> bool:
+    """Run *run*, and tell whether an interrupt at the moment *at* ended it."""
+    sys.settrace(Interrupter(at).trace)
+    try:
+        run()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(None)
+    return False
+
+
 def interrupt_each_moment(scenario: Callable[[Pool[Slot]], object], limit: int) -> int:
     """Run *scenario* with an interrupt at each moment in turn; how many there were."""
-    outer = sys.gettrace()
     for n in itertools.count(1):
         pool = make_pool(limit)
         use_at_once(pool, limit)
-        interrupted = True
-        sys.settrace(Interrupter(n).trace)
-        try:
-            scenario(pool)
-            interrupted = False
-        except KeyboardInterrupt:
-            pass
-        finally:
-            sys.settrace(outer)
+        # In a thread of its own: an interrupt in the middle of handling another
+        # error leaves that one behind, as the context of all that come later.
+        with ThreadPoolExecutor(1) as thread:
+            run = partial(scenario, pool)
+            interrupted = thread.submit(is_interrupted, run, n).result(LONG)
         if not interrupted:
             return n
         book = pool._book
