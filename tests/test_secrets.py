@@ -389,14 +389,17 @@ def test_no_command_shows_a_key(emulator: Emulator) -> None:
 
 
 def test_no_command_takes_a_key(emulator: Emulator) -> None:
-    """No option takes a credential, so that no list of processes has one."""
+    """No option takes a credential, so that no list of processes has one.
+
+    But for the stand-in's command, whose keys are made up.
+    """
     click = pytest.importorskip("click")
     from sitestats.cli._app import app
 
     def options(command: Any) -> Iterator[str]:
         for one in command.params:
             yield from one.opts
-        for name in getattr(command, "commands", ()):
+        for name in set(getattr(command, "commands", ())) - {"emulator"}:
             found = command.get_command(click.Context(command), name)
             yield from options(found)
 
