@@ -152,9 +152,19 @@ def release(session: nox.Session) -> None:
 
 @nox.session
 def notebooks(session: nox.Session) -> None:
-    """The notebooks, each run from top to bottom in a fresh kernel."""
+    """The notebooks, each in a fresh kernel; ``-- write`` writes their output."""
     session.install(EVERY_EXTRA, *groups("tests", "notebooks"), *LOCKED)
+    if session.posargs == ["write"]:
+        session.run("python", "tests/write_notebooks.py")
+        return
     pytest(session, "tests/test_notebooks.py")
+
+
+@nox.session
+def browser(session: nox.Session) -> None:
+    """What a real browser makes of attacks in paths and referrers; needs Chromium."""
+    session.install(EVERY_EXTRA, *groups("tests"), *LOCKED)
+    pytest(session, "tests/analysis/in_browser.py")
 
 
 @nox.session

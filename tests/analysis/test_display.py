@@ -9,6 +9,7 @@ from typing import Any
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pytest
+from attacks import ATTACKS
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,24 +19,6 @@ from sitestats.emulator import Emulator
 
 mpl.use("agg")
 
-ATTACKS = [
-    "<script>alert(1)</script>",
-    "<img src=x onerror=alert(1)>",
-    "'\"><svg onload=alert(1)>",
-    "</td></tr></table><h1>",
-    "</style><script>alert(1)</script>",
-    "javascript:alert(1)",
-    "<!--",
-    "]]>",
-    "&lt;script&gt;",
-    "&#x3c;b&#x3e;",
-    "\x00<b>",
-    "\u202e</b>",
-    "<a href='javascript:alert(1)'>x</a>",
-    "{{7*7}}${7*7}",
-    "' onmouseover='alert(1)",
-    '" style="background:url(//x)',
-]
 TAGS = {
     *(
         "style",

@@ -29,7 +29,7 @@ MOST_ROWS: Final = 10
 _STYLE: Final = """
 .sitestats{font:13px/1.45 system-ui,sans-serif;max-width:46rem;color:inherit}
 .sitestats table{font:inherit;color:inherit;border-collapse:collapse;
-margin:.3em 0 1em;width:100%}
+margin:.3em 0 1em;width:100%;table-layout:auto}
 .sitestats caption,.sitestats h4{text-align:left;font-weight:600;margin:.4em 0;
 font-size:1em}
 .sitestats th{font-weight:500;opacity:.65;text-align:right;padding:.1em .6em;
@@ -37,17 +37,20 @@ white-space:nowrap}
 .sitestats td{text-align:right;padding:.15em .6em;background:none;
 font-variant-numeric:tabular-nums;white-space:nowrap}
 .sitestats th:first-child,.sitestats td:first-child{text-align:left;
-white-space:normal;overflow-wrap:anywhere;padding-left:.4em}
+white-space:normal;overflow-wrap:anywhere;padding-left:.4em;width:99%;
+min-width:10em}
 .sitestats td.bar{min-width:7em;
 background:linear-gradient(#3b82f64d,#3b82f64d) no-repeat 0 50%}
 .sitestats .note{opacity:.65;text-align:left}
+.sitestats div.note{margin:.2em 0 1em}.sitestats h4+div.note{margin:0}
 .sitestats .totals{display:flex;gap:2em;margin:.3em 0 .8em;flex-wrap:wrap}
 .sitestats .totals b{display:block;font-size:1.7em;font-weight:600;line-height:1.2}
 .sitestats .up{color:#16a34a}.sitestats .down{color:#dc2626}
-.sitestats svg{display:block;width:100%;height:auto;margin:.2em 0 1em;overflow:visible}
+.sitestats svg{display:block;width:100%;height:auto;margin:.2em 0;overflow:visible}
 .sitestats svg text{fill:currentColor;opacity:.65;font-size:11px}
 .sitestats svg .bar{fill:#3b82f6}
 .sitestats svg .part{fill:#3b82f6;fill-opacity:.3;stroke:#3b82f6;stroke-dasharray:3 2}
+.sitestats svg .open{fill:currentColor;fill-opacity:.07}
 .sitestats svg line{stroke:currentColor;stroke-opacity:.25}
 """
 
@@ -160,6 +163,12 @@ def _chart(histogram: Entries[HistogramEntry]) -> str:
         height = _HEIGHT * count / highest
         left, top = index * step, _TOP + _HEIGHT - height
         partial = bool(entry.get("partial"))
+        if partial:
+            # Also where there is nothing yet that could be drawn dashed.
+            drawn.append(
+                f"<rect class='open' x='{left:.1f}' y='{_TOP}' width='{step:.1f}' "
+                f"height='{_HEIGHT}'/>"
+            )
         drawn.append(
             f"<rect class='{'part' if partial else 'bar'}' x='{left + step * 0.1:.1f}' "
             f"y='{top:.1f}' width='{step * 0.8:.1f}' height='{height:.1f}' rx='1.5'>"
@@ -173,7 +182,7 @@ def _chart(histogram: Entries[HistogramEntry]) -> str:
     base = _TOP + _HEIGHT
     note = ""
     if any(entry.get("partial") for entry in histogram):
-        note = "<div class='note'>dashed: not over yet</div>"
+        note = "<div class='note'>shaded and dashed: not over yet</div>"
     return (
         f"<h4>page views</h4><svg viewBox='0 0 {_WIDTH} {base + _FOOT}' role='img' "
         f"aria-label='page views over time'>"

@@ -1,0 +1,121 @@
+"""The notebooks run, and what is committed is what they give."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parent.parent / "examples" / "notebooks"
+NOTEBOOKS = sorted(ROOT.glob("*.ipynb"))
+NAMES = [path.stem for path in NOTEBOOKS]
+EXPECTED = ["campaigns-and-referrers", "first-look", "weekly-report"]
+
+
+def cells_of(path: Path) -> list[dict[str, Any]]:
+    """The cells with code of the notebook at *path*."""
+    notebook = json.loads(path.read_text("utf-8"))
+    return [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+
+
+def test_all_three_are_there() -> None:
+    """No notebook vanishes unnoticed."""
+    assert NAMES == EXPECTED
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
+def test_what_is_committed_ran_without_an_error(path: Path) -> None:
+    """Every cell was run, in order, and none of them failed or warned."""
+    cells = cells_of(path)
+    assert [cell["execution_count"] for cell in cells] == [*range(1, len(cells) + 1)]
+    outputs = [output for cell in cells for output in cell["outputs"]]
+    assert {output["output_type"] for output in outputs} <= {
+        *("execute_result", "display_data", "stream"),
+    }
+    assert "stderr" not in {output.get("name") for output in outputs}
+    assert any("image/png" in output.get("data", {}) for output in outputs)
+    assert any("sitestats" in html_of(cell) for cell in cells)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
+def test_a_notebook_is_fit_to_be_committed(path: Path) -> None:
+    """It names no path of a machine and no time of its running."""
+    text = path.read_text("utf-8")
+    assert not re.search(r"/(?:home|root|tmp|Users)/|iopub|sa_api_key_\w", text)
+    lines = [line for cell in cells_of(path) for line in cell["source"]]
+    assert max(len(line.rstrip()) for line in lines) <= 88
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
+def test_the_committed_output_is_todays(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Run without a kernel, each result shows itself as it does in the file."""
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    mpl.use("agg")
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    compared = 0
+    for cell in cells_of(path):
+        value = run("".join(cell["source"]), namespace)
+        if type(value).__module__.startswith("sitestats."):
+            assert value._repr_html_() == html_of(cell)
+            compared += 1
+    plt.close("all")
+    assert compared >= 1
+
+
+def run(source: str, namespace: dict[str, Any]) -> Any:
+    """Run a cell; the value is that of its last line, where it has one."""
+    tree = ast.parse(source)
+    last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, "<cell>", "exec"), namespace)
+    if last is None:
+        return None
+    assert isinstance(last, ast.Expr)
+    value = ast.Expression(last.value)
+    return eval(compile(value, "<cell>", "eval"), namespace)
+
+
+def html_of(cell: dict[str, Any]) -> str:
+    """What the cell shows as HTML, or nothing."""
+    return "".join(
+        line
+        for output in cell["outputs"]
+        for line in output.get("data", {}).get("text/html", ())
+    )
+
+
+# The plain sessions have no kernel: `nox -s notebooks` has, and can't skip.
+@pytest.mark.skipif(
+    importlib.util.find_spec("nbclient") is None, reason="for nox -s notebooks"
+)
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
+def test_a_kernel_runs_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fresh kernel runs the notebook from top to bottom, and draws its pictures."""
+    import nbformat
+    from nbclient import NotebookClient
+
+    # The kernel's own way of drawing, whatever the tests' is.
+    monkeypatch.delitem(os.environ, "MPLBACKEND", raising=False)
+    notebook: Any = nbformat.read(path, as_version=4)
+    before = [html_of(cell) for cell in notebook.cells if cell.cell_type == "code"]
+    NotebookClient(notebook, timeout=120).execute()
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    ours = [number for number, html in enumerate(before) if "class='sitestats'" in html]
+    assert ours
+    assert all(html_of(cells[number]) == before[number] for number in ours)
+    images = [
+        output
+        for cell in cells
+        for output in cell.outputs
+        if "image/png" in output.get("data", {})
+    ]
+    assert len(images) >= 1
