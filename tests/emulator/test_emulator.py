@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import socket
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -139,11 +141,14 @@ def test_serve_answers_on_a_socket() -> None:
 def test_a_kept_connection_ends_with_the_server() -> None:
     """A connection that is still open does not outlive the block."""
     emulator = Emulator.demo(now=NOW)
-    with httpx.Client() as client:
-        with emulator.serve() as address:
-            client.get(f"{address}/semicomplete.com.json?version=6&fields=visitors")
-        with pytest.raises(httpx.TransportError):
-            client.get(f"{address}/semicomplete.com.json?version=6&fields=visitors")
+    with emulator.serve() as address:
+        port = int(address.rpartition(":")[2])
+        connection = socket.create_connection(("127.0.0.1", port), timeout=3)
+        connection.sendall(b"GET /api/websites HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert connection.recv(1) == b"H"
+    with connection, suppress(ConnectionError):
+        while connection.recv(65536):
+            pass
     assert len(emulator.requests) == 1
 
 

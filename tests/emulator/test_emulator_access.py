@@ -91,6 +91,14 @@ def test_a_locked_website() -> None:
     assert status(emulator, None, OPEN) == 200
 
 
+def test_who_asks_is_looked_at_before_what() -> None:
+    """Whoever may not ask is not told which parameters are wrong."""
+    emulator, keys = with_website()
+    broken = {"version": "6", "fields": "x"}
+    for kind, expected in (("none", 401), ("without access", 403), ("own", 400)):
+        assert status(emulator, keys[kind], broken) == expected
+
+
 def test_an_unknown_website_is_404_for_everyone() -> None:
     """Whether a website exists is told before who asks."""
     emulator, keys = with_website()

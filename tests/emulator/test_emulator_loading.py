@@ -85,6 +85,18 @@ def test_files(
     assert emulator.websites == ("example.com", "new.example")
 
 
+def test_only_an_empty_cell_is_null(
+    tmp_path: Path, emulator: Emulator, ask: Ask
+) -> None:
+    """Texts that mean null elsewhere, and spaces, are values like others."""
+    path = tmp_path / "rows.csv"
+    path.write_text('hostname,path\nexample.com,NULL\nexample.com, \nexample.com,""\n')
+    emulator.load(path)
+    answer = ask(fields="pages,pageviews").json()
+    assert [entry["value"] for entry in answer["pages"]] == [" ", "NULL"]
+    assert answer["pageviews"] == 3
+
+
 def test_a_byte_order_mark(tmp_path: Path, emulator: Emulator, ask: Ask) -> None:
     """Files from spreadsheets begin with a mark that is no part of a name."""
     path = tmp_path / "rows.csv"

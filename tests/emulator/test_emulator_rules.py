@@ -349,6 +349,13 @@ def test_a_bad_callback_is_not_called(ask: Ask) -> None:
     assert response.json()["ok"] is False
 
 
+def test_numbers_are_written_as_javascript_does(ask: Ask, emulator: Emulator) -> None:
+    """A median that is whole has no decimals, another has them all."""
+    for seconds, text in ((12, "12"), (13, "12.5"), (13.25, "13")):
+        emulator.load([{"hostname": "example.com", "duration_seconds": seconds}])
+        assert f'"seconds_on_page":{text},' in ask(fields="seconds_on_page").text
+
+
 # -- the period (sections 4.3 and 8)
 
 
@@ -408,14 +415,19 @@ def test_placeholders(ask: Ask) -> None:
         assert answer["start"][:10] == answer["end"][:10] == day
 
 
-def test_the_end_is_inclusive_to_its_last_moment(emulator: Emulator, ask: Ask) -> None:
-    """A row of the day's last microsecond counts, one of the next midnight not."""
+def test_days_are_whole(emulator: Emulator, ask: Ask) -> None:
+    """The first and the last microsecond of a day are its own, and no others."""
     emulator.load(
         {"hostname": "example.com", "added_iso": f"2026-03-{moment}Z"}
-        for moment in ("10T23:59:59.999999", "11T00:00:00", "09T23:59:59.999")
+        for moment in (
+            "10T00:00:00",
+            "10T23:59:59.999999",
+            "11T00:00:00",
+            "09T23:59:59.999999",
+        )
     )
     day = {"fields": "pageviews", "start": "2026-03-10", "end": "2026-03-10"}
-    assert ask(**day).json()["pageviews"] == 1
+    assert ask(**day).json()["pageviews"] == 2
 
 
 # -- contains searches (section 4.3)
@@ -608,6 +620,7 @@ STORED: list[dict[str, object]] = [
     {"metadata.a_int": "-0.50"},
     {"metadata.a_int": "123456789012345678901234567890"},
     {"metadata.A_text": "7"},
+    {"metadata.a_int": "-0"},
 ]
 
 
@@ -618,6 +631,8 @@ STORED: list[dict[str, object]] = [
         ("7.0", {1, 2, 3}),
         ("07.00", {1, 2}),
         ("-0.5", {10}),
+        ("0", {13}),
+        ("-0.0", {13}),
         ("0.5", set[int]()),
         ("true", {4, 5}),
         ("True", set[int]()),
