@@ -86,7 +86,9 @@ def test_ci_runs_every_python_that_is_promised() -> None:
     assert project["requires-python"] == f">={pythons[0]}"
     assert f"PYTHONS = {pythons}".replace("'", '"') in noxfile
     for python in pythons[1:]:
-        assert re.search(rf"^ *everything_on {re.escape(python)} ", script, re.MULTILINE)
+        assert re.search(
+            rf"^ *everything_on {re.escape(python)} ", script, re.MULTILINE
+        )
 
 
 def test_version_is_the_same_everywhere() -> None:
