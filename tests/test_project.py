@@ -85,10 +85,7 @@ def test_ci_runs_every_python_that_is_promised() -> None:
     script = (ROOT / ".ci" / "run").read_text("utf-8")
     assert project["requires-python"] == f">={pythons[0]}"
     assert f"PYTHONS = {pythons}".replace("'", '"') in noxfile
-    for python in pythons[1:]:
-        assert re.search(
-            rf"^ *everything_on {re.escape(python)} ", script, re.MULTILINE
-        )
+    assert f"for python in {' '.join(pythons[1:])}; do" in script
 
 
 def test_version_is_the_same_everywhere() -> None:
