@@ -453,4 +453,4 @@ def test_an_interrupt_while_waiting_leaves_the_pool_whole(
                 assert not thread.is_alive()
             sys.settrace(tracer)
 
-    assert interrupt_each_moment(scenario, 1) > 20
+    assert interrupt_each_moment(scenario, 1) > 10
