@@ -97,6 +97,28 @@ def test_what_visitors_write_is_text(attack: str) -> None:
     assert_harmless(changes_of(pages_of(attack), pages_of("/"))._repr_html_())
 
 
+@pytest.mark.parametrize("attack", ATTACKS)
+@pytest.mark.parametrize("name", ["hostname", "path", "timezone"])
+def test_what_an_answer_says_of_itself_is_text(name: str, attack: str) -> None:
+    """A website's name, its page and its zone are shown as text too."""
+    from sitestats import Stats
+    from sitestats._query import asked
+
+    query = StatsQuery("example.com").fields("pageviews")
+    day = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+    stats = Stats(
+        query=query,
+        start=day,
+        end=day,
+        asked=asked(query),
+        values={"pageviews": 3},
+        **{name: attack},
+    )
+    for result in (stats, stats.compare_to(stats)):
+        shown = "".join(assert_harmless(result._repr_html_()).texts)
+        assert attack in shown.replace("\ufffd", "\x00")
+
+
 @given(st.text(st.characters(codec="utf-8")))
 def test_no_text_makes_a_tag(text: str) -> None:
     """Whatever a path is, the page has the same tags."""
@@ -110,7 +132,10 @@ def test_a_long_list_says_what_it_leaves_out() -> None:
     assert "/10" not in html
     assert "… 15 more" in html
     assert "limit" not in html
-    assert "cut by the limit" in pages_of("/", truncated=True)._repr_html_()
+    cut = pages_of("/", truncated=True)
+    assert "cut by the limit" in cut._repr_html_()
+    assert "cut by the limit" in changes_of(cut, pages_of("/"))._repr_html_()
+    assert "cut by the limit" in changes_of(pages_of("/"), cut)._repr_html_()
 
 
 def test_an_empty_list_says_so() -> None:
@@ -134,9 +159,11 @@ def test_the_bucket_that_is_not_over_is_drawn_so() -> None:
     """The current bucket differs in the chart, and a note tells why."""
     open_ended = histogram(partial=True)._repr_html_()
     assert "class='part'" in open_ended
+    assert open_ended.count("class='open'") == 1
     assert "not over yet" in open_ended
     whole = histogram(partial=False)._repr_html_()
     assert "class='part'" not in whole
+    assert "class='open'" not in whole
     assert "not over yet" not in whole
 
 
@@ -163,6 +190,8 @@ class TestPlots:
         assert histogram(partial=False).plot(axes) is axes
         other = pages_of("/", "/a$b$").plot()
         assert other.figure is not figure
+        ticks = [tick.get_text() for tick in other.get_yticklabels()]
+        assert ticks == ["/", r"/a\$b\$"]
         for drawn in (figure, other.figure):
             drawn.canvas.draw()
         plt.close("all")

@@ -121,6 +121,16 @@ def test_a_missing_count_is_null_and_no_zero() -> None:
     assert entries.to_polars()["visitors"].to_list() == [2, None]
 
 
+def test_a_missing_flag_is_null_and_not_false() -> None:
+    """A flag that is not known stays so, in a column of flags."""
+    from sitestats.analysis._columns import Column, Kind
+    from sitestats.analysis._frames import to_pandas
+
+    frame = to_pandas([Column("partial", Kind.FLAG, [True, None])])
+    assert str(frame["partial"].dtype) == "boolean"
+    assert frame["partial"].isna().tolist() == [False, True]
+
+
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
     """A client of the demo's traffic."""

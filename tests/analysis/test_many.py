@@ -180,6 +180,12 @@ def test_hours_of_many_zones(client: Client) -> None:
     assert frame["start"].dtype == pl.Datetime("us", "Asia/Kolkata")
     assert frame["start"].dt.hour().to_list() == frame["hour"].to_list()
     assert "truncated" not in frame.columns
+    with (
+        outcomes_of(client, delhi, delhi.website("nobody.example")) as outcomes,
+        pytest.warns(SiteStatsWarning),
+    ):
+        frame = outcomes.to_polars("histogram")
+    assert frame["start"].dtype == pl.Datetime("us", "Asia/Kolkata")
     with outcomes_of(client, delhi, tokyo) as outcomes:
         frame = outcomes.to_polars("histogram")
     assert frame["start"].dtype == pl.Datetime("us", "UTC")
