@@ -176,8 +176,11 @@ def test_the_wait_is_counted(run: Callable[..., Any]) -> None:
         turn: Turn[Slot] = Turn()
 
         async def busy(slot: Slot) -> None:
-            with anyio.move_on_after(0.02):
-                await slots.pool.use(turn, slots.work)
+            async with anyio.create_task_group() as group:
+                group.start_soon(slots.pool.use, turn, slots.work)
+                await anyio.wait_all_tasks_blocked()
+                await anyio.sleep(0.02)
+                group.cancel_scope.cancel()
 
         await slots.pool.use(Turn(), busy)
         assert turn.waited >= 0.02

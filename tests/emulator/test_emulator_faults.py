@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from email.utils import format_datetime
 from typing import Any
 
 import anyio
@@ -14,7 +15,7 @@ import anyio.lowlevel
 import httpx
 import pytest
 
-from asking import asker
+from asking import NOW, asker
 from sitestats.emulator import Emulator
 
 TARGET = "/example.com.json?version=6&fields=pageviews&info=false"
@@ -34,6 +35,18 @@ def way(request: pytest.FixtureRequest, emulator: Emulator) -> Iterator[httpx.Cl
             ) as outside,
         ):
             yield outside
+
+
+def test_an_answer_is_of_the_emulators_day(
+    emulator: Emulator, way: httpx.Client
+) -> None:
+    """A client tells by the answer's date which days are over, a failure's too."""
+    date = format_datetime(NOW, usegmt=True)
+    assert way.get(TARGET).headers["date"] == date
+    emulator.fail_next(status=503)
+    assert way.get(TARGET).headers["date"] == date
+    emulator.fail_next(headers={"date": "yesterday"})
+    assert way.get(TARGET).headers["date"] == "yesterday"
 
 
 def test_a_status(emulator: Emulator, way: httpx.Client) -> None:
@@ -163,9 +176,12 @@ def test_latency(emulator: Emulator, way: httpx.Client) -> None:
 
 def test_a_slow_drip(emulator: Emulator, way: httpx.Client) -> None:
     """A body comes byte by byte, whole in the end."""
-    emulator.fail_next(status=500, body="12345", drip=0.001)
+    emulator.fail_next(status=500, body="12345", drip=0.01)
+    began = time.monotonic()
     with way.stream("GET", TARGET) as response:
-        assert [*response.iter_raw()] == [b"1", b"2", b"3", b"4", b"5"]
+        # A slow reader finds several bytes of a socket at once.
+        assert b"".join(response.iter_raw()) == b"12345"
+    assert time.monotonic() - began >= 0.05
     emulator.fail_next(drip=30)
     with pytest.raises(httpx.ReadTimeout):
         way.get(TARGET, timeout=0.05)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from email.utils import formatdate
 from typing import Final
 
 import attrs
@@ -43,11 +44,16 @@ class Core:
         self.requests.append(request)
         fault = self.faults.take(request)
         if fault is None:
-            return Reply(self.service.answer(request))
+            return Reply(self._dated(self.service.answer(request)))
         return Reply(
-            fault.respond(request, self.service.answer),
+            self._dated(fault.respond(request, self.service.answer)),
             latency=fault.latency,
             drip=fault.drip,
             cut_off=fault.cut_off,
             reset=fault.reset,
         )
+
+    def _dated(self, response: HttpResponse) -> HttpResponse:
+        # By the emulator's own clock: clients tell from it which hours are over.
+        date = formatdate(self.service.now().timestamp(), usegmt=True)
+        return attrs.evolve(response, headers={"date": date, **response.headers})

@@ -8,7 +8,6 @@ import sys
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from email.utils import formatdate
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final, cast
@@ -110,7 +109,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _parts(self, reply: Reply) -> tuple[bytes, bytes]:
         response = reply.response
-        headers = {"date": formatdate(usegmt=True), **response.headers}
+        headers = dict(response.headers)
         if response.status not in _WITHOUT_BODY:
             headers["content-length"] = str(len(response.body))
         try:
