@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from importlib.metadata import version as installed_version
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+import sitestats
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 project = "sitestats"
 author = "The sitestats developers"
@@ -21,9 +30,11 @@ exclude_patterns = ["_build"]
 nitpicky = True
 nitpick_ignore_regex = [("py:.*", r"(?!sitestats\b).*|sitestats\..*\b_.*")]
 
+# A page says once where its names are imported from.
+add_module_names = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
-autodoc_typehints_description_target = "documented"
+autodoc_typehints_description_target = "documented_params"
 autodoc_preserve_defaults = True
 napoleon_numpy_docstring = False
 
@@ -32,6 +43,79 @@ myst_heading_anchors = 3
 
 html_theme = "furo"
 html_title = f"sitestats {release}"
+html_static_path = ["_static"]
+html_css_files = ["layout.css"]
 html_copy_source = False
 # The same files on every machine and day: no dates in the pages.
 html_last_updated_fmt = None
+
+# What users get and never make: how it is made is nothing to show.
+GIVEN = {
+    "AsyncOutcomes",
+    "Changes",
+    "Comparison",
+    "EmulatorTransport",
+    "Entries",
+    "Outcomes",
+    "Statistics",
+    "Stats",
+    "Websites",
+}
+
+# Errors call themselves sitestats.QueryError and so on; the comments on their
+# attributes are found in the module that defines them.
+for public in map(vars(sitestats).get, sitestats.__all__):
+    if isinstance(public, type) and issubclass(public, Exception):
+        public.__module__ = "sitestats._errors"
+
+
+def show_signature(
+    _app: Sphinx,
+    what: str,
+    name: str,
+    obj: Any,
+    _options: Any,
+    signature: str | None,
+    returns: str | None,
+) -> tuple[str, str | None] | None:
+    """Show no signature of what users never make, and plain values as defaults."""
+    if not signature:
+        return None
+    if what == "exception" or (what == "class" and name.rpartition(".")[2] in GIVEN):
+        return "", None
+    if what != "class" or not attrs.has(obj):
+        return None
+    fields = attrs.fields_dict(obj)
+    signature = re.sub(
+        r"attr_dict\['(\w+)'\]\.default",
+        lambda match: repr(fields[match[1]].default),
+        signature,
+    )
+    return signature.replace("=NOTHING", "=…"), returns
+
+
+def keep_colons(
+    _app: Sphinx, what: str, _name: str, _obj: Any, _options: Any, lines: list[str]
+) -> None:
+    """Keep Napoleon from taking what stands before a colon for a type."""
+    if what in {"attribute", "data", "property"}:
+        lines[:0] = ["..", ""]
+
+
+def break_names(
+    _app: Sphinx, page: str, _template: str, context: dict[str, Any], _doctree: Any
+) -> None:
+    """Let the long names of tests be broken, where a reader would."""
+    if page == "coverage":
+        context["body"] = re.sub(
+            r'(?<=<span class="pre">)\w+::\w+',
+            lambda name: re.sub(r"(::|_)", r"\1<wbr>", name[0]),
+            context["body"],
+        )
+
+
+def setup(app: Sphinx) -> None:
+    """Connect what is above; *keep_colons* before Napoleon, which comes at 500."""
+    app.connect("autodoc-process-signature", show_signature)
+    app.connect("autodoc-process-docstring", keep_colons, priority=100)
+    app.connect("html-page-context", break_names)

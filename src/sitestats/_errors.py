@@ -91,13 +91,11 @@ class ClientClosedError(ConfigurationError):
 
 
 class InvalidInputError(SiteStatsError, ValueError):
-    """A value breaks a rule; nothing was sent.
-
-    ``problems`` holds every broken rule, not only the first.
-    """
+    """A value breaks a rule; nothing was sent."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems: tuple[Problem, ...] = tuple(problems)
+        """Every broken rule, with what to do about it."""
         super().__init__("\n".join(map(str, self.problems)))
 
 
@@ -120,6 +118,7 @@ class FieldNotRequestedError(SiteStatsError, AttributeError):
         # With obj= as well the error would keep the whole result alive.
         super().__init__(message)
         self.name: str | None = name
+        """What was read, such as ``"pages"``."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         state = self.__dict__.copy()
@@ -142,7 +141,9 @@ class MissingExtraError(SiteStatsError, ImportError):
 
     def __init__(self, library: str, *, extra: str) -> None:
         self.library = library
+        """What is missing, such as ``"pandas"``."""
         self.extra = extra
+        """The extra that brings it: ``pip install 'sitestats[pandas]'``."""
         super().__init__(
             f"{library} is not installed: pip install 'sitestats[{extra}]'"
         )
@@ -163,6 +164,7 @@ class TransportError(SiteStatsError):
     ) -> None:
         super().__init__(message)
         self.request = request
+        """What was asked, without credentials; None where nothing was."""
         self.maybe_sent = maybe_sent
         """Whether the request may have reached the service. False only where
         nothing left the machine."""
@@ -190,12 +192,15 @@ class ServiceError(SiteStatsError):
     ) -> None:
         super().__init__(message)
         self.status = status
+        """The status of HTTP. It may be 200: an answer can say no all the same."""
         self.code = code
         """The service's own code, such as ``"BADGE_REQUIRED"``."""
         self.message = message
         """The service's own words, or a sentence about an answer without any."""
         self.body = body
+        """The answer as it came, but for credentials in it."""
         self.request = request
+        """What was asked, without credentials."""
 
     def __str__(self) -> str:
         asked = f", {self.request}" if self.request is not None else ""
@@ -247,11 +252,7 @@ class ServerError(ServiceError):
 
 
 class ResponseError(SiteStatsError):
-    """The answer is not what the service's document says.
-
-    ``problems`` names each wrong place by its JSON path, ``body`` is the
-    answer as it came.
-    """
+    """The answer is not what the service's document says."""
 
     def __init__(
         self,
@@ -262,6 +263,7 @@ class ResponseError(SiteStatsError):
         request: HttpRequest | None = None,
     ) -> None:
         self.problems: tuple[Problem, ...] = tuple(problems)
+        """Each wrong place, by its JSON path."""
         # An answer of thousands of entries may be wrong in every one of them.
         lines = [message, *map(str, self.problems[:_SHOWN_PROBLEMS])]
         if len(self.problems) > _SHOWN_PROBLEMS:
@@ -269,7 +271,9 @@ class ResponseError(SiteStatsError):
             lines.append(f"… and {more} more in .problems")
         super().__init__("\n".join(lines))
         self.body = body
+        """The answer as it came, but for credentials in it."""
         self.request = request
+        """What was asked, without credentials."""
 
 
 class ResponseTooLargeError(ResponseError):
