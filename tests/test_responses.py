@@ -256,6 +256,21 @@ def test_the_service_s_clock_marks_the_current_day(
     """The date of the answer counts before the time that we received it."""
     stats = read(QUERY.fields("histogram"), TODAY, received=received, **headers)
     assert stats.histogram[0].partial is partial
+    assert stats.partial is partial
+
+
+def test_a_period_that_is_not_over() -> None:
+    """A result is partial up to the end of its period, also without a histogram."""
+
+    def at(date: str, data: Any = GOOD) -> bool:
+        return read(TOTALS, data, date=date).partial
+
+    assert at("Fri, 20 Nov 2026 23:59:59 GMT")
+    assert not at("Sat, 21 Nov 2026 00:00:00 GMT")
+    # Nothing can be told where the answer names no end, or nobody a clock.
+    endless = {**GOOD, "end": None}
+    assert not at("Fri, 20 Nov 2026 23:59:59 GMT", endless)
+    assert not read(TOTALS, GOOD).partial
 
 
 # --- answers to another question ----------------------------------------------------

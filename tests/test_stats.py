@@ -148,6 +148,7 @@ def test_a_result_becomes_json() -> None:
         "path": "*",
         "timezone": "UTC",
         "version": 6,
+        "partial": False,
         "generated_in_ms": 398,
         "start": "2026-10-20T00:00:00+00:00",
         "end": "2026-11-20T23:59:59.999000+00:00",

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 import attrs
@@ -241,10 +240,10 @@ def read_stats(
     start, end = _utc(answer.get("start")), _utc(answer.get("end"))
     for sentence in worth_a_look(answer, wrong, query, asked):
         warn(sentence)
-    for name, moment in (("start", start), ("end", end)):
-        if moment is None and answer.get(name) is not None:
+    for name, bound in (("start", start), ("end", end)):
+        if bound is None and answer.get(name) is not None:
             warn(f"the answer's {name!r} is no date: {shown(answer[name])}")
-    clock = partial(moment_of, response, received)
+    moment = moment_of(response, received)
     return Stats(
         query=query,
         hostname=answer.get("hostname"),
@@ -254,9 +253,10 @@ def read_stats(
         start=start,
         end=end,
         generated_in_ms=answer.get("generated_in_ms"),
+        partial=moment is not None and end is not None and moment < end,
         body=response.body,
         asked=asked,
-        values=dict(_values(answer, expected, asked, end, clock)),
+        values=dict(_values(answer, expected, asked, end, moment)),
     )
 
 
@@ -299,7 +299,7 @@ def _values(
     expected: Shape,
     asked: Asked,
     end: datetime | None,
-    clock: Callable[[], datetime | None],
+    moment: datetime | None,
 ) -> Iterator[tuple[str, Any]]:
     """What was requested, in the document's order."""
     for name in expected.names:
@@ -317,7 +317,7 @@ def _values(
                 interval=asked.interval,
                 timezone=timezone,
                 end=end,
-                moment=clock(),
+                moment=moment,
             )
             kind = entry_type(asked.interval)
             yield (

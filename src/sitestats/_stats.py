@@ -92,6 +92,9 @@ class Stats(Framed):
     """The last moment of the period, in UTC; None when the answer lacks it."""
     generated_in_ms: int | None = None
     """Milliseconds that the service took; None when it does not tell."""
+    partial: bool = False
+    """Whether the period was not over when the service answered, as it is when it
+    ends today: the numbers will still grow. False when that can't be told."""
     body: bytes = b""
     """The answer as it came."""
     _asked: Asked = attrs.field(alias="asked")
@@ -243,6 +246,7 @@ class Stats(Framed):
         }
         for name, moment in moments.items():
             told[name] = None if moment is None else moment.isoformat()
+        told["partial"] = self.partial
         for name, value in self._values.items():
             told[name] = _for_json(value)
         return told
@@ -291,6 +295,8 @@ class Stats(Framed):
             moment = getattr(self, name)
             if moment is not None:
                 yield name, f"{moment:%Y-%m-%d %H:%M}Z"
+        if self.partial:
+            yield "partial", "True"
         for name, value in self._values.items():
             if _are_entries(value):
                 what = "entry" if len(value) == 1 else "entries"
@@ -310,6 +316,7 @@ class Stats(Framed):
         yield self.hostname or self._asked.hostname
         for name in _ENVELOPE[1:]:
             yield name, getattr(self, name), None
+        yield "partial", self.partial, False
         yield from self._values.items()
 
     def _value(self, name: str) -> Any:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import io
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
 from sitestats import (
     Entries,
@@ -166,6 +169,38 @@ def test_a_field_that_was_not_asked_for(client: Client) -> None:
     with pytest.raises(FieldNotRequestedError, match="countries"):
         comparison["countries"]
     assert list(comparison.lists) == ["pages"]
+
+
+def marks(result: Any) -> set[str]:
+    """In which of its forms *result* says that it is not over yet."""
+    console = Console(file=io.StringIO(), width=80, _environ={})
+    with console.capture() as capture:
+        console.print(result)
+    forms = {"html": result._repr_html_(), "rich": capture.get()}
+    said = {name for name, text in forms.items() if "not over yet" in text}
+    if "partial" in repr(result):
+        said.add("repr")
+    if any(result.to_polars()["partial"]):
+        said.add("frame")
+    return said
+
+
+EVERYWHERE = {"html", "rich", "repr", "frame"}
+
+
+@pytest.mark.parametrize("ongoing", ["now", "before"])
+def test_a_period_that_is_not_over_is_told_of(client: Client, ongoing: str) -> None:
+    """A comparison says so in each of its forms, and each of its lists does."""
+    over = client.stats.compare(QUERY.last(days=2))
+    assert not over.partial
+    assert not marks(over) | marks(over["pages"]) | marks(over["pages"].of("up"))
+    stats = attrs.evolve(getattr(over, ongoing), partial=True)
+    comparison = attrs.evolve(over, **{ongoing: stats})
+    assert comparison.partial
+    pages = comparison["pages"]
+    for result in (stats, comparison, pages, pages.of("up")):
+        assert marks(result) == EVERYWHERE
+    assert marks(pages.of()) == EVERYWHERE - {"frame"}
 
 
 def test_frames_of_a_comparison(client: Client) -> None:

@@ -44,10 +44,15 @@ class Change:
 
     @property
     def percent(self) -> float | None:
-        """How much it grew in percent of before; None where that is 0."""
+        """How much it grew in percent of before; None where that is 0, and where
+        no float is as large.
+        """
         if self.absolute is None or not self.before:
             return None
-        return 100 * self.absolute / self.before
+        try:
+            return 100 * self.absolute / self.before
+        except OverflowError:
+            return None
 
 
 @attrs.frozen
@@ -78,6 +83,8 @@ class Changes(Framed):
     _items: tuple[EntryChange, ...]
     truncated: bool = False
     """Whether a list was cut by the limit, so that entries may be missing."""
+    partial: bool = False
+    """Whether one of the periods was not over yet, so that its counts will grow."""
 
     def of(self, *directions: Direction) -> Changes:
         """Those whose direction is one of *directions*.
@@ -104,7 +111,12 @@ class Changes(Framed):
                 column(f"{count}_percent", Kind.SECONDS, (c.percent for c in changes)),
             ]
         directions = (item.direction for item in self)
-        return [*columns, column("direction", Kind.TEXT, directions)]
+        partial = (self.partial for _ in self)
+        return [
+            *columns,
+            column("direction", Kind.TEXT, directions),
+            column("partial", Kind.FLAG, partial),
+        ]
 
     def _repr_html_(self) -> str:
         from ._html import of_changes
@@ -128,11 +140,15 @@ class Changes(Framed):
         return self._items[index]
 
     def __repr__(self) -> str:
-        truncated = ", truncated" if self.truncated else ""
-        return f"Changes({self.name!r}, <{len(self)} entries{truncated}>)"
+        marks = (", truncated" if self.truncated else "") + (
+            ", partial" if self.partial else ""
+        )
+        return f"Changes({self.name!r}, <{len(self)} entries{marks}>)"
 
 
-def changes_of(now: Entries[Any], before: Entries[Any]) -> Changes:
+def changes_of(
+    now: Entries[Any], before: Entries[Any], *, partial: bool = False
+) -> Changes:
     """What became of each entry of two lists of one field."""
     old = {entry.get("value"): entry for entry in before}
     new = {entry.get("value") for entry in now}
@@ -142,7 +158,8 @@ def changes_of(now: Entries[Any], before: Entries[Any]) -> Changes:
         for value, entry in old.items()
         if value not in new
     ]
-    return Changes(now.name, tuple(items), now.truncated or before.truncated)
+    truncated = now.truncated or before.truncated
+    return Changes(now.name, tuple(items), truncated, partial)
 
 
 def _change(

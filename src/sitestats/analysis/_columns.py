@@ -97,7 +97,8 @@ def columns_of_entries(
 def columns_of_totals(
     results: Sequence[Stats], fields: Sequence[str] = ()
 ) -> list[Column]:
-    """One row for each result: which website, which period, and its totals.
+    """One row for each result: which website, which period, its totals, and
+    whether they will still grow.
 
     A total that no result was asked for has no column, unless it is among *fields*.
     """
@@ -118,6 +119,7 @@ def columns_of_totals(
         Column(name, KINDS[name], [getattr(stats, name, None) for stats in results])
         for name in asked
     ]
+    columns.append(Column("partial", Kind.FLAG, [stats.partial for stats in results]))
     return columns
 
 

@@ -42,6 +42,13 @@ class Comparison(Framed):
     """The period that it is held against."""
 
     @property
+    def partial(self) -> bool:
+        """Whether one of the periods was not over when the service answered: its
+        numbers will still grow, and with them the changes.
+        """
+        return self.now.partial or self.before.partial
+
+    @property
     def totals(self) -> Mapping[str, Change]:
         """The totals that both results have, by name."""
         return {
@@ -69,7 +76,9 @@ class Comparison(Framed):
             raise FieldNotRequestedError(
                 f"{name!r} is no list that both results have: see .lists", name=name
             )
-        return changes_of(getattr(self.now, name), getattr(self.before, name))
+        return changes_of(
+            getattr(self.now, name), getattr(self.before, name), partial=self.partial
+        )
 
     def _is_list(self, name: str) -> bool:
         return all(
@@ -90,6 +99,7 @@ class Comparison(Framed):
         return [
             Column("name", Kind.TEXT, list(totals)),
             *map(numbers, ("now", "before", "absolute", "percent")),
+            Column("partial", Kind.FLAG, [self.partial] * len(totals)),
         ]
 
     def _repr_html_(self) -> str:
@@ -107,6 +117,7 @@ class Comparison(Framed):
     def __rich_repr__(self) -> Iterator[Any]:
         yield self.now.query.hostname
         yield from self.totals.items()
+        yield "partial", self.partial, False
 
     def __repr__(self) -> str:
         parts = [repr(self.now.query.hostname)]
@@ -114,4 +125,6 @@ class Comparison(Framed):
             percent = change.percent
             grown = "" if percent is None else f" ({percent:+.1f} %)"
             parts.append(f"{name}={change.before} → {change.now}{grown}")
+        if self.partial:
+            parts.append("partial=True")
         return f"Comparison({', '.join(parts)})"

@@ -15,7 +15,17 @@ from rich.text import Text
 
 from ._columns import TOTALS
 from ._plain import plain
-from ._words import about, cell, heading, label, left_out, percent, signed, title
+from ._words import (
+    NOT_OVER,
+    about,
+    cell,
+    heading,
+    label,
+    left_out,
+    percent,
+    signed,
+    title,
+)
 
 if TYPE_CHECKING:
     from sitestats._entries import Entries
@@ -117,7 +127,7 @@ def _bars(
         line.append(("#" if options.ascii_only else "█") * filled, style="cyan")
         line.rstrip()
         if entry.get("partial"):
-            line.append("  not over yet", style="dim")
+            line.append(f"  {NOT_OVER}", style="dim")
         yield line
 
 
@@ -142,7 +152,7 @@ def _sparkline(
     partial = sum(bool(entry.get("partial")) for entry in histogram)
     if partial:
         last = "the last one is" if partial == 1 else f"the last {partial} are"
-        yield Text(f"  {last} not over yet", style="dim")
+        yield Text(f"  {last} {NOT_OVER}", style="dim")
 
 
 def _when(entry: Any) -> str:
@@ -247,7 +257,12 @@ def of_changes(changes: Changes, *, top: int = MOST_ROWS) -> Iterator[Renderable
         table.add_row(
             _label(item.value, changes.name), *_change(item.pageviews), item.direction
         )
-    note = left_out(len(changes), table.row_count, truncated=changes.truncated)
+    note = left_out(
+        len(changes),
+        table.row_count,
+        truncated=changes.truncated,
+        partial=changes.partial,
+    )
     yield from _noted(table, note)
 
 

@@ -13,7 +13,17 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 from ._columns import TOTALS
-from ._words import about, cell, heading, label, left_out, percent, signed, title
+from ._words import (
+    NOT_OVER,
+    about,
+    cell,
+    heading,
+    label,
+    left_out,
+    percent,
+    signed,
+    title,
+)
 
 if TYPE_CHECKING:
     from sitestats._entries import Entries
@@ -118,7 +128,7 @@ def table(
     head = "".join(f"<th>{escape(text)}</th>" for text in headings)
     body = "".join(f"<tr>{''.join(cells)}</tr>" for cells in rows)
     if not rows:
-        note = "nothing in this period"
+        note = "; ".join(filter(None, ["nothing in this period", note]))
     if note:
         body += (
             f"<tr><td class='note' colspan='{len(headings)}'>{escape(note)}</td></tr>"
@@ -182,7 +192,7 @@ def _chart(histogram: Entries[HistogramEntry]) -> str:
     base = _TOP + _HEIGHT
     note = ""
     if any(entry.get("partial") for entry in histogram):
-        note = "<div class='note'>shaded and dashed: not over yet</div>"
+        note = f"<div class='note'>shaded and dashed: {NOT_OVER}</div>"
     return (
         f"<h4>page views</h4><svg viewBox='0 0 {_WIDTH} {base + _FOOT}' role='img' "
         f"aria-label='page views over time'>"
@@ -196,7 +206,7 @@ def _tip(entry: HistogramEntry, *, partial: bool) -> str:
     when = entry.get("start") or entry.get("date")
     views, visitors = cell(entry.get("pageviews")), cell(entry.get("visitors"))
     tip = f"{cell(when)}: {views} page views, {visitors} visitors"
-    return f"{tip}, not over yet" if partial else tip
+    return f"{tip}, {NOT_OVER}" if partial else tip
 
 
 def _short(entry: HistogramEntry) -> str:
@@ -251,7 +261,9 @@ def _changes(changes: Changes) -> str:
         for item in shown
     ]
     headings = ["", "page views", "before", "change", "in percent", ""]
-    note = left_out(len(changes), len(shown), truncated=changes.truncated)
+    note = left_out(
+        len(changes), len(shown), truncated=changes.truncated, partial=changes.partial
+    )
     return table(heading(changes.name), headings, rows, note)
 
 

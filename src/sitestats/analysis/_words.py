@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from sitestats._stats import Stats
 
 NOTHING: Final = "\N{EN DASH}"
+NOT_OVER: Final = "not over yet"
+"""What is said of everything whose numbers will still grow."""
 
 _HEADINGS: Final = {
     "value": "",
@@ -62,13 +64,15 @@ def percent(value: float | None) -> str:
     return NOTHING if value is None else f"{signed(round(value, 1))} %"
 
 
-def left_out(total: int, shown: int, *, truncated: bool) -> str:
-    """What a shortened list says below its last row; empty when it is whole."""
+def left_out(total: int, shown: int, *, truncated: bool, partial: bool = False) -> str:
+    """What a list says below its last row; empty when it is whole and final."""
     parts: list[str] = []
     if total > shown:
         parts.append(f"… {total - shown:,} more")
     if truncated:
         parts.append("cut by the limit: there may be others")
+    if partial:
+        parts.append(f"the period is {NOT_OVER}")
     return "; ".join(parts)
 
 
@@ -86,7 +90,11 @@ def title(stats: Stats) -> str:
 
 
 def about(stats: Stats) -> str:
-    """The days of an answer and the zone that they are counted in."""
+    """The days of an answer, their zone, and whether they are over."""
     days = days_of(stats)
     parts = [] if days is None else [f"{days[0]} to {days[1]}"]
-    return ", ".join([*parts, *([stats.timezone] if stats.timezone else [])])
+    if stats.timezone:
+        parts.append(stats.timezone)
+    if stats.partial:
+        parts.append(NOT_OVER)
+    return ", ".join(parts)
