@@ -5,7 +5,7 @@ The work is done in ``analysis``, which is imported when a method is called.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,7 +77,21 @@ class Framed:
         return to_arrow(self._table())
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The rows for any library that reads Arrow, such as DuckDB."""
-        table: Any = self.to_arrow()
-        stream: object = table.__arrow_c_stream__(requested_schema)
-        return stream
+        """The rows for any library that reads Arrow, such as DuckDB or polars.
+
+        They read it without pyarrow (DuckDB from 1.5 on). It is made by pyarrow
+        (the extra ``arrow``) where that is installed, else by polars (the extra
+        ``polars``).
+
+        Raises:
+            MissingExtraError: Neither is installed.
+
+        >>> import duckdb
+        >>> query = StatsQuery("semicomplete.com").fields("countries").last(days=30)
+        >>> countries = client.stats.get(query).countries
+        >>> duckdb.sql("SELECT max(pageviews) FROM countries").fetchall()
+        [(535,)]
+        """
+        from .analysis._frames import to_stream
+
+        return to_stream(self._table(), requested_schema)

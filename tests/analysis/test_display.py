@@ -197,11 +197,18 @@ class TestPlots:
         plt.close("all")
 
     def test_the_bucket_that_is_not_over_is_hatched(self) -> None:
-        """The current bucket's bars are hatched, and the axis says why."""
+        """The current bucket's bars are hatched on a shade as wide as its part of
+        the axis, which shows an empty one too, and the axis says why.
+        """
         axes: Any = histogram(partial=True).plot()
-        hatches = [bar.get_hatch() for bar in axes.patches]
-        assert hatches == [None, "//", None, "//"]
+        *bars, shade = axes.patches
+        assert [bar.get_hatch() for bar in bars] == [None, "//", None, "//"]
+        assert shade.get_width() == 1
+        assert shade.get_x() + 0.5 == bars[1].get_x() + bars[1].get_width() / 2
         assert "not over yet" in axes.get_xlabel()
+        axes = histogram(partial=False).plot()
+        assert len(axes.patches) == 4
+        assert axes.get_xlabel() == ""
         plt.close("all")
 
     def test_an_empty_list_can_be_drawn(self) -> None:

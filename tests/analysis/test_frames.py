@@ -7,11 +7,24 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
+import attrs
+import duckdb
+import matplotlib as mpl
+import matplotlib.pyplot as plt
 import pandas as pd
 import polars as pl
 import pytest
 
-from sitestats import Entries, EventCount, HistogramEntry, ListEntry, PageEntry
+from sitestats import (
+    Entries,
+    EventCount,
+    HistogramEntry,
+    ListEntry,
+    MissingExtraError,
+    PageEntry,
+    ResponseError,
+    StatsQuery,
+)
 from sitestats._entries import IncompleteListEntry, TimedPageEntry
 from sitestats._histogram import HourEntry, WeekEntry
 from sitestats.emulator import Emulator
@@ -19,8 +32,10 @@ from sitestats.emulator import Emulator
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sitestats import Client, StatsQuery
+    from sitestats import Client
     from sitestats._entries import Entry
+
+mpl.use("agg")
 
 DAY = dt.date(2026, 3, 29)
 HOUR = dt.datetime(2026, 3, 29, 3, tzinfo=dt.UTC)
@@ -141,17 +156,18 @@ def client() -> Iterator[Client]:
 @pytest.fixture
 def query() -> StatsQuery:
     """The demo's traffic, four days."""
-    from sitestats import StatsQuery
-
     return StatsQuery("semicomplete.com").last(days=4)
 
 
 def test_totals_are_one_row(client: Client, query: StatsQuery) -> None:
     """A whole result is one row: the website, the period, the totals asked for."""
-    frame = client.stats.get(query.fields("pageviews", "pages")).to_pandas()
-    assert list(frame.columns) == ["hostname", "start", "end", "pageviews"]
+    stats = client.stats.get(query.fields("pageviews", "pages"))
+    frame = stats.to_pandas()
+    assert list(frame.columns) == ["hostname", "start", "end", "pageviews", "partial"]
     assert frame["pageviews"].tolist() == [1586]
     assert frame["start"].dt.tz is not None
+    assert frame["partial"].tolist() == [False]
+    assert attrs.evolve(stats, partial=True).to_pandas()["partial"].tolist() == [True]
 
 
 def test_hours_are_in_the_querys_zone(client: Client, query: StatsQuery) -> None:
@@ -177,8 +193,6 @@ def test_a_zone_that_this_machine_does_not_know(
     client: Client, query: StatsQuery
 ) -> None:
     """Moments are in UTC where the service's zone is not known here."""
-    import attrs
-
     stats = client.stats.get(query.fields("pageviews"))
     frame = attrs.evolve(stats, timezone="Mars/Olympus_Mons").to_pandas()
     assert str(frame["start"].dt.tz) == "UTC"
@@ -205,40 +219,98 @@ def test_the_hour_that_is_repeated() -> None:
     assert (starts.iloc[1] - starts.iloc[0]) == pd.Timedelta(hours=1)
 
 
-def test_duckdb_reads_a_list(client: Client, query: StatsQuery) -> None:
-    """A library that reads Arrow takes a list as it is."""
-    import duckdb
+@pytest.mark.parametrize("kind", KINDS)
+def test_libraries_that_read_arrow_take_a_list_as_it_is(kind: str) -> None:
+    """DuckDB and polars see every row and every type, with no rows too."""
+    for rows in (0, 3):
+        entries = entries_of(kind, rows)
+        # They get what __arrow_c_stream__ gives, and know nothing of the list.
+        frame = pl.DataFrame(entries)
+        assert frame.equals(entries.to_polars())
+        assert frame.schema == entries.to_polars().schema
+        assert duckdb.sql("SELECT count(*) FROM entries").fetchall() == [(rows,)]
 
-    pages = client.stats.get(query.fields("pages")).pages
-    assert hasattr(pages, "__arrow_c_stream__")
-    found = duckdb.sql("SELECT max(pageviews) FROM pages").fetchall()
-    assert found == [(203,)]
 
-
-@pytest.mark.parametrize(
-    ("library", "extra", "method"),
-    [
-        ("pandas", "pandas", "to_pandas()"),
-        ("polars", "polars", "to_polars()"),
-        ("pyarrow", "arrow", "to_arrow()"),
-        ("matplotlib", "plot", "plot()"),
-    ],
-)
-def test_a_missing_library_names_its_extra(
-    library: str, extra: str, method: str
-) -> None:
-    """Without the library the error says which extra to install."""
-    code = f"""
+def test_they_read_it_without_pyarrow() -> None:
+    """Where only polars is installed it makes the stream; without it the extra is
+    named.
+    """
+    code = """
 import sys
-sys.modules[{library!r}] = None
-from sitestats import Entries, ListEntry, MissingExtraError
+sys.modules["pyarrow"] = None
+import datetime as dt
+import duckdb
+import polars as pl
+from sitestats import Entries, HistogramEntry, MissingExtraError
+day = dt.date(2026, 1, 1)
+days = Entries([HistogramEntry(day, 3, 2)], name="histogram", entry_type=HistogramEntry)
+# Before 1.5 DuckDB reads no stream without pyarrow, whoever made it.
+if tuple(map(int, duckdb.__version__.split(".")[:2])) >= (1, 5):
+    assert duckdb.sql("SELECT date, pageviews FROM days").fetchall() == [(day, 3)]
+assert pl.DataFrame(days).rows() == [(day, 3, 2, False)]
+sys.modules["polars"] = None
 try:
-    Entries([], name="countries", entry_type=ListEntry).{method}
+    days.__arrow_c_stream__()
 except MissingExtraError as error:
-    assert error.extra == {extra!r}, error
     print(error)
 """
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False
     )
-    assert f"sitestats[{extra}]" in done.stdout, done.stderr
+    assert "sitestats[arrow]" in done.stdout, done.stderr
+
+
+MOST = 2**63 - 1
+
+
+@pytest.mark.parametrize("method", ["to_pandas", "to_polars", "to_arrow", "plot"])
+def test_a_number_without_room_is_an_error_that_names_it(method: str) -> None:
+    """The largest count of 64 bits has its row; a larger one is told of by its row."""
+
+    def of(*counts: int) -> Any:
+        rows = [ListEntry(f"C{n}", n, 1) for n in counts]
+        return Entries(rows, name="countries", entry_type=ListEntry)
+
+    getattr(of(MOST, -MOST - 1), method)()
+    plt.close("all")
+    # The second one is more than a float can hold, and than Python writes out.
+    for number in (MOST + 1, -MOST - 2, 10**400):
+        with pytest.raises(ResponseError, match="pageviews of C") as caught:
+            getattr(of(7, number), method)()
+        (problem,) = caught.value.problems
+        assert problem.where == f"pageviews of C{number}"
+    median = TimedPageEntry("/", 1, 1, 10**400)
+    timed = Entries([median], name="pages", entry_type=TimedPageEntry)
+    with pytest.raises(ResponseError, match="seconds_on_page of /:"):
+        getattr(timed, method)()
+
+
+def test_a_number_without_room_is_shown_all_the_same(client: Client) -> None:
+    """An absurd number spoils no display and no comparison."""
+    query = StatsQuery("semicomplete.com").fields("pageviews").last(days=2)
+    stats = client.stats.get(query)
+    absurd = attrs.evolve(stats, values={"pageviews": 10**400})
+    assert "000,000" in absurd._repr_html_()
+    change = absurd.compare_to(stats).totals["pageviews"]
+    assert change.absolute == 10**400 - stats.pageviews
+    assert change.percent is None
+    assert "000,000" in absurd.compare_to(stats)._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("library", "extra", "method"),
+    [
+        ("pandas", "pandas", "to_pandas"),
+        ("polars", "polars", "to_polars"),
+        ("pyarrow", "arrow", "to_arrow"),
+        ("matplotlib.pyplot", "plot", "plot"),
+    ],
+)
+def test_a_missing_library_names_its_extra(
+    library: str, extra: str, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the library the error says which extra to install."""
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(MissingExtraError, match=rf"sitestats\[{extra}\]") as caught:
+        getattr(entries_of("list", 0), method)()
+    assert (caught.value.library, caught.value.extra) == (library, extra)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
-import subprocess
 import sys
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ import pytest
 
 from sitestats import (
     FieldNotRequestedError,
+    MissingExtraError,
     NotFoundError,
     QueryError,
     SiteStatsWarning,
@@ -77,7 +77,10 @@ def test_totals_of_many_websites(client: Client) -> None:
         warnings.simplefilter("error")
         with outcomes_of(client, *queries) as outcomes:
             frame = outcomes.to_polars()
-    assert frame.columns == ["hostname", "start", "end", "pageviews", "error", "query"]
+    assert frame.columns == [
+        *("hostname", "start", "end", "pageviews", "partial", "error", "query")
+    ]
+    assert frame["partial"].to_list() == [False, None, False]
     assert frame["hostname"].to_list() == [HOST, "nobody.example", PROJECTS]
     assert frame["pageviews"].to_list() == [1586, None, 387]
     assert frame["query"].to_list() == [0, 1, 2]
@@ -279,25 +282,21 @@ def test_the_order_of_completion_does_not_matter(client: Client) -> None:
     assert tables[0] == tables[1]
 
 
-@pytest.mark.parametrize("method", ["to_pandas", "to_polars", "to_arrow"])
-def test_a_missing_library_is_told_before_anything_is_asked(method: str) -> None:
+@pytest.mark.parametrize(
+    ("library", "extra"),
+    [("pandas", "pandas"), ("polars", "polars"), ("pyarrow", "arrow")],
+)
+def test_a_missing_library_is_told_before_anything_is_asked(
+    library: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Without the library a thousand queries are not sent for nothing."""
-    code = f"""
-import sys
-for name in ("pandas", "polars", "pyarrow"):
-    sys.modules[name] = None
-from sitestats import MissingExtraError, StatsQuery
-from sitestats.emulator import Emulator
-emulator = Emulator.demo()
-query = StatsQuery("semicomplete.com").fields("pages")
-with emulator.client() as client, client.stats.get_many([query]) as outcomes:
-    try:
-        outcomes.{method}("pages")
-    except MissingExtraError as error:
-        print(error.extra, len(emulator.requests))
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
-    )
-    extra = method.removeprefix("to_")
-    assert done.stdout.split() == [extra, "0"], done.stderr
+    monkeypatch.setitem(sys.modules, library, None)
+    emulator = Emulator.demo()
+    with (
+        emulator.client() as client,
+        client.stats.get_many([QUERY]) as outcomes,
+        pytest.raises(MissingExtraError) as caught,
+    ):
+        getattr(outcomes, f"to_{extra}")("pages")
+    assert (caught.value.library, caught.value.extra) == (library, extra)
+    assert emulator.requests == ()

@@ -6,11 +6,12 @@ Each library is an extra, imported here when a frame is asked for.
 from __future__ import annotations
 
 import datetime as dt
+import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from sitestats._errors import MissingExtraError
+from sitestats._errors import MissingExtraError, Problem, ResponseError
 
 from ._columns import Column, Kind
 
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+
+
+_RANGES: Final = {
+    Kind.COUNT: (-(2**63), 2**63 - 1),
+    Kind.SECONDS: (-sys.float_info.max, sys.float_info.max),
+}
 
 
 def load(library: str, *, extra: str) -> Any:
@@ -33,6 +40,41 @@ def load(library: str, *, extra: str) -> Any:
     raise missing
 
 
+def check_range(columns: Sequence[Column]) -> None:
+    """See that every number has room in a column of its kind.
+
+    JSON knows no largest number, and an answer may hold any. A wider column for
+    one absurd number would change the schema, and a null would lose it.
+
+    Raises:
+        ResponseError: One has not.
+    """
+    problems = [
+        Problem(
+            f"has a number of {len(str(abs(value)))} digits, for which there is no "
+            "room in 64 bits; .to_dict(), .to_dicts() and .raw() have it",
+            where=f"{column.name} of {columns[0].cells[row]}",
+        )
+        for column in columns
+        if column.kind in _RANGES
+        for row, value in _out_of_range(column)
+    ]
+    if problems:
+        raise ResponseError("an answer does not fit into a frame", problems=problems)
+
+
+def _out_of_range(column: Column) -> list[tuple[int, int]]:
+    least, most = _RANGES[column.kind]
+    numbers = [value for value in column.cells if value is not None]
+    if not numbers or (min(numbers) >= least and max(numbers) <= most):
+        return []
+    return [
+        (row, value)
+        for row, value in enumerate(column.cells)
+        if value is not None and not least <= value <= most
+    ]
+
+
 def to_pandas(columns: Sequence[Column]) -> pd.DataFrame:
     """A pandas data frame.
 
@@ -40,6 +82,7 @@ def to_pandas(columns: Sequence[Column]) -> pd.DataFrame:
     ``int64`` (``Int64`` where one is missing), seconds are ``float64``.
     """
     library = load("pandas", extra="pandas")
+    check_range(columns)
     frame: pd.DataFrame = library.DataFrame(
         {column.name: _pandas_array(library, column) for column in columns},
         columns=[column.name for column in columns],
@@ -71,6 +114,7 @@ def to_polars(columns: Sequence[Column]) -> pl.DataFrame:
     ``Float64``, ``String``, ``Boolean``.
     """
     library = load("polars", extra="polars")
+    check_range(columns)
     frame: pl.DataFrame = library.DataFrame(
         [_polars_series(library, column) for column in columns]
     )
@@ -97,6 +141,7 @@ def _polars_series(library: Any, column: Column) -> Any:
 def to_arrow(columns: Sequence[Column]) -> pa.Table:
     """A table of Arrow, with the types of the polars frame."""
     library = load("pyarrow", extra="arrow")
+    check_range(columns)
     types: dict[Kind, Callable[[Column], Any]] = {
         Kind.TEXT: lambda _: library.string(),
         Kind.COUNT: lambda _: library.int64(),
@@ -114,6 +159,26 @@ def to_arrow(columns: Sequence[Column]) -> pa.Table:
     ]
     table: pa.Table = library.table(arrays, names=[column.name for column in columns])
     return table
+
+
+def to_stream(columns: Sequence[Column], requested_schema: object | None) -> object:
+    """The capsule of a stream of Arrow: by pyarrow, else by polars.
+
+    Whoever reads it needs neither. It is not made by hand, although that would
+    need no library at all: the reader calls back into it from any thread and at any
+    time, and a mistake there is a crash and no error.
+    """
+    table: Any
+    try:
+        table = to_arrow(columns)
+    except MissingExtraError as error:
+        missing = error
+        try:
+            table = to_polars(columns)
+        except MissingExtraError:
+            raise missing from None
+    stream: object = table.__arrow_c_stream__(requested_schema)
+    return stream
 
 
 def _in_utc(values: Sequence[dt.datetime | None]) -> list[dt.datetime | None]:

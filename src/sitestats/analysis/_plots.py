@@ -6,8 +6,9 @@ import datetime as dt
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
-from ._frames import load
-from ._words import heading, left_out
+from ._columns import columns_of_entries
+from ._frames import check_range, load
+from ._words import NOT_OVER, heading, left_out
 
 if TYPE_CHECKING:
     from sitestats._entries import Entries
@@ -15,10 +16,12 @@ if TYPE_CHECKING:
 _MOST_BARS: Final = 20
 _LONGEST_NAME: Final = 40
 _PARTIAL: Final = {"alpha": 0.35, "hatch": "//"}
+_OPEN: Final = {"color": "gray", "alpha": 0.15, "linewidth": 0, "zorder": 0}
 
 
 def plot(entries: Entries[Any], ax: Any = None) -> Any:
     """Draw *entries* into *ax*, or into new axes; the value is the axes."""
+    check_range(columns_of_entries(entries))
     if ax is None:
         pyplot = load("matplotlib.pyplot", extra="plot")
         _, ax = pyplot.subplots()
@@ -32,15 +35,19 @@ def _histogram(histogram: Entries[Any], ax: Any) -> Any:
     whens = [_begin(entry) for entry in histogram]
     visitors = [entry.get("visitors") or 0 for entry in histogram]
     counts = [entry.get("pageviews") or 0 for entry in histogram]
-    width = _width(whens)
-    views = ax.bar(whens, counts, width, label="page views", color="C0", alpha=0.45)
-    people = ax.bar(whens, visitors, width, label="visitors", color="C0")
-    for bars in (views, people):
-        for bar, entry in zip(bars, histogram, strict=True):
-            if entry.get("partial"):
-                bar.set(**_PARTIAL)
+    step = _step(whens)
+    views = ax.bar(
+        whens, counts, step * 0.8, label="page views", color="C0", alpha=0.45
+    )
+    people = ax.bar(whens, visitors, step * 0.8, label="visitors", color="C0")
+    for when, view, person, entry in zip(whens, views, people, histogram, strict=True):
+        if entry.get("partial"):
+            view.set(**_PARTIAL)
+            person.set(**_PARTIAL)
+            # Also where there is nothing yet that could be drawn hatched.
+            ax.axvspan(when - step / 2, when + step / 2, **_OPEN)
     if any(entry.get("partial") for entry in histogram):
-        ax.set_xlabel("hatched: not over yet")
+        ax.set_xlabel(f"shaded and hatched: {NOT_OVER}")
     ax.legend()
     locator = dates.AutoDateLocator(maxticks=8)
     ax.xaxis.set_major_locator(locator)
@@ -56,10 +63,10 @@ def _begin(entry: Any) -> dt.datetime:
     return dt.datetime.combine(entry.get("date"), dt.time())
 
 
-def _width(whens: list[dt.datetime]) -> dt.timedelta:
-    # Most of the way to the next bar; an hour that is repeated has no width.
+def _step(whens: list[dt.datetime]) -> dt.timedelta:
+    # The way to the next bar; to an hour that is repeated there is none.
     gaps = [later - earlier for earlier, later in pairwise(whens) if later > earlier]
-    return min(gaps, default=dt.timedelta(days=1)) * 0.8
+    return min(gaps, default=dt.timedelta(days=1))
 
 
 def _list(entries: Entries[Any], ax: Any) -> Any:
