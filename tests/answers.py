@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sitestats import _query
+from sitestats._asked import asked
 from sitestats._query import StatsQuery
 from sitestats._requests import stats_request
 from sitestats._responses import read_stats
@@ -59,6 +59,6 @@ def read(
         respond(data, status, **headers),
         stats_request(query),
         query,
-        _query.asked(query),
+        asked(query),
         received=received,
     )

@@ -253,6 +253,13 @@ HOSTILE: Final[dict[str, Spoil]] = {
         *(("pages", pages) for pages in ("/a*,/b", "/a,*b", ["/a*,/b*"], "/a,,/b")),
     ),
     "page-comma": merge("filters", ("page", "/a,b"), ("page", ","), ("page", "/a,b*")),
+    "page-slash": merge(
+        "filters", ("page", "contact"), ("pages", ["/", "a*"]), ("pages", "/a,b")
+    ),
+    "country-code": merge("filters", ("country", "Germany"), ("country", "NLD*")),
+    "referrer-normalized": merge(
+        "filters", ("referrer", "https://a.example"), ("referrer", "www.a.example*")
+    ),
     "device-type": merge(
         "filters",
         *(

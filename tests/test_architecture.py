@@ -74,7 +74,7 @@ MAY_IMPORT = {
     "_wire": set[str](),
     "_errors": {"_wire"},
     "_hostnames": {"_wording"},
-    "_asked": set[str](),
+    "_asked": {"_query", "_rules"},
     # What may be asked for, and when again.
     "_flow": {"_wire"},
     "_retry_after": set[str](),

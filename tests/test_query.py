@@ -14,14 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from query_strategies import TEXT, queries
-from sitestats._asked import Asked
+from sitestats._asked import Asked, asked
 from sitestats._errors import QueryError
 from sitestats._hostnames import BaseAddress
-from sitestats._query import StatsQuery, asked, is_field_name
+from sitestats._query import StatsQuery, is_field_name
 from sitestats._requests import stats_request
 from sitestats._rules import FIELDS
 
 BASE = "https://stats.example.org"
+# What the service takes may be worth a warning, and is none of these tests' matter.
+MAY_WARN = pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")
 
 
 def longest() -> StatsQuery:
@@ -132,6 +134,7 @@ def test_a_step_takes_over_from_the_escape_hatch() -> None:
     assert [problem.rule for problem in again.problems()] == ["contains-fields"]
 
 
+@MAY_WARN
 @given(queries())
 def test_a_valid_query_breaks_no_rule(query: StatsQuery) -> None:
     """What the strategy builds by the rules is accepted, and can be encoded."""
@@ -140,6 +143,7 @@ def test_a_valid_query_breaks_no_rule(query: StatsQuery) -> None:
     assert query.url(BASE) == f"{BASE}{stats_request(query).target}"
 
 
+@MAY_WARN
 @given(queries())
 def test_an_address_reads_back(query: StatsQuery) -> None:
     """The address of a query is read back into an equal one."""
@@ -151,6 +155,7 @@ def test_an_address_reads_back(query: StatsQuery) -> None:
         assert again.url(base) == address
 
 
+@MAY_WARN
 @given(queries())
 def test_a_query_is_a_value(query: StatsQuery) -> None:
     """Copies and pickles are equal, hash alike, and are as valid."""
@@ -164,6 +169,7 @@ def test_a_query_is_a_value(query: StatsQuery) -> None:
     assert {query: 1}[copy.deepcopy(query)] == 1
 
 
+@MAY_WARN
 @given(queries())
 def test_the_repr_makes_the_query_again(query: StatsQuery) -> None:
     """The repr is the chain of steps, as Python reads it."""
@@ -381,6 +387,7 @@ def test_a_period_of_an_address_is_told_once() -> None:
     assert query.last(7).problems() == ()
 
 
+@MAY_WARN
 @given(st.data())
 def test_the_escape_hatch_reads_back(data: st.DataObject) -> None:
     """An address reads back whatever was sent past the rules."""
@@ -582,7 +589,7 @@ def assert_tells(error: QueryError) -> None:
     assert str(error).replace("\n", " ").isprintable()
 
 
-@pytest.mark.filterwarnings("ignore::sitestats._errors.SiteStatsWarning")
+@MAY_WARN
 @pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
 @given(a=ANYTHING, b=ANYTHING)
 def test_anything_is_accepted_or_a_query_error(

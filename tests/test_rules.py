@@ -92,6 +92,13 @@ def step(name: str, *args: Any, **kwargs: Any) -> Step:
     return lambda query: getattr(query, name)(*args, **kwargs)
 
 
+ONE_OF_EACH = {
+    **dict.fromkeys(_rules.FILTERS, "x"),
+    "page": "/x",
+    "pages": "/x",
+    "country": "nl",
+    "device_type": "tv",
+}
 ACCEPTED: dict[str, tuple[Step, dict[str, str | None]]] = {
     # version
     "version 1": (lambda q: q.version(1), {"version": "1"}),
@@ -200,16 +207,15 @@ ACCEPTED: dict[str, tuple[Step, dict[str, str | None]]] = {
     "no info": (lambda q: q.info(wanted=True).info(wanted=False), {"info": "false"}),
     # filters
     **{
-        f"filter {name}": (step("where", **{name: "x"}), {name: "x"})
-        for name in _rules.FILTERS
-        if name != "device_type"
+        f"filter {name}": (step("where", **{name: value}), {name: value})
+        for name, value in ONE_OF_EACH.items()
     },
     **{
         f"filter {name} with a star at the end": (
-            step("where", **{name: "t*"}),
-            {name: "t*"},
+            step("where", **{name: f"{value[0]}*"}),
+            {name: f"{value[0]}*"},
         )
-        for name in _rules.FILTERS
+        for name, value in ONE_OF_EACH.items()
     },
     "a star alone": (lambda q: q.where(utm_source="*"), {"utm_source": "*"}),
     "a star alone for pages": (lambda q: q.where(pages="*"), {"pages": "*"}),
@@ -860,6 +866,35 @@ def test_warned_about(rule: str, pairs: dict[str, Any], text: str) -> None:
     assert RULES[rule].warns
 
 
+FILTERS_WARNED = {
+    "a page without a slash": ("page-slash", {"page": "a b"}, "'/a b' is probably"),
+    "one of several": ("page-slash", {"pages": ["/a", "b*"]}, r"'/b\*' is probably"),
+    "a country's name": ("country-code", {"country": "Germany"}, "two letters"),
+    "a country's code of three": ("country-code", {"country": "NLD*"}, "two letters"),
+    "a referrer's address": (
+        "referrer-normalized",
+        {"referrer": "HTTPS://www.google.com"},
+        "normalized",
+    ),
+    "a referrer's host": ("referrer-normalized", {"referrer": "www.a*"}, "normalized"),
+}
+
+
+@pytest.mark.parametrize(
+    ("rule", "filters", "text"), FILTERS_WARNED.values(), ids=FILTERS_WARNED
+)
+def test_filters_warned_about(rule: str, filters: Any, text: str) -> None:
+    """What hardly matches anything is sent, with one warning at the user's line."""
+    with pytest.warns(SiteStatsWarning, match=text) as caught:
+        query = StatsQuery("example.com").where(**filters)
+    with pytest.warns(SiteStatsWarning, match=text) as again:
+        assert StatsQuery.from_url(query.url("https://a.example")) == query
+    lines = [Path(warning.filename).name for warning in (*caught, *again)]
+    assert lines == ["test_rules.py", "test_rules.py"]
+    assert query.fields("visitors").where(utm_term="x").problems() == ()
+    assert RULES[rule].warns
+
+
 NEAREST: dict[str, tuple[Step, str]] = {
     "field": (step("fields", "vistors"), "'visitors'"),
     "filter": (step("where", countrys="NL"), "'country'"),
@@ -929,7 +964,7 @@ def test_every_row_of_the_table_is_tested() -> None:
     broken = {rule for rule, _ in REFUSED.values()}
     broken |= {rule for rules, _ in ACROSS.values() for rule in rules}
     broken |= {rule for rule, _ in POINTS.values()}
-    broken |= {rule for rule, _, _ in WARNED.values()}
+    broken |= {rule for rule, _, _ in (*WARNED.values(), *FILTERS_WARNED.values())}
     assert broken | set(ELSEWHERE) == set(RULES)
 
 

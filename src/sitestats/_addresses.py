@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, unquote
 from ._errors import Problem, QueryError
 from ._filters import METADATA
 from ._hostnames import BaseAddress
-from ._query import StatsQuery, base_of, with_doubt, with_metadata
+from ._query import StatsQuery, base_of, with_doubt, with_filters, with_metadata
 from ._rules import FILTERS, FieldName, Interval, broken
 from ._wording import shown
 
@@ -136,7 +136,7 @@ def _with_params(query: StatsQuery, params: Mapping[str, str]) -> StatsQuery:
     if name in _STEPS:
         return _STEPS[name](query, text)
     if name in FILTERS:
-        return query.where(**{name: text})
+        return with_filters(query, {name: text})
     if name.startswith(METADATA):
         return with_metadata(query, {name.removeprefix(METADATA): text}, {})
     return query.extra_param(name, text)
@@ -163,5 +163,5 @@ _STEPS: Final[Mapping[str, Callable[[StatsQuery, str], StatsQuery]]] = {
     "events": lambda query, text: (
         query.all_events() if text == "*" else query.events(*text.split(","))
     ),
-    "pages": lambda query, text: query.where(pages=text.split(",")),
+    "pages": lambda query, text: with_filters(query, {"pages": text.split(",")}),
 }

@@ -23,6 +23,10 @@ METADATA: Final = "metadata."
 _PAGE_FILTERS: Final = ("page", "pages")
 _CONTAINS_LENGTH: Final = 12
 _METADATA_KEY: Final = re.compile(r"[a-zA-Z0-9_]+")
+# Nobody writes the codes down, so letters alone would be too narrow: some services
+# have "T1" for Tor.
+_COUNTRY: Final = re.compile(r"[A-Za-z0-9]{2}|[A-Za-z0-9]{0,2}\*")
+_ADDRESS: Final = re.compile(r"https?:|//|www\.", re.IGNORECASE)
 _METADATA_SUFFIXES: Final = ("_text", "_int", "_bool", "_date")
 
 
@@ -268,10 +272,40 @@ def _instant(value: datetime) -> str | None:
     return f"{moment.replace(tzinfo=None).isoformat(timespec=precision)}Z"
 
 
-def metadata_warnings(name: str, text: str) -> list[Problem]:
+# --- what the service takes, and is probably not meant ---
+
+
+def doubts(name: str, text: str) -> list[Problem]:
     """What is probably not meant with a parameter, though the service takes it."""
+    if name.startswith(METADATA):
+        return _metadata_doubts(name.removeprefix(METADATA), text)
+    where = f"where({name}=…)"
+    if name in _PAGE_FILTERS:
+        pages = text.split(",") if name == "pages" else [text]
+        return [_no_slash(page, where) for page in pages if page[:1] not in ("/", "*")]
+    if name == "country" and not _COUNTRY.fullmatch(text):
+        message = f"{shown(text)} is no country code: these have two letters, as 'NL'"
+        return [broken("country-code", message, where)]
+    if name == "referrer" and _ADDRESS.match(text):
+        message = (
+            f"{shown(text)} looks like an address, and referrers are normalized, as "
+            "'google': the field referrers tells their names"
+        )
+        return [broken("referrer-normalized", message, where)]
+    return []
+
+
+def _no_slash(page: str, where: str) -> Problem:
+    return broken(
+        "page-slash",
+        f"{shown(page)} matches no page, as every path starts with '/': "
+        f"{shown('/' + page)} is probably meant",
+        where,
+    )
+
+
+def _metadata_doubts(key: str, text: str) -> list[Problem]:
     found: list[Problem] = []
-    key = name.removeprefix(METADATA)
     where = f"where_metadata({key}=…)"
     suffix = next((end for end in _METADATA_SUFFIXES if key.endswith(end)), None)
     if suffix is not None:

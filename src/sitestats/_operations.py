@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ._against import other_period
+from ._asked import asked
 from ._errors import ConfigurationError, ReadOnlyError, SiteStatsError
 from ._flow import now
 from ._outcomes import Answered, Failed
-from ._query import asked
 from ._requests import (
     add_request,
     custom_request,

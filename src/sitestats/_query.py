@@ -8,13 +8,11 @@ checks its own arguments; ``validate`` checks what spans steps.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import (
     TYPE_CHECKING,
     Final,
-    Literal,
     TypeAlias,
     TypedDict,
     Unpack,
@@ -26,7 +24,6 @@ from urllib.parse import quote
 import attrs
 
 from . import _across, _filters, _periods, _rules, _values
-from ._asked import Asked
 from ._errors import Problem, QueryError
 from ._filters import METADATA
 from ._hostnames import BaseAddress
@@ -257,20 +254,9 @@ class StatsQuery:
         >>> query.params()["pages"]
         '/blog*,/docs*'
         """
-        problems: list[Problem] = []
-        merged: dict[str, str | None] = {}
-        for name, value in cast("Mapping[str, object]", filters).items():
-            if value is None and name in _rules.FILTERS:
-                merged[name] = None
-                continue
-            text = _filters.filter_value(name, value)
-            if isinstance(text, str):
-                merged[name] = text
-            else:
-                problems += text
-        if problems:
-            raise QueryError(problems)
-        return self._with(merged)
+        query = with_filters(self, cast("Mapping[str, object]", filters))
+        _warn_of_doubts(query, self)
+        return query
 
     def where_metadata(
         self,
@@ -292,7 +278,7 @@ class StatsQuery:
         StatsQuery('example.com').where_metadata(plan='pro', seats='5')
         """
         query = with_metadata(self, mapping, more)
-        _warn_of_metadata(query, self)
+        _warn_of_doubts(query, self)
         return query
 
     # --- the rest ---
@@ -481,7 +467,7 @@ class StatsQuery:
         from . import _addresses
 
         query = _addresses.read(address, base_url)
-        _warn_of_metadata(query, None)
+        _warn_of_doubts(query, None)
         return query
 
     # --- a value ---
@@ -613,15 +599,26 @@ def base_of(base_url: str | BaseAddress, where: str) -> BaseAddress:
         raise QueryError(_rules.refused("address", message, where)) from None
 
 
-def _int(text: str | None, default: int) -> int:
-    # What came through the escape hatch may be anything.
-    return (
-        int(text) if text is not None and re.fullmatch(r"[0-9]{1,9}", text) else default
-    )
-
-
 def _metadata_first(name: str) -> tuple[bool, str]:
     return not name.startswith(METADATA), name
+
+
+def with_filters(query: StatsQuery, filters: Mapping[str, object]) -> StatsQuery:
+    """*query* with these filters, without a warning."""
+    problems: list[Problem] = []
+    merged: dict[str, str | None] = {}
+    for name, value in filters.items():
+        if value is None and name in _rules.FILTERS:
+            merged[name] = None
+            continue
+        text = _filters.filter_value(name, value)
+        if isinstance(text, str):
+            merged[name] = text
+        else:
+            problems += text
+    if problems:
+        raise QueryError(problems)
+    return query._with(merged)
 
 
 def with_metadata(
@@ -647,38 +644,14 @@ def with_doubt(
     )
 
 
-def _warn_of_metadata(query: StatsQuery, before: StatsQuery | None) -> None:
+def _warn_of_doubts(query: StatsQuery, before: StatsQuery | None) -> None:
     """Warn of what *query* has and the query *before* had not."""
     old: Mapping[str, object] = {} if before is None else before._values
     for name, text in query._values.items():
-        if name.startswith(METADATA) and old.get(name) != text:
-            for problem in _filters.metadata_warnings(name, str(text)):
+        # What was refused already needs no warning besides.
+        if old.get(name) != text and name not in query._unjudged:
+            for problem in _filters.doubts(name, str(text)):
                 warn(str(problem))
-
-
-def asked(query: StatsQuery) -> Asked:
-    """What the answer to *query* is checked against.
-
-    Values that were given through the escape hatch count as they would be
-    sent.
-    """
-    params = query.params()
-    fields = [name for name in params.get("fields", "").split(",") if name]
-    known = [name for name in _rules.FIELDS if name in fields]
-    names = params.get("events")
-    events: tuple[str, ...] | Literal["*"] | None = None
-    if names is not None:
-        events = "*" if names == "*" else tuple(names.split(","))
-    return Asked(
-        hostname=query.hostname,
-        path=page_path(query),
-        fields=(*known, *(name for name in fields if name not in _rules.FIELDS)),
-        events=events,
-        limit=_int(params.get("limit"), _rules.DEFAULT_LIMIT),
-        timezone=params.get("timezone"),
-        version=_int(params.get("version"), _rules.LATEST_VERSION),
-        interval=params.get("interval"),
-    )
 
 
 def page_path(query: StatsQuery) -> str | None:

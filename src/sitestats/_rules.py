@@ -136,6 +136,19 @@ RULES: Final[Mapping[str, Rule]] = {
             "4.3",
             "A query for one page by its address has no filter page or pages.",
         ),
+        Rule(
+            "page-slash",
+            "4.3",
+            "A page is given by its path, which starts with a slash.",
+            warns=True,
+        ),
+        Rule("country-code", "4.3", "A country is given by its code.", warns=True),
+        Rule(
+            "referrer-normalized",
+            "4.3",
+            "A referrer is given as the service normalizes it, not as an address.",
+            warns=True,
+        ),
         # Contains searches: a pattern that starts and ends with '*'.
         Rule(
             "contains-filter",

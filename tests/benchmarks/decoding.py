@@ -21,10 +21,10 @@ from typing import Any
 import attrs
 import cattrs
 
-from sitestats._asked import Asked
+from sitestats._asked import Asked, asked
 from sitestats._converter import structure_stats
 from sitestats._json import load_json
-from sitestats._query import StatsQuery, asked
+from sitestats._query import StatsQuery
 from sitestats._requests import stats_request
 from sitestats._responses import read_stats
 from sitestats._shape import shape

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 import attrs
 
+from sitestats._asked import asked
 from sitestats._entries import Entries
 from sitestats._errors import FieldNotRequestedError, SiteStatsError
 from sitestats._histogram import entry_type
-from sitestats._query import asked
 from sitestats._shape import shape
 from sitestats._stats import FIELDS
 from sitestats._warn import warn
