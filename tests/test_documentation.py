@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import builtins
+import inspect
 import re
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
@@ -15,6 +18,10 @@ import sitestats
 import sitestats.analysis
 import sitestats.emulator
 import sitestats.provisioning
+from sitestats import StatsQuery
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT: Final = Path(__file__).parent.parent
 DOCS: Final = ROOT / "docs"
@@ -119,3 +126,82 @@ def test_the_tree_of_errors_has_them_all() -> None:
         assert error.__bases__[0] is kind
         parent = parent if below else error
     assert set(errors) == {"SiteStatsError"}
+
+
+@pytest.fixture
+def names() -> Iterator[dict[str, object]]:
+    """What a name in a text may begin with: the public names, and a few values."""
+    with sitestats.Client("https://stats.example.org", api_key=None) as client:
+        yield {
+            **{name: getattr(m, name) for m in PUBLIC for name in m.__all__},
+            "client": client,
+            "query": StatsQuery("example.com"),
+            "sitestats": sitestats,
+            "stats": sitestats.Stats,
+        }
+
+
+def is_there(name: str, names: dict[str, object]) -> bool:
+    """Whether *name* is one of *names*, an attribute, an argument or an extra."""
+    first, *rest = name.split(".")
+    if first in names:
+        value: object = names[first]
+        for attribute in rest:
+            value = getattr(value, attribute, None)
+        return value is not None
+    project = tomllib.loads(text_of(ROOT / "pyproject.toml"))["project"]
+    return not rest and (
+        first in inspect.signature(sitestats.Client).parameters
+        or first in project["optional-dependencies"]
+        or hasattr(builtins, first)
+    )
+
+
+def test_the_changelog_names_what_is_there(names: dict[str, object]) -> None:
+    """Every name in the newest version's entry can be used as it is written."""
+    changelog = text_of(ROOT / "CHANGELOG.md")
+    _, newest, *_ = re.split(r"^## ", changelog, flags=re.MULTILINE)
+    told = re.findall(r"`([A-Za-z_][\w.]*)`", newest)
+    assert len(told) >= 10
+    assert [name for name in told if not is_there(name, names)] == []
+
+
+@pytest.mark.parametrize(
+    "name", ["Nobody", "client.nothing", "retrys", "StatsQuery.page", "stats.pages.all"]
+)
+def test_what_is_not_there(name: str, names: dict[str, object]) -> None:
+    """A misspelt class, method, attribute or argument is found out."""
+    assert not is_there(name, names)
+
+
+def test_texts_name_no_class_that_is_not_there(names: dict[str, object]) -> None:
+    """An error or a class that a page for users names is a public one."""
+    found = {
+        (named(page), name)
+        for page in (*PAGES, ROOT / "README.md", ROOT / "CHANGELOG.md")
+        if page.stem not in {"architecture", "contributing"}
+        for name in re.findall(r"`([A-Z][a-z]+[A-Z]\w+)(?:\(.*?\))?`", text_of(page))
+    }
+    assert len(found) >= 30
+    found -= {("docs/logging.md", "AsyncOpenTelemetryTransport")}
+    assert {(page, name) for page, name in found if not is_there(name, names)} == set()
+
+
+def test_every_example_is_in_the_list() -> None:
+    """The list of examples has each program and each notebook, and no other."""
+    folder = ROOT / "examples"
+    programs = [*folder.glob("*.py"), *folder.glob("*/*.ipynb")]
+    assert len(programs) >= 10
+    listed = re.findall(r"^\| `(\S+)` \|", text_of(folder / "README.md"), re.MULTILINE)
+    assert sorted(listed) == sorted(p.relative_to(folder).as_posix() for p in programs)
+
+
+def test_every_session_is_told_of() -> None:
+    """Who begins to work on the project finds each session of nox in the table."""
+    sessions = re.findall(
+        r"^@nox.session.*\ndef (\w+)", text_of(ROOT / "noxfile.py"), re.MULTILINE
+    )
+    assert len(sessions) >= 10
+    table = text_of(ROOT / "CONTRIBUTING.md")
+    told = re.findall(r"^\| `nox -s (\w+)(?:-3\.\d+)?` \|", table, re.MULTILINE)
+    assert sorted(told) == sorted(sessions)
