@@ -125,6 +125,17 @@ def test_no_text_makes_a_tag(text: str) -> None:
     assert_harmless(pages_of(text)._repr_html_())
 
 
+def test_half_a_pair_is_shown_as_an_escape() -> None:
+    """JSON can hold half of a surrogate pair; a notebook sends HTML as UTF-8, and
+    matplotlib takes nothing else.
+    """
+    entries = pages_of("/\ud800")
+    assert r"/\ud800" in entries._repr_html_().encode().decode()
+    axes: Any = entries.plot()
+    axes.figure.canvas.draw()
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == [r"/\ud800"]
+
+
 def test_a_long_list_says_what_it_leaves_out() -> None:
     """A list above ten rows is shortened with a count; a cut one says so."""
     html = pages_of(*(f"/{n}" for n in range(25)))._repr_html_()

@@ -146,6 +146,15 @@ def test_a_missing_flag_is_null_and_not_false() -> None:
     assert frame["partial"].isna().tolist() == [False, True]
 
 
+def test_half_a_pair_becomes_an_escape() -> None:
+    """JSON can hold half of a surrogate pair, and no library's column can."""
+    entries = Entries([PageEntry("/\ud800", 1, 1)], name="pages", entry_type=PageEntry)
+    shown = [r"/\ud800"]
+    assert entries.to_pandas()["value"].tolist() == shown
+    assert entries.to_polars()["value"].to_list() == shown
+    assert entries.to_arrow()["value"].to_pylist() == shown
+
+
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
     """A client of the demo's traffic."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sitestats._errors import MissingExtraError, Problem, ResponseError
 
 from ._columns import Column, Kind
+from ._plain import encodable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,7 +95,7 @@ def _pandas_array(library: Any, column: Column) -> Any:
     values = list(column.cells)
     match column.kind:
         case Kind.TEXT:
-            return library.array(values, dtype="string")
+            return library.array(_texts(values), dtype="string")
         case Kind.COUNT:
             return library.array(values, dtype="Int64" if column.has_gaps else "int64")
         case Kind.SECONDS:
@@ -131,7 +132,9 @@ def _polars_series(library: Any, column: Column) -> Any:
             Kind.DAY: library.Date,
         }
         dtype = types[column.kind]
-        return library.Series(column.name, list(column.cells), dtype=dtype)
+        is_text = column.kind is Kind.TEXT
+        cells = _texts(column.cells) if is_text else list(column.cells)
+        return library.Series(column.name, cells, dtype=dtype)
     moments = library.Series(
         column.name, _in_utc(column.cells), dtype=library.Datetime("us", "UTC")
     )
@@ -151,10 +154,7 @@ def to_arrow(columns: Sequence[Column]) -> pa.Table:
         Kind.MOMENT: lambda column: library.timestamp("us", tz=column.zone),
     }
     arrays = [
-        library.array(
-            _in_utc(column.cells) if column.kind is Kind.MOMENT else column.cells,
-            type=types[column.kind](column),
-        )
+        library.array(_arrow_cells(column), type=types[column.kind](column))
         for column in columns
     ]
     table: pa.Table = library.table(arrays, names=[column.name for column in columns])
@@ -181,5 +181,19 @@ def to_stream(columns: Sequence[Column], requested_schema: object | None) -> obj
     return stream
 
 
+def _arrow_cells(column: Column) -> Sequence[Any]:
+    match column.kind:
+        case Kind.MOMENT:
+            return _in_utc(column.cells)
+        case Kind.TEXT:
+            return _texts(column.cells)
+        case _:
+            return column.cells
+
+
 def _in_utc(values: Sequence[dt.datetime | None]) -> list[dt.datetime | None]:
     return [None if value is None else value.astimezone(dt.UTC) for value in values]
+
+
+def _texts(values: Sequence[str | None]) -> list[str | None]:
+    return [None if value is None else encodable(value) for value in values]

@@ -13,6 +13,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 from ._columns import TOTALS
+from ._plain import encodable
 from ._words import (
     NOT_OVER,
     about,
@@ -67,7 +68,8 @@ background:linear-gradient(#3b82f64d,#3b82f64d) no-repeat 0 50%}
 
 def page(*parts: str) -> str:
     """The parts as one piece of a page, with the style that they need."""
-    return f"<style>{_STYLE}</style><div class='sitestats'>{''.join(parts)}</div>"
+    shown = encodable("".join(parts))
+    return f"<style>{_STYLE}</style><div class='sitestats'>{shown}</div>"
 
 
 def of_stats(stats: Stats) -> str:

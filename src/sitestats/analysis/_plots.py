@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ._columns import columns_of_entries
 from ._frames import check_range, load
+from ._plain import encodable
 from ._words import NOT_OVER, heading, left_out
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def _list(entries: Entries[Any], ax: Any) -> Any:
     label, count = entries.columns[:2]
     shown = list(entries)[:_MOST_BARS]
     # A mark for text of matplotlib's own is a plain character here.
-    names = [_name(entry.get(label)).replace("$", r"\$") for entry in shown]
+    names = [encodable(_name(entry.get(label))).replace("$", r"\$") for entry in shown]
     places = range(len(shown))
     ax.barh(places, [entry.get(count) or 0 for entry in shown])
     ax.set_yticks(places, labels=names)
