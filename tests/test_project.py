@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.metadata
 import re
+import sys
 import tomllib
 from itertools import chain
 from pathlib import Path
@@ -156,6 +158,29 @@ def test_the_lock_holds_what_is_asked_for() -> None:
     assert len(names) > 20
     locked = (ROOT / "tests" / "locked.txt").read_text("utf-8")
     assert names - set(re.findall(r"^([\w.-]+)==", locked, re.MULTILINE)) == set()
+
+
+def test_every_dependency_is_used_and_every_import_declared() -> None:
+    """What the package imports and what it makes a user install are the same."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    asked = [
+        *project["dependencies"],
+        *chain(*project["optional-dependencies"].values()),
+    ]
+    named = {re.split(r"[^\w.-]", requirement)[0] for requirement in asked}
+    # The standard library finds it by itself.
+    declared = named - {"tzdata"}
+    imported = set[str]()
+    for path in SOURCE:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                imported.add(str(node.module).partition(".")[0])
+    outside = imported - set(sys.stdlib_module_names) - {"sitestats"}
+    assert declared - outside == set()
+    # Whoever uses the plugin has pytest, and type checkers bring the other.
+    assert outside - declared == {"pytest", "typing_extensions"}
 
 
 def test_the_lock_names_no_place() -> None:
