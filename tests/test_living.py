@@ -42,7 +42,7 @@ from sitestats import (
 from ways import API_KEY, QUERY, QUICK, ask_in_another_process, fail_in_another_process
 
 PACKAGE = str(Path(sitestats.__file__).parent)
-PLENTY = 60.0
+PLENTY = 120.0
 """Seconds after which something hangs, however busy the machine is."""
 
 GOOD = Case("good", "", ((Hear(), Say(answer())),), "value")
@@ -87,6 +87,16 @@ def open_files() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
+def open_files_settle_at(most: int) -> bool:
+    """Whether no more than so many are open, once the server has noticed who left."""
+    until = time.monotonic() + PLENTY
+    while open_files() > most:
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.01)
+    return True
+
+
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 with_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
@@ -115,7 +125,7 @@ def test_loops_that_ended_leave_no_files_open(good: Place) -> None:
     before = open_files()
     for _ in range(20):
         asyncio.run(ask(client))
-    assert open_files() <= before
+    assert open_files_settle_at(before)
     asyncio.run(client.aclose())
 
 
@@ -216,7 +226,7 @@ for thread in threads:
 for _ in range(10):
     child = os.fork()
     if child == 0:
-        signal.alarm(30)
+        signal.alarm(100)
         ask(client)
         ask(client)
         os._exit(0)
@@ -242,7 +252,7 @@ with asyncio.Runner() as runner:
     runner.run(ask())
     child = os.fork()
     if child == 0:
-        signal.alarm(30)
+        signal.alarm(100)
         asyncio.run(ask())
         asyncio.run(ask())
         os._exit(0)
@@ -414,7 +424,7 @@ def test_cancellation_at_every_await_point(
     steps = anyio.run(main, backend=backend)
     assert steps > (2 if connected else 4)
     if sys.platform == "linux":
-        assert open_files() <= before
+        assert open_files_settle_at(before)
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
@@ -451,8 +461,9 @@ def test_ctrl_c_ends_a_silent_call(server: FaultServer) -> None:
     try:
         made = options(max_connections=1, timeout=PLENTY, total_timeout=PLENTY)
         with Client(server["silent"].origin, **made) as client:
-            signal.setitimer(signal.ITIMER_REAL, 0.2)
-            with pytest.raises(KeyboardInterrupt):
+            # Within the block, as it may come before the call has begun.
+            with pytest.raises(KeyboardInterrupt):  # noqa: PT012 - see above
+                signal.setitimer(signal.ITIMER_REAL, 0.2)
                 client.stats.get(QUERY)
             hasty = client.with_options(timeout=0.1, retries=0)
             with pytest.raises(RequestTimeoutError):

@@ -55,22 +55,26 @@ class Run:
         return "value" if self.error is None else type(self.error).__name__
 
 
-def run_cases(way: str, cases: Iterable[Case], server: FaultServer) -> dict[str, Run]:
+def run_cases(
+    way: str, cases: Iterable[Case], server: FaultServer, *, at_once: int = AT_ONCE
+) -> dict[str, Run]:
     """Run the cases at the same time, one way; by the name of the case."""
     cases = list(cases)
     if way == "blocking":
-        with ThreadPoolExecutor(AT_ONCE) as pool:
+        with ThreadPoolExecutor(at_once) as pool:
             runs = pool.map(lambda case: _run(case, server), cases)
             return {case.name: run for case, run in zip(cases, runs, strict=True)}
-    return anyio.run(_run_all, cases, server, backend=way)
+    return anyio.run(_run_all, cases, server, at_once, backend=way)
 
 
-async def _run_all(cases: list[Case], server: FaultServer) -> dict[str, Run]:
+async def _run_all(
+    cases: list[Case], server: FaultServer, at_once: int
+) -> dict[str, Run]:
     runs: dict[str, Run] = {}
-    at_once = anyio.CapacityLimiter(AT_ONCE)
+    limiter = anyio.CapacityLimiter(at_once)
 
     async def run(case: Case) -> None:
-        async with at_once:
+        async with limiter:
             runs[case.name] = await _run_async(case, server)
 
     async with anyio.create_task_group() as group:

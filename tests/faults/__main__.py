@@ -27,8 +27,8 @@ def main() -> None:
             for case in cases:
                 print(f"  {case.name}: {case.does} ({case.gives})")
         return
-    cases = [case for case in ALL if options.case in {None, case.name}]
-    with FaultServer(cases, port=options.port) as server, _ended_by_hand():
+    chosen = [case for case in ALL if options.case in {None, case.name}]
+    with FaultServer(chosen, port=options.port) as server, _ended_by_hand():
         origins = {place.case.name: place.origin for place in server}
         if options.json:
             print(json.dumps(origins), flush=True)

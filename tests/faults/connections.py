@@ -105,7 +105,7 @@ CONNECTING = (
         ((Silence(),), (Hear(), Say(answer()))),
         "value",
         tries=2,
-        options={"timeout": 1.0},
+        options={"timeout": 3.0},
     ),
     Case(
         "lets an idle connection go stale",
