@@ -177,13 +177,22 @@ def bench(session: nox.Session) -> None:
 
 @nox.session
 def soak(session: nox.Session) -> None:
-    """Clients under load and faults for a long time: what leaks, what hangs."""
-    session.install(EVERY_EXTRA, *groups("tests"), *LOCKED)
-    session.run("python", "tests/benchmarks/soak.py", *session.posargs)
+    """100,000 calls with one fault in ten: what a client holds must not grow."""
+    session.install("--editable", ".", *groups("tests"), *LOCKED)
+    with session.chdir("tests"):
+        session.run("python", "-m", "soak", *(session.posargs or ["--write"]))
 
 
 @nox.session
 def fuzz(session: nox.Session) -> None:
+    """A million mutated answers: each becomes a model or one of our errors."""
+    session.install("--editable", EVERY_EXTRA, *groups("tests"), *LOCKED)
+    with session.chdir("tests"):
+        session.run("python", "-m", "fuzz", *(session.posargs or ["--write"]))
+
+
+@nox.session
+def properties(session: nox.Session) -> None:
     """The properties of the tests, with far more and random examples."""
     session.install("--editable", EVERY_EXTRA, *groups("tests"), *LOCKED)
     env = {"HYPOTHESIS_PROFILE": "fuzz"}

@@ -1,0 +1,87 @@
+"""The long run, shortened: what a client holds does not grow."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+
+from faults.mixture import FAULTS, MIXTURE
+from soak.__main__ import BLOCKS, GROWTH, LONG, what_grew
+from soak.measure import Held, can_measure
+from soak.phases import AT_ONCE, MOMENTS, WAYS, Phase
+
+NOTHING = Held(memory=50, blocks=1000, files=10, threads=3, tasks=1)
+
+
+@pytest.mark.skipif(not can_measure(), reason="reads /proc")
+def test_a_short_run() -> None:
+    """After some hundreds of calls with one fault in ten, a process holds what it
+    held after the first ones, and nothing of a client that is closed.
+    """
+    result = subprocess.run(
+        [sys.executable, "-m", "soak", "--calls", "600", "--first", "40"],
+        cwd=Path(__file__).parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    ways = [line.split(" | ")[0] for line in result.stdout.splitlines()[1:7]]
+    assert ways == [*WAYS]
+    assert "'ResponseError': " in result.stdout
+
+
+def test_one_in_ten_is_a_fault() -> None:
+    """The mixture is nine good answers, then a fault, and each fault has its turn."""
+    scripts = MIXTURE.scripts
+    assert len(scripts) == 10 * len(FAULTS)
+    assert [scripts[n] for n in range(9, len(scripts), 10)] == list(FAULTS)
+
+
+@pytest.mark.parametrize(
+    ("name", "allowed"),
+    [
+        ("memory", GROWTH),
+        ("blocks", BLOCKS),
+        ("files", AT_ONCE),
+        ("threads", 0),
+        ("tasks", 0),
+    ],
+)
+def test_growth_is_told(name: str, allowed: int) -> None:
+    """Each thing that grows is named, and nothing is when nothing grew too much."""
+    phase = Phase("threads", 10, [NOTHING] * len(MOMENTS))
+    for more in (0, allowed):
+        phase.held[-2] = evolve(NOTHING, **{name: getattr(NOTHING, name) + more})
+        assert list(what_grew(phase)) == []
+    phase.held[-2] = evolve(NOTHING, **{name: getattr(NOTHING, name) + allowed + 1})
+    (told,) = what_grew(phase)
+    assert f"threads: {name} grew: " in told
+
+
+@pytest.mark.parametrize(
+    ("name", "allowed"),
+    [("blocks", BLOCKS), ("files", 0), ("threads", 0), ("tasks", 0)],
+)
+def test_what_is_left_is_told(name: str, allowed: int) -> None:
+    """What a closed client leaves behind is named."""
+    phase = Phase("threads", 10, [NOTHING] * len(MOMENTS))
+    phase.held[-1] = evolve(NOTHING, **{name: getattr(NOTHING, name) + allowed})
+    assert list(what_grew(phase)) == []
+    phase.held[-1] = evolve(NOTHING, **{name: getattr(NOTHING, name) + allowed + 1})
+    (told,) = what_grew(phase)
+    assert f"threads: {name} are left: " in told
+
+
+def test_slow_growth_is_told() -> None:
+    """In a long run memory has to be level in the second half."""
+    half = evolve(NOTHING, memory=NOTHING.memory + GROWTH // 2)
+    end = evolve(NOTHING, memory=NOTHING.memory + GROWTH)
+    held = [NOTHING, NOTHING, half, end, end]
+    assert list(what_grew(Phase("threads", LONG - 1, held))) == []
+    (told,) = what_grew(Phase("threads", LONG, held))
+    assert "memory grew" in told
