@@ -111,7 +111,9 @@ def test_the_reference_explains_what_is_public() -> None:
 
 def test_the_tree_of_errors_has_them_all() -> None:
     """The page on errors tells of each one below the one that it is a kind of."""
-    rows = re.findall(r"^\| (·\s)?`(\w+)` \|", text_of(DOCS / "errors.md"), re.MULTILINE)
+    rows = re.findall(
+        r"^\| (·\s)?`(\w+)` \|", text_of(DOCS / "errors.md"), re.MULTILINE
+    )
     errors = {
         name: value
         for name in sitestats.__all__
