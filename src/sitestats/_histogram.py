@@ -237,12 +237,17 @@ def _over(
 
 def _following(date: dt.date, interval: str | None) -> dt.date:
     """The first day after the day, week, month or year that *date* is in."""
-    if interval == "week":
-        # By weekday, since a week that the period cuts may be known by the
-        # period's first day.
-        return date + dt.timedelta(days=7 - date.weekday())
-    if interval == "month":
-        return dt.date(date.year + date.month // 12, date.month % 12 + 1, 1)
-    if interval == "year":
-        return dt.date(date.year + 1, 1, 1)
-    return date + dt.timedelta(days=1)
+    # Only a histogram that is not over needs it.
+    from dateutil.relativedelta import MO, relativedelta
+
+    match interval:
+        case "week":
+            # By weekday, since a week that the period cuts may be known by the
+            # period's first day.
+            return date + relativedelta(days=1, weekday=MO)
+        case "month":
+            return date + relativedelta(months=1, day=1)
+        case "year":
+            return date + relativedelta(years=1, month=1, day=1)
+        case _:
+            return date + relativedelta(days=1)

@@ -322,12 +322,13 @@ def _moved(start: date, days: int) -> str:
 
 
 def _year_before(start: date) -> str:
-    if start.year == 1:
-        raise QueryError(_too_early())
+    # Only a comparison of years needs it.
+    from dateutil.relativedelta import relativedelta
+
     try:
-        return start.replace(year=start.year - 1).isoformat()
+        return (start - relativedelta(years=1)).isoformat()
     except ValueError:
-        return start.replace(year=start.year - 1, day=28).isoformat()
+        raise QueryError(_too_early()) from None
 
 
 def _too_early() -> list[Problem]:
