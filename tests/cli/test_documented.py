@@ -1,0 +1,75 @@
+"""The commands that the documentation shows can be given as they stand there."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+import pytest
+
+from sitestats.cli._app import app
+
+if TYPE_CHECKING:
+    from conftest import Run
+    from sitestats.emulator import Emulator
+
+DOCS: Final = Path(__file__).parent.parent.parent / "docs"
+SHOWN: Final = [
+    line
+    for page in sorted(DOCS.glob("*.md"))
+    for line in re.findall(
+        r"^(?:\$|\s+(?:- )?run:) sitestats (.+?)(?: \|\| .+)?$",
+        page.read_text("utf-8"),
+        re.MULTILINE,
+    )
+]
+WITHOUT_END: Final = ("demo", "emulator")
+"""The commands that serve, and have tests of their own."""
+LIST: Final = """
+[[websites]]
+hostname = "semicomplete.com"
+public = true
+"""
+
+
+def test_commands_are_found() -> None:
+    """The documentation shows commands, in blocks and in a job's steps."""
+    assert len(SHOWN) >= 18
+    assert "websites ensure websites.toml --yes" in SHOWN
+
+
+@pytest.mark.parametrize(
+    "line", [line for line in SHOWN if not line.startswith(WITHOUT_END)]
+)
+def test_a_command_of_the_documentation(
+    line: str,
+    emulator: Emulator,
+    run: Run,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It does what it says, or says that it needs a yes."""
+    monkeypatch.chdir(tmp_path)
+    Path("websites.toml").write_text(LIST, "utf-8")
+    Path("websites.csv").write_text("hostname,public\nsemicomplete.com,true\n", "utf-8")
+    line = line.replace("https://…", os.environ["SITESTATS_BASE_URL"])
+    done = run(*shlex.split(line.replace("example.com", "semicomplete.com")))
+    needs_a_yes = line.startswith("websites add")
+    assert done.code == (2 if needs_a_yes else 0), done.err
+    assert ("--yes" in done.err) == needs_a_yes
+
+
+@pytest.mark.parametrize(
+    "line", [line for line in SHOWN if line.startswith(WITHOUT_END)]
+)
+def test_a_serving_command_of_the_documentation(line: str) -> None:
+    """Its options are ones that it has."""
+    name, *arguments = shlex.split(line)
+    command = app.commands[name]
+    parser = command.make_parser(click.Context(command))
+    _, left, _ = parser.parse_args(arguments)
+    assert left == []
