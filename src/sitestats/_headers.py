@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 from functools import cache
 from typing import TypeAlias
 
@@ -14,7 +13,9 @@ RawHeaders: TypeAlias = list[tuple[bytes, bytes]]
 
 @cache
 def _user_agent() -> bytes:
-    return f"sitestats/{importlib.metadata.version('sitestats')}".encode("ascii")
+    from importlib.metadata import version
+
+    return f"sitestats/{version('sitestats')}".encode("ascii")
 
 
 def outgoing_headers(

@@ -13,7 +13,6 @@ done twice: an interrupt between any two of them leaves the books whole.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 import threading
@@ -423,10 +422,15 @@ def _running_loop() -> object:
         with suppress(RuntimeError):
             token: object = trio.lowlevel.current_trio_token()
             return token
+    # Whoever has no loop need not load it.
+    import asyncio
+
     return asyncio.get_running_loop()
 
 
 def _has_ended(loop: Any) -> bool:
+    import asyncio
+
     if isinstance(loop, asyncio.AbstractEventLoop):
         return loop.is_closed()
     try:
