@@ -33,8 +33,12 @@ def headers_without_secrets(
     headers: Mapping[str, str], secrets: Iterable[Secret | None]
 ) -> dict[str, str]:
     """The same for the values of headers."""
-    long = _long(secrets)
-    return {name: without_secrets(value, long) for name, value in headers.items()}
+    clean = dict(headers)
+    for spelling in _spellings(_long(secrets)):
+        for name, value in clean.items():
+            if spelling in value:
+                clean[name] = value.replace(spelling, _MARK)
+    return clean
 
 
 def body_without_secrets(body: bytes, secrets: Iterable[Secret | None]) -> bytes:
