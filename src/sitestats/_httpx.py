@@ -29,6 +29,7 @@ from ._call import Call, OverdueError
 from ._errors import ConfigurationError, SiteStatsError
 from ._headers import incoming_headers, outgoing_headers
 from ._inflate import CorruptError, TooLargeError
+from ._joined import joined
 from ._pool import AsyncPool, NoTurnError, Pool
 from ._slot import AsyncSlot, Slot
 from ._surplus import has_surplus
@@ -59,7 +60,7 @@ class Dialect:
     def __init__(self, settings: Settings, *, own_transports: bool) -> None:
         self._settings = settings
         self._address = str(settings.base)
-        base = httpx.URL(self._address)
+        self._base = base = httpx.URL(self._address)
         self._origin = (base.raw_scheme, base.raw_host, base.port)
         self._host = base.netloc
         self._proxy = _proxy(settings) if own_transports else None
@@ -106,7 +107,9 @@ class Dialect:
         Raises:
             ConfigurationError: Its address leads away from the base address.
         """
-        url = httpx.URL(self._address + request.target)
+        target = request.target
+        url = joined(self._base, self._settings.base.prefix, target)
+        url = url or httpx.URL(self._address + target)
         if (
             not request.path.startswith("/")
             or (url.raw_scheme, url.raw_host, url.port) != self._origin
@@ -293,7 +296,7 @@ class Sender:
         extensions = {"timeout": call.limits(), "trace": slot.trace}
         outgoing = self._dialect.outgoing(call.request, extensions)
         try:
-            slot.begin(call.until, call.turn.stop)
+            slot.begin(call.until, call.turn.stop, outgoing.extensions)
             response = slot.transport.handle_request(outgoing)
             stream = response.stream
             assert isinstance(stream, httpx.SyncByteStream)

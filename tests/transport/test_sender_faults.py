@@ -320,6 +320,25 @@ def test_a_connection_that_closes_on_the_request_is_a_failure(way: str) -> None:
     assert server.connections == 2
 
 
+def test_a_connection_in_place_of_a_stale_one_has_the_same_limit(way: str) -> None:
+    """Nobody told the slot beforehand that its request would need a new one."""
+    scripts = iter([answers_once, drips(LONG_HEADER)])
+
+    def script(connection: Connection) -> None:
+        next(scripts)(connection)
+
+    with (
+        serve(script) as server,
+        sending(way, server.address) as sender,
+    ):
+        sender.send()
+        while not all(connection.closed for connection in server.open):
+            time.sleep(0.001)
+        with pytest.raises(RequestTimeoutError, match="before total_timeout"):
+            sender.send(total=0.1)
+    assert server.connections == 2
+
+
 def test_connections_are_used_again(way: str) -> None:
     """One after the other, requests take one connection."""
     with serve(polite) as server, sending(way, server.address) as sender:

@@ -1,0 +1,99 @@
+"""What a request saves: its address is not parsed, its connection not traced."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from loopback import polite, serve
+from sending import Blocking, settings_for
+
+from query_strategies import queries
+from sitestats import StatsQuery
+from sitestats._joined import joined
+from sitestats._query import address
+from sitestats._requests import stats_request
+from sitestats._slot import Slot
+from sitestats._wire import HttpRequest
+
+BASES = st.sampled_from(
+    [
+        ("https://stats.example", ""),
+        ("http://[::1]:8080", "/api-root"),
+        ("https://stats.example:8443", "/a%20b/c"),
+    ]
+)
+
+
+def same(ours: httpx.URL, theirs: httpx.URL) -> bool:
+    """Whether two addresses are the same to whoever looks at them."""
+    return (
+        ours == theirs
+        and str(ours) == str(theirs)
+        and ours.raw_path == theirs.raw_path
+        and ours.params == theirs.params
+        and (ours.raw_scheme, ours.raw_host, ours.port, ours.userinfo)
+        == (theirs.raw_scheme, theirs.raw_host, theirs.port, theirs.userinfo)
+    )
+
+
+@settings(max_examples=50)
+@given(BASES, st.from_regex(r"/[!-~é]{0,20}(\?[!-~é]{0,20})?", fullmatch=True))
+@example(("https://stats.example", ""), "/a/../b.json?c=d")
+@example(("https://stats.example", ""), "/.json")
+@example(("https://stats.example", ""), "/a%2fb%zz")
+@example(("https://stats.example", ""), "/a?b?c#d")
+@example(("https://stats.example", ""), "//evil.example/")
+def test_a_joined_address_is_the_parsed_one(base: tuple[str, str], target: str) -> None:
+    """What is joined is what httpx makes of the whole address."""
+    ours = joined(httpx.URL("".join(base)), base[1], target)
+    assert ours is None or same(ours, httpx.URL("".join(base) + target))
+
+
+@pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")
+@settings(max_examples=30)
+@given(BASES, queries())
+def test_no_query_is_parsed(base: tuple[str, str], query: StatsQuery) -> None:
+    """Every query's address is joined, and is the one that httpx would parse."""
+    target = stats_request(query).target
+    ours = joined(httpx.URL("".join(base)), base[1], target)
+    if "/." not in address(query):
+        assert ours is not None
+        assert same(ours, httpx.URL("".join(base) + target))
+
+
+def test_an_address_that_is_too_long_is_parsed() -> None:
+    """So it is refused with the words of httpx."""
+    base = httpx.URL("https://stats.example")
+    assert joined(base, "", "/" + "a" * 70_000) is None
+
+
+def test_another_httpx_parses() -> None:
+    """Where its addresses are of another make, the slow way is taken."""
+    stranger: Any = object()
+    assert joined(stranger, "", "/a") is None
+
+
+def test_a_used_connection_is_not_traced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a request on a connection that is there, its slot is told one thing."""
+    told: list[str] = []
+    trace = Slot[Any].trace
+
+    def counted(self: Slot[Any], event: str, info: dict[str, Any]) -> None:
+        told.append(event)
+        trace(self, event, info)
+
+    monkeypatch.setattr(Slot, "trace", counted)
+    with serve(polite) as server:
+        blocking = Blocking(settings_for(server.address), None)
+        try:
+            blocking.send(HttpRequest("GET", "/first"))
+            assert any("connect_tcp.complete" in event for event in told)
+            told.clear()
+            blocking.send(HttpRequest("GET", "/second"))
+        finally:
+            blocking.close()
+    assert len({event.rpartition(".")[0] for event in told}) == 1
