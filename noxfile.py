@@ -68,7 +68,7 @@ def lint(session: nox.Session) -> None:
 def types(session: nox.Session) -> None:
     """Types: mypy and pyright, and the share of public names with a type."""
     # Not editable: --verifytypes looks at the package as a user has it.
-    session.install(EVERY_EXTRA, "nox", *groups("types", "tests"), *LOCKED)
+    session.install(EVERY_EXTRA, "nox", *groups("types", "tests", "bench"), *LOCKED)
     for python in (PYTHONS[0], PYTHONS[-1]):
         session.run("mypy", "--python-version", python)
         session.run("pyright", "--pythonversion", python)
@@ -169,10 +169,10 @@ def browser(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """The figures of the benchmarks, side by side as ratios."""
+    """Write docs/benchmarks.md anew; ``-- --only calls`` shows some of it."""
     session.install(EVERY_EXTRA, *groups("tests", "bench"), *LOCKED)
-    for script in session.posargs or ("decoding", "emulator_speed"):
-        session.run("python", f"tests/benchmarks/{script}.py")
+    arguments = session.posargs or ["--write", "docs/benchmarks.md"]
+    session.run("python", "tests/benchmarks", *arguments)
 
 
 @nox.session

@@ -1,26 +1,29 @@
-"""How long it takes to read an answer, and how much memory the result holds.
-
-Run it by ``python tests/benchmarks/decoding.py``. Each figure stands beside what
-a user would take instead, measured in turn in the same run: machines are noisy,
-so the ratios count. pydantic is measured where it is installed.
-"""
+"""How long it takes to read an answer, and how much memory the result holds."""
 
 from __future__ import annotations
 
 import datetime as dt
-import gc
 import json
 import random
-import sys
 import time
-import tracemalloc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import attrs
 import cattrs
 
+from measuring import (
+    Goal,
+    Scale,
+    Table,
+    compared,
+    held_by,
+    in_turn,
+    installed,
+    seconds,
+    size,
+)
 from sitestats._asked import Asked, asked
 from sitestats._converter import structure_stats
 from sitestats._json import load_json
@@ -32,7 +35,6 @@ from sitestats._stats import LISTS
 from sitestats._wire import HttpResponse
 
 ALL_LISTS = ("pages", *LISTS)
-ENTRIES = 1000
 ENVELOPE = {
     "ok": True,
     "docs": "https://docs.example.com/api",
@@ -63,7 +65,9 @@ class Reading:
         told |= {"version": int, **dict.fromkeys(("hostname", "path", "timezone"), str)}
         types = {**told, **{name: self.shape.types[name] for name in self.shape.names}}
         attributes = {name: attrs.field(type=type_) for name, type_ in types.items()}
-        self.plain_class = attrs.make_class("Answer", attributes, frozen=True)
+        self.plain_class: type[object] = attrs.make_class(
+            "Answer", attributes, frozen=True
+        )
 
     def to_dicts(self) -> Any:
         """What a user would do without this package."""
@@ -110,13 +114,13 @@ _PLAIN.register_structure_hook(
 )
 
 
-def large(*, timed: bool = False) -> Reading:
-    """Eleven lists of a thousand entries."""
+def large(entries_each: int, *, timed: bool = False) -> Reading:
+    """Eleven lists of as many entries."""
     draw = random.Random(1)
 
     def entries(name: str) -> list[dict[str, Any]]:
         made: list[dict[str, Any]] = []
-        for number in range(ENTRIES):
+        for number in range(entries_each):
             made.append(
                 {
                     "value": f"/{name}/{number}-a-title-of-usual-length",
@@ -132,7 +136,7 @@ def large(*, timed: bool = False) -> Reading:
     if timed:
         fields["seconds_on_page"] = 31
     names: Any = tuple(fields)
-    return Reading(StatsQuery("example.com").fields(*names).limit(ENTRIES), fields)
+    return Reading(StatsQuery("example.com").fields(*names).limit(entries_each), fields)
 
 
 def small() -> Reading:
@@ -141,78 +145,68 @@ def small() -> Reading:
     return Reading(query, {"pageviews": 66, "visitors": 41})
 
 
-def in_turn(ways: Sequence[Callable[[], Any]], rounds: int, calls: int) -> list[float]:
-    """The seconds of one call of each way at its best, all measured in turn.
-
-    The best, as whatever makes a round slower is the machine's.
-    """
-    times: list[list[float]] = [[] for _ in ways]
-    for way in ways:
-        way()
-    for _ in range(rounds):
-        for way, found in zip(ways, times, strict=True):
-            # None pays for the garbage of the one before.
-            gc.collect()
-            started = time.perf_counter()
-            for _ in range(calls):
-                way()
-            found.append((time.perf_counter() - started) / calls)
-    return [min(found) for found in times]
-
-
-def memory(way: Callable[[], Any]) -> int:
-    """The bytes that the result of *way* holds."""
-    way()
-    gc.collect()
-    tracemalloc.start()
-    result = way()
-    gc.collect()
-    held = tracemalloc.get_traced_memory()[0]
-    tracemalloc.stop()
-    del result
-    return held
-
-
-def compare(title: str, reading: Reading, rounds: int, calls: int) -> None:
-    """Print the times of one answer."""
-    ways: dict[str, Callable[[], Any] | None] = {
-        "json.loads to dicts": reading.to_dicts,
-        "sitestats, typed and checked": reading.typed,
-        "msgspec into the same classes": reading.msgspec_alone,
-        "the slow way of sitestats": reading.slow_way,
-        "plain cattrs": reading.plain_cattrs,
-        "pydantic": reading.with_pydantic(),
-    }
-    known = {name: way for name, way in ways.items() if way is not None}
-    bests = in_turn(list(known.values()), rounds, calls)
-    print(f"\n{title}: {len(reading.body):,} bytes")
-    for name, seconds in zip(known, bests, strict=True):
-        print(f"  {name:32}{seconds / bests[0]:8.2f}{seconds * 1e6:12,.1f} µs")
+def _times(
+    title: str, reading: Reading, scale: Scale, calls: int, goals: dict[str, float]
+) -> Table:
+    names, ways = installed(
+        {
+            "json.loads to dicts": reading.to_dicts,
+            "sitestats, typed and checked": reading.typed,
+            "msgspec into the same classes": reading.msgspec_alone,
+            "the slow way of sitestats": reading.slow_way,
+            "plain cattrs": reading.plain_cattrs,
+            "pydantic": reading.with_pydantic(),
+        }
+    )
+    bests = in_turn(ways, scale.rounds(25), scale.size(calls, 1), time.process_time)
+    by_name = dict(zip(names, bests, strict=True))
+    return Table(
+        f"Reading {title}",
+        f"{len(reading.body):,} bytes, from the answer's bytes to the result, in the "
+        "processor's time.",
+        compared(names, bests, seconds),
+        [
+            Goal(
+                f"reading {title}, beside {other}",
+                by_name["sitestats, typed and checked"] / by_name[other],
+                limit,
+            )
+            for other, limit in goals.items()
+        ],
+    )
 
 
-def compare_memory(title: str, reading: Reading) -> None:
-    """Print the memory of one answer."""
-    dicts = memory(reading.to_dicts)
+def _memory(title: str, reading: Reading, goals: tuple[float, float] | None) -> Table:
+    dicts = held_by(reading.to_dicts)
     # The answer's bytes are there before the reading, so they are not counted.
-    typed = memory(reading.typed)
-    print(f"\nMemory, {title}")
-    for name, held in (
-        ("dicts", dicts),
-        ("sitestats, without the bytes", typed),
-        ("sitestats, with the bytes", typed + len(reading.body)),
-    ):
-        print(f"  {name:32}{held / dicts:8.2f}{held:12,} bytes")
+    typed = held_by(reading.typed)
+    values = [dicts, typed, typed + len(reading.body)]
+    names = ["dicts", "sitestats, without the bytes", "sitestats, with the bytes"]
+    reached = [value / dicts for value in values[1:]]
+    return Table(
+        f"Memory of {title}",
+        "What the result holds, by tracemalloc. It keeps the answer's bytes, so that "
+        "nothing of it is lost.",
+        compared(names, values, size),
+        [
+            Goal(f"memory of {title}, {how} the bytes", ratio, limit)
+            for how, ratio, limit in zip(
+                ("without", "with"), reached, goals or (), strict=False
+            )
+        ],
+    )
 
 
-def main() -> None:
-    """Print all figures."""
-    print(f"Python {sys.version.split()[0]}")
-    compare("Eleven lists of 1,000 entries", large(), rounds=25, calls=1)
-    compare("The same with seconds_on_page", large(timed=True), rounds=25, calls=1)
-    compare("Two totals", small(), rounds=25, calls=1000)
-    compare_memory("eleven lists of 1,000 entries", large())
-    compare_memory("the same with seconds_on_page", large(timed=True))
-
-
-if __name__ == "__main__":
-    main()
+def tables(scale: Scale) -> list[Table]:
+    """The times and the memory of large answers and of a small one."""
+    entries = scale.size(1000, 10)
+    plain, timed = large(entries), large(entries, timed=True)
+    lists = f"eleven lists of {entries:,} entries"
+    with_medians = "the same with seconds_on_page"
+    return [
+        _times(lists, plain, scale, 1, {"json.loads to dicts": 0.7}),
+        _times(with_medians, timed, scale, 1, {}),
+        _times("two totals", small(), scale, 1000, {"plain cattrs": 1.0}),
+        _memory(lists, plain, (0.75, 1.0)),
+        _memory(with_medians, timed, None),
+    ]

@@ -37,7 +37,11 @@ COLUMNS: Final = (
 END: Final = datetime(2026, 1, 1, tzinfo=UTC)
 BATCH: Final = 50_000
 
-PAGES: Final = [f"/{kind}/{number}" for number in range(1250) for kind in "abcd"]
+PAGES: Final = [
+    f"/{kind}/a-title-of-usual-length-{number}"
+    for number in range(1250)
+    for kind in ("blog", "docs", "shop", "news")
+]
 REFERRERS: Final = [
     "",
     "https://www.google.com/",

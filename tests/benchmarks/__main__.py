@@ -1,0 +1,55 @@
+"""Measure everything, and show it or write it down.
+
+python tests/benchmarks                      # all of it, some six minutes
+python tests/benchmarks --short              # only that it runs, some seconds
+python tests/benchmarks --only calls fans
+python tests/benchmarks --write docs/benchmarks.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+import calls
+import decoding
+import emulator_speed
+import fans
+import importing
+import report
+from measuring import Scale, Table
+
+PARTS = {
+    "decoding": decoding.tables,
+    "calls": calls.tables,
+    "fans": fans.tables,
+    "importing": importing.tables,
+    "emulator": emulator_speed.tables,
+}
+
+
+def main() -> None:
+    """Do what the command line says."""
+    parser = argparse.ArgumentParser(description="Measure the package's speed.")
+    parser.add_argument("--short", action="store_true", help="only see that it runs")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--write", type=Path, help="where to write the page")
+    given = parser.parse_args()
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
+    tables: list[Table] = []
+    for name, measure in PARTS.items():
+        if name in given.only:
+            print(f"{name} …", file=sys.stderr, flush=True)
+            tables += measure(Scale(short=given.short))
+    # A short run measures too little to judge by.
+    page = report.page(tables, load, judged=not given.short)
+    if given.write is None:
+        print(page)
+    else:
+        given.write.write_text(page, "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,314 @@
+"""Many queries, fifty at a time: how near to ideal, and what that holds."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any, Final
+
+import anyio
+import httpx
+
+from calls import HEADERS, QUERY
+from measuring import (
+    Goal,
+    Row,
+    Scale,
+    Table,
+    Way,
+    in_turn,
+    installed,
+    seconds,
+)
+from service import serving
+from sitestats import AsyncClient, Client
+
+DELAY: Final = 0.05
+"""Seconds that the server takes for an answer."""
+
+KEY: Final = HEADERS["Api-Key"]
+
+
+def _many_blocking(address: str, count: int, at_once: int) -> int:
+    with (
+        Client(address, api_key=KEY) as client,
+        client.stats.get_many([QUERY] * count, concurrency=at_once) as outcomes,
+    ):
+        return sum(outcome.result().pageviews for outcome in outcomes)
+
+
+async def _many_async(address: str, count: int, at_once: int) -> int:
+    async with (
+        AsyncClient(address, api_key=KEY) as client,
+        client.stats.get_many([QUERY] * count, concurrency=at_once) as outcomes,
+    ):
+        return sum([outcome.result().pageviews async for outcome in outcomes])
+
+
+async def _gathered(address: str, count: int, at_once: int) -> int:
+    async with AsyncClient(address, api_key=KEY, max_connections=at_once) as client:
+        answers = await asyncio.gather(*(client.stats.get(QUERY) for _ in range(count)))
+    return sum(stats.pageviews for stats in answers)
+
+
+def _in_executor(address: str, count: int, at_once: int) -> int:
+    with (
+        Client(address, api_key=KEY, max_connections=at_once) as client,
+        ThreadPoolExecutor(at_once) as executor,
+    ):
+        answers = executor.map(client.stats.get, [QUERY] * count)
+        return sum(stats.pageviews for stats in answers)
+
+
+async def _few_at_a_time(
+    ask: Callable[[], Awaitable[int]], count: int, at_once: int
+) -> int:
+    limit = asyncio.Semaphore(at_once)
+
+    async def one() -> int:
+        async with limit:
+            return await ask()
+
+    return sum(await asyncio.gather(*(one() for _ in range(count))))
+
+
+async def _httpx_async(address: str, count: int, at_once: int) -> int:
+    url = QUERY.url(address)
+    limits = httpx.Limits(max_connections=at_once, max_keepalive_connections=at_once)
+    async with httpx.AsyncClient(limits=limits, timeout=60, trust_env=False) as http:
+
+        async def ask() -> int:
+            answer: dict[str, int] = (await http.get(url, headers=HEADERS)).json()
+            return answer["pageviews"]
+
+        return await _few_at_a_time(ask, count, at_once)
+
+
+async def _aiohttp(address: str, count: int, at_once: int) -> int:
+    import aiohttp
+
+    url = QUERY.url(address)
+    connector = aiohttp.TCPConnector(limit=at_once)
+    async with aiohttp.ClientSession(connector=connector) as session:
+
+        async def ask() -> int:
+            async with session.get(url, headers=HEADERS) as response:
+                answer: dict[str, int] = await response.json()
+                return answer["pageviews"]
+
+        return await _few_at_a_time(ask, count, at_once)
+
+
+def _httpx_threads(address: str, count: int, at_once: int) -> int:
+    url = QUERY.url(address)
+    limits = httpx.Limits(max_connections=at_once, max_keepalive_connections=at_once)
+    with (
+        httpx.Client(limits=limits, timeout=60, trust_env=False) as http,
+        ThreadPoolExecutor(at_once) as executor,
+    ):
+
+        def ask(_: int) -> int:
+            answer: dict[str, int] = http.get(url, headers=HEADERS).json()
+            return answer["pageviews"]
+
+        return sum(executor.map(ask, range(count)))
+
+
+def _requests_threads(address: str, count: int, at_once: int) -> int:
+    import requests
+    from requests.adapters import HTTPAdapter
+
+    url = QUERY.url(address)
+    with requests.Session() as session, ThreadPoolExecutor(at_once) as executor:
+        session.trust_env = False
+        session.mount("http://", HTTPAdapter(pool_maxsize=at_once))
+
+        def ask(_: int) -> int:
+            answer: dict[str, int] = session.get(url, headers=HEADERS).json()
+            return answer["pageviews"]
+
+        return sum(executor.map(ask, range(count)))
+
+
+def _there(module: str, way: Way) -> Way | None:
+    try:
+        __import__(module)
+    except ImportError:
+        return None
+    return way
+
+
+_BUSY: Final = (
+    "With fifty at a time there is 1 ms for each request, and the processor is busy "
+    "for most of it: of some 0.5 ms, four fifths are spent below this package, in "
+    "httpx's asynchronous transport, h11 and anyio (aiohttp, largely in C, takes a "
+    "third of that). What other programs take of the processor is missed at once. "
+    "Tried and kept: one transport for each connection, where httpx's pool took five "
+    "to nine times the ideal, and addresses that are joined and not parsed."
+)
+
+
+def _beside_ideal(ideal: float, names: list[str], bests: list[float]) -> list[Row]:
+    return [
+        Row("ideal: the server's time alone", 1.0, seconds(ideal)),
+        *(
+            Row(name, best / ideal, seconds(best))
+            for name, best in zip(names, bests, strict=True)
+        ),
+    ]
+
+
+def tables(scale: Scale) -> list[Table]:
+    """The fan-outs of both clients, and how they grow."""
+    count, at_once = scale.size(1000, 10), scale.size(50, 5)
+    ideal = count / at_once * DELAY
+    what = f"{count:,} queries of {DELAY * 1000:.0f} ms, {at_once} at a time"
+
+    with serving(DELAY) as address:
+        given = (address, count, at_once)
+
+        def run(work: Any, backend: str = "asyncio") -> Way:
+            return partial(anyio.run, work, *given, backend=backend)
+
+        awaited, ways = installed(
+            {
+                "sitestats, get_many on asyncio": run(_many_async),
+                "sitestats, get_many on trio": run(_many_async, "trio"),
+                "sitestats, asyncio.gather over get": run(_gathered),
+                "aiohttp, gathered": _there("aiohttp", run(_aiohttp)),
+                "httpx.AsyncClient, gathered": run(_httpx_async),
+            }
+        )
+        bests = in_turn(ways, scale.rounds(4))
+        threaded, ways = installed(
+            {
+                "sitestats, get_many": partial(_many_blocking, *given),
+                "sitestats, get in an executor": partial(_in_executor, *given),
+                "requests.Session in an executor": _there(
+                    "requests", partial(_requests_threads, *given)
+                ),
+                "httpx.Client in an executor": partial(_httpx_threads, *given),
+            }
+        )
+        bests_of_threads = in_turn(ways, scale.rounds(4))
+    about = f"{what}, with the time for the connections. By hand the results are dicts."
+    return [
+        Table(
+            "Many at once, async",
+            about,
+            _beside_ideal(ideal, awaited, bests),
+            [
+                Goal(f"{what}, asyncio", bests[0] / ideal, 1.3, _BUSY),
+                Goal(
+                    f"{what}, trio",
+                    bests[1] / ideal,
+                    1.3,
+                    "As with asyncio; trio's own steps take more of the processor.",
+                ),
+                Goal(
+                    "the same by a user's own `asyncio.gather`",
+                    bests[2] / ideal,
+                    1.3,
+                    "As with asyncio; and all the queries are checked before the first "
+                    "is sent, as all the calls begin at once.",
+                ),
+            ],
+        ),
+        Table(
+            "Many at once, with threads",
+            about,
+            _beside_ideal(ideal, threaded, bests_of_threads),
+            [Goal(f"{what}, threads", bests_of_threads[0] / ideal, 1.3)],
+        ),
+        _growth(scale),
+    ]
+
+
+def _growth(scale: Scale) -> Table:
+    counts = [5, 20] if scale.short else [10, 100, 1_000, 10_000, 100_000]
+    at = len(counts) // 2
+    rows: list[Row] = []
+    goals: list[Goal] = []
+    with serving() as address:
+        for kind, way in (
+            ("blocking", partial(_count_blocking, address)),
+            ("async", partial(_count_awaited, address)),
+        ):
+            way(counts[0], Held())
+            most: list[int] = []
+            for count in counts:
+                held = Held()
+                began = time.perf_counter()
+                way(count, held)
+                took = time.perf_counter() - began
+                most.append(held.most)
+                # With few, it is chance how many are under way when one looks.
+                ratio = held.most / most[at] if len(most) > at else None
+                value = f"{held.most:,} blocks, {seconds(took / count)} each"
+                rows.append(Row(f"{kind}, {count:,} queries", ratio, value))
+            what = f"memory of {counts[-1]:,} queries beside {counts[at]:,}, {kind}"
+            goals.append(Goal(what, most[-1] / most[at], 1.5))
+    return Table(
+        "Growth",
+        "The most blocks of memory that `get_many` with its client holds at a time, "
+        "garbage left out, with 20 queries at once from a generator; and the time for "
+        "each query of a server that answers at once. How many blocks twenty calls "
+        "hold is a little chance, so 1.5 counts as constant.",
+        rows,
+        goals,
+    )
+
+
+class Held:
+    """The most blocks that are held beyond those of the beginning, as far as looked.
+
+    Blocks, not bytes: to count these takes four times as long as the queries do.
+    """
+
+    def __init__(self) -> None:
+        self._until_next = 1
+        self._every = 1
+        self.most = 0
+        gc.collect()
+        self._before = sys.getallocatedblocks()
+
+    def look(self) -> None:
+        """Look each time that the number of calls has doubled, and each thousand."""
+        self._until_next -= 1
+        if self._until_next:
+            return
+        self._every = min(2 * self._every, 1000)
+        self._until_next = self._every
+        gc.collect()
+        self.most = max(self.most, sys.getallocatedblocks() - self._before)
+
+
+def _count_blocking(address: str, count: int, held: Held) -> None:
+    queries = (QUERY.limit(1 + n % 1000) for n in range(count))
+    with (
+        Client(address, api_key=KEY) as client,
+        client.stats.get_many(queries) as outcomes,
+    ):
+        for outcome in outcomes:
+            outcome.result()
+            held.look()
+
+
+def _count_awaited(address: str, count: int, held: Held) -> None:
+    anyio.run(_count_async, address, count, held)
+
+
+async def _count_async(address: str, count: int, held: Held) -> None:
+    queries = (QUERY.limit(1 + n % 1000) for n in range(count))
+    async with (
+        AsyncClient(address, api_key=KEY) as client,
+        client.stats.get_many(queries) as outcomes,
+    ):
+        async for outcome in outcomes:
+            outcome.result()
+            held.look()

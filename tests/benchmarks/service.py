@@ -1,0 +1,81 @@
+"""A service on loopback, in a process of its own, that is never what takes time.
+
+    python tests/benchmarks/service.py 0.05
+
+It answers every request alike, after as many seconds as are asked for, and looks at
+nothing but where a request ends. So what is measured is the client.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+
+ANSWER = (
+    b'{"ok":true,"docs":"https://docs.example.com/api","info":"false",'
+    b'"hostname":"example.com","url":"https://example.com","path":"*",'
+    b'"start":"2026-10-20T00:00:00.000Z","end":"2026-11-20T23:59:59.999Z",'
+    b'"version":6,"timezone":"UTC","pageviews":66,"visitors":41,'
+    b'"generated_in_ms":398}'
+)
+RESPONSE = (
+    b"HTTP/1.1 200 OK\r\n"
+    b"Content-Type: application/json; charset=utf-8\r\n"
+    b"Access-Control-Allow-Origin: *\r\n"
+    b"Content-Length: %d\r\n\r\n%b" % (len(ANSWER), ANSWER)
+)
+
+
+class _Answering(asyncio.Protocol):
+    """One connection: requests without a body, answered one after the other."""
+
+    transport: asyncio.Transport
+
+    def __init__(self, delay: float) -> None:
+        self._delay = delay
+        self._unread = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._unread += data
+        while b"\r\n\r\n" in self._unread:
+            self._unread = self._unread.partition(b"\r\n\r\n")[2]
+            if self._delay:
+                loop = asyncio.get_running_loop()
+                loop.call_later(self._delay, self.transport.write, RESPONSE)
+            else:
+                self.transport.write(RESPONSE)
+
+
+async def _serve(delay: float) -> None:
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(
+        lambda: _Answering(delay), "127.0.0.1", 0, backlog=1024
+    )
+    print(server.sockets[0].getsockname()[1], flush=True)
+    # Whoever started this ends it by closing the pipe, also by dying.
+    await loop.run_in_executor(None, sys.stdin.read)
+
+
+@contextmanager
+def serving(delay: float = 0.0) -> Generator[str, None, None]:
+    """The address of a service that takes *delay* seconds for each answer."""
+    with subprocess.Popen(
+        [sys.executable, __file__, str(delay)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        with process.stdin:
+            yield f"http://127.0.0.1:{int(process.stdout.readline())}"
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve(float(sys.argv[1])))

@@ -1,0 +1,86 @@
+"""The benchmarks run, and their page tells what they measure."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import measuring
+import report
+from measuring import Goal, Row, Scale, Table
+
+HERE = Path(__file__).parent
+PAGE = HERE.parent.parent / "docs" / "benchmarks.md"
+OPTIONAL = ("aiohttp", "pydantic", "requests")
+
+
+def first_cells(page: str) -> set[str]:
+    """The titles and what the rows of all tables are about, without the numbers."""
+    found = re.findall(r"^(?:## |\| )([^|\n]+?) *(?:\||$)", page, re.MULTILINE)
+    return {re.sub(r"\d[\d,.]*", "N", name) for name in found} - {"", "Figure"}
+
+
+def test_the_page_has_what_a_run_measures() -> None:
+    """A short run of everything gives the figures of the page, all of them."""
+    run = subprocess.run(
+        [sys.executable, HERE, "--short"],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    # It measures too little to judge by.
+    assert "reached |" not in run.stdout
+    measured = first_cells(run.stdout)
+    assert len(measured) > 60
+    told = first_cells(PAGE.read_text("utf-8"))
+    assert measured - told == set()
+    missing = [name for name in OPTIONAL if importlib.util.find_spec(name) is None]
+    assert not {
+        name for name in told - measured if not any(part in name for part in missing)
+    }
+
+
+def test_a_goal_is_judged_as_it_is_printed() -> None:
+    """A ratio that is printed as the limit is within it, and the next is not."""
+    assert Goal("a", 0.704, 0.7).is_reached
+    assert not Goal("a", 0.706, 0.7).is_reached
+
+
+def test_the_page_says_what_is_missed_and_why() -> None:
+    """Each goal has its line, and one that is missed is explained."""
+    goals = [
+        Goal("the first", 0.5, 0.7, "This is not shown."),
+        Goal("the second", 1.5, 1.3, "The machine is small."),
+    ]
+    table = Table("Times", "About them.", [Row("one", 1.0, "2 ms")], goals)
+    page = report.page([table], 0.0)
+    assert "| the first | 0.50 | 0.7 | reached |" in page
+    assert "| the second | 1.50 | 1.3 | **not reached** |" in page
+    assert "*Not reached: the second.* The machine is small." in page
+    assert "not shown" not in page
+    assert "| one | 1.00 | 2 ms |" in page
+
+
+def test_ways_take_turns() -> None:
+    """Each way runs once to warm up and then in turn, and its best turn counts."""
+    order: list[str] = []
+    ways = [lambda: order.append("a"), lambda: order.append("b")]
+    bests = measuring.in_turn(ways, rounds=2, calls=2)
+    assert "".join(order) == "ab" + "aabb" * 2
+    assert len(bests) == 2
+
+
+def test_memory_is_counted() -> None:
+    """What a result holds is counted, and not what a call needed for a while."""
+    assert 1_000_000 <= measuring.held_by(lambda: bytes(1_000_000)) < 1_100_000
+    assert measuring.held_by(lambda: len(bytes(1_000_000))) < 100_000
+
+
+def test_a_short_run_is_short() -> None:
+    """The scale of a short run has one round and the smaller size."""
+    assert (Scale().rounds(5), Scale().size(1000, 10)) == (5, 1000)
+    assert (Scale(short=True).rounds(5), Scale(short=True).size(1000, 10)) == (1, 10)
