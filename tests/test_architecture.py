@@ -81,7 +81,7 @@ MAY_IMPORT = {
     "_pause": {"_errors", "_flow", "_wire"},
     "_retry": {"_errors", "_flow", "_pause", "_retry_after", "_wire"},
     # What many at once have in common.
-    "_outcomes": set[str](),
+    "_outcomes": {"_shown", "analysis._html", "analysis._sheet"},
     "_progress": {"_errors", "_wording"},
     "_ledger": {"_errors", "_progress", "_query", "_settings", "_wording"},
     # What carries it.

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import attrs
 
 from ._errors import Problem
 from ._json import JsonValue
+from ._shown import Shown
+
+if TYPE_CHECKING:
+    from .analysis._sheet import Sheet
 
 
 def _no_extra() -> Mapping[str, JsonValue]:
@@ -15,7 +20,7 @@ def _no_extra() -> Mapping[str, JsonValue]:
 
 
 @attrs.frozen(kw_only=True)
-class Website:
+class Website(Shown):
     """One website of the user (section 2.1).
 
     >>> for website in client.websites.list():
@@ -43,9 +48,31 @@ class Website:
     extra: Mapping[str, JsonValue] = attrs.field(factory=_no_extra, hash=False)
     """What else the service sends, by its name there."""
 
+    def _sheet(self) -> Sheet:
+        return _named_values(self)
+
+
+class WebsiteList(tuple[Website, ...], Shown):
+    """Websites as the service lists them: a tuple that shows itself as a table."""
+
+    __slots__ = ()
+
+    def _sheet(self) -> Sheet:
+        from .analysis._sheet import Sheet
+
+        rows = [
+            (
+                *(website.hostname, website.label, website.timezone),
+                *(website.is_public, website.pageviews, website.events),
+            )
+            for website in self
+        ]
+        headings = ("", "label", "time zone", "public", "page views", "events")
+        return Sheet("websites", headings, rows, "page views and events in 30 days")
+
 
 @attrs.frozen(kw_only=True)
-class AddedWebsite:
+class AddedWebsite(Shown):
     """What adding a website led to (section 2.2).
 
     >>> added = client.websites.add("example.com", timezone="Europe/Amsterdam")
@@ -68,3 +95,17 @@ class AddedWebsite:
     (``"timezone"``). The website exists all the same."""
     extra: Mapping[str, JsonValue] = attrs.field(factory=_no_extra, hash=False)
     """What else the service sends, by its name there."""
+
+    def _sheet(self) -> Sheet:
+        return _named_values(self)
+
+
+def _named_values(website: Website | AddedWebsite) -> Sheet:
+    from .analysis._sheet import Sheet
+
+    values = attrs.asdict(website, recurse=False)
+    differences = values.pop("differences", ())
+    extra = values.pop("extra")
+    rows = [(name.replace("_", " "), value) for name, value in values.items()]
+    rows += extra.items()
+    return Sheet(rows.pop(0)[1], ("", ""), rows, "; ".join(map(str, differences)))

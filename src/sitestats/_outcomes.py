@@ -6,10 +6,15 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 import attrs
 
+from ._shown import Shown
+
 if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+
     from ._errors import SiteStatsError
     from ._query import StatsQuery
     from ._stats import Stats
+    from .analysis._sheet import Sheet
 
 
 @attrs.frozen
@@ -41,9 +46,19 @@ class Answered:
         """Return the answer."""
         return self.stats
 
+    def _repr_html_(self) -> str:
+        from .analysis._html import of_stats
+
+        return of_stats(self.stats)
+
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> RenderResult:
+        yield self.stats
+
 
 @attrs.frozen
-class Failed:
+class Failed(Shown):
     """A query that has no answer, and why.
 
     It spoils nothing: the other queries go on.
@@ -69,6 +84,12 @@ class Failed:
     def result(self) -> NoReturn:
         """Raise the error."""
         raise self.error
+
+    def _sheet(self) -> Sheet:
+        from .analysis._sheet import Sheet
+
+        why = f"{type(self.error).__name__}: {self.error}"
+        return Sheet(self.query.hostname, ("",), [(why,)], "no answer")
 
 
 Outcome: TypeAlias = Answered | Failed

@@ -22,6 +22,7 @@ from ._failures import page_title
 from ._histogram import entry_type, read_histogram
 from ._json import JsonValue
 from ._judging import OK, decoded, judge, moment_of, not_as_documented, unreadable
+from ._models import WebsiteList
 from ._shape import Shape, shape
 from ._stats import LISTS, TOTALS, Stats
 from ._warn import warn
@@ -29,7 +30,7 @@ from ._wording import shown
 
 if TYPE_CHECKING:
     from ._asked import Asked
-    from ._models import AddedWebsite, Website
+    from ._models import AddedWebsite
     from ._query import StatsQuery
     from ._wire import HttpRequest, HttpResponse
 
@@ -68,7 +69,7 @@ def read_json(
 
 def read_websites(
     response: HttpResponse, request: HttpRequest, *, received: float | None = None
-) -> tuple[Website, ...]:
+) -> WebsiteList:
     """The websites of a list (section 4.1).
 
     The document has them in an object; a bare array is taken as well.
@@ -88,7 +89,7 @@ def read_websites(
     problems = [*flags, *problems]
     if problems:
         raise not_as_documented(response, request, problems)
-    return tuple(websites)
+    return WebsiteList(websites)
 
 
 def read_added(

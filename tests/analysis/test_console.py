@@ -13,24 +13,31 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
+from sheets import sheets_of
 
 from sitestats import (
     Entries,
     HistogramEntry,
     ListEntry,
     PageEntry,
+    ProvisioningPlan,
     StatsQuery,
+    WebsiteSpec,
 )
+from sitestats._models import WebsiteList
 from sitestats.analysis._changes import changes_of
 from sitestats.emulator import Emulator
+from sitestats.provisioning import Difference, PlannedWebsite
 
 
-def shown(result: object, *, encoding: str = "utf-8", color: bool = False) -> str:
+def shown(
+    result: object, *, encoding: str = "utf-8", color: bool = False, width: int = 80
+) -> str:
     """What ``rich.print`` writes of *result*, on 80 columns."""
     file = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
     console = Console(
         file=file,
-        width=80,
+        width=width,
         color_system="standard" if color else None,
         force_terminal=color,
         _environ={},
@@ -170,6 +177,45 @@ def test_what_an_answer_says_of_itself_is_text() -> None:
             text = shown(result)
             assert all(letter.isprintable() or letter == "\n" for letter in text)
         assert "\\x1b[2Jodd" in shown(odd)
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_what_the_service_writes_is_text(attack: str) -> None:
+    """Websites, plans, reports and failures show labels and messages as text."""
+    for result in sheets_of(attack):
+        text = shown(result, width=400)
+        assert all(letter.isprintable() or letter == "\n" for letter in text)
+        if attack.isprintable():
+            assert attack in text
+
+
+def test_a_list_of_websites() -> None:
+    """Websites are a table; an outcome is shown as its answer is."""
+    query = StatsQuery("semicomplete.com").fields("pageviews").last(days=2)
+    with Emulator.demo().client() as client, client.stats.get_many([query]) as outcomes:
+        text = shown(client.websites.list())
+        (outcome,) = outcomes
+    assert "semicomplete.com" in text
+    assert "1,586" in text
+    assert "page views and events in 30 days" in text
+    assert shown(outcome) == shown(outcome.result())
+    assert "none" in shown(WebsiteList())
+
+
+def test_no_part_of_a_row_is_cut_off() -> None:
+    """What there is to say of a website is folded where it has no room."""
+    spec = WebsiteSpec("example.com", timezone="America/Argentina/ComodRivadavia")
+    differences = (
+        Difference("timezone", spec.timezone, "America/North_Dakota/New_Salem"),
+        Difference("public", wanted=False, found=True),
+    )
+    plan = ProvisioningPlan((PlannedWebsite(spec, "differing", None, differences),))
+    text = shown(plan)
+    assert "…" not in text
+    assert "example.com " in text
+    for difference in differences:
+        words = str(difference).split()
+        assert all(word[:8] in text for word in words)
 
 
 @given(st.text())

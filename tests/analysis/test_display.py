@@ -12,10 +12,22 @@ import pytest
 from attacks import ATTACKS
 from hypothesis import given
 from hypothesis import strategies as st
+from sheets import sheets_of, website
 
-from sitestats import Entries, HistogramEntry, ListEntry, PageEntry, StatsQuery
+from sitestats import (
+    Entries,
+    HistogramEntry,
+    ListEntry,
+    PageEntry,
+    ProvisioningPlan,
+    ProvisioningReport,
+    StatsQuery,
+    WebsiteSpec,
+)
+from sitestats._models import WebsiteList
 from sitestats.analysis._changes import changes_of
 from sitestats.emulator import Emulator
+from sitestats.provisioning import PlannedWebsite, ProvisionedWebsite
 
 mpl.use("agg")
 
@@ -119,6 +131,17 @@ def test_what_an_answer_says_of_itself_is_text(name: str, attack: str) -> None:
         assert attack in shown.replace("\ufffd", "\x00")
 
 
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_what_the_service_writes_is_text(attack: str) -> None:
+    """Websites, plans, reports and failures show labels and messages as text."""
+    for result in sheets_of(attack):
+        shown = "".join(assert_harmless(result._repr_html_()).texts)
+        shown = " ".join(shown.replace("\ufffd", "\x00").split())
+        # A difference has it as a string, an error on one line.
+        forms = {" ".join(attack.split()), repr(attack)[1:-1]}
+        assert any(form in shown for form in forms)
+
+
 @given(st.text(st.characters(codec="utf-8")))
 def test_no_text_makes_a_tag(text: str) -> None:
     """Whatever a path is, the page has the same tags."""
@@ -152,6 +175,52 @@ def test_a_long_list_says_what_it_leaves_out() -> None:
 def test_an_empty_list_says_so() -> None:
     """A list without entries is shown as such, and not as an empty table."""
     assert "nothing in this period" in pages_of()._repr_html_()
+
+
+def test_websites_are_a_table() -> None:
+    """Websites show what tells them apart; a long list is shortened with a count."""
+    sites = WebsiteList(website(f"n{number}.example") for number in range(25))
+    assert sites == tuple(sites)
+    html = sites._repr_html_()
+    assert "<td class='text'>n9.example</td>" in html
+    assert "<td>1,234,567</td>" in html
+    assert "n10.example" not in html
+    assert "… 15 more; page views and events in 30 days" in html
+    assert "none" in WebsiteList()._repr_html_()
+
+
+def test_a_shortened_report_begins_with_what_needs_a_look() -> None:
+    """Plans and reports show what is not as it should be before all the rest."""
+    specs = [WebsiteSpec(f"n{number}.example") for number in range(20)]
+    plan = ProvisioningPlan(
+        tuple(
+            PlannedWebsite(spec, "to_add" if spec is specs[-1] else "present")
+            for spec in specs
+        )
+    )
+    report = ProvisioningReport(
+        tuple(
+            ProvisionedWebsite(spec, "unknown" if spec is specs[-1] else "added")
+            for spec in specs
+        )
+    )
+    for result in (plan, report):
+        html = result._repr_html_()
+        assert html.index("n19.example") < html.index("n0.example")
+        assert "… 10 more" in html
+        assert "20 websites: " in html
+
+
+def test_an_outcome_shows_its_answer_or_its_error() -> None:
+    """What came of a query shows itself as the answer does, or says why not."""
+    query = StatsQuery("semicomplete.com").fields("pageviews").last(days=2)
+    queries = [query, query.website("nobody.example")]
+    with Emulator.demo().client() as client, client.stats.get_many(queries) as outcomes:
+        answered, failed = sorted(outcomes, key=lambda outcome: outcome.index)
+    assert answered.result()._repr_html_() == answered._repr_html_()
+    html = failed._repr_html_()
+    assert "nobody.example" in html
+    assert "NotFoundError: " in html
 
 
 def histogram(*, partial: bool) -> Entries[HistogramEntry]:

@@ -16,6 +16,7 @@ from rich.text import Text
 from ._columns import TOTALS
 from ._plain import plain
 from ._words import (
+    NO_ENTRIES,
     NOT_OVER,
     about,
     cell,
@@ -33,11 +34,12 @@ if TYPE_CHECKING:
 
     from ._changes import Change, Changes
     from ._comparison import Comparison
+    from ._sheet import Sheet
 
 MOST_ROWS: Final = 10
 """Rows of a table before it is shortened."""
 
-_EMPTY: Final = "  nothing in this period"
+_EMPTY: Final = f"  {NO_ENTRIES}"
 _MOST_BARS: Final = 40
 _BAR: Final = 36
 _BLOCKS: Final = " ▁▂▃▄▅▆▇█"
@@ -182,6 +184,21 @@ def _label(value: str | None, field: str) -> Text:
     return Text(label(None, field), style="dim") if not value else text(value)
 
 
+def of_sheet(sheet: Sheet, *, top: int = MOST_ROWS) -> Iterator[RenderableType]:
+    """A table of mixed values; long ones are shortened with a count."""
+    yield Text(plain(sheet.title), style="bold")
+    table = make_table({})
+    table.show_header = any(sheet.headings)
+    for column, name in enumerate(sheet.headings):
+        _add_column(table, name, is_number=sheet.is_number(column))
+    for row in sheet.rows[:top]:
+        table.add_row(*map(text, row))
+    more = left_out(len(sheet.rows), table.row_count, truncated=False)
+    yield table if sheet.rows else Text("  none", style="dim")
+    for note in filter(None, [more, plain(sheet.note)]):
+        yield Text(f"  {note}", style="dim")
+
+
 def _noted(table: Table, note: str) -> Iterator[RenderableType]:
     if table.row_count == 0:
         yield Text(str(table.columns[0].header), style="bold")
@@ -204,13 +221,17 @@ def make_table(columns: Mapping[str, bool], title: str | None = None) -> Table:
         padding=(0, 1, 0, 0),
     )
     for name, is_number in columns.items():
-        table.add_column(
-            name,
-            justify="right" if is_number else "left",
-            overflow="fold",
-            no_wrap=is_number,
-        )
+        _add_column(table, name, is_number=is_number)
     return table
+
+
+def _add_column(table: Table, name: str, *, is_number: bool) -> None:
+    table.add_column(
+        name,
+        justify="right" if is_number else "left",
+        overflow="fold",
+        no_wrap=is_number,
+    )
 
 
 def text(value: object) -> Text:

@@ -8,13 +8,14 @@ Colours are taken from the page: text in its own colour, bars in a mix with it.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 from ._columns import TOTALS
 from ._plain import encodable
 from ._words import (
+    NO_ENTRIES,
     NOT_OVER,
     about,
     cell,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from ._changes import Changes
     from ._comparison import Comparison
+    from ._sheet import Sheet
 
 MOST_ROWS: Final = 10
 """Rows of a table before it is shortened."""
@@ -52,6 +54,7 @@ white-space:normal;overflow-wrap:anywhere;padding-left:.4em;width:99%;
 min-width:10em}
 .sitestats td.bar{min-width:7em;
 background:linear-gradient(#3b82f64d,#3b82f64d) no-repeat 0 50%}
+.sitestats .text{text-align:left}.sitestats td.text{white-space:normal}
 .sitestats .note{opacity:.65;text-align:left}
 .sitestats div.note{margin:.2em 0 1em}.sitestats h4+div.note{margin:0}
 .sitestats .totals{display:flex;gap:2em;margin:.3em 0 .8em;flex-wrap:wrap}
@@ -124,13 +127,24 @@ def _list(entries: Entries[Any]) -> str:
 
 
 def table(
-    caption: str, headings: Sequence[str], rows: Sequence[Sequence[str]], note: str
+    caption: str,
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    note: str,
+    *,
+    empty: str = NO_ENTRIES,
+    left: Container[int] = (),
 ) -> str:
     """A table of cells that are HTML already, with a note below them."""
-    head = "".join(f"<th>{escape(text)}</th>" for text in headings)
+    head = "".join(
+        f"<th class='text'>{escape(text)}</th>"
+        if index in left
+        else f"<th>{escape(text)}</th>"
+        for index, text in enumerate(headings)
+    )
     body = "".join(f"<tr>{''.join(cells)}</tr>" for cells in rows)
     if not rows:
-        note = "; ".join(filter(None, ["nothing in this period", note]))
+        note = "; ".join(filter(None, [empty, note]))
     if note:
         body += (
             f"<tr><td class='note' colspan='{len(headings)}'>{escape(note)}</td></tr>"
@@ -166,7 +180,7 @@ _MOST_LABELS: Final = 8
 def _chart(histogram: Entries[HistogramEntry]) -> str:
     counts = [entry.get("pageviews") or 0 for entry in histogram]
     if not counts:
-        return "<div class='note'>nothing in this period</div>"
+        return f"<div class='note'>{NO_ENTRIES}</div>"
     highest = max(counts) or 1
     step = _WIDTH / len(counts)
     every = -(-len(counts) // _MOST_LABELS)
@@ -241,6 +255,26 @@ def of_comparison(comparison: Comparison) -> str:
         _title(comparison.now),
         table("totals", headings, rows, note) if rows else "",
         *(_changes(changes) for changes in comparison.lists.values()),
+    )
+
+
+def of_sheet(sheet: Sheet) -> str:
+    """A table of mixed values; long ones are shortened with a count."""
+    shown = sheet.rows[:MOST_ROWS]
+    texts = {
+        column for column in range(len(sheet.headings)) if not sheet.is_number(column)
+    }
+    rows = [
+        [
+            _td(cell(value), "text" if column in texts else "")
+            for column, value in enumerate(row)
+        ]
+        for row in shown
+    ]
+    more = left_out(len(sheet.rows), len(shown), truncated=False)
+    note = "; ".join(filter(None, [more, sheet.note]))
+    return page(
+        table(sheet.title, sheet.headings, rows, note, empty="none", left=texts)
     )
 
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from sitestats._stats import Stats
 
 NOTHING: Final = "\N{EN DASH}"
+NO_ENTRIES: Final = "nothing in this period"
 NOT_OVER: Final = "not over yet"
 """What is said of everything whose numbers will still grow."""
 

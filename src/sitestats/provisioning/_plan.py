@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 import attrs
 
 from sitestats._hostnames import HostnameError, normalise_hostname
+from sitestats._shown import Shown
 
 from ._tables import Row, to_frame
 
 if TYPE_CHECKING:
     from sitestats._models import AddedWebsite, Website
+    from sitestats.analysis._sheet import Sheet
 
     from ._specs import WebsiteSpec
 
@@ -122,7 +124,7 @@ class PlannedWebsite:
 
 
 @attrs.frozen(repr=False)
-class ProvisioningPlan:
+class ProvisioningPlan(Shown):
     """What ``ensure`` would do: nothing has been sent but a request for the list.
 
     It prints as one line for each website, and goes into JSON and frames.
@@ -186,6 +188,22 @@ class ProvisioningPlan:
     def __repr__(self) -> str:
         return f"<ProvisioningPlan of {self._summary()}>"
 
+    def _sheet(self) -> Sheet:
+        from sitestats.analysis._sheet import Sheet
+
+        # A long plan is shortened: what is there as it should be comes last.
+        items = sorted(self.items, key=lambda item: item.state == "present")
+        rows = [
+            (
+                *(item.hostname, item.state.replace("_", " "), item.spec.timezone),
+                *(item.spec.public, item.spec.label),
+                "; ".join(map(str, item.differences)) or None,
+            )
+            for item in items
+        ]
+        note = BY_HAND if self.differing else ""
+        return Sheet(self._summary(), SHOWN, rows, note)
+
     def __str__(self) -> str:
         lines = [self._summary()]
         width = max((len(item.hostname) for item in self.items), default=0)
@@ -200,6 +218,9 @@ class ProvisioningPlan:
             lines.append(BY_HAND)
         return "\n".join(lines)
 
+
+SHOWN: Final = ("", "state", "time zone", "public", "label", "")
+"""The headings of a plan and of a report where they are shown."""
 
 PLAN_COLUMNS: Final = {
     "hostname": "str",

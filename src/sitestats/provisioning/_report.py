@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 import attrs
 
 from sitestats._errors import SiteStatsError
+from sitestats._shown import Shown
 
-from ._plan import BY_HAND, Difference, counted
+from ._plan import BY_HAND, SHOWN, Difference, counted
 from ._refusals import told
 from ._tables import Row, to_frame
 
 if TYPE_CHECKING:
     from sitestats._models import AddedWebsite, Website
+    from sitestats.analysis._sheet import Sheet
 
     from ._specs import WebsiteSpec
 
@@ -91,7 +93,7 @@ class ProvisionedWebsite:
 
 
 @attrs.frozen(repr=False)
-class ProvisioningReport:
+class ProvisioningReport(Shown):
     """What became of every website given to ``ensure``, in the given order.
 
     It is a value: it prints as one line for each website, pickles, and goes
@@ -177,6 +179,23 @@ class ProvisioningReport:
 
     def __repr__(self) -> str:
         return f"<ProvisioningReport of {self.summary()}>"
+
+    def _sheet(self) -> Sheet:
+        from sitestats.analysis._sheet import Sheet
+
+        # A long report is shortened: what needs a look is not to be left out.
+        items = sorted(self.items, key=lambda item: item.as_specified)
+        rows = [
+            (
+                *(item.hostname, item.state.replace("_", " "), item.spec.timezone),
+                *(item.spec.public, item.spec.label, item.detail() or None),
+            )
+            for item in items
+        ]
+        stopped = "" if self.stopped is None else f"stopped: {self.stopped}"
+        by_hand = BY_HAND if any(item.differences for item in self.items) else ""
+        note = "; ".join(filter(None, [stopped, by_hand]))
+        return Sheet(self.summary(), SHOWN, rows, note)
 
     def __str__(self) -> str:
         lines = [self.summary()]

@@ -1,0 +1,71 @@
+"""What shows itself as one table, with a text of somebody's choice in every place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sitestats import (
+    AddedWebsite,
+    Failed,
+    NotFoundError,
+    Problem,
+    ProvisioningPlan,
+    ProvisioningReport,
+    ResponseError,
+    StatsQuery,
+    Website,
+    WebsiteSpec,
+)
+from sitestats._models import WebsiteList
+from sitestats.provisioning import Difference, PlannedWebsite, ProvisionedWebsite
+
+
+def website(text: str, **more: Any) -> Website:
+    """A website that bears *text*."""
+    return Website(
+        **{
+            "hostname": text,
+            "timezone": text,
+            "own_hostname": text,
+            "label": text,
+            "extra": {text: text},
+            "is_public": True,
+            "has_ssl": True,
+            "has_script": False,
+            "pageviews": 1234567,
+            "events": 0,
+            **more,
+        }
+    )
+
+
+def sheets_of(text: str) -> list[Any]:
+    """One of each kind."""
+    spec = WebsiteSpec("example.com", label="shop")
+    difference = Difference("label", "shop", text)
+    there = website(text)
+    refusal = NotFoundError(text, status=400)
+    added = AddedWebsite(
+        hostname=text,
+        custom_domain=text,
+        public=True,
+        timezone=text,
+        valid_dns=True,
+        differences=(Problem(text, where="timezone"),),
+        extra={text: [text]},
+    )
+    report = ProvisioningReport(
+        (
+            ProvisionedWebsite(spec, "differing", there, (difference,)),
+            ProvisionedWebsite(spec, "refused", error=refusal),
+        ),
+        stopped=text,
+    )
+    return [
+        there,
+        WebsiteList([there]),
+        added,
+        ProvisioningPlan((PlannedWebsite(spec, "differing", there, (difference,)),)),
+        report,
+        Failed(StatsQuery("example.com"), 0, ResponseError(text)),
+    ]
