@@ -8,9 +8,14 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from sitestats import Client
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).parent.parent / "examples" / "notebooks"
 NOTEBOOKS = sorted(ROOT.glob("*.ipynb"))
@@ -52,23 +57,30 @@ def test_a_notebook_is_fit_to_be_committed(path: Path) -> None:
     assert max(len(line.rstrip()) for line in lines) <= 88
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
-def test_the_committed_output_is_todays(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Run without a kernel, each result shows itself as it does in the file."""
+@pytest.fixture
+def namespace() -> Iterator[dict[str, Any]]:
+    """Where cells run; what they opened is closed, also where one of them fails."""
     import matplotlib as mpl
     import matplotlib.pyplot as plt
 
     mpl.use("agg")
-    namespace: dict[str, Any] = {"__name__": "__main__"}
+    names: dict[str, Any] = {"__name__": "__main__"}
+    yield names
+    plt.close("all")
+    for value in names.values():
+        if isinstance(value, Client):
+            value.close()
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
+def test_the_committed_output_is_todays(path: Path, namespace: dict[str, Any]) -> None:
+    """Run without a kernel, each result shows itself as it does in the file."""
     compared = 0
     for cell in cells_of(path):
         value = run("".join(cell["source"]), namespace)
         if type(value).__module__.startswith("sitestats."):
             assert value._repr_html_() == html_of(cell)
             compared += 1
-    plt.close("all")
     assert compared >= 1
 
 
