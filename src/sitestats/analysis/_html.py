@@ -8,7 +8,8 @@ Colours are taken from the page: text in its own colour, bars in a mix with it.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
@@ -55,11 +56,14 @@ min-width:10em}
 .sitestats td.bar{min-width:7em;
 background:linear-gradient(#3b82f64d,#3b82f64d) no-repeat 0 50%}
 .sitestats .text{text-align:left}.sitestats td.text{white-space:normal}
+.sitestats table.sheet{width:auto}.sitestats .sheet td{vertical-align:top}
+.sitestats .sheet td:first-child,.sitestats .sheet th:first-child{width:auto}
 .sitestats .note{opacity:.65;text-align:left}
 .sitestats div.note{margin:.2em 0 1em}.sitestats h4+div.note{margin:0}
 .sitestats .totals{display:flex;gap:2em;margin:.3em 0 .8em;flex-wrap:wrap}
 .sitestats .totals b{display:block;font-size:1.7em;font-weight:600;line-height:1.2}
-.sitestats .up{color:#16a34a}.sitestats .down{color:#dc2626}
+.sitestats .up{color:#16a34a;color:color-mix(in srgb,#16a34a 75%,currentColor)}
+.sitestats .down{color:#dc2626;color:color-mix(in srgb,#dc2626 75%,currentColor)}
 .sitestats svg{display:block;width:100%;height:auto;margin:.2em 0;overflow:visible}
 .sitestats svg text{fill:currentColor;opacity:.65;font-size:11px}
 .sitestats svg .bar{fill:#3b82f6}
@@ -133,7 +137,7 @@ def table(
     note: str,
     *,
     empty: str = NO_ENTRIES,
-    left: Container[int] = (),
+    left: AbstractSet[int] = frozenset(),
 ) -> str:
     """A table of cells that are HTML already, with a note below them."""
     head = "".join(
@@ -150,7 +154,8 @@ def table(
             f"<tr><td class='note' colspan='{len(headings)}'>{escape(note)}</td></tr>"
         )
     return (
-        f"<table><caption>{escape(caption)}</caption>"
+        f"<table class='{'sheet' if left else 'list'}'>"
+        f"<caption>{escape(caption)}</caption>"
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     )
 

@@ -62,7 +62,12 @@ def signed(value: float | None) -> str:
 
 def percent(value: float | None) -> str:
     """A difference in percent as text, with its sign."""
-    return NOTHING if value is None else f"{signed(round(value, 1))} %"
+    if value is None:
+        return NOTHING
+    # Always with its decimal, so that a column of them can be read down.
+    rounded = round(value, 1)
+    sign = "+" if rounded > 0 else "\N{MINUS SIGN}" if rounded < 0 else ""
+    return f"{sign}{abs(rounded):,.1f} %"
 
 
 def left_out(total: int, shown: int, *, truncated: bool, partial: bool = False) -> str:
