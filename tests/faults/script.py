@@ -163,6 +163,11 @@ class Case:
         return self.options.get("scheme") == "https"
 
     @property
+    def is_about_time(self) -> bool:
+        """Whether a time-out is short, so that a slow machine could meet it too."""
+        return bool({"timeout", "total_timeout"} & self.options.keys())
+
+    @property
     def limit(self) -> float:
         """Seconds within which a call has to end."""
         return float({**SWIFT, **self.options}["total_timeout"])
