@@ -59,6 +59,7 @@ def run(inputs: int, seed: int) -> tuple[Counter[str], int, dict[str, Input]]:
         warnings.simplefilter("ignore")
         for number in range(inputs):
             one = corpus[number] if number < len(SEEDS) else _next(corpus, random)
+            reached.begin(number)
             before = reached.lines
             try:
                 outcomes[check(one)] += 1
@@ -67,6 +68,8 @@ def run(inputs: int, seed: int) -> tuple[Counter[str], int, dict[str, Input]]:
                 _keep(error, one, broken)
             if reached.lines > before and len(corpus) < MOST_KEPT:
                 corpus.append(one)
+            if number and number % 100_000 == 0:
+                print(f"{number:,} inputs, {reached.lines:,} lines", flush=True)
     return outcomes, reached.lines, broken
 
 

@@ -19,7 +19,7 @@ class Reached:
 
     From 3.12 on Python tells of each line once and is then asked to be silent
     about it, so watching costs nothing after a while. Before, every call is told,
-    and the lines of those functions of which some have not run.
+    which doubles the time, so that only one input in eight is watched.
     """
 
     def __init__(self) -> None:
@@ -33,9 +33,12 @@ class Reached:
             monitoring.use_tool_id(_TOOL, "fuzz")
             monitoring.register_callback(_TOOL, monitoring.events.LINE, self._line)
             monitoring.set_events(_TOOL, monitoring.events.LINE)
-        else:
-            sys.settrace(self._called)
         return self
+
+    def begin(self, number: int) -> None:
+        """Watch the input of this number, if it is one to be watched."""
+        if sys.version_info < (3, 12):
+            sys.settrace(None if number % 8 else self._called)
 
     def __exit__(self, *_: object) -> None:
         if sys.version_info >= (3, 12):
