@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Self
 from . import _operations as operations
 from ._base_client import BaseClient
 from ._fanout import AsyncOutcomes
-from ._httpx import AsyncSender
 from ._performer import AsyncPerformer
 
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     import httpx
 
     from ._against import Against
+    from ._httpx import AsyncSender
     from ._json import JsonValue
     from ._models import AddedWebsite, Website
     from ._progress import Progress
@@ -359,7 +359,7 @@ class AsyncStatistics:
         )
 
 
-class AsyncClient(BaseClient["httpx.AsyncBaseTransport", AsyncSender]):
+class AsyncClient(BaseClient["httpx.AsyncBaseTransport", "AsyncSender"]):
     """An async client of the service, on asyncio or trio.
 
     Tasks may share one: it keeps up to ``max_connections`` connections for each
@@ -457,6 +457,9 @@ class AsyncClient(BaseClient["httpx.AsyncBaseTransport", AsyncSender]):
     def _make_sender(
         self, settings: Settings, transport: httpx.AsyncBaseTransport | None
     ) -> AsyncSender:
+        # A program that only makes queries needs no httpx.
+        from ._httpx import AsyncSender
+
         return AsyncSender(settings, transport)
 
     def _set_up(self, settings: Settings, sender: AsyncSender) -> None:

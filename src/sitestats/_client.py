@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Self
 from . import _operations as operations
 from ._base_client import BaseClient
 from ._fanout import Outcomes
-from ._httpx import Sender
 from ._performer import Performer
 
 if TYPE_CHECKING:
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     import httpx
 
     from ._against import Against
+    from ._httpx import Sender
     from ._json import JsonValue
     from ._models import AddedWebsite, Website
     from ._progress import Progress
@@ -325,7 +325,7 @@ class Statistics:
         )
 
 
-class Client(BaseClient["httpx.BaseTransport", Sender]):
+class Client(BaseClient["httpx.BaseTransport", "Sender"]):
     """A blocking client of the service.
 
     Threads may share one: it keeps up to ``max_connections`` connections and
@@ -420,6 +420,9 @@ class Client(BaseClient["httpx.BaseTransport", Sender]):
     def _make_sender(
         self, settings: Settings, transport: httpx.BaseTransport | None
     ) -> Sender:
+        # A program that only makes queries needs no httpx.
+        from ._httpx import Sender
+
         return Sender(settings, transport)
 
     def _set_up(self, settings: Settings, sender: Sender) -> None:
