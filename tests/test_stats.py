@@ -140,6 +140,17 @@ def test_nothing_is_lost() -> None:
     assert result.raw()["visitors"] == 41
 
 
+def test_json_names_the_lists_that_were_cut() -> None:
+    """A list as long as the limit is named, a shorter one and a histogram are not."""
+    days = [{"date": "2026-11-20", "pageviews": 3, "visitors": 2}]
+    query = QUERY.fields("pages", "countries", "histogram").limit(1)
+    country = {"value": "NL", "pageviews": 3, "visitors": 2}
+    result = read(
+        query, {**DATA, "countries": [country], "pages": [], "histogram": days}
+    )
+    assert result.to_dict()["truncated"] == ["countries"]
+
+
 def test_a_result_becomes_json() -> None:
     """What the answer tells about itself and what was requested, as plain values."""
     result = stats(QUERY.fields("visitors", "pages"))
@@ -149,6 +160,7 @@ def test_a_result_becomes_json() -> None:
         "timezone": "UTC",
         "version": 6,
         "partial": False,
+        "truncated": [],
         "generated_in_ms": 398,
         "start": "2026-10-20T00:00:00+00:00",
         "end": "2026-11-20T23:59:59.999000+00:00",

@@ -238,7 +238,8 @@ class Stats(Framed):
 
     def to_dict(self) -> dict[str, JsonValue]:
         """The result as plain values, ready for JSON: what the answer tells
-        about itself, and what was requested.
+        about itself, and what was requested. ``truncated`` names the lists that
+        were cut by the limit.
         """
         moments = {"start": self.start, "end": self.end}
         told: dict[str, JsonValue] = {
@@ -247,6 +248,11 @@ class Stats(Framed):
         for name, moment in moments.items():
             told[name] = None if moment is None else moment.isoformat()
         told["partial"] = self.partial
+        told["truncated"] = [
+            name
+            for name, value in self._values.items()
+            if _are_entries(value) and value.truncated
+        ]
         for name, value in self._values.items():
             told[name] = _for_json(value)
         return told

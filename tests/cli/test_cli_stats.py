@@ -112,6 +112,7 @@ def test_json_is_the_result(emulator: Emulator, run: Run) -> None:
     read = json.loads(done.out)
     assert read["pageviews"] == 1586
     assert len(read["pages"]) == 50
+    assert read["truncated"] == ["pages"]
     assert done.out.isascii()
 
 
@@ -129,6 +130,18 @@ def test_csv_is_one_table(emulator: Emulator, run: Run) -> None:
         *("stats", HOST, "-f", "pageviews,visitors", "--last", 4, "--format", "csv")
     )
     assert totals.out == "pageviews,visitors\n1586,953\n"
+    assert totals.err == ""
+
+
+def test_csv_that_was_cut_says_so_next_to_it(emulator: Emulator, run: Run) -> None:
+    """That the limit cut a list is told where no program looks for rows."""
+    asked = ["stats", HOST, "-f", "pages", "--last", 4, "--format", "csv"]
+    cut = run(*asked, "--limit", 3)
+    assert len(cut.out.splitlines()) == 4
+    assert cut.err == (
+        "sitestats: warning: pages: cut by the limit: there may be others\n"
+    )
+    assert run(*asked, "--limit", 1000).err == ""
 
 
 def test_csv_asks_which_table(emulator: Emulator, run: Run) -> None:

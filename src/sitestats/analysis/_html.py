@@ -55,8 +55,8 @@ white-space:normal;overflow-wrap:anywhere;padding-left:.4em;width:99%;
 min-width:10em}
 .sitestats td.bar{min-width:7em;
 background:linear-gradient(#3b82f64d,#3b82f64d) no-repeat 0 50%}
-.sitestats .text{text-align:left}.sitestats td.text{white-space:normal}
 .sitestats table.sheet{width:auto}.sitestats .sheet td{vertical-align:top}
+.sitestats .sheet .text.text{text-align:left;white-space:normal}
 .sitestats .sheet td:first-child,.sitestats .sheet th:first-child{width:auto}
 .sitestats .note{opacity:.65;text-align:left}
 .sitestats div.note{margin:.2em 0 1em}.sitestats h4+div.note{margin:0}

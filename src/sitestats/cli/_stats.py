@@ -8,6 +8,7 @@ import click
 
 from sitestats.analysis._columns import TOTALS
 from sitestats.analysis._console import show_stats
+from sitestats.analysis._words import left_out
 
 from ._client import base_address, client_options, make_client
 from ._output import format_option, make_console, print_csv, print_json
@@ -98,3 +99,7 @@ def _print_csv(found: Stats, table: str | None) -> None:
         return
     entries = cast("Entries[Any]", getattr(found, table or lists[0]))
     print_csv(entries.columns, entries.to_dicts())
+    note = left_out(len(entries), len(entries), truncated=entries.truncated)
+    if note:
+        # Not among the rows, which a program may read.
+        click.echo(f"sitestats: warning: {entries.name}: {note}", err=True)
