@@ -322,20 +322,26 @@ def test_a_connection_that_closes_on_the_request_is_a_failure(way: str) -> None:
 
 def test_a_connection_in_place_of_a_stale_one_has_the_same_limit(way: str) -> None:
     """Nobody told the slot beforehand that its request would need a new one."""
-    scripts = iter([answers_once, drips(LONG_HEADER)])
+    whole: list[bool] = []
+
+    def drips_a_while(connection: Connection) -> None:
+        connection.request()
+        connection.drip(LONG_HEADER[:500])
+        whole.append(True)
+
+    scripts = iter([answers_once, drips_a_while])
 
     def script(connection: Connection) -> None:
         next(scripts)(connection)
 
-    with (
-        serve(script) as server,
-        sending(way, server.address) as sender,
-    ):
+    with serve(script) as server, sending(way, server.address) as sender:
         sender.send()
         while not all(connection.closed for connection in server.open):
             time.sleep(0.001)
         with pytest.raises(RequestTimeoutError, match="before total_timeout"):
             sender.send(total=0.1)
+        # It was cut off, and did not just come to its end too late.
+        assert not whole
     assert server.connections == 2
 
 
