@@ -144,6 +144,32 @@ def test_tasks_wait_in_their_order(run: Callable[..., Any]) -> None:
     assert run(main) == [0, 1, 2, 3, 4, 5]
 
 
+class Compared(Turn[Slot]):
+    """Counts how often it was compared with another turn."""
+
+    times = 0
+
+    def __eq__(self, other: object) -> bool:
+        Compared.times += 1
+        return self is other
+
+    __hash__ = Turn.__hash__
+
+
+def test_a_turn_that_ends_is_not_looked_for(run: Callable[..., Any]) -> None:
+    """Hundreds of tasks that wait cost each other nothing: none is compared."""
+    slots = Slots()
+
+    async def main() -> None:
+        async with anyio.create_task_group() as group:
+            for _ in range(300):
+                group.start_soon(slots.pool.use, Compared(), slots.work)
+
+    run(main)
+    assert Compared.times == 0
+    assert sum(slot.uses for slot in slots.made) == 300
+
+
 def test_all_free_slots_are_taken(run: Callable[..., Any]) -> None:
     """Fifty tasks share three slots, three at any time."""
 

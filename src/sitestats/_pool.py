@@ -56,6 +56,7 @@ class Turn(Generic[T]):
         "fresh",
         "gate",
         "last",
+        "queued",
         "slot",
         "spare",
         "stop",
@@ -76,6 +77,7 @@ class Turn(Generic[T]):
         self.aborted = False
         self.clean = False
         self.gate: _Gate | None = None
+        self.queued = False  # Whether it may be among those that wait.
         self.spare: list[T] = []
 
     def abort(self) -> None:
@@ -106,8 +108,9 @@ class _Book(Generic[T]):
         ):
             return False
         self.using.add(turn)
-        if turn.gate is not None:
+        if turn.queued:
             self.waiting.popleft()
+            turn.queued = False
             self.tell_next()
         self._choose(turn)
         return True
@@ -140,8 +143,8 @@ class _Book(Generic[T]):
             else:
                 turn.spare.append(slot)
         self.using.discard(turn)
-        if turn.gate is not None:
-            with suppress(ValueError):
+        if turn.queued:
+            with suppress(ValueError):  # Looked for as little as can be: many may wait.
                 self.waiting.remove(turn)
         self.tell_next()
 
@@ -234,6 +237,7 @@ class Pool(Generic[T]):
         with book.lock:
             if not book.enter(turn):
                 turn.gate = gate = ThreadGate()
+                turn.queued = True
                 book.waiting.append(turn)
         if gate is not None:
             self._wait(book, turn, gate, until)
@@ -347,6 +351,7 @@ class AsyncPool(Generic[T]):
     async def _wait(book: _LoopBook[T], turn: Turn[T]) -> None:
         started = time.monotonic()
         turn.gate = gate = anyio.Event()
+        turn.queued = True
         book.waiting.append(turn)
         try:
             while True:
