@@ -15,7 +15,7 @@ from typing import Final
 import httpx
 
 import traffic
-from measuring import Goal, Row, Scale, Table, seconds
+from measuring import Goal, Row, Scale, Table, environment, seconds
 from sitestats.emulator import Emulator
 
 ALL: Final = (
@@ -57,7 +57,11 @@ def start(scale: Scale) -> Table:
     runs: list[list[float]] = []
     for _ in range(scale.rounds(5)):
         run = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=environment(),
         )
         runs.append([float(part) for part in run.stdout.split()])
     first, demo = (min(times) for times in zip(*runs, strict=True))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
 
-from measuring import Goal, Scale, Table, compared, seconds
+from measuring import Goal, Scale, Table, compared, environment, seconds
 
 CODE = """
 import sys, time
@@ -20,35 +19,31 @@ print(time.process_time() - began)
 WHAT = ("httpx", "sitestats", "httpx, attrs, cattrs, msgspec", "requests", "aiohttp")
 
 
-def _once(modules: str, environment: Mapping[str, str]) -> float | None:
+def _once(modules: str, variables: Mapping[str, str]) -> float | None:
     run = subprocess.run(
         [sys.executable, "-c", CODE.format(modules)],
         capture_output=True,
         text=True,
         check=False,
-        env=environment,
+        env=variables,
     )
     return float(run.stdout) if run.returncode == 0 else None
 
 
 def tables(scale: Scale) -> list[Table]:
     """The time of the import, beside that of what it stands on."""
-    environment = {
-        name: value
-        for name, value in os.environ.items()
-        if name != "PYTHONDONTWRITEBYTECODE"
-    }
+    variables = environment()
     found: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as folder:
         if not scale.short:
             # A user imports what has been imported before: a first turn
             # compiles it, and what is compiled is kept beside no one's own.
-            environment["PYTHONPYCACHEPREFIX"] = folder
+            variables["PYTHONPYCACHEPREFIX"] = folder
             for modules in WHAT:
-                _once(modules, environment)
+                _once(modules, variables)
         for _ in range(scale.rounds(20)):
             for modules in WHAT:
-                if (took := _once(modules, environment)) is not None:
+                if (took := _once(modules, variables)) is not None:
                     found.setdefault(modules, []).append(took)
     names = [f"import {modules}" for modules in found]
     bests = [min(times) for times in found.values()]

@@ -8,6 +8,7 @@ is the machine's, and the ratio to the first of them is what counts.
 from __future__ import annotations
 
 import gc
+import os
 import time
 import tracemalloc
 from collections.abc import Callable, Sequence
@@ -103,6 +104,13 @@ def held_by(way: Way) -> int:
     tracemalloc.stop()
     del result
     return held
+
+
+def environment() -> dict[str, str]:
+    """That of a process of its own, which keeps what it compiles as usual."""
+    kept = {**os.environ}
+    kept.pop("PYTHONDONTWRITEBYTECODE", None)
+    return kept
 
 
 def compared(
