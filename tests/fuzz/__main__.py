@@ -96,7 +96,8 @@ def _keep(error: BrokenError, one: Input, broken: dict[str, Input]) -> None:
 def _table(outcomes: Counter[str], wired: Counter[str]) -> list[list[str]]:
     rows = [["came of it", "answers", "through a socket"]]
     for name, _ in (outcomes | wired).most_common():
-        rows.append([f"`{name}`", f"{outcomes[name]:,}", f"{wired[name]:,}"])
+        shown = name if " " in name else f"`{name}`"
+        rows.append([shown, f"{outcomes[name]:,}", f"{wired[name]:,}"])
     rows.append(["**together**", f"{outcomes.total():,}", f"{wired.total():,}"])
     return rows
 

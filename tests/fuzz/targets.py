@@ -113,8 +113,10 @@ def _inflate(data: bytes) -> str:
         for start in range(0, len(data), 7):
             body.feed(data[start : start + 7])
         whole = body.finish()
-    except (CorruptError, TooLargeError) as error:
-        return type(error).__name__
+    except CorruptError:
+        return "a broken gzip stream"
+    except TooLargeError:
+        return "a gzip stream above the limit"
     assert len(whole) <= _LIMIT
     return "model"
 

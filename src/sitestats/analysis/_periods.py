@@ -23,4 +23,8 @@ def days_of(stats: Stats) -> tuple[dt.date, dt.date] | None:
     if stats.start is None or stats.end is None:
         return None
     zone = zone_called(stats.timezone or "UTC")
-    return stats.start.astimezone(zone).date(), stats.end.astimezone(zone).date()
+    try:
+        return stats.start.astimezone(zone).date(), stats.end.astimezone(zone).date()
+    except OverflowError:
+        # In that zone it is a year that no date can hold: 0 or 10000.
+        return None
