@@ -6,6 +6,7 @@ import math
 import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 
 # Seconds as HTTP has them, and with a fraction or a sign, as some servers send
 # them. float() alone would also take "1e3", "1_0", "nan" and "٣".
@@ -38,6 +39,8 @@ def parse_retry_after(value: str, *, unix_now: float) -> float | None:
     return None if moment is None else max(0.0, moment.timestamp() - unix_now)
 
 
+# All answers of a second have the same date.
+@lru_cache(maxsize=8)
 def parse_http_date(value: str) -> datetime | None:
     """Give the moment of a date as HTTP writes it, in UTC, or None for garbage.
 
