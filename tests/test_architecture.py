@@ -272,10 +272,13 @@ def test_every_error_survives_pickling(error: sitestats.SiteStatsError) -> None:
 
 
 HEAVY = {
+    "asyncio",
+    "cattrs",
     "click",
     "duckdb",
     "httpx",
     "matplotlib",
+    "msgspec",
     "numpy",
     "pandas",
     "polars",

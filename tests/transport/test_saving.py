@@ -1,9 +1,12 @@
-"""What a request saves: its address is not parsed, its connection not traced."""
+"""What a request saves: an address parsed, a connection traced, garbage collected."""
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import anyio
 import httpx
 import pytest
 from hypothesis import example, given, settings
@@ -12,7 +15,7 @@ from loopback import polite, serve
 from sending import Blocking, settings_for
 
 from query_strategies import queries
-from sitestats import StatsQuery
+from sitestats import AsyncClient, Client, StatsQuery
 from sitestats._joined import joined
 from sitestats._query import address
 from sitestats._requests import stats_request
@@ -97,3 +100,69 @@ def test_a_used_connection_is_not_traced(monkeypatch: pytest.MonkeyPatch) -> Non
         finally:
             blocking.close()
     assert len({event.rpartition(".")[0] for event in told}) == 1
+
+
+class Canned(httpx.BaseTransport, httpx.AsyncBaseTransport):
+    """Answers without a network."""
+
+    ANSWER = b'{"ok":true,"hostname":"example.com","pageviews":66}'
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, stream=httpx.ByteStream(self.ANSWER))
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, stream=httpx.ByteStream(self.ANSWER))
+
+
+@pytest.fixture
+def kept() -> Iterator[Callable[[], list[object]]]:
+    """What of ours the garbage collection had to take, from now on and when asked."""
+
+    def collected() -> list[object]:
+        gc.collect()
+        ours = [one for one in gc.garbage if type(one).__module__.startswith(OURS)]
+        gc.garbage.clear()
+        return ours
+
+    gc.collect()
+    gc.disable()
+    gc.freeze()
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        yield collected
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.unfreeze()
+        gc.enable()
+
+
+OURS = ("sitestats", "httpx")
+QUERY = StatsQuery("example.com").fields("pageviews")
+
+
+def test_a_call_leaves_no_cycles(kept: Callable[[], list[object]]) -> None:
+    """All that a call made is gone with its result, without a garbage collection."""
+    with Client("https://stats.example", transport=Canned()) as client:
+        client.stats.get(QUERY)
+        kept()
+        for _ in range(3):
+            client.stats.get(QUERY)
+        assert kept() == []
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_an_awaited_call_leaves_no_cycles(
+    kept: Callable[[], list[object]], backend: str
+) -> None:
+    """The same on both loops."""
+
+    async def main() -> list[object]:
+        async with AsyncClient("https://stats.example", transport=Canned()) as client:
+            await client.stats.get(QUERY)
+            kept()
+            for _ in range(3):
+                await client.stats.get(QUERY)
+            return kept()
+
+    assert anyio.run(main, backend=backend) == []
