@@ -48,7 +48,7 @@ def test_one_in_ten_is_a_fault() -> None:
         ("memory", GROWTH),
         ("blocks", BLOCKS),
         ("files", AT_ONCE),
-        ("threads", 0),
+        ("threads", 1),
         ("tasks", 0),
     ],
 )
