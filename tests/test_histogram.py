@@ -161,6 +161,20 @@ def test_an_hour_that_no_day_has_does_no_harm(hour: int) -> None:
     assert hours(hour, date="2026-07-20", timezone="UTC") == [None]
 
 
+@pytest.mark.parametrize(
+    ("hour", "day", "zone"),
+    [(23, "9999-12-31", "America/New_York"), (0, "0001-01-01", AMSTERDAM)],
+)
+def test_an_hour_that_utc_can_not_tell_has_no_start(
+    hour: int, day: str, zone: str
+) -> None:
+    """Frames and comparisons turn starts into UTC, in which these have no year."""
+    assert hours(hour, date=day, timezone=zone) == [None]
+    (start,) = hours(12, date=day, timezone=zone)
+    assert start is not None
+    assert start.astimezone(dt.UTC).hour in {11, 17}
+
+
 @given(
     st.lists(
         st.builds(

@@ -12,6 +12,7 @@ import attrs
 from ._entries import Entry, Incomplete, from_known
 
 _COUNTS: Final = ("pageviews", "visitors")
+_ENDS: Final = (dt.MINYEAR, dt.MAXYEAR)
 
 
 @attrs.frozen(weakref_slot=False, repr=False)
@@ -203,11 +204,15 @@ def _start(bucket: Bucket, zone: dt.tzinfo | None, *, fold: int) -> dt.datetime 
     if bucket.hour is None or zone is None:
         return None
     try:
-        return dt.datetime.combine(
+        start = dt.datetime.combine(
             bucket.date, dt.time(bucket.hour, tzinfo=zone, fold=fold)
         )
+        if start.year in _ENDS:
+            # Refuses a moment that UTC can't tell, which fits into no frame.
+            start.astimezone(dt.UTC)
     except (ValueError, OverflowError):
         return None
+    return start
 
 
 def _over(
