@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from urllib.parse import quote, urlencode
+from functools import lru_cache
+from urllib.parse import quote
 
 import attrs
+
+
+@lru_cache(maxsize=256)
+def _encoded(text: str) -> str:
+    # Names and most values are those of the request before.
+    return quote(text, safe="*,:")
 
 
 class Credentials(Enum):
@@ -41,7 +48,8 @@ class HttpRequest:
         """The path with its encoded query: what follows the base address."""
         if not self.params:
             return self.path
-        return f"{self.path}?{urlencode(self.params, quote_via=quote, safe='*,:')}"
+        pairs = (f"{_encoded(name)}={_encoded(value)}" for name, value in self.params)
+        return f"{self.path}?{'&'.join(pairs)}"
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"
