@@ -351,7 +351,7 @@ REFLECTIONS = (
     ),
     Case(
         "reflects the request in a header",
-        "a header that quotes all headers of the request, and a good body",
+        "429 whose `Retry-After` quotes all headers of the request",
         (
             (
                 Hear(),
