@@ -1,8 +1,9 @@
-"""How Hypothesis looks for examples."""
+"""How Hypothesis looks for examples, and that tests can press Ctrl-C."""
 
 from __future__ import annotations
 
 import os
+import signal
 
 from hypothesis import HealthCheck, settings
 
@@ -25,3 +26,8 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+# A shell makes what it runs in the background deaf to Ctrl-C, and programs that the
+# tests start would be, too.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
