@@ -13,7 +13,7 @@ import pytest
 import leaks
 import sitestats
 from fault_table import NAME, told
-from faults import AUTHORITY, CASES, Case, FaultServer
+from faults import CASES, Case, FaultServer, authority
 from faults.answers import MIB, answer
 from faults.script import (
     Drip,
@@ -170,7 +170,7 @@ def observe() -> Callable[..., tuple[bytes, str]]:
 
 
 def _secured(plain: socket.socket) -> socket.socket:
-    context = ssl.create_default_context(cafile=AUTHORITY)
+    context = ssl.create_default_context(cafile=authority())
     return context.wrap_socket(plain, server_hostname="127.0.0.1")
 
 

@@ -25,7 +25,7 @@ import pytest
 import trio
 
 import sitestats
-from faults import AUTHORITY, CASES, FaultServer, Place
+from faults import CASES, FaultServer, Place, authority
 from faults.answers import answer, failure
 from faults.script import Case, Finish, Hear, Say, Secure, Silence
 from middleman import Middleman
@@ -403,7 +403,7 @@ def test_cancellation_at_every_await_point(
     with a single one, the next call is answered. Nothing is left open.
     """
     place, cancelled = server[case], CANCELLED[backend]
-    context = ssl.create_default_context(cafile=AUTHORITY)
+    context = ssl.create_default_context(cafile=authority())
 
     async def came_to(step: int) -> bool:
         made = options(max_connections=1, verify=context, total_timeout=PLENTY)
@@ -524,7 +524,7 @@ def test_ctrl_c_anywhere(
     """
     made = options(max_connections=1, timeout=10.0, total_timeout=10.0)
     made["retries"] = RetryPolicy(wait_initial=0.0001)
-    with Client(server[case].origin, verify=str(AUTHORITY), **made) as client:
+    with Client(server[case].origin, verify=str(authority()), **made) as client:
         assert client.stats.get(QUERY).pageviews == 3
         place, interrupted = 1, True
         while interrupted:
@@ -670,7 +670,7 @@ def test_a_proxy_tunnels_https_and_learns_nothing(
         address = f"http://127.0.0.1:{proxy.port}"
         environment.setenv("HTTPS_PROXY", address if how == "environment" else "")
         given = {"proxy": address} if how == "argument" else {}
-        assert get(server["tls"].origin, verify=str(AUTHORITY), **given) == 3
+        assert get(server["tls"].origin, verify=str(authority()), **given) == 3
     assert proxy.heard[0].startswith(b"CONNECT 127.0.0.1:")
     assert API_KEY.encode() not in proxy.heard[0] + proxy.tunnelled
     assert API_KEY.encode() in server["tls"].requests[0]
@@ -697,12 +697,12 @@ def test_a_proxy_with_a_password(
         for case in ("good", "tls"):
             origin = server[case].origin
             address = f"http://user:pw-0123456789@127.0.0.1:{proxy.port}"
-            verify = str(AUTHORITY)
+            verify = str(authority())
             assert get(origin, proxy=address, verify=verify) == 3
             assert b"Proxy-Auth" not in b"".join(server[case].requests)
         wrong = f"http://user:wrong-0123456@127.0.0.1:{proxy.port}"
         with pytest.raises(ConnectionFailedError) as caught:
-            get(server["tls"].origin, proxy=wrong, verify=str(AUTHORITY))
+            get(server["tls"].origin, proxy=wrong, verify=str(authority()))
     assert caught.value.maybe_sent is False
     assert "wrong-0123456" not in f"{caught.value!r} {vars(caught.value)}"
 
@@ -728,10 +728,10 @@ def test_authorities(
     origin = server["tls"].origin
     with pytest.raises(ConnectionFailedError, match="certificate"):
         get(origin)
-    assert get(origin, verify=str(AUTHORITY)) == 3
-    assert get(origin, verify=ssl.create_default_context(cafile=AUTHORITY)) == 3
+    assert get(origin, verify=str(authority())) == 3
+    assert get(origin, verify=ssl.create_default_context(cafile=authority())) == 3
     assert get(origin, verify=False) == 3
-    environment.setenv("SSL_CERT_FILE", str(AUTHORITY))
+    environment.setenv("SSL_CERT_FILE", str(authority()))
     assert get(origin) == 3
 
 

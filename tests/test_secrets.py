@@ -24,7 +24,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import leaks
-from faults import AUTHORITY, CASES, FaultServer
+from faults import CASES, FaultServer, authority
 from faults.answers import GOOD, answer, stats
 from faults.script import SWIFT, Case, Hear, Say
 from sitestats import (
@@ -196,7 +196,7 @@ def test_no_failure_shows_a_key(
     options = {**SWIFT, **case.options, "api_key": key, "user_id": user}
     options.pop("scheme", None)
     with leaks.everything_logged() as lines, pytest.raises(SiteStatsError) as caught:
-        get(cls, server[case.name].origin, verify=str(AUTHORITY), **options)
+        get(cls, server[case.name].origin, verify=str(authority()), **options)
     assert not shows(leaks.shown_by(caught.value), key, user)
     # What a server reflects in its own headers is in httpcore's log of those.
     if "reflects" not in case.name:
@@ -357,7 +357,7 @@ def test_no_redirect_carries_a_key(cls: Any) -> None:
         for case in cases:
             origin = server[case.name].origin
             with pytest.raises(SiteStatsError):
-                get(cls, origin, api_key="k" * LONG, verify=str(AUTHORITY))
+                get(cls, origin, api_key="k" * LONG, verify=str(authority()))
             assert server[case.name].tries == 1
         assert server.elsewhere.tries == 0
 

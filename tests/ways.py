@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 
-from faults import AUTHORITY, SWIFT, Case, FaultServer
+from faults import SWIFT, Case, FaultServer, authority
 from sitestats import (
     AsyncClient,
     Client,
@@ -117,7 +117,7 @@ def _options(case: Case, server: FaultServer) -> dict[str, Any]:
         "api_key": API_KEY,
         "user_id": USER_ID,
         "retries": QUICK,
-        "verify": str(AUTHORITY),
+        "verify": str(authority()),
         "proxy": None,
         **SWIFT,
         **case.options,

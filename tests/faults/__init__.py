@@ -9,8 +9,8 @@ It needs nothing but the standard library. Each case has an address of its own::
 from __future__ import annotations
 
 from .cases import CASES
-from .peer import AUTHORITY
+from .certificates import authority
 from .script import SWIFT, Case
 from .server import FaultServer, Place
 
-__all__ = ["AUTHORITY", "CASES", "SWIFT", "Case", "FaultServer", "Place"]
+__all__ = ["CASES", "SWIFT", "Case", "FaultServer", "Place", "authority"]

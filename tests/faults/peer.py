@@ -5,30 +5,17 @@ from __future__ import annotations
 import asyncio
 import re
 import socket
-import ssl
 import struct
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
 from typing import Protocol
 
-CERTIFICATES = Path(__file__).parent / "certificates"
-AUTHORITY = CERTIFICATES / "authority.pem"
-"""What a client has to trust for the good certificate."""
+from .certificates import tls_context
 
 _LENGTH = re.compile(rb"\r\ncontent-length: *([0-9]+)\r\n", re.IGNORECASE)
 
 
 class GoneError(Exception):
     """The client has left, so that the rest of the script has no meaning."""
-
-
-@cache
-def tls_context(certificate: str) -> ssl.SSLContext:
-    """The server's side of TLS with one of the certificates."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(CERTIFICATES / f"{certificate}.pem")
-    return context
 
 
 class Record(Protocol):
