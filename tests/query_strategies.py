@@ -7,9 +7,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from sitestats._fields import FIELDS
 from sitestats._periods import placeholder, zones
 from sitestats._query import StatsQuery
-from sitestats._rules import FIELDS, FILTERS, INTERVALS
+from sitestats._rules import FILTERS, INTERVALS
 
 # What UTF-8 can encode.
 TEXT = st.text(st.characters(codec="utf-8"))

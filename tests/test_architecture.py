@@ -74,7 +74,8 @@ MAY_IMPORT = {
     "_wire": set[str](),
     "_errors": {"_wire"},
     "_hostnames": {"_wording"},
-    "_asked": {"_query", "_rules"},
+    "_fields": set[str](),
+    "_asked": set[str](),
     # What may be asked for, and when again.
     "_flow": {"_wire"},
     "_retry_after": set[str](),

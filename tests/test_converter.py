@@ -12,7 +12,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from answers import answer, entry
-from sitestats import _rules
 from sitestats._converter import (
     structure_added,
     structure_stats,
@@ -26,10 +25,10 @@ from sitestats._entries import (
     PageEntry,
     TimedPageEntry,
 )
+from sitestats._fields import FIELDS
 from sitestats._histogram import Bucket
 from sitestats._json import load_json
 from sitestats._shape import shape
-from sitestats._stats import FIELDS
 
 ALL = shape(FIELDS, events=True)
 UNTIMED = shape(("pageviews", "visitors", "histogram", "pages", "countries"))
@@ -318,7 +317,8 @@ def test_undocumented_entries_of_the_histogram_are_read(
 
 def test_the_names_are_those_of_the_document() -> None:
     """What can be asked for can be read."""
-    assert FIELDS == _rules.FIELDS
+    assert ALL.names == (*FIELDS, "events")
+    assert {*ALL.names} <= ALL.types.keys()
 
 
 def test_websites_are_read_strictly() -> None:

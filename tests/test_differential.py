@@ -36,9 +36,10 @@ from hostile_queries import (
 from query_strategies import queries
 from sitestats import _filters
 from sitestats._errors import InvalidInputError, Problem, QueryError
+from sitestats._fields import FIELDS
 from sitestats._query import StatsQuery
 from sitestats._requests import add_request, jsonp_request, stats_request
-from sitestats._rules import FIELDS, FILTERS, RULES
+from sitestats._rules import FILTERS, RULES
 from sitestats.emulator import Emulator
 from sitestats.emulator._aggregate import Numbers
 from sitestats.emulator._http import RecordedRequest

@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 MOST_LINES = 450
 # Each is one class or few, most of it documentation that is read in one go.
-LONGER = {"_async_client.py": 480, "_query.py": 680}
+LONGER = {"_async_client.py": 480, "_query.py": 570}
 SOURCE = sorted((ROOT / "src").rglob("*.py"))
 CODE = sorted(
     {*ROOT.glob("*.py"), *SOURCE}.union(

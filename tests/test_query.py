@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from query_strategies import TEXT, queries
-from sitestats._asked import Asked, asked
+from sitestats._asked import Asked
 from sitestats._errors import QueryError
+from sitestats._fields import FIELDS, is_field_name
 from sitestats._hostnames import BaseAddress
-from sitestats._query import StatsQuery, is_field_name
-from sitestats._requests import stats_request
-from sitestats._rules import FIELDS
+from sitestats._query import StatsQuery
+from sitestats._requests import asked, stats_request
 
 BASE = "https://stats.example.org"
 # What the service takes may be worth a warning, and is none of these tests' matter.
@@ -325,9 +325,9 @@ def test_an_address_is_read(address: str, query: StatsQuery) -> None:
 def test_an_address_below_a_path_is_read() -> None:
     """The base address tells which part of the path is the service's."""
     query = StatsQuery("example.com").path("/stats/x")
-    for base in (f"{BASE}/root/", BaseAddress.parse(f"{BASE}/root")):
+    for base in (f"{BASE}/analytics/", BaseAddress.parse(f"{BASE}/analytics")):
         assert query.url(base) == (
-            f"{BASE}/root/example.com/stats/x.json?version=6&info=false"
+            f"{BASE}/analytics/example.com/stats/x.json?version=6&info=false"
         )
         assert StatsQuery.from_url(query.url(base), base) == query
     assert StatsQuery.from_url(f"{BASE}:443/a.example", BASE).hostname == "a.example"

@@ -24,9 +24,9 @@ from sitestats._errors import (
     SiteStatsError,
     SiteStatsWarning,
 )
+from sitestats._fields import FIELDS
 from sitestats._query import StatsQuery
 from sitestats._responses import read_added, read_json, read_jsonp, read_websites
-from sitestats._stats import FIELDS
 
 QUERY = StatsQuery("example.com")
 TOTALS = QUERY.fields("pageviews", "visitors")

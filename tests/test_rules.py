@@ -23,6 +23,7 @@ from sitestats import (
     _values,
 )
 from sitestats._errors import InvalidInputError, Problem, QueryError, SiteStatsWarning
+from sitestats._fields import FIELDS
 from sitestats._query import StatsQuery
 from sitestats._requests import add_request, custom_request, jsonp_request
 from sitestats._rules import RULES
@@ -106,8 +107,8 @@ ACCEPTED: dict[str, tuple[Step, dict[str, str | None]]] = {
     "no version": (lambda q: q, {"version": "6"}),
     # fields
     "all fields": (
-        lambda q: q.fields(*reversed(_rules.FIELDS)),
-        {"fields": ",".join(_rules.FIELDS)},
+        lambda q: q.fields(*reversed(FIELDS)),
+        {"fields": ",".join(FIELDS)},
     ),
     "a field twice": (
         lambda q: q.fields("visitors", "visitors"),

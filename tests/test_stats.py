@@ -15,8 +15,9 @@ import pytest
 from answers import answer, entry, read
 from sitestats._asked import Asked
 from sitestats._errors import FieldNotRequestedError, ResponseError
+from sitestats._fields import FIELDS
 from sitestats._query import StatsQuery
-from sitestats._stats import FIELDS, Stats
+from sitestats._stats import Stats
 
 QUERY = StatsQuery("example.com").fields("visitors", "pages", "histogram")
 DATA = answer(

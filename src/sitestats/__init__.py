@@ -35,12 +35,14 @@ from ._errors import (
     WebsiteLockedError,
 )
 from ._fanout import AsyncOutcomes, Outcomes
+from ._fields import FieldName, is_field_name
+from ._filters import Filters
 from ._histogram import HistogramEntry
 from ._models import AddedWebsite, Website
 from ._outcomes import Answered, Failed, Outcome
-from ._query import Filters, StatsQuery, is_field_name
+from ._query import StatsQuery
 from ._retry import RetryPolicy
-from ._rules import FieldName, Interval
+from ._rules import Interval
 from ._stats import Stats
 from .provisioning import (
     Difference,

@@ -13,10 +13,11 @@ from typing import Final, cast
 from urllib.parse import parse_qsl, unquote
 
 from ._errors import Problem, QueryError
+from ._fields import FieldName
 from ._filters import METADATA
 from ._hostnames import BaseAddress
 from ._query import StatsQuery, base_of, with_doubt, with_filters, with_metadata
-from ._rules import FILTERS, FieldName, Interval, broken
+from ._rules import FILTERS, Interval, broken
 from ._wording import shown
 
 _ADDRESS: Final = re.compile(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from abc import ABC, abstractmethod
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -66,7 +67,7 @@ class Options(TypedDict, Generic[TransportT], total=False):
     transport: TransportT | None
 
 
-class BaseClient(Generic[TransportT, SenderT]):
+class BaseClient(ABC, Generic[TransportT, SenderT]):
     """The settings and the sender of a client, without a way to run a flow."""
 
     _settings: Settings
@@ -217,11 +218,13 @@ class BaseClient(Generic[TransportT, SenderT]):
         view._set_up(settings, sender)  # noqa: SLF001 - one of this class
         return view
 
+    @abstractmethod
     def _make_sender(self, settings: Settings, transport: TransportT | None) -> SenderT:
-        raise NotImplementedError
+        """What opens connections by *settings*, or uses *transport*."""
 
+    @abstractmethod
     def _set_up(self, settings: Settings, sender: SenderT) -> None:
-        raise NotImplementedError
+        """Take *settings* and *sender*, and make the parts that use them."""
 
 
 _senders: dict[tuple[type, Settings], Any] = {}

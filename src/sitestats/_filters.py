@@ -9,13 +9,43 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
-from typing import Final, cast
+from typing import Final, TypeAlias, TypedDict, cast
 
 from ._errors import Problem
 from ._periods import utc
 from ._rules import DEVICE_TYPES, FILTERS, Verdict, broken, plain, refused
 from ._values import scalar
 from ._wording import did_you_mean, shown
+
+MetadataValue: TypeAlias = str | bool | int | float | datetime
+"""A value of a metadata filter; a datetime needs a time zone (section 4.3)."""
+
+
+class Filters(TypedDict, total=False):
+    """The filters of the Stats API (section 4.3); None takes one away.
+
+    A ``*`` at the end of a value matches everything that starts so. ``page``
+    and ``pages`` also take one contains search, ``"*…*"``.
+    """
+
+    page: str | None
+    """A single page, such as ``"/contact"``."""
+    pages: str | Iterable[str] | None
+    """One page or several."""
+    country: str | None
+    """A country's code, such as ``"NL"``."""
+    referrer: str | None
+    """A normalised referrer, such as ``"google"``."""
+    utm_source: str | None
+    utm_medium: str | None
+    utm_campaign: str | None
+    utm_content: str | None
+    utm_term: str | None
+    browser_name: str | None
+    os_name: str | None
+    device_type: str | None
+    """``"mobile"``, ``"tablet"``, ``"desktop"`` or ``"tv"``."""
+
 
 METADATA: Final = "metadata."
 """What the parameter of a metadata filter starts with."""

@@ -5,6 +5,7 @@ The work is done in ``analysis``, which is imported when a method is called.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,13 +18,14 @@ if TYPE_CHECKING:
     from .analysis._columns import Column
 
 
-class Framed:
+class Framed(ABC):
     """A result with rows. Without rows a frame has the same columns and types."""
 
     __slots__ = ()
 
+    @abstractmethod
     def _table(self) -> Sequence[Column]:
-        raise NotImplementedError
+        """The columns, also where there are no rows."""
 
     def to_pandas(self) -> pd.DataFrame:
         """A pandas data frame (the extra ``pandas``).

@@ -6,6 +6,7 @@ method is called.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+    from ._fields import FieldName
     from ._outcomes import Failed, Outcome
-    from ._rules import FieldName
     from .analysis._columns import Column
 
 ListName: TypeAlias = "FieldName | Literal['events']"
@@ -32,11 +33,11 @@ class _KeepsFailed:
         return self._failed
 
 
-class FramedOutcomes(_KeepsFailed):
+class FramedOutcomes(_KeepsFailed, ABC):
     """Outcomes that are read to their end to become a frame."""
 
-    def __iter__(self) -> Iterator[Outcome]:
-        raise NotImplementedError
+    @abstractmethod
+    def __iter__(self) -> Iterator[Outcome]: ...
 
     def to_pandas(self, field: ListName | None = None) -> pd.DataFrame:
         """All outcomes that are left as one pandas data frame (the extra ``pandas``).
@@ -111,11 +112,11 @@ class FramedOutcomes(_KeepsFailed):
         return gathering.columns()
 
 
-class AsyncFramedOutcomes(_KeepsFailed):
+class AsyncFramedOutcomes(_KeepsFailed, ABC):
     """Outcomes that are read to their end, asynchronously, to become a frame."""
 
-    def __aiter__(self) -> AsyncIterator[Outcome]:
-        raise NotImplementedError
+    @abstractmethod
+    def __aiter__(self) -> AsyncIterator[Outcome]: ...
 
     async def to_pandas(self, field: ListName | None = None) -> pd.DataFrame:
         """As ``Outcomes.to_pandas``, awaited."""

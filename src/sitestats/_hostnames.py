@@ -161,9 +161,9 @@ class BaseAddress:
     """Where a service is: what every request's path is put behind.
 
     >>> from sitestats._hostnames import BaseAddress
-    >>> base = BaseAddress.parse("https://Stats.example.com/root/")
+    >>> base = BaseAddress.parse("https://Stats.example.com/analytics/")
     >>> str(base), base.origin
-    ('https://stats.example.com/root', ('https', 'stats.example.com', 443))
+    ('https://stats.example.com/analytics', ('https', 'stats.example.com', 443))
     """
 
     scheme: str
@@ -173,7 +173,7 @@ class BaseAddress:
     port: int | None = None
     """As it was given; None means the scheme's own."""
     prefix: str = ""
-    """What comes before every path, without a slash at its end: ``"/root"``."""
+    """What comes before every path, without a slash at its end: ``"/analytics"``."""
 
     @classmethod
     def parse(cls, text: object) -> BaseAddress:

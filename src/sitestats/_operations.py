@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ._against import other_period
-from ._asked import asked
 from ._errors import ConfigurationError, ReadOnlyError, SiteStatsError
 from ._flow import now
 from ._outcomes import Answered, Failed
 from ._requests import (
     add_request,
+    asked,
     custom_request,
     jsonp_request,
     list_request,

@@ -8,13 +8,9 @@ checks its own arguments; ``validate`` checks what spans steps.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from datetime import datetime
+from collections.abc import Mapping
 from typing import (
-    TYPE_CHECKING,
     Final,
-    TypeAlias,
-    TypedDict,
     Unpack,
     cast,
     final,
@@ -23,76 +19,20 @@ from urllib.parse import quote
 
 import attrs
 
-from . import _across, _filters, _periods, _rules, _values
+from . import _across, _filters, _periods, _rules, _sent, _values
 from ._errors import Problem, QueryError
-from ._filters import METADATA
+from ._fields import FieldName
+from ._filters import Filters, MetadataValue
 from ._hostnames import BaseAddress
 from ._periods import Day, StoredDay
-from ._rules import FieldName, Interval
+from ._rules import Interval
 from ._warn import warn
 from ._wire import HttpRequest
 
-if TYPE_CHECKING:
-    from typing_extensions import TypeIs
-
-MetadataValue: TypeAlias = str | bool | int | float | datetime
-"""A value of a metadata filter; a datetime needs a time zone (section 4.3)."""
-
-
-class Filters(TypedDict, total=False):
-    """The filters of the Stats API (section 4.3); None takes one away.
-
-    A ``*`` at the end of a value matches everything that starts so. ``page``
-    and ``pages`` also take one contains search, ``"*…*"``.
-    """
-
-    page: str | None
-    """A single page, such as ``"/contact"``."""
-    pages: str | Iterable[str] | None
-    """One page or several."""
-    country: str | None
-    """A country's code, such as ``"NL"``."""
-    referrer: str | None
-    """A normalised referrer, such as ``"google"``."""
-    utm_source: str | None
-    utm_medium: str | None
-    utm_campaign: str | None
-    utm_content: str | None
-    utm_term: str | None
-    browser_name: str | None
-    os_name: str | None
-    device_type: str | None
-    """``"mobile"``, ``"tablet"``, ``"desktop"`` or ``"tv"``."""
-
-
-# The order of the document's tables; metadata and unknown parameters follow.
-_ORDER: Final[tuple[str, ...]] = (
-    "version",
-    "start",
-    "end",
-    "limit",
-    "timezone",
-    "info",
-    "events",
-    "interval",
-    "fields",
-    *_rules.FILTERS,
-)
-_KNOWN: Final = frozenset(_ORDER)
 _ALWAYS_SENT: Final[Mapping[str, StoredDay]] = {
     "version": str(_rules.LATEST_VERSION),
     "info": "false",
 }
-
-
-def is_field_name(name: object) -> TypeIs[FieldName]:
-    """Whether *name* is one of the fifteen fields (section 4.3).
-
-    >>> from sitestats import is_field_name
-    >>> is_field_name("pageviews"), is_field_name("page_views")
-    (True, False)
-    """
-    return isinstance(name, str) and name in _rules.FIELDS
 
 
 @final
@@ -386,13 +326,13 @@ class StatsQuery:
         >>> [problem.rule for problem in StatsQuery("example.com").problems()]
         ['fields-or-events']
         """
-        period, problems = self._period()
+        sent, problems = _sent.texts(self._values)
         for doubts in self._unjudged.values():
             problems += doubts
         if self._unjudged.keys().isdisjoint(("start", "end")):
-            days = {**self._values, **period}
-            problems += _periods.in_order(days.get("start"), days.get("end"))
-        return (*problems, *_across.across(self._facts(), has_key))
+            problems += _periods.in_order(sent.get("start"), sent.get("end"))
+        facts = _sent.facts(self._values, self._page_path, self._unjudged)
+        return (*problems, *_across.across(facts, has_key))
 
     def validate(self, has_key: bool | None = None) -> None:  # noqa: FBT001 - as above
         """Check the rules that span steps; see ``problems``.
@@ -416,15 +356,10 @@ class StatsQuery:
         >>> StatsQuery("example.com").fields("visitors").params()
         {'version': '6', 'info': 'false', 'fields': 'visitors'}
         """
-        period, problems = self._period()
+        sent, problems = _sent.texts(self._values)
         if problems:
             raise QueryError(problems)
-        values = {**self._values, **period}
-        ordered = [name for name in _ORDER if name in values]
-        if len(ordered) < len(values):
-            # Sorting by the key's kind puts metadata before unknown parameters.
-            ordered += sorted(values.keys() - _KNOWN, key=_metadata_first)
-        return {name: cast("str", values[name]) for name in ordered}
+        return _sent.in_order(sent)
 
     def url(self, base_url: str | BaseAddress) -> str:
         """Return the whole address of the query's data (section 4.3).
@@ -488,9 +423,8 @@ class StatsQuery:
         )
 
     def _key(self) -> tuple[object, ...]:
-        period, _ = self._period()
-        values = {**self._values, **period}
-        return self.hostname, self._page_path, frozenset(values.items())
+        sent, _ = _sent.texts(self._values)
+        return self.hostname, self._page_path, frozenset(sent.items())
 
     def _with(self, changes: Mapping[str, StoredDay | None]) -> StatsQuery:
         values = dict(self._values)
@@ -507,46 +441,6 @@ class StatsQuery:
                 name: doubts for name, doubts in unjudged.items() if name not in changes
             }
         return _make(self.hostname, self._page_path, values, unjudged)
-
-    def _period(self) -> tuple[dict[str, str], list[Problem]]:
-        """The moments as days of the query's zone, and those that can't be."""
-        days: dict[str, str] = {}
-        problems: list[Problem] = []
-        for name in ("start", "end"):
-            value = self._values.get(name)
-            if value is None or isinstance(value, str):
-                continue
-            zone = self._values.get("timezone")
-            assert not isinstance(zone, datetime)
-            text = _periods.in_zone(value, zone, name)
-            if isinstance(text, str):
-                days[name] = text
-            else:
-                problems += text
-        return days, problems
-
-    def _facts(self) -> _across.Facts:
-        def judged(name: str) -> str | None:
-            value = self._values.get(name)
-            assert not isinstance(value, datetime)
-            return None if name in self._unjudged else value
-
-        fields, pages = judged("fields"), judged("pages")
-        return _across.Facts(
-            version=int(judged("version") or _rules.LATEST_VERSION),
-            path=self._page_path,
-            fields=None if fields is None else tuple(fields.split(",")),
-            events=judged("events"),
-            interval=judged("interval"),
-            page=judged("page"),
-            pages=None if pages is None else tuple(pages.split(",")),
-            metadata=tuple(
-                name.removeprefix(METADATA)
-                for name in self._values
-                if name.startswith(METADATA) and name not in self._unjudged
-            ),
-            unjudged=frozenset(self._unjudged),
-        )
 
 
 def _fill(
@@ -597,10 +491,6 @@ def base_of(base_url: str | BaseAddress, where: str) -> BaseAddress:
     except ValueError as error:
         message = str(error).removesuffix(".")
         raise QueryError(_rules.refused("address", message, where)) from None
-
-
-def _metadata_first(name: str) -> tuple[bool, str]:
-    return not name.startswith(METADATA), name
 
 
 def with_filters(query: StatsQuery, filters: Mapping[str, object]) -> StatsQuery:

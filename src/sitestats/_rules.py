@@ -252,29 +252,9 @@ RULES: Final[Mapping[str, Rule]] = {
 Verdict: TypeAlias = str | list[Problem]
 """The text that is sent, or every problem of the value (never an empty list)."""
 
-FieldName: TypeAlias = Literal[
-    "pageviews",
-    "visitors",
-    "histogram",
-    "pages",
-    "countries",
-    "referrers",
-    "utm_sources",
-    "utm_mediums",
-    "utm_campaigns",
-    "utm_contents",
-    "utm_terms",
-    "browser_names",
-    "os_names",
-    "device_types",
-    "seconds_on_page",
-]
-"""A field of the Stats API (section 4.3)."""
-
 Interval: TypeAlias = Literal["hour", "day", "week", "month", "year"]
 """The width of the histogram's buckets (section 4.3)."""
 
-FIELDS: Final[tuple[FieldName, ...]] = get_args(FieldName)
 INTERVALS: Final[tuple[Interval, ...]] = get_args(Interval)
 FILTERS: Final = (
     "page",

@@ -22,8 +22,8 @@ from ._entries import (
     TimedListEntry,
     TimedPageEntry,
 )
+from ._fields import FIELDS, LISTS, TOTALS
 from ._histogram import Bucket
-from ._stats import FIELDS, LISTS, TOTALS
 
 if TYPE_CHECKING:
     import msgspec

@@ -5,6 +5,7 @@ The work is done in ``analysis``, which is imported when a value is shown.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,13 +14,14 @@ if TYPE_CHECKING:
     from .analysis._sheet import Sheet
 
 
-class Shown:
+class Shown(ABC):
     """A value with a few lines to show. Its repr stays as it is."""
 
     __slots__ = ()
 
+    @abstractmethod
     def _sheet(self) -> Sheet:
-        raise NotImplementedError
+        """The table to show."""
 
     def _repr_html_(self) -> str:
         from .analysis._html import of_sheet

@@ -11,6 +11,7 @@ import attrs
 from ._asked import Asked
 from ._entries import Entries, EventCount, ListEntry, PageEntry
 from ._errors import FieldNotRequestedError, ResponseError
+from ._fields import FIELDS
 from ._framed import Framed
 from ._histogram import HistogramEntry
 from ._json import NotJsonError, load_json
@@ -22,24 +23,6 @@ if TYPE_CHECKING:
     from ._query import StatsQuery
     from .analysis._columns import Column
     from .analysis._comparison import Comparison
-
-TOTALS: Final = ("pageviews", "visitors")
-LISTS: Final = (
-    "countries",
-    "referrers",
-    "utm_sources",
-    "utm_mediums",
-    "utm_campaigns",
-    "utm_contents",
-    "utm_terms",
-    "browser_names",
-    "os_names",
-    "device_types",
-)
-"""The lists whose entries are alike; those of pages have a path for a value."""
-
-FIELDS: Final = (*TOTALS, "histogram", "pages", *LISTS, "seconds_on_page")
-"""What a query can ask for, in the document's order (section 2.3)."""
 
 _ENVELOPE: Final = (
     "hostname",

@@ -13,8 +13,8 @@ from numbers import Integral
 from typing import Final
 
 from ._errors import Problem
+from ._fields import FIELDS
 from ._rules import (
-    FIELDS,
     HIGHEST_LIMIT,
     INTERVALS,
     LATEST_VERSION,

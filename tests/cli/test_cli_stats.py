@@ -37,7 +37,7 @@ def test_the_overview_is_for_people(emulator: Emulator, run: Run) -> None:
 def test_every_option_is_a_step_of_the_builder(emulator: Emulator, run: Run) -> None:
     """What is asked is what the builder would ask for the same."""
     done = run(
-        *("url", HOST, "--base-url", "https://stats.example/root"),
+        *("url", HOST, "--base-url", "https://stats.example/analytics"),
         *("--field", "pages,visitors", "--field", "histogram"),
         *("--event", "download", "--event", "feed_read"),
         *("--start", "2026-01-01", "--end", "today-1d"),
@@ -60,7 +60,7 @@ def test_every_option_is_a_step_of_the_builder(emulator: Emulator, run: Run) -> 
         .extra_param("new", "x&y")
     )
     assert done.code == 0, done.err
-    assert done.out == query.url("https://stats.example/root") + "\n"
+    assert done.out == query.url("https://stats.example/analytics") + "\n"
     assert emulator.requests == ()
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from faults.answers import FRAME, STATS
 from faults.bodies import HTML
+from sitestats._fields import LISTS
 
 FOUND = Path(__file__).parent / "found"
 """Inputs that broke something once, as regression tests."""
@@ -52,21 +53,7 @@ EVERYTHING: dict[str, Any] = {
     ],
     "pages": _entries("/", "/blog/ünïcode", "/\ud800"),
     "events": [{"name": "signup", "total": 3}, {"name": "purchase", "total": 0}],
-    **{
-        name: _entries("a", "b")
-        for name in (
-            "countries",
-            "referrers",
-            "utm_sources",
-            "utm_mediums",
-            "utm_campaigns",
-            "utm_contents",
-            "utm_terms",
-            "browser_names",
-            "os_names",
-            "device_types",
-        )
-    },
+    **{name: _entries("a", "b") for name in LISTS},
 }
 _HOURS = [
     {"date": "2024-03-31", "hour": hour, "pageviews": 1, "visitors": 1}

@@ -10,11 +10,12 @@ from typing import Any
 from unittest.mock import patch
 
 from sitestats import SiteStatsError, Stats, StatsQuery
-from sitestats._asked import asked
 from sitestats._entries import Entries
+from sitestats._fields import FIELDS
 from sitestats._inflate import Body, CorruptError, TooLargeError
 from sitestats._requests import (
     add_request,
+    asked,
     custom_request,
     jsonp_request,
     list_request,
@@ -28,7 +29,6 @@ from sitestats._responses import (
     read_websites,
 )
 from sitestats._shape import Shape
-from sitestats._stats import FIELDS
 from sitestats._wire import HttpResponse
 
 from .inputs import Input

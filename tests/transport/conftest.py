@@ -19,6 +19,7 @@ def way(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(autouse=True)
 def nothing_left_behind() -> Iterator[None]:
     """A test that closes its sender leaves no thread."""
+    before = {*threading.enumerate()}
     yield
-    left = [thread.name for thread in threading.enumerate()]
+    left = [thread.name for thread in {*threading.enumerate()} - before]
     assert "sitestats-watchdog" not in left

@@ -103,9 +103,9 @@ def test_a_post_without_a_body_says_so(way: str) -> None:
 
 def test_the_prefix_of_the_base_address_stays(way: str) -> None:
     """A service below a path is asked below that path."""
-    with serve(polite) as server, sending(way, f"{server.address}/root") as sender:
+    with serve(polite) as server, sending(way, f"{server.address}/api") as sender:
         sender.send(GET)
-    assert server.requests[0].startswith(b"GET /root/example.com.json HTTP/1.1\r\n")
+    assert server.requests[0].startswith(b"GET /api/example.com.json HTTP/1.1\r\n")
 
 
 class Recorder(httpx.BaseTransport):
@@ -145,7 +145,7 @@ def test_no_path_leads_away(path: str) -> None:
 def test_every_request_goes_to_the_base_origin(text: str, start: str) -> None:
     """Whatever the path is, the key goes to the one origin or nowhere."""
     recorder = Recorder()
-    sender = Sender(settings_for("https://stats.example:8443/root"), recorder)
+    sender = Sender(settings_for("https://stats.example:8443/analytics"), recorder)
     request = HttpRequest("GET", start + text, credentials=Credentials.KEY)
     try:
         sender.send(request, until=1e9, timeout=1)

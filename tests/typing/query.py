@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 from typing import assert_type
 
-from sitestats._query import Filters, StatsQuery, is_field_name
-from sitestats._rules import FieldName
+from sitestats._fields import FieldName, is_field_name
+from sitestats._filters import Filters
+from sitestats._query import StatsQuery
 
 
 def every_step(query: StatsQuery) -> None:

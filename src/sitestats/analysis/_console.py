@@ -16,6 +16,7 @@ from rich.text import Text
 from ._columns import TOTALS
 from ._plain import plain
 from ._words import (
+    MOST_ROWS,
     NO_ENTRIES,
     NOT_OVER,
     about,
@@ -35,9 +36,6 @@ if TYPE_CHECKING:
     from ._changes import Change, Changes
     from ._comparison import Comparison
     from ._sheet import Sheet
-
-MOST_ROWS: Final = 10
-"""Rows of a table before it is shortened."""
 
 _EMPTY: Final = f"  {NO_ENTRIES}"
 _MOST_BARS: Final = 40

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ._columns import TOTALS
 from ._plain import encodable
 from ._words import (
+    MOST_ROWS,
     NO_ENTRIES,
     NOT_OVER,
     about,
@@ -36,9 +37,6 @@ if TYPE_CHECKING:
     from ._changes import Changes
     from ._comparison import Comparison
     from ._sheet import Sheet
-
-MOST_ROWS: Final = 10
-"""Rows of a table before it is shortened."""
 
 _STYLE: Final = """
 .sitestats{font:13px/1.45 system-ui,sans-serif;max-width:46rem;color:inherit}

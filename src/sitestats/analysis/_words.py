@@ -10,6 +10,9 @@ from ._periods import days_of
 if TYPE_CHECKING:
     from sitestats._stats import Stats
 
+MOST_ROWS: Final = 10
+"""Rows of a table before it is shortened."""
+
 NOTHING: Final = "\N{EN DASH}"
 NO_ENTRIES: Final = "nothing in this period"
 NOT_OVER: Final = "not over yet"

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar, cast
 import click
 
 from sitestats import Problem, QueryError, StatsQuery, _periods, _rules
+from sitestats._fields import FIELDS
 
 from ._completion import one_of
 
@@ -31,7 +32,7 @@ _OPTIONS = (
         "fields",
         multiple=True,
         metavar="NAME",
-        shell_complete=one_of(lambda: _rules.FIELDS),
+        shell_complete=one_of(lambda: FIELDS),
         help="What to ask for, such as pageviews or pages; may be repeated, or "
         f"given with commas. Left out: {', '.join(OVERVIEW)}.",
     ),

@@ -1,0 +1,45 @@
+"""The fields that a query can ask for and an answer then has (sections 2.3, 4.3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+FieldName: TypeAlias = Literal[
+    "pageviews",
+    "visitors",
+    "histogram",
+    "pages",
+    "countries",
+    "referrers",
+    "utm_sources",
+    "utm_mediums",
+    "utm_campaigns",
+    "utm_contents",
+    "utm_terms",
+    "browser_names",
+    "os_names",
+    "device_types",
+    "seconds_on_page",
+]
+"""A field of the Stats API (section 4.3)."""
+
+FIELDS: Final[tuple[FieldName, ...]] = get_args(FieldName)
+"""All fifteen, in the document's order."""
+
+TOTALS: Final = ("pageviews", "visitors")
+_ALONE: Final = (*TOTALS, "histogram", "pages", "seconds_on_page")
+LISTS: Final[tuple[str, ...]] = tuple(name for name in FIELDS if name not in _ALONE)
+"""The lists whose entries are alike; those of pages have a path for a value."""
+
+
+def is_field_name(name: object) -> TypeIs[FieldName]:
+    """Whether *name* is one of the fifteen fields (section 4.3).
+
+    >>> from sitestats import is_field_name
+    >>> is_field_name("pageviews"), is_field_name("page_views")
+    (True, False)
+    """
+    return isinstance(name, str) and name in FIELDS
