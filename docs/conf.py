@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from importlib.metadata import version as installed_version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
+from sphinx.util.docutils import SphinxDirective
 
 import sitestats
 
 if TYPE_CHECKING:
+    from docutils import nodes
     from sphinx.application import Sphinx
+
+SOURCE = Path(__file__).parent.parent / "src" / "sitestats"
 
 project = "sitestats"
 author = "The sitestats developers"
@@ -114,8 +120,33 @@ def break_names(
         )
 
 
+class ModuleTable(SphinxDirective):
+    """``{modules}``: each module of the package with its docstring's first sentence."""
+
+    def run(self) -> list[nodes.Node]:
+        """Parse a Markdown table, as if the page held it."""
+        paths = sorted(SOURCE.rglob("*.py"), key=lambda path: (path.parent, path.name))
+        rows = [
+            f"| `{path.relative_to(SOURCE).as_posix()}` | {first_sentence(path)} |"
+            for path in paths
+            if path.read_text("utf-8")
+        ]
+        for path in paths:
+            self.env.note_dependency(str(path))
+        lines = ["| Module | What it does |", "| --- | --- |", *rows]
+        return self.parse_text_to_nodes("\n".join(lines))
+
+
+def first_sentence(module: Path) -> str:
+    """The first sentence of a module's docstring, as Markdown on one line."""
+    text = ast.get_docstring(ast.parse(module.read_text("utf-8"))) or ""
+    paragraph = " ".join(text.partition("\n\n")[0].split()).replace("``", "`")
+    return re.split(r"(?<=\.) (?=[A-Z])", paragraph)[0]
+
+
 def setup(app: Sphinx) -> None:
     """Connect what is above; *keep_colons* before Napoleon, which comes at 500."""
     app.connect("autodoc-process-signature", show_signature)
     app.connect("autodoc-process-docstring", keep_colons, priority=100)
     app.connect("html-page-context", break_names)
+    app.add_directive("modules", ModuleTable)

@@ -16,13 +16,7 @@ from typing import Any
 
 from fastapi import FastAPI, HTTPException, Request
 
-from sitestats import (
-    AsyncClient,
-    QueryError,
-    ServiceError,
-    StatsQuery,
-    TransportError,
-)
+from sitestats import AsyncClient, QueryError, ServiceError, StatsQuery, TransportError
 
 
 @asynccontextmanager

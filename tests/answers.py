@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from sitestats._asked import asked
 from sitestats._query import StatsQuery
-from sitestats._requests import asked, stats_request
+from sitestats._requests import stats_request
 from sitestats._responses import read_stats
 from sitestats._stats import Stats
 from sitestats._wire import HttpRequest, HttpResponse

@@ -42,13 +42,10 @@ SHELL = {
 
 MAY_DO_IO = SHELL | {
     "_call",
-    "_gate",
     "_httpx",
     "_pool",
-    "_proxies",
     "_settings",
     "_slot",
-    "_stop",
     "_tls",
     "_watchdog",
 }
@@ -75,22 +72,18 @@ MAY_IMPORT = {
     "_errors": {"_wire"},
     "_hostnames": {"_wording"},
     "_fields": set[str](),
-    "_asked": set[str](),
+    "_asked": {"_fields", "_query", "_rules"},
     # What may be asked for, and when again.
     "_flow": {"_wire"},
-    "_retry_after": set[str](),
-    "_pause": {"_errors", "_flow", "_wire"},
-    "_retry": {"_errors", "_flow", "_pause", "_retry_after", "_wire"},
+    "_retry": {"_errors", "_flow", "_settings", "_wire"},
     # What many at once have in common.
-    "_outcomes": {"_shown", "analysis._html", "analysis._sheet"},
+    "_outcomes": {"_framed", "analysis._columns", "analysis._html"},
     "_progress": {"_errors", "_wording"},
     "_ledger": {"_errors", "_progress", "_query", "_settings", "_wording"},
     # What carries it.
-    "_gate": set[str](),
-    "_stop": {"_gate"},
-    "_pool": {"_errors", "_gate"},
-    "_proxies": {"_hostnames"},
-    "_settings": {"_errors", "_hostnames", "_proxies", "_retry"},
+    "_watchdog": set[str](),
+    "_pool": {"_errors", "_watchdog"},
+    "_settings": {"_errors", "_hostnames"},
 }
 """The lowest layers: each module, and which of the package's own it may import."""
 

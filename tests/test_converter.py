@@ -12,11 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from answers import answer, entry
-from sitestats._converter import (
-    structure_added,
-    structure_stats,
-    structure_websites,
-)
+from sitestats._converter import structure_added, structure_stats, structure_websites
 from sitestats._entries import (
     IncompleteListEntry,
     IncompletePageEntry,

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from sitestats._errors import RateLimitedError
 from sitestats._flow import Moment, Note, Now, Send, Sleep
-from sitestats._pause import Pauses, hold, is_contains_search
-from sitestats._retry import RetryPolicy, send_with_retries
+from sitestats._retry import Pauses, hold, is_contains_search, send_with_retries
+from sitestats._settings import RetryPolicy
 from sitestats._wire import HttpRequest, HttpResponse
 
 if TYPE_CHECKING:

@@ -13,9 +13,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-MOST_LINES = 450
-# Each is one class or few, most of it documentation that is read in one go.
-LONGER = {"_async_client.py": 480, "_query.py": 570}
 SOURCE = sorted((ROOT / "src").rglob("*.py"))
 CODE = sorted(
     {*ROOT.glob("*.py"), *SOURCE}.union(
@@ -98,17 +95,6 @@ def test_version_is_the_same_everywhere() -> None:
     newest = re.search(r"^## (\S+)", changelog, re.MULTILINE)
     assert newest
     assert newest[1] == project["version"]
-
-
-def test_modules_can_be_read_in_one_sitting() -> None:
-    """No module of the package is longer than 450 lines, but for the builder."""
-    lengths = {path: len(path.read_text("utf-8").splitlines()) for path in SOURCE}
-    assert len(lengths) >= 5
-    assert {
-        path: length
-        for path, length in lengths.items()
-        if length > LONGER.get(path.name, MOST_LINES)
-    } == {}
 
 
 def test_every_silenced_warning_has_its_reason() -> None:

@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from query_strategies import TEXT, queries
-from sitestats._asked import Asked
+from sitestats._asked import Asked, asked
 from sitestats._errors import QueryError
 from sitestats._fields import FIELDS, is_field_name
 from sitestats._hostnames import BaseAddress
 from sitestats._query import StatsQuery
-from sitestats._requests import asked, stats_request
+from sitestats._requests import stats_request
 
 BASE = "https://stats.example.org"
 # What the service takes may be worth a warning, and is none of these tests' matter.

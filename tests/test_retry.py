@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from sitestats._errors import ConfigurationError, ConnectionFailedError
 from sitestats._flow import Moment, Note, Now, Send, Sleep
-from sitestats._retry import Retrying, RetryPolicy, send_with_retries
+from sitestats._retry import Retrying, send_with_retries
+from sitestats._settings import RetryPolicy
 from sitestats._wire import HttpRequest, HttpResponse
 
 if TYPE_CHECKING:

@@ -11,14 +11,7 @@ from typing import Any
 import anyio
 
 from faults import SWIFT, Case, FaultServer, authority
-from sitestats import (
-    AsyncClient,
-    Client,
-    NotFoundError,
-    RetryPolicy,
-    Stats,
-    StatsQuery,
-)
+from sitestats import AsyncClient, Client, NotFoundError, RetryPolicy, Stats, StatsQuery
 
 WAYS = ("blocking", "asyncio", "trio")
 API_KEY = "sa_api_key_0123456789abcdefghijklmn"

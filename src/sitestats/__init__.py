@@ -41,8 +41,8 @@ from ._histogram import HistogramEntry
 from ._models import AddedWebsite, Website
 from ._outcomes import Answered, Failed, Outcome
 from ._query import StatsQuery
-from ._retry import RetryPolicy
 from ._rules import Interval
+from ._settings import RetryPolicy
 from ._stats import Stats
 from .provisioning import (
     Difference,

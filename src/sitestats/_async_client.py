@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from . import _operations as operations
+from sitestats import _operations as operations
+
 from ._base_client import BaseClient
 from ._fanout import AsyncOutcomes
 from ._performer import AsyncPerformer
@@ -21,15 +22,16 @@ if TYPE_CHECKING:
 
     import httpx
 
-    from ._against import Against
+    from sitestats.analysis._comparison import Comparison
+
     from ._httpx import AsyncSender
     from ._json import JsonValue
     from ._models import AddedWebsite, Website
+    from ._operations import Against
     from ._progress import Progress
     from ._query import StatsQuery
     from ._settings import Settings
     from ._stats import Stats
-    from .analysis._comparison import Comparison
     from .provisioning import ProvisioningPlan, ProvisioningReport, WebsiteSpec
 
 
@@ -139,8 +141,8 @@ class AsyncWebsites:
             1 website: 1 to add, 0 present, 0 differing
             to add     new.example  UTC, private
         """
-        from .provisioning._plan import plan_websites
-        from .provisioning._specs import as_specs
+        from sitestats.provisioning._plan import plan_websites
+        from sitestats.provisioning._specs import as_specs
 
         wanted = as_specs(specs)
         return plan_websites(wanted, await self.list())
@@ -196,11 +198,11 @@ class AsyncWebsites:
             added      b.example
             added      c.example
         """
+        from sitestats.provisioning._ensure import ensure_websites
+        from sitestats.provisioning._journal import Watch, open_journal
+        from sitestats.provisioning._specs import as_specs
+
         from ._progress import showing
-        from .provisioning._ensure import ensure_websites
-        from .provisioning._journal import open_journal
-        from .provisioning._specs import as_specs
-        from .provisioning._watch import Watch
 
         wanted, settings = as_specs(specs), self._performer.settings
         with (

@@ -36,7 +36,7 @@ from ._settings import (
 if TYPE_CHECKING:
     import ssl
 
-    from ._retry import RetryPolicy
+    from ._settings import RetryPolicy
 
 TransportT = TypeVar("TransportT")
 

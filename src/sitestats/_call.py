@@ -13,18 +13,14 @@ from ._errors import (
     ResponseError,
     ResponseTooLargeError,
 )
+from ._headers import body_without_secrets, headers_without_secrets, without_secrets
 from ._inflate import Body, CorruptError, TooLargeError
 from ._pool import Turn
-from ._scrub import (
-    body_without_secrets,
-    headers_without_secrets,
-    without_secrets,
-)
 from ._settings import Secret, Settings
 from ._wire import HttpRequest, HttpResponse
 
 if TYPE_CHECKING:
-    from ._stop import Stop
+    from ._watchdog import Stop
 
 _WITHOUT_BODY: Final = {204, 304}
 """With these a length is that of a body that would come with another status."""

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from rich.console import Console, ConsoleOptions, RenderResult
 
+    from sitestats.analysis._columns import Column
+
     from ._json import JsonValue
-    from .analysis._columns import Column
 
 _SHOWN: Final = 3
 """How many entries the repr of a container shows."""
@@ -313,7 +314,7 @@ class Entries(Framed, Generic[EntryT_co]):
         return [entry.get(name) for entry in self._items]
 
     def _table(self) -> Sequence[Column]:
-        from .analysis._columns import columns_of_entries
+        from sitestats.analysis._columns import columns_of_entries
 
         return columns_of_entries(self)
 
@@ -336,13 +337,13 @@ class Entries(Framed, Generic[EntryT_co]):
         >>> len(axes.patches)
         14
         """
-        from .analysis._plots import plot
+        from sitestats.analysis._plots import plot
 
         axes: Axes = plot(self, ax)
         return axes
 
     def _repr_html_(self) -> str:
-        from .analysis._html import of_entries
+        from sitestats.analysis._html import of_entries
 
         return of_entries(self)
 
@@ -384,7 +385,7 @@ class Entries(Framed, Generic[EntryT_co]):
     def __rich_console__(
         self, console: Console, options: ConsoleOptions
     ) -> RenderResult:
-        from .analysis._console import of_entries
+        from sitestats.analysis._console import of_entries
 
         return of_entries(self, options)
 

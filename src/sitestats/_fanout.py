@@ -24,11 +24,12 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeGuard
 import anyio
 from anyio.lowlevel import checkpoint
 
-from . import _operations as operations
+from sitestats import _operations as operations
+
 from ._framed_many import AsyncFramedOutcomes, FramedOutcomes
 from ._ledger import END, Job, Ledger
-from ._pause import Pauses
-from ._stop import Stop, StoppedError
+from ._retry import Pauses
+from ._watchdog import Stop, StoppedError
 
 if TYPE_CHECKING:
     from types import TracebackType

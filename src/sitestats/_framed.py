@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+    from rich.console import Console, ConsoleOptions, RenderResult
 
-    from .analysis._columns import Column
+    from sitestats.analysis._columns import Column, Sheet
 
 
 class Framed(ABC):
@@ -43,7 +44,7 @@ class Framed(ABC):
         1    DE        108        78
         2    FR         83        55
         """
-        from .analysis._frames import to_pandas
+        from sitestats.analysis._frames import to_pandas
 
         return to_pandas(self._table())
 
@@ -60,7 +61,7 @@ class Framed(ABC):
         >>> client.stats.get(query.last(days=30)).countries.to_polars().columns
         ['value', 'pageviews', 'visitors']
         """
-        from .analysis._frames import to_polars
+        from sitestats.analysis._frames import to_polars
 
         return to_polars(self._table())
 
@@ -74,7 +75,7 @@ class Framed(ABC):
         >>> client.stats.get(query.last(days=30)).countries.to_arrow().num_rows
         3
         """
-        from .analysis._frames import to_arrow
+        from sitestats.analysis._frames import to_arrow
 
         return to_arrow(self._table())
 
@@ -94,6 +95,31 @@ class Framed(ABC):
         >>> duckdb.sql("SELECT max(pageviews) FROM countries").fetchall()
         [(535,)]
         """
-        from .analysis._frames import to_stream
+        from sitestats.analysis._frames import to_stream
 
         return to_stream(self._table(), requested_schema)
+
+
+# --- notebooks and terminals ------------------------------------------------------
+
+
+class Shown(ABC):
+    """A value with a few lines to show. Its repr stays as it is."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def _sheet(self) -> Sheet:
+        """The table to show."""
+
+    def _repr_html_(self) -> str:
+        from sitestats.analysis._html import of_sheet
+
+        return of_sheet(self._sheet())
+
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> RenderResult:
+        from sitestats.analysis._console import of_sheet
+
+        return of_sheet(self._sheet())

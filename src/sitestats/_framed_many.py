@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+    from sitestats.analysis._columns import Column
+
     from ._fields import FieldName
     from ._outcomes import Failed, Outcome
-    from .analysis._columns import Column
 
 ListName: TypeAlias = "FieldName | Literal['events']"
 
@@ -73,7 +74,7 @@ class FramedOutcomes(_KeepsFailed, ABC):
         2  blog.semicomplete.com    US        222
         3  blog.semicomplete.com    DE         29
         """
-        from .analysis._frames import load, to_pandas
+        from sitestats.analysis._frames import load, to_pandas
 
         load("pandas", extra="pandas")
         return to_pandas(self._columns(field))
@@ -85,7 +86,7 @@ class FramedOutcomes(_KeepsFailed, ABC):
             MissingExtraError: polars is not installed; nothing was sent.
             FieldNotRequestedError: See ``to_pandas``.
         """
-        from .analysis._frames import load, to_polars
+        from sitestats.analysis._frames import load, to_polars
 
         load("polars", extra="polars")
         return to_polars(self._columns(field))
@@ -97,13 +98,13 @@ class FramedOutcomes(_KeepsFailed, ABC):
             MissingExtraError: pyarrow is not installed; nothing was sent.
             FieldNotRequestedError: See ``to_pandas``.
         """
-        from .analysis._frames import load, to_arrow
+        from sitestats.analysis._frames import load, to_arrow
 
         load("pyarrow", extra="arrow")
         return to_arrow(self._columns(field))
 
     def _columns(self, field: str | None) -> list[Column]:
-        from .analysis._many import Gathering
+        from sitestats.analysis._many import Gathering
 
         gathering = Gathering(field)
         for outcome in self:
@@ -120,27 +121,27 @@ class AsyncFramedOutcomes(_KeepsFailed, ABC):
 
     async def to_pandas(self, field: ListName | None = None) -> pd.DataFrame:
         """As ``Outcomes.to_pandas``, awaited."""
-        from .analysis._frames import load, to_pandas
+        from sitestats.analysis._frames import load, to_pandas
 
         load("pandas", extra="pandas")
         return to_pandas(await self._columns(field))
 
     async def to_polars(self, field: ListName | None = None) -> pl.DataFrame:
         """As ``Outcomes.to_polars``, awaited."""
-        from .analysis._frames import load, to_polars
+        from sitestats.analysis._frames import load, to_polars
 
         load("polars", extra="polars")
         return to_polars(await self._columns(field))
 
     async def to_arrow(self, field: ListName | None = None) -> pa.Table:
         """As ``Outcomes.to_arrow``, awaited."""
-        from .analysis._frames import load, to_arrow
+        from sitestats.analysis._frames import load, to_arrow
 
         load("pyarrow", extra="arrow")
         return to_arrow(await self._columns(field))
 
     async def _columns(self, field: str | None) -> list[Column]:
-        from .analysis._many import Gathering
+        from sitestats.analysis._many import Gathering
 
         gathering = Gathering(field)
         async for outcome in self:

@@ -24,15 +24,13 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio
 import httpx
 
-from ._awaited import Awaited
 from ._call import Call, OverdueError
 from ._errors import ConfigurationError, SiteStatsError
 from ._headers import incoming_headers, outgoing_headers
 from ._inflate import CorruptError, TooLargeError
-from ._joined import joined
+from ._joined import Awaited, has_surplus, joined
 from ._pool import AsyncPool, NoTurnError, Pool
 from ._slot import AsyncSlot, Slot
-from ._surplus import has_surplus
 from ._tls import trusting
 from ._watchdog import Watchdog
 from ._wire import HttpRequest, HttpResponse
@@ -41,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from ._settings import Settings
-    from ._stop import Stop
+    from ._watchdog import Stop
 
 IDLE_SECONDS: Final = 30.0
 """How long an unused connection is kept. Servers keep theirs for 5 to 75 seconds,

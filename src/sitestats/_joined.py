@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import copy
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 if TYPE_CHECKING:
     import httpx
+
 
 _CHARACTERS: Final = r"[A-Za-z0-9\-._~!$&()*+,;=:@/]*"
 _ENCODED: Final = rf"{_CHARACTERS}(?:%[0-9A-Fa-f]{{2}}{_CHARACTERS})*"
@@ -42,3 +44,48 @@ def joined(base: httpx.URL, path: str, target: str) -> httpx.URL | None:
     whole = parts._replace(path=f"{path}/{plain[1]}", query=plain[2])
     object.__setattr__(url, "_uri_reference", whole)
     return url
+
+
+# --- leftover bytes ---------------------------------------------------------------
+
+
+def has_surplus(transport: object) -> bool:
+    """Whether the connection of *transport* holds bytes that nobody asked for.
+
+    httpx has no way to ask for them, so this looks inside. Where it finds
+    something else than it knows, it finds nothing.
+    """
+    pool = getattr(transport, "_pool", None)
+    for connection in getattr(pool, "connections", ()):
+        # Through a proxy there is a connection within the connection.
+        inner: Any = connection
+        while inner is not None:
+            state = getattr(inner, "_h11_state", None)
+            if state is not None and state.trailing_data[0]:
+                return True
+            inner = getattr(inner, "_connection", None)
+    return False
+
+
+# --- bodies -----------------------------------------------------------------------
+
+
+T = TypeVar("T")
+
+
+class Awaited(Generic[T]):
+    """What *pieces* gives, to be awaited.
+
+    It is no asynchronous generator: trio warns of one that is left in its middle.
+    """
+
+    def __init__(self, pieces: Iterator[T]) -> None:
+        self._pieces = pieces
+
+    def __aiter__(self) -> Awaited[T]:
+        return self
+
+    async def __anext__(self) -> T:
+        for piece in self._pieces:
+            return piece
+        raise StopAsyncIteration

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import attrs
 
 from ._errors import Problem
+from ._framed import Shown
 from ._json import JsonValue
-from ._shown import Shown
 
 if TYPE_CHECKING:
-    from .analysis._sheet import Sheet
+    from sitestats.analysis._columns import Sheet
 
 
 def _no_extra() -> Mapping[str, JsonValue]:
@@ -58,7 +58,7 @@ class WebsiteList(tuple[Website, ...], Shown):
     __slots__ = ()
 
     def _sheet(self) -> Sheet:
-        from .analysis._sheet import Sheet
+        from sitestats.analysis._columns import Sheet
 
         rows = [
             (
@@ -101,7 +101,7 @@ class AddedWebsite(Shown):
 
 
 def _named_values(website: Website | AddedWebsite) -> Sheet:
-    from .analysis._sheet import Sheet
+    from sitestats.analysis._columns import Sheet
 
     values = attrs.asdict(website, recurse=False)
     differences = values.pop("differences", ())

@@ -2,44 +2,46 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from ._against import other_period
-from ._errors import ConfigurationError, ReadOnlyError, SiteStatsError
+from ._asked import asked
+from ._errors import (
+    ConfigurationError,
+    Problem,
+    QueryError,
+    ReadOnlyError,
+    SiteStatsError,
+)
 from ._flow import now
 from ._outcomes import Answered, Failed
+from ._periods import previous_period, previous_year
+from ._query import StatsQuery
 from ._requests import (
     add_request,
-    asked,
     custom_request,
     jsonp_request,
     list_request,
     stats_request,
 )
-from ._responses import (
-    read_added,
-    read_json,
-    read_jsonp,
-    read_stats,
-    read_websites,
-)
+from ._responses import read_added, read_json, read_jsonp, read_stats, read_websites
 from ._retry import send_with_retries
 from ._wire import Credentials
+from ._wording import did_you_mean, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ._against import Against
+    from sitestats.analysis._comparison import Comparison
+
     from ._flow import Flow
     from ._json import JsonValue
     from ._models import AddedWebsite, Website
     from ._outcomes import Outcome
-    from ._pause import Pauses
-    from ._query import StatsQuery
+    from ._periods import Day
+    from ._retry import Pauses
     from ._settings import Settings
     from ._stats import Stats
     from ._wire import HttpRequest, HttpResponse
-    from .analysis._comparison import Comparison
 
 
 def list_websites(settings: Settings) -> Flow[tuple[Website, ...]]:
@@ -164,3 +166,42 @@ def _how_to_give_credentials(settings: Settings) -> str:
         "SITESTATS_API_KEY and SITESTATS_USER_ID; with a base address that does not "
         "come from the environment, use Client.from_env(base_url=…) to send them there"
     )
+
+
+# --- the other period of a comparison ---------------------------------------------
+
+
+Against: TypeAlias = (
+    "Literal['previous_period', 'previous_year'] | tuple[Day, Day] | StatsQuery"
+)
+"""A period by its relation to another, by its days, or as a whole query."""
+
+_RELATIONS = {"previous_period": previous_period, "previous_year": previous_year}
+
+
+def other_period(query: StatsQuery, against: Against) -> StatsQuery:
+    """*query* for the period *against*.
+
+    Raises:
+        QueryError: *against* is none of what it can be, or the period of *query*
+            is not known: it has none, or is from a date to a placeholder.
+
+    >>> query = StatsQuery("example.com").last(days=7)
+    >>> other_period(query, "previous_period").params()["start"]
+    'today-14d'
+    """
+    given: object = against
+    if isinstance(against, StatsQuery):
+        return against
+    if isinstance(given, tuple) and len(against) == 2:  # noqa: PLR2004 - a pair
+        return query.between(*against)
+    relation = _RELATIONS.get(given) if isinstance(given, str) else None
+    if relation is None:
+        hint = did_you_mean(given, _RELATIONS) if isinstance(given, str) else ""
+        message = (
+            "against is 'previous_period', 'previous_year', a pair of days, or a "
+            f"query, not {shown(given)}{hint}"
+        )
+        raise QueryError([Problem(message, where="against")])
+    params = query.params()
+    return query.between(*relation(params.get("start"), params.get("end")))

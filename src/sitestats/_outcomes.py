@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 import attrs
 
-from ._shown import Shown
+from ._framed import Shown
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
+    from sitestats.analysis._columns import Sheet
+
     from ._errors import SiteStatsError
     from ._query import StatsQuery
     from ._stats import Stats
-    from .analysis._sheet import Sheet
 
 
 @attrs.frozen
@@ -47,7 +48,7 @@ class Answered:
         return self.stats
 
     def _repr_html_(self) -> str:
-        from .analysis._html import of_stats
+        from sitestats.analysis._html import of_stats
 
         return of_stats(self.stats)
 
@@ -86,7 +87,7 @@ class Failed(Shown):
         raise self.error
 
     def _sheet(self) -> Sheet:
-        from .analysis._sheet import Sheet
+        from sitestats.analysis._columns import Sheet
 
         why = f"{type(self.error).__name__}: {self.error}"
         return Sheet(self.query.hostname, ("",), [(why,)], "no answer")

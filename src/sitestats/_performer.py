@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ._flow import Flow, Outcome, Step
     from ._httpx import AsyncSender, Sender
     from ._settings import Settings
-    from ._stop import Stop
+    from ._watchdog import Stop
 
 T = TypeVar("T")
 Observer: TypeAlias = "Callable[[object], None]"

@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 import anyio
 
 from ._errors import ClientClosedError
-from ._gate import ThreadGate
+from ._watchdog import ThreadGate
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
 
-    from ._stop import Stop
+    from ._watchdog import Stop
 
 T = TypeVar("T")
 R = TypeVar("R")

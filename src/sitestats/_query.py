@@ -19,14 +19,14 @@ from urllib.parse import quote
 
 import attrs
 
-from . import _across, _filters, _periods, _rules, _sent, _values
-from ._errors import Problem, QueryError
+from sitestats import _across, _filters, _periods, _rules, _values
+
+from ._errors import Problem, QueryError, warn
 from ._fields import FieldName
 from ._filters import Filters, MetadataValue
 from ._hostnames import BaseAddress
 from ._periods import Day, StoredDay
 from ._rules import Interval
-from ._warn import warn
 from ._wire import HttpRequest
 
 _ALWAYS_SENT: Final[Mapping[str, StoredDay]] = {
@@ -326,12 +326,12 @@ class StatsQuery:
         >>> [problem.rule for problem in StatsQuery("example.com").problems()]
         ['fields-or-events']
         """
-        sent, problems = _sent.texts(self._values)
+        sent, problems = _across.texts(self._values)
         for doubts in self._unjudged.values():
             problems += doubts
         if self._unjudged.keys().isdisjoint(("start", "end")):
             problems += _periods.in_order(sent.get("start"), sent.get("end"))
-        facts = _sent.facts(self._values, self._page_path, self._unjudged)
+        facts = _across.facts(self._values, self._page_path, self._unjudged)
         return (*problems, *_across.across(facts, has_key))
 
     def validate(self, has_key: bool | None = None) -> None:  # noqa: FBT001 - as above
@@ -356,10 +356,10 @@ class StatsQuery:
         >>> StatsQuery("example.com").fields("visitors").params()
         {'version': '6', 'info': 'false', 'fields': 'visitors'}
         """
-        sent, problems = _sent.texts(self._values)
+        sent, problems = _across.texts(self._values)
         if problems:
             raise QueryError(problems)
-        return _sent.in_order(sent)
+        return _across.in_order(sent)
 
     def url(self, base_url: str | BaseAddress) -> str:
         """Return the whole address of the query's data (section 4.3).
@@ -399,7 +399,7 @@ class StatsQuery:
         >>> StatsQuery.from_url(address)
         StatsQuery('example.com').path('/contact').where(country='NL')
         """
-        from . import _addresses
+        from sitestats import _addresses
 
         query = _addresses.read(address, base_url)
         _warn_of_doubts(query, None)
@@ -416,14 +416,14 @@ class StatsQuery:
         return hash(self._key())
 
     def __repr__(self) -> str:
-        from . import _spelling
+        from sitestats import _spelling
 
         return _spelling.chain(
             self.hostname, self._page_path, self._values, self._unjudged
         )
 
     def _key(self) -> tuple[object, ...]:
-        sent, _ = _sent.texts(self._values)
+        sent, _ = _across.texts(self._values)
         return self.hostname, self._page_path, frozenset(sent.items())
 
     def _with(self, changes: Mapping[str, StoredDay | None]) -> StatsQuery:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Final, Literal, cast
+from typing import Final, cast
 from urllib.parse import quote, unquote
 
-from . import _periods, _rules, _values
-from ._asked import Asked
+from sitestats import _periods, _rules, _values
+
 from ._errors import Problem, QueryError, SpecError
-from ._fields import FIELDS
-from ._query import StatsQuery, address, page_path
+from ._query import StatsQuery, address
 from ._rules import broken, refused
 from ._wire import Credentials, HttpRequest
 from ._wording import shown
@@ -46,31 +45,6 @@ def stats_request(query: StatsQuery) -> HttpRequest:
         address(query),
         tuple(query.params().items()),
         credentials=Credentials.KEY,
-    )
-
-
-def asked(query: StatsQuery) -> Asked:
-    """What the answer to *query* is checked against.
-
-    Values that were given through the escape hatch count as they would be
-    sent.
-    """
-    params = query.params()
-    fields = [name for name in params.get("fields", "").split(",") if name]
-    known = [name for name in FIELDS if name in fields]
-    names = params.get("events")
-    events: tuple[str, ...] | Literal["*"] | None = None
-    if names is not None:
-        events = "*" if names == "*" else tuple(names.split(","))
-    return Asked(
-        hostname=query.hostname,
-        path=page_path(query),
-        fields=(*known, *(name for name in fields if name not in FIELDS)),
-        events=events,
-        limit=_int(params.get("limit"), _rules.DEFAULT_LIMIT),
-        timezone=params.get("timezone"),
-        version=_int(params.get("version"), _rules.LATEST_VERSION),
-        interval=params.get("interval"),
     )
 
 
@@ -285,10 +259,3 @@ def _body(value: object, problems: list[Problem]) -> bytes:
         )
         problems.append(broken("custom-body", message, "json"))
         return b""
-
-
-def _int(text: str | None, default: int) -> int:
-    # What came through the escape hatch may be anything.
-    return (
-        int(text) if text is not None and re.fullmatch(r"[0-9]{1,9}", text) else default
-    )

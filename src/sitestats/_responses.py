@@ -17,16 +17,22 @@ import attrs
 
 from ._answers import LATEST_SHAPE, problems_with, same_host, worth_a_look
 from ._entries import Entries
-from ._errors import Problem
-from ._failures import page_title
+from ._errors import Problem, warn
+from ._failures import (
+    OK,
+    decoded,
+    judge,
+    moment_of,
+    not_as_documented,
+    page_title,
+    unreadable,
+)
 from ._fields import LISTS, TOTALS
 from ._histogram import entry_type, read_histogram
 from ._json import JsonValue
-from ._judging import OK, decoded, judge, moment_of, not_as_documented, unreadable
 from ._models import WebsiteList
 from ._shape import Shape, shape
 from ._stats import Stats
-from ._warn import warn
 from ._wording import shown
 
 if TYPE_CHECKING:

@@ -10,61 +10,17 @@ Requests that share ``Pauses`` wait together when one of them is told to.
 
 from __future__ import annotations
 
-import random
-from typing import Any, Final
+import math
+from typing import Final
 
 import attrs
 
-from ._errors import ConfigurationError, TransportError
+from ._errors import RateLimitedError, TransportError
 from ._flow import Flow, Moment, note, now, send, sleep
-from ._pause import Pauses, hold
-from ._retry_after import parse_retry_after
-from ._wire import HttpRequest, HttpResponse
+from ._settings import RetryPolicy
+from ._wire import HttpRequest, HttpResponse, parse_retry_after
 
 TOO_MANY_REQUESTS: Final = 429
-
-
-def _not_negative(
-    _instance: RetryPolicy, attribute: attrs.Attribute[Any], value: object
-) -> None:
-    wanted = int if attribute.name == "retries" else (int, float)
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, wanted)
-        or not 0 <= value < float("inf")
-    ):
-        kind = "a whole number" if wanted is int else "a number of seconds"
-        raise ConfigurationError(
-            f"{attribute.name} is {kind}, 0 or more; got {value!r}"
-        )
-
-
-@attrs.frozen
-class RetryPolicy:
-    """How often a request is tried again, and how long the pauses are.
-
-    The pause before the n-th retry is drawn between half of and the whole of
-    ``wait_initial * 2 ** (n - 1)`` seconds, which never grows above
-    ``wait_max``. A ``Retry-After`` that asks for more is honoured in full.
-
-    Example:
-        >>> RetryPolicy(retries=5, wait_max=30.0)
-        RetryPolicy(retries=5, wait_initial=0.5, wait_max=30.0)
-    """
-
-    retries: int = attrs.field(default=2, validator=_not_negative)
-    wait_initial: float = attrs.field(default=0.5, validator=_not_negative)
-    wait_max: float = attrs.field(default=8.0, validator=_not_negative)
-
-    def longest_wait(self, retry: int) -> float:
-        """The most seconds to wait before the *retry*-th retry, from 1."""
-        # The exponent is bounded, since 2.0 ** 1024 is an OverflowError.
-        return min(self.wait_max, self.wait_initial * 2.0 ** min(retry - 1, 64))
-
-    def wait(self, retry: int) -> float:
-        """Seconds to wait before the *retry*-th retry, drawn with jitter."""
-        longest = self.longest_wait(retry)
-        return random.uniform(longest / 2, longest)  # noqa: S311  no secret
 
 
 @attrs.frozen
@@ -139,3 +95,80 @@ def _asked_for(response: HttpResponse, moment: Moment) -> float:
     if value is None:
         return 0.0
     return parse_retry_after(value, unix_now=moment.unix) or 0.0
+
+
+# --- pauses that requests share ---------------------------------------------------
+
+
+_PAGE_FILTERS: Final = frozenset({"page", "pages"})
+
+
+def is_contains_search(request: HttpRequest) -> bool:
+    """Whether *request* is a contains search (section 4.3, Wildcards).
+
+    No other pattern begins with a star, but for a lone one.
+    """
+    return any(
+        name in _PAGE_FILTERS and value.startswith("*") and value != "*"
+        for name, value in request.params
+    )
+
+
+class Pauses:
+    """Until when the service asked for a pause, on the monotonic clock."""
+
+    def __init__(self) -> None:
+        # Threads share these. To add a key is one step, where to compare and
+        # assign is two, between which a longer pause could be lost.
+        self._of_all: dict[float, None] = {}
+        self._of_contains_searches: dict[float, None] = {}
+
+    def begin(self, request: HttpRequest, *, now: float, seconds: float) -> None:
+        """Note that *request* was told to come again in *seconds*."""
+        ends = (
+            self._of_contains_searches if is_contains_search(request) else self._of_all
+        )
+        for end in [end for end in tuple(ends) if end <= now]:
+            ends.pop(end, None)
+        ends[now + seconds] = None
+
+    def end(self, request: HttpRequest) -> float:
+        """When *request* may be sent; minus infinity where nothing holds it."""
+        if not self._of_all and not self._of_contains_searches:
+            return -math.inf
+        ends = [*self._of_all]
+        if is_contains_search(request):
+            ends += self._of_contains_searches
+        return max(ends, default=-math.inf)
+
+
+def hold(
+    request: HttpRequest,
+    pauses: Pauses,
+    *,
+    patience: float,
+    since: float | None = None,
+) -> Flow[None]:
+    """Wait until no pause holds *request*.
+
+    Its *patience* in seconds counts from *since*, when it was first sent. For one
+    that was not sent yet it counts anew with each pause.
+
+    Raises:
+        RateLimitedError: A pause is longer than that, so nothing was sent.
+    """
+    while (end := pauses.end(request)) > -math.inf:
+        moment = yield from now()
+        left = end - moment.monotonic
+        if left <= 0:
+            return
+        if end >= (moment.monotonic if since is None else since) + patience:
+            raise RateLimitedError(
+                f"{request} was not sent: the service asked for a pause of {left:.3g} "
+                "more seconds (429, Retry-After), and total_timeout leaves less; a "
+                "client with a longer one waits for it",
+                request=request,
+                retry_after=left,
+            )
+        # Another answer may make the pause longer in the meantime: look again.
+        yield from sleep(left)

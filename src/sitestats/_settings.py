@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
+import random
 from enum import Enum
-from typing import TYPE_CHECKING, Final, Literal, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, TypeAlias
 
 import attrs
 
 from ._errors import ConfigurationError
 from ._hostnames import BaseAddress
-from ._proxies import proxy_from_environment
-from ._retry import RetryPolicy
 
 if TYPE_CHECKING:
     import ssl
+
 
 MIB: Final = 1024 * 1024
 
@@ -73,6 +73,49 @@ def wrap_credential(value: object) -> GivenSecret:
     if value is None or value is LEFT_OUT:
         return value
     return Secret(value if isinstance(value, str) else "")
+
+
+def _not_negative(
+    _instance: RetryPolicy, attribute: attrs.Attribute[Any], value: object
+) -> None:
+    wanted = int if attribute.name == "retries" else (int, float)
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, wanted)
+        or not 0 <= value < float("inf")
+    ):
+        kind = "a whole number" if wanted is int else "a number of seconds"
+        raise ConfigurationError(
+            f"{attribute.name} is {kind}, 0 or more; got {value!r}"
+        )
+
+
+@attrs.frozen
+class RetryPolicy:
+    """How often a request is tried again, and how long the pauses are.
+
+    The pause before the n-th retry is drawn between half of and the whole of
+    ``wait_initial * 2 ** (n - 1)`` seconds, which never grows above
+    ``wait_max``. A ``Retry-After`` that asks for more is honoured in full.
+
+    Example:
+        >>> RetryPolicy(retries=5, wait_max=30.0)
+        RetryPolicy(retries=5, wait_initial=0.5, wait_max=30.0)
+    """
+
+    retries: int = attrs.field(default=2, validator=_not_negative)
+    wait_initial: float = attrs.field(default=0.5, validator=_not_negative)
+    wait_max: float = attrs.field(default=8.0, validator=_not_negative)
+
+    def longest_wait(self, retry: int) -> float:
+        """The most seconds to wait before the *retry*-th retry, from 1."""
+        # The exponent is bounded, since 2.0 ** 1024 is an OverflowError.
+        return min(self.wait_max, self.wait_initial * 2.0 ** min(retry - 1, 64))
+
+    def wait(self, retry: int) -> float:
+        """Seconds to wait before the *retry*-th retry, drawn with jitter."""
+        longest = self.longest_wait(retry)
+        return random.uniform(longest / 2, longest)  # noqa: S311  no secret
 
 
 @attrs.frozen
@@ -263,3 +306,25 @@ def _from_environment(settings: Settings, name: str, variable: str) -> Secret | 
             f"{variable} is not set in this process: set it here too"
         )
     return _checked(Secret(os.environ[variable]), variable)
+
+
+# --- proxies ----------------------------------------------------------------------
+
+
+def proxy_from_environment(base: BaseAddress) -> str | None:
+    """The address of the proxy that leads to *base*, or None.
+
+    Reads ``HTTPS_PROXY``, ``HTTP_PROXY``, ``ALL_PROXY`` and ``NO_PROXY``, and
+    what the system's settings say where it has them, as the standard library does.
+    """
+    from urllib.request import (
+        getproxies,
+        proxy_bypass,
+    )
+
+    proxies = getproxies()
+    proxy = proxies.get(base.scheme) or proxies.get("all")
+    host = base.host if base.port is None else f"{base.host}:{base.port}"
+    if not proxy or proxy_bypass(host):
+        return None
+    return proxy if "://" in proxy else f"http://{proxy}"

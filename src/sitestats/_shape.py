@@ -15,13 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 import attrs
 
-from ._entries import (
-    EventCount,
-    ListEntry,
-    PageEntry,
-    TimedListEntry,
-    TimedPageEntry,
-)
+from ._entries import EventCount, ListEntry, PageEntry, TimedListEntry, TimedPageEntry
 from ._fields import FIELDS, LISTS, TOTALS
 from ._histogram import Bucket
 

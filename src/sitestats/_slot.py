@@ -11,7 +11,7 @@ from ._watchdog import Watchdog
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
-    from ._stop import Stop
+    from ._watchdog import Stop
 
 
 class Transport(Protocol):

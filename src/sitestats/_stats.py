@@ -19,10 +19,11 @@ from ._json import NotJsonError, load_json
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
+    from sitestats.analysis._columns import Column
+    from sitestats.analysis._comparison import Comparison
+
     from ._json import JsonValue
     from ._query import StatsQuery
-    from .analysis._columns import Column
-    from .analysis._comparison import Comparison
 
 _ENVELOPE: Final = (
     "hostname",
@@ -241,7 +242,7 @@ class Stats(Framed):
         return told
 
     def _repr_html_(self) -> str:
-        from .analysis._html import of_stats
+        from sitestats.analysis._html import of_stats
 
         return of_stats(self)
 
@@ -253,12 +254,12 @@ class Stats(Framed):
         >>> yesterday.compare_to(client.stats.get(query.on("today-2d")))
         Comparison('semicomplete.com', pageviews=549 → 359 (-34.6 %))
         """
-        from .analysis._comparison import Comparison
+        from sitestats.analysis._comparison import Comparison
 
         return Comparison(self, before)
 
     def _table(self) -> Sequence[Column]:
-        from .analysis._columns import columns_of_totals
+        from sitestats.analysis._columns import columns_of_totals
 
         return columns_of_totals([self])
 
@@ -297,7 +298,7 @@ class Stats(Framed):
     def __rich_console__(
         self, console: Console, options: ConsoleOptions
     ) -> RenderResult:
-        from .analysis._console import of_stats
+        from sitestats.analysis._console import of_stats
 
         return of_stats(self, options)
 

@@ -1,15 +1,94 @@
-"""One thread that ends what takes too long.
-
-A blocking read can only be given a limit for each read, and a server that sends
-a byte now and then never reaches it. So somebody else has to end the whole.
-"""
+"""How one thread ends what other threads wait for."""
 
 from __future__ import annotations
 
 import math
 import threading
 import time
+from contextlib import suppress
 from typing import Final, Protocol
+
+
+class StoppedError(BaseException):
+    """The thread was told to stop.
+
+    Not an ``Exception``, so that nothing takes it for a failure to try again.
+    """
+
+
+class Stop:
+    """Shared by threads that another thread may stop, once and for all."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._held: set[Abortable] = set()
+        self._stopped = False
+        self._gate = ThreadGate()
+
+    def stop(self) -> None:
+        """Abort what is held, end every sleep, and let nothing more begin."""
+        with self._lock:
+            if self._stopped:
+                return
+            self._stopped = True
+            self._gate.set()
+            for what in self._held:
+                what.abort()
+
+    def hold(self, what: Abortable) -> None:
+        """Let *what* be aborted from now on.
+
+        Raises:
+            StoppedError: It is too late to begin.
+        """
+        with self._lock:
+            if self._stopped:
+                raise StoppedError
+            self._held.add(what)
+
+    def release(self, what: Abortable) -> None:
+        """Leave *what* alone: after this returns it is not aborted."""
+        with self._lock:
+            self._held.discard(what)
+
+    def sleep(self, seconds: float) -> None:
+        """Wait for *seconds*.
+
+        Raises:
+            StoppedError: The time was not up yet.
+        """
+        if self._gate.wait(seconds):
+            # Once open it stays so, for the other threads.
+            self._gate.set()
+            raise StoppedError
+
+
+# --- an interrupt-safe event ------------------------------------------------------
+
+
+class ThreadGate:
+    """An event without a lock that an interrupt can keep.
+
+    ``threading.Event`` takes its lock in Python code, and an interrupt that
+    comes just then leaves it locked for ever.
+    """
+
+    def __init__(self) -> None:
+        self._shut = threading.Lock()
+        self._shut.acquire()
+
+    def set(self) -> None:
+        """Open it; it may be open already."""
+        with suppress(RuntimeError):
+            self._shut.release()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until it is open, and shut it again; False when the time was up."""
+        return self._shut.acquire(timeout=min(seconds, threading.TIMEOUT_MAX))
+
+
+# --- the watchdog -----------------------------------------------------------------
+
 
 LINGER: Final = 5.0
 """Seconds that the thread stays when there is nothing left to watch: starting

@@ -48,3 +48,23 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """`` Did you mean 'pages'?``, with the space before it, or nothing."""
     right = nearest(name, known)
     return "" if right is None else f" (did you mean {right!r}?)"
+
+
+# --- text for terminals and UTF-8 -------------------------------------------------
+
+
+def plain(text: str) -> str:
+    """*text* with everything that can't be printed shown as an escape."""
+    if text.isprintable():
+        return text
+    return "".join(
+        character
+        if character.isprintable()
+        else character.encode("unicode_escape", "surrogatepass").decode("ascii")
+        for character in text
+    )
+
+
+def encodable(text: str) -> str:
+    """*text* with halves of surrogate pairs shown as escapes."""
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -12,15 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from sitestats import (
-    Entries,
-    FieldNotRequestedError,
-    ListEntry,
-    QueryError,
-    StatsQuery,
-)
+from sitestats import Entries, FieldNotRequestedError, ListEntry, QueryError, StatsQuery
 from sitestats.analysis import Change
-from sitestats.analysis._changes import changes_of
+from sitestats.analysis._comparison import changes_of
 from sitestats.emulator import Emulator
 
 if TYPE_CHECKING:

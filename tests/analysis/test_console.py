@@ -25,7 +25,7 @@ from sitestats import (
     WebsiteSpec,
 )
 from sitestats._models import WebsiteList
-from sitestats.analysis._changes import changes_of
+from sitestats.analysis._comparison import changes_of
 from sitestats.emulator import Emulator
 from sitestats.provisioning import Difference, PlannedWebsite
 

@@ -25,7 +25,7 @@ from sitestats import (
     WebsiteSpec,
 )
 from sitestats._models import WebsiteList
-from sitestats.analysis._changes import changes_of
+from sitestats.analysis._comparison import changes_of
 from sitestats.emulator import Emulator
 from sitestats.provisioning import PlannedWebsite, ProvisionedWebsite
 
@@ -114,7 +114,7 @@ def test_what_visitors_write_is_text(attack: str) -> None:
 def test_what_an_answer_says_of_itself_is_text(name: str, attack: str) -> None:
     """A website's name, its page and its zone are shown as text too."""
     from sitestats import Stats
-    from sitestats._requests import asked
+    from sitestats._asked import asked
 
     query = StatsQuery("example.com").fields("pageviews")
     day = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)

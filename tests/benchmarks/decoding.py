@@ -24,12 +24,12 @@ from measuring import (
     seconds,
     size,
 )
-from sitestats._asked import Asked
+from sitestats._asked import Asked, asked
 from sitestats._converter import structure_stats
 from sitestats._fields import LISTS
 from sitestats._json import load_json
 from sitestats._query import StatsQuery
-from sitestats._requests import asked, stats_request
+from sitestats._requests import stats_request
 from sitestats._responses import read_stats
 from sitestats._shape import shape
 from sitestats._wire import HttpResponse

@@ -10,12 +10,12 @@ from typing import Any
 from unittest.mock import patch
 
 from sitestats import SiteStatsError, Stats, StatsQuery
+from sitestats._asked import asked
 from sitestats._entries import Entries
 from sitestats._fields import FIELDS
 from sitestats._inflate import Body, CorruptError, TooLargeError
 from sitestats._requests import (
     add_request,
-    asked,
     custom_request,
     jsonp_request,
     list_request,

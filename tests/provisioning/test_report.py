@@ -11,11 +11,7 @@ import pytest
 from sitestats import MissingExtraError, WebsiteSpec
 from sitestats._errors import BadRequestError, RequestTimeoutError
 from sitestats._wire import HttpRequest
-from sitestats.provisioning import (
-    Difference,
-    ProvisionedWebsite,
-    ProvisioningReport,
-)
+from sitestats.provisioning import Difference, ProvisionedWebsite, ProvisioningReport
 from sitestats.provisioning._report import STATES
 
 POST = HttpRequest("POST", "/api/websites/add")

@@ -19,7 +19,7 @@ from sitestats import AsyncClient, Client, Outcome, StatsQuery
 from sitestats._httpx import Sender
 from sitestats._requests import stats_request
 from sitestats._settings import resolve
-from sitestats._stop import Stop
+from sitestats._watchdog import Stop
 
 BACKENDS = ["blocking", "asyncio", "trio"]
 LOOPS = pytest.mark.parametrize("loop", ["asyncio", "trio"])

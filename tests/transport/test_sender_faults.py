@@ -10,11 +10,7 @@ import pytest
 from loopback import Connection, Script, polite, serve
 from sending import ADD, GET, sending
 
-from sitestats._errors import (
-    ConnectionFailedError,
-    RequestTimeoutError,
-    TransportError,
-)
+from sitestats._errors import ConnectionFailedError, RequestTimeoutError, TransportError
 
 OK = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"

@@ -22,7 +22,7 @@ from sitestats._errors import (
 )
 from sitestats._hostnames import BaseAddress
 from sitestats._httpx import AsyncSender, Sender
-from sitestats._proxies import proxy_from_environment
+from sitestats._settings import proxy_from_environment
 
 PASSWORD = "p4ssw0rd"
 AUTHORITY = trustme.CA()

@@ -6,7 +6,6 @@ so the package costs nothing until then.
 
 from __future__ import annotations
 
-from ._changes import Change, Changes, EntryChange
-from ._comparison import Comparison
+from ._comparison import Change, Changes, Comparison, EntryChange
 
 __all__ = ["Change", "Changes", "Comparison", "EntryChange"]

@@ -10,14 +10,14 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
+from zoneinfo import ZoneInfo
 
 import attrs
 
-from ._periods import zone_called
-
 if TYPE_CHECKING:
-    from sitestats import Entries, Stats
-    from sitestats._entries import Entry
+    from sitestats._entries import Entries, Entry
+    from sitestats._stats import Stats
+
 
 TOTALS: Final = ("pageviews", "visitors", "seconds_on_page")
 """The fields that are one number each."""
@@ -181,3 +181,45 @@ def _common(zones: Sequence[str | None]) -> str:
     # A column of moments has one zone; where the rows differ that is UTC.
     named = {zone_called(zone).key for zone in zones if zone is not None}
     return named.pop() if len(named) == 1 else "UTC"
+
+
+# --- tables that are displayed only -----------------------------------------------
+
+
+@attrs.frozen
+class Sheet:
+    """A title, the columns, and a row of values for each line."""
+
+    title: str
+    headings: Sequence[str]
+    rows: Sequence[Sequence[object]]
+    note: str = ""
+    """What is to be said below the last row."""
+
+    def is_number(self, column: int) -> bool:
+        """Whether a column holds numbers alone, which stand to the right."""
+        kinds = {type(row[column]) for row in self.rows} - {type(None)}
+        return bool(kinds) and kinds <= {int, float}
+
+
+# --- days and zones ---------------------------------------------------------------
+
+
+def zone_called(name: str) -> ZoneInfo:
+    """The zone; UTC where the service knows one that this machine does not."""
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        return ZoneInfo("UTC")
+
+
+def days_of(stats: Stats) -> tuple[dt.date, dt.date] | None:
+    """The first and the last day; None when the answer does not tell."""
+    if stats.start is None or stats.end is None:
+        return None
+    zone = zone_called(stats.timezone or "UTC")
+    try:
+        return stats.start.astimezone(zone).date(), stats.end.astimezone(zone).date()
+    except OverflowError:
+        # In that zone it is a year that no date can hold: 0 or 10000.
+        return None

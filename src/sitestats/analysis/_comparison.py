@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import attrs
 
@@ -11,15 +11,16 @@ from sitestats._entries import Entries
 from sitestats._errors import FieldNotRequestedError
 from sitestats._framed import Framed
 
-from ._changes import Change, Changes, changes_of
 from ._columns import TOTALS
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
+    from sitestats._entries import Entry
     from sitestats._stats import Stats
 
     from ._columns import Column
+
 
 _NOT_COMPARED: Final = frozenset(("histogram", "events"))
 
@@ -128,3 +129,184 @@ class Comparison(Framed):
         if self.partial:
             parts.append("partial=True")
         return f"Comparison({', '.join(parts)})"
+
+
+# --- one number, one entry, one list ----------------------------------------------
+
+
+Direction: TypeAlias = Literal["up", "down", "same", "new", "gone", "unknown"]
+"""What became of an entry; ``"unknown"`` where one of the lists was cut by the
+limit, so that the entry may be there below the cut."""
+
+
+@attrs.frozen
+class Change:
+    """One number now and before.
+
+    >>> change = Change(150, 120)
+    >>> change.absolute, change.percent
+    (30, 25.0)
+    """
+
+    now: float | None
+    """In the period that was asked for; None when it is not known."""
+    before: float | None
+    """In the period that it is held against; None when it is not known."""
+
+    @property
+    def absolute(self) -> float | None:
+        """How much it grew; None when one of the two is not known."""
+        if self.now is None or self.before is None:
+            return None
+        return self.now - self.before
+
+    @property
+    def percent(self) -> float | None:
+        """How much it grew in percent of before; None where that is 0, and where
+        no float is as large.
+        """
+        if self.absolute is None or not self.before:
+            return None
+        try:
+            return 100 * self.absolute / self.before
+        except OverflowError:
+            return None
+
+
+@attrs.frozen
+class EntryChange:
+    """One entry of a list in both periods."""
+
+    value: str | None
+    """What is counted, such as a path or a country's code."""
+    pageviews: Change
+    """Page views; None on the side where the entry is not listed."""
+    visitors: Change
+    """Visitors; None on the side where the entry is not listed."""
+    direction: Direction
+    """What became of its page views."""
+
+
+@attrs.frozen(repr=False)
+class Changes(Framed):
+    """A list field in both periods: entries of now first, then those only before.
+
+    It has a length and can be iterated and indexed. What an entry has on the
+    side where it is not listed is not known if that list was cut by the limit,
+    and 0 if it was not.
+    """
+
+    name: str
+    """The field, such as ``"pages"``."""
+    _items: tuple[EntryChange, ...]
+    truncated: bool = False
+    """Whether a list was cut by the limit, so that entries may be missing."""
+    partial: bool = False
+    """Whether one of the periods was not over yet, so that its counts will grow."""
+
+    def of(self, *directions: Direction) -> Changes:
+        """Those whose direction is one of *directions*.
+
+        >>> query = StatsQuery("semicomplete.com").fields("pages").last(days=2)
+        >>> gone = client.stats.compare(query)["pages"].of("gone")
+        """
+        items = tuple(item for item in self._items if item.direction in directions)
+        return attrs.evolve(self, items=items)
+
+    def _table(self) -> Sequence[Column]:
+        from ._columns import Column, Kind
+
+        def column(name: str, kind: Kind, values: Iterator[Any]) -> Column:
+            return Column(name, kind, list(values))
+
+        columns = [column("value", Kind.TEXT, (item.value for item in self))]
+        for count in ("pageviews", "visitors"):
+            changes: list[Change] = [getattr(item, count) for item in self]
+            columns += [
+                column(count, Kind.COUNT, (c.now for c in changes)),
+                column(f"{count}_before", Kind.COUNT, (c.before for c in changes)),
+                column(f"{count}_change", Kind.COUNT, (c.absolute for c in changes)),
+                column(f"{count}_percent", Kind.SECONDS, (c.percent for c in changes)),
+            ]
+        directions = (item.direction for item in self)
+        partial = (self.partial for _ in self)
+        return [
+            *columns,
+            column("direction", Kind.TEXT, directions),
+            column("partial", Kind.FLAG, partial),
+        ]
+
+    def _repr_html_(self) -> str:
+        from ._html import of_changes
+
+        return of_changes(self)
+
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> RenderResult:
+        from ._console import of_changes
+
+        return of_changes(self)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[EntryChange]:
+        return iter(self._items)
+
+    def __getitem__(self, index: int) -> EntryChange:
+        return self._items[index]
+
+    def __repr__(self) -> str:
+        marks = (", truncated" if self.truncated else "") + (
+            ", partial" if self.partial else ""
+        )
+        return f"Changes({self.name!r}, <{len(self)} entries{marks}>)"
+
+
+def changes_of(
+    now: Entries[Any], before: Entries[Any], *, partial: bool = False
+) -> Changes:
+    """What became of each entry of two lists of one field."""
+    old = {entry.get("value"): entry for entry in before}
+    new = {entry.get("value") for entry in now}
+    items = [_change(entry, old.get(entry.get("value")), now, before) for entry in now]
+    items += [
+        _change(None, entry, now, before)
+        for value, entry in old.items()
+        if value not in new
+    ]
+    truncated = now.truncated or before.truncated
+    return Changes(now.name, tuple(items), truncated, partial)
+
+
+def _change(
+    new: Entry | None, old: Entry | None, now: Entries[Any], before: Entries[Any]
+) -> EntryChange:
+    listed = new if new is not None else old
+    assert listed is not None
+    pageviews, visitors = (
+        Change(_count(new, name, now), _count(old, name, before))
+        for name in ("pageviews", "visitors")
+    )
+    direction = _direction(pageviews, only_before=new is None, only_now=old is None)
+    return EntryChange(listed.get("value"), pageviews, visitors, direction)
+
+
+def _count(entry: Entry | None, name: str, of: Entries[Any]) -> int | None:
+    if entry is not None:
+        count: int | None = entry.get(name)
+        return count
+    return None if of.truncated else 0
+
+
+def _direction(pageviews: Change, *, only_before: bool, only_now: bool) -> Direction:
+    if pageviews.absolute is None:
+        return "unknown"
+    if only_before:
+        return "gone"
+    if only_now:
+        return "new"
+    if pageviews.absolute == 0:
+        return "same"
+    return "up" if pageviews.absolute > 0 else "down"

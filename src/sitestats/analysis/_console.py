@@ -13,8 +13,9 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from sitestats._wording import plain
+
 from ._columns import TOTALS
-from ._plain import plain
 from ._words import (
     MOST_ROWS,
     NO_ENTRIES,
@@ -33,9 +34,8 @@ if TYPE_CHECKING:
     from sitestats._entries import Entries
     from sitestats._stats import Stats
 
-    from ._changes import Change, Changes
-    from ._comparison import Comparison
-    from ._sheet import Sheet
+    from ._columns import Sheet
+    from ._comparison import Change, Changes, Comparison
 
 _EMPTY: Final = f"  {NO_ENTRIES}"
 _MOST_BARS: Final = 40

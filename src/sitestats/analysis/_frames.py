@@ -12,9 +12,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from sitestats._errors import MissingExtraError, Problem, ResponseError
+from sitestats._wording import encodable
 
 from ._columns import Column, Kind
-from ._plain import encodable
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,8 +13,9 @@ from collections.abc import Set as AbstractSet
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
+from sitestats._wording import encodable
+
 from ._columns import TOTALS
-from ._plain import encodable
 from ._words import (
     MOST_ROWS,
     NO_ENTRIES,
@@ -34,9 +35,8 @@ if TYPE_CHECKING:
     from sitestats._histogram import HistogramEntry
     from sitestats._stats import Stats
 
-    from ._changes import Changes
-    from ._comparison import Comparison
-    from ._sheet import Sheet
+    from ._columns import Sheet
+    from ._comparison import Changes, Comparison
 
 _STYLE: Final = """
 .sitestats{font:13px/1.45 system-ui,sans-serif;max-width:46rem;color:inherit}

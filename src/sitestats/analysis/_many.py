@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 import attrs
 
+from sitestats._asked import asked
 from sitestats._entries import Entries
-from sitestats._errors import FieldNotRequestedError, SiteStatsError
+from sitestats._errors import FieldNotRequestedError, SiteStatsError, warn
 from sitestats._fields import FIELDS
 from sitestats._histogram import entry_type
-from sitestats._requests import asked
 from sitestats._shape import shape
-from sitestats._warn import warn
 from sitestats._wording import did_you_mean, shown
 
 from ._columns import (

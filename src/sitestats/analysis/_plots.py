@@ -6,9 +6,10 @@ import datetime as dt
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
+from sitestats._wording import encodable
+
 from ._columns import columns_of_entries
 from ._frames import check_range, load
-from ._plain import encodable
 from ._words import NOT_OVER, heading, left_out
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING, Final
 
-from ._periods import days_of
+from ._columns import days_of
 
 if TYPE_CHECKING:
     from sitestats._stats import Stats

@@ -23,7 +23,7 @@ from sitestats._errors import (
     SiteStatsWarning,
     TransportError,
 )
-from sitestats.analysis._plain import plain
+from sitestats._wording import plain
 
 
 class Code(IntEnum):

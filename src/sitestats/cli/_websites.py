@@ -13,8 +13,8 @@ import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from sitestats import Website, WebsiteSpec, _periods
+from sitestats._wording import plain
 from sitestats.analysis._console import make_table, text
-from sitestats.analysis._plain import plain
 
 from ._client import client_options, make_client
 from ._completion import one_of

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 import threading
 import weakref
 from collections.abc import Generator, Iterable, Mapping, Sequence
@@ -11,13 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ._columns import COLUMNS, REFERRER, MetadataKey, checks, instant, metadata_keys
-from ._database import attach, detach
 from ._hosts import host_name
 from ._periods import EARLIEST, LATEST
 from ._staging import stage
 
 if TYPE_CHECKING:
     import duckdb
+
 
 _TABLE: Final = """
 (
@@ -223,3 +225,44 @@ class _Load:
                 "hosts": list(hosts.values()),
             },
         )
+
+
+# --- the database -----------------------------------------------------------------
+
+
+_guard = threading.Lock()
+_numbers = itertools.count()
+_instances: list[duckdb.DuckDBPyConnection] = []
+_abandoned: list[duckdb.DuckDBPyConnection] = []
+
+
+def attach() -> tuple[duckdb.DuckDBPyConnection, str]:
+    """The instance, and the name of a new database in its memory."""
+    import duckdb
+
+    with _guard:
+        if not _instances:
+            _instances.append(duckdb.connect(":memory:"))
+        instance = _instances[0]
+        name = f"emulator{next(_numbers)}"
+        instance.cursor().execute(f"ATTACH ':memory:' AS {name}")
+    return instance, name
+
+
+def detach(instance: duckdb.DuckDBPyConnection, name: str) -> None:
+    """Let a database go, with all of its rows."""
+    if instance not in _abandoned:
+        instance.cursor().execute(f"DETACH {name}")
+
+
+def _forked() -> None:
+    # The instance's threads stayed in the parent: a child needs another one, and
+    # must not close this one, which would wait for them.
+    global _guard  # noqa: PLW0603 - it may have been held while the process forked
+    _guard = threading.Lock()
+    _abandoned.extend(_instances)
+    _instances.clear()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_forked)

@@ -18,11 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from sitestats import _operations as operations
-from sitestats._errors import (
-    RateLimitedError,
-    ReadOnlyError,
-    SiteStatsError,
-)
+from sitestats._errors import RateLimitedError, ReadOnlyError, SiteStatsError
 from sitestats._flow import note, now, sleep
 
 from ._events import Began, Ended, History, Progress, Sending, Settled

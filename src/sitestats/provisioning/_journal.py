@@ -13,16 +13,18 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from io import FileIO
 from pathlib import Path
 from typing import Any, Final, cast
 
+import anyio.to_thread
+
 from sitestats._errors import ConfigurationError, Problem, SpecError
 
-from ._events import Began, Ended, History, Sending, Settled
+from ._events import Began, Ended, History, Progress, Sending, Settled
 
 FORMAT: Final = 1
 
@@ -242,3 +244,32 @@ def _lock_or_fail(file: FileIO) -> None:
         import fcntl
 
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+# --- journal and progress of a run ------------------------------------------------
+
+
+class Watch:
+    """Takes the notes of a blocking run."""
+
+    def __init__(
+        self, journal: Journal | None, show: Callable[[int, int], object] | None
+    ) -> None:
+        self._journal = journal
+        self._show = show
+        self.history = History() if journal is None else journal.history
+
+    def note(self, event: object) -> None:
+        """Write to the journal, or show the progress."""
+        if isinstance(event, Progress):
+            if self._show is not None:
+                self._show(event.done, event.total)
+        elif self._journal is not None:
+            self._journal.record(event)
+
+    async def anote(self, event: object) -> None:
+        """The same; the journal's disk does not hold the event loop."""
+        if isinstance(event, Progress) or self._journal is None:
+            self.note(event)
+        else:
+            await anyio.to_thread.run_sync(self._journal.record, event)
