@@ -72,10 +72,10 @@ MAY_IMPORT = {
     "_errors": {"_wire"},
     "_hostnames": {"_wording"},
     "_fields": set[str](),
-    "_asked": {"_fields", "_query", "_rules"},
+    "_requested": {"_errors", "_fields", "_filters", "_periods", "_rules"},
     # What may be asked for, and when again.
     "_flow": {"_wire"},
-    "_retry": {"_errors", "_flow", "_settings", "_wire"},
+    "_retry": {"_errors", "_filters", "_flow", "_settings", "_wire"},
     # What many at once have in common.
     "_outcomes": {"_framed", "analysis._columns", "analysis._html"},
     "_progress": {"_errors", "_wording"},

@@ -92,6 +92,7 @@ class Call:
             status,
             headers_without_secrets(headers, self._secrets),
             body_without_secrets(body, self._secrets),
+            received_at=time.time(),
         )
 
     def leave_connection(self) -> None:

@@ -15,17 +15,17 @@ from typing import (
     cast,
     final,
 )
-from urllib.parse import quote
 
 import attrs
 
-from sitestats import _across, _filters, _periods, _rules, _values
+from sitestats import _filters, _periods, _rules, _validation, _values
 
 from ._errors import Problem, QueryError, warn
 from ._fields import FieldName
 from ._filters import Filters, MetadataValue
 from ._hostnames import BaseAddress
 from ._periods import Day, StoredDay
+from ._requested import Requested, read_requested, with_days
 from ._rules import Interval
 from ._wire import HttpRequest
 
@@ -326,13 +326,7 @@ class StatsQuery:
         >>> [problem.rule for problem in StatsQuery("example.com").problems()]
         ['fields-or-events']
         """
-        sent, problems = _across.texts(self._values)
-        for doubts in self._unjudged.values():
-            problems += doubts
-        if self._unjudged.keys().isdisjoint(("start", "end")):
-            problems += _periods.in_order(sent.get("start"), sent.get("end"))
-        facts = _across.facts(self._values, self._page_path, self._unjudged)
-        return (*problems, *_across.across(facts, has_key))
+        return tuple(_validation.problems_of(requested(self), has_key=has_key))
 
     def validate(self, has_key: bool | None = None) -> None:  # noqa: FBT001 - as above
         """Check the rules that span steps; see ``problems``.
@@ -340,9 +334,7 @@ class StatsQuery:
         Raises:
             QueryError: Rules are broken; it holds every problem.
         """
-        problems = self.problems(has_key)
-        if problems:
-            raise QueryError(problems)
+        _validation.validate(requested(self), has_key=has_key)
 
     def params(self) -> dict[str, str]:
         """Return the parameters that are sent, without host name and path.
@@ -356,10 +348,10 @@ class StatsQuery:
         >>> StatsQuery("example.com").fields("visitors").params()
         {'version': '6', 'info': 'false', 'fields': 'visitors'}
         """
-        sent, problems = _across.texts(self._values)
-        if problems:
-            raise QueryError(problems)
-        return _across.in_order(sent)
+        sent = requested(self)
+        if sent.problems:
+            raise QueryError(sent.problems)
+        return dict(sent.params)
 
     def url(self, base_url: str | BaseAddress) -> str:
         """Return the whole address of the query's data (section 4.3).
@@ -371,7 +363,8 @@ class StatsQuery:
         >>> StatsQuery("example.com").url("https://stats.example.org")
         'https://stats.example.org/example.com.json?version=6&info=false'
         """
-        request = HttpRequest("GET", address(self), tuple(self.params().items()))
+        pairs = tuple(self.params().items())
+        request = HttpRequest("GET", requested(self).address, pairs)
         return f"{base_of(base_url, 'url')}{request.target}"
 
     @classmethod
@@ -423,7 +416,7 @@ class StatsQuery:
         )
 
     def _key(self) -> tuple[object, ...]:
-        sent, _ = _across.texts(self._values)
+        sent, _ = with_days(self._values)
         return self.hostname, self._page_path, frozenset(sent.items())
 
     def _with(self, changes: Mapping[str, StoredDay | None]) -> StatsQuery:
@@ -544,14 +537,8 @@ def _warn_of_doubts(query: StatsQuery, before: StatsQuery | None) -> None:
                 warn(str(problem))
 
 
-def page_path(query: StatsQuery) -> str | None:
-    """The page of the query's address, decoded, or None for the whole website."""
-    return query._page_path
-
-
-def address(query: StatsQuery) -> str:
-    """The path of the query's address below the base address, encoded."""
-    page = query._page_path
-    # Nothing but the slashes between segments is left as it is.
-    encoded = "" if page is None else quote(page, safe="/")
-    return f"/{query.hostname}{encoded}.json"
+def requested(query: StatsQuery) -> Requested:
+    """What *query* requests: its parameters as they are sent, and what they mean."""
+    return read_requested(
+        query.hostname, query._page_path, query._values, query._unjudged
+    )

@@ -16,9 +16,10 @@ from typing import Final
 import attrs
 
 from ._errors import RateLimitedError, TransportError
-from ._flow import Flow, Moment, note, now, send, sleep
+from ._filters import PAGE_FILTERS, is_contains
+from ._flow import Flow, note, now, send, sleep
 from ._settings import RetryPolicy
-from ._wire import HttpRequest, HttpResponse, parse_retry_after
+from ._wire import HttpRequest, HttpResponse
 
 TOO_MANY_REQUESTS: Final = 429
 
@@ -66,12 +67,12 @@ def send_with_retries(
         else:
             if response.status == TOO_MANY_REQUESTS:
                 moment = yield from now()
-                asked = _asked_for(response, moment)
-                pauses.begin(request, now=moment.monotonic, seconds=asked)
+                seconds = response.retry_after or 0.0
+                pauses.begin(request, now=moment.monotonic, seconds=seconds)
             if last or request.method != "GET" or not _is_passing(response.status):
                 return response
             moment = yield from now()
-            seconds = max(policy.wait(retry), _asked_for(response, moment))
+            seconds = max(policy.wait(retry), response.retry_after or 0.0)
             if moment.monotonic + seconds >= until:
                 return response
         status = None if response is None else response.status
@@ -90,26 +91,16 @@ def _is_passing(status: int) -> bool:
     return status == TOO_MANY_REQUESTS or 500 <= status <= 599  # noqa: PLR2004  5xx
 
 
-def _asked_for(response: HttpResponse, moment: Moment) -> float:
-    value = response.headers.get("retry-after")
-    if value is None:
-        return 0.0
-    return parse_retry_after(value, unix_now=moment.unix) or 0.0
-
-
 # --- pauses that requests share ---------------------------------------------------
-
-
-_PAGE_FILTERS: Final = frozenset({"page", "pages"})
 
 
 def is_contains_search(request: HttpRequest) -> bool:
     """Whether *request* is a contains search (section 4.3, Wildcards).
 
-    No other pattern begins with a star, but for a lone one.
+    Those have a rate limit of their own (section 7).
     """
     return any(
-        name in _PAGE_FILTERS and value.startswith("*") and value != "*"
+        name in PAGE_FILTERS and any(map(is_contains, value.split(",")))
         for name, value in request.params
     )
 

@@ -17,7 +17,7 @@ from sending import Blocking, settings_for
 from query_strategies import queries
 from sitestats import AsyncClient, Client, StatsQuery
 from sitestats._joined import joined
-from sitestats._query import address
+from sitestats._query import requested
 from sitestats._requests import stats_request
 from sitestats._slot import Slot
 from sitestats._wire import HttpRequest
@@ -61,9 +61,9 @@ def test_a_joined_address_is_the_parsed_one(base: tuple[str, str], target: str) 
 @given(BASES, queries())
 def test_no_query_is_parsed(base: tuple[str, str], query: StatsQuery) -> None:
     """Every query's address is joined, and is the one that httpx would parse."""
-    target = stats_request(query).target
+    target = stats_request(requested(query)).target
     ours = joined(httpx.URL("".join(base)), base[1], target)
-    if "/." not in address(query):
+    if "/." not in requested(query).address:
         assert ours is not None
         assert same(ours, httpx.URL("".join(base) + target))
 

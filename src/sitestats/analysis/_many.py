@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 import attrs
 
-from sitestats._asked import asked
 from sitestats._entries import Entries
-from sitestats._errors import FieldNotRequestedError, SiteStatsError, warn
+from sitestats._errors import FieldNotRequestedError, warn
 from sitestats._fields import FIELDS
 from sitestats._histogram import entry_type
+from sitestats._query import requested
 from sitestats._shape import shape
 from sitestats._wording import did_you_mean, shown
 
@@ -25,7 +25,6 @@ from ._columns import (
 )
 
 if TYPE_CHECKING:
-    from sitestats._asked import Asked
     from sitestats._outcomes import Failed, Outcome
     from sitestats._query import StatsQuery
 
@@ -128,8 +127,7 @@ def _repeated(parts: Iterable[_Part], name: str) -> list[Any]:
 def _totals(outcome: Outcome) -> list[Column]:
     if outcome.error is None:
         return columns_of_totals([outcome.stats])
-    question = _question(outcome.query)
-    fields = () if question is None else question.fields
+    fields = requested(outcome.query).fields
     cells: dict[str, Any] = {"hostname": outcome.query.hostname}
     return [
         attrs.evolve(column, cells=[cells.get(column.name)])
@@ -139,22 +137,14 @@ def _totals(outcome: Outcome) -> list[Column]:
 
 def _no_rows(field: str, query: StatsQuery | None) -> list[Column]:
     """The columns that an answer to *query* would have, None: to the plainest."""
-    question = None if query is None else _question(query)
+    wanted = None if query is None else requested(query)
     if field == "histogram":
-        kind: Any = entry_type(None if question is None else question.interval)
+        kind: Any = entry_type(None if wanted is None else wanted.interval)
     else:
-        fields = () if question is None else question.fields
+        fields = () if wanted is None else wanted.fields
         (kind,) = get_args(shape((*fields, field), events=True).types[field])
     empty: Entries[Any] = Entries([], name=field, entry_type=kind)
     return columns_of_entries(empty, "")
-
-
-def _question(query: StatsQuery) -> Asked | None:
-    try:
-        return asked(query)
-    except SiteStatsError:
-        # It breaks a rule, and that is why it failed.
-        return None
 
 
 def _missing(failed: Sequence[Failed], total: int) -> str:
