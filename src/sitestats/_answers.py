@@ -59,8 +59,8 @@ def problems_with(
     hostname = answer.get("hostname")
     if hostname is not None and not same_host(requested.hostname, hostname):
         yield Problem(
-            f"the answer is about {shown(hostname)}, and {requested.hostname!r} was asked "
-            "for",
+            f"the answer is about {shown(hostname)}, and {requested.hostname!r} was "
+            "asked for",
             section="4.3",
             where="$.hostname",
         )

@@ -13,13 +13,13 @@ from ._errors import (
     ResponseError,
     ResponseTooLargeError,
 )
-from ._headers import body_without_secrets, headers_without_secrets, without_secrets
 from ._inflate import Body, CorruptError, TooLargeError
 from ._pool import Turn
-from ._settings import Secret, Settings
-from ._wire import HttpRequest, HttpResponse
+from ._wire import HttpRequest
 
 if TYPE_CHECKING:
+    from ._headers import Redactor
+    from ._settings import Settings
     from ._watchdog import Stop
 
 _WITHOUT_BODY: Final = {204, 304}
@@ -42,6 +42,7 @@ class Call:
         self,
         request: HttpRequest,
         settings: Settings,
+        redactor: Redactor,
         *,
         until: float,
         timeout: float,
@@ -57,6 +58,7 @@ class Call:
         self.turn: Turn[Any] = Turn(fresh=request.fresh_connection, stop=stop)
         self._handled = sys.exception()
         self._settings = settings
+        self._redactor = redactor
         self._timeout = timeout
 
     def limits(self) -> dict[str, float]:
@@ -79,21 +81,10 @@ class Call:
             CorruptError: It is in an encoding that was not asked for.
         """
         encoding = headers.get("content-encoding", "")
-        body = Body(encoding, limit=self._settings.max_response_bytes)
-        if self.request.method != "HEAD" and status not in _WITHOUT_BODY:
-            body.expect(headers.get("content-length"))
-        return body
-
-    def received(
-        self, status: int, headers: Mapping[str, str], body: bytes
-    ) -> HttpResponse:
-        """The whole answer, without credentials that it repeats."""
-        return HttpResponse(
-            status,
-            headers_without_secrets(headers, self._secrets),
-            body_without_secrets(body, self._secrets),
-            received_at=time.time(),
-        )
+        has_body = self.request.method != "HEAD" and status not in _WITHOUT_BODY
+        length = headers.get("content-length") if has_body else None
+        limit = self._settings.max_response_bytes
+        return Body(encoding, limit=limit, length=length)
 
     def leave_connection(self) -> None:
         """Have the connection closed after this answer, good as it is."""
@@ -144,7 +135,7 @@ class Call:
         if isinstance(error, CorruptError):
             return ResponseError(
                 f"the body of the answer to {self.request} can't be read: "
-                f"{without_secrets(str(error), self._secrets)}",
+                f"{self._redactor.text(str(error))}",
                 request=self.request,
             )
         return ResponseTooLargeError(
@@ -152,10 +143,6 @@ class Call:
             f"{self._settings.max_response_bytes:,} bytes; it was not read on",
             request=self.request,
         )
-
-    @property
-    def _secrets(self) -> tuple[Secret | None, ...]:
-        return (self._settings.api_key, self._settings.user_id)
 
     @property
     def _origin(self) -> str:
@@ -168,7 +155,7 @@ class Call:
         text = texts[0] if texts else type(error).__name__
         if texts and texts[-1] not in text:
             text = f"{text} ({texts[-1]})"
-        text = without_secrets(text, self._secrets)
+        text = self._redactor.text(text)
         return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}…"
 
 

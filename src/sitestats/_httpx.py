@@ -26,7 +26,7 @@ import httpx
 
 from ._call import Call, OverdueError
 from ._errors import ConfigurationError, SiteStatsError
-from ._headers import incoming_headers, outgoing_headers
+from ._headers import Redactor, RequestHeaders, response_headers
 from ._inflate import CorruptError, TooLargeError
 from ._joined import Awaited, has_surplus, joined
 from ._pool import AsyncPool, NoTurnError, Pool
@@ -60,7 +60,8 @@ class Dialect:
         self._address = str(settings.base)
         self._base = base = httpx.URL(self._address)
         self._origin = (base.raw_scheme, base.raw_host, base.port)
-        self._host = base.netloc
+        self._headers = RequestHeaders(settings, base.netloc)
+        self.redactor = Redactor((settings.api_key, settings.user_id))
         self._proxy = _proxy(settings) if own_transports else None
         self._tls: ssl.SSLContext | None = None
         self._tls_locks: dict[int, threading.Lock] = {}
@@ -120,7 +121,7 @@ class Dialect:
         outgoing = httpx.Request(
             request.method,
             url,
-            headers=outgoing_headers(request, self._settings, self._host),
+            headers=self._headers.of(request),
             stream=_Body(request.body),
             extensions=extensions,
         )
@@ -272,7 +273,14 @@ class Sender:
             ResponseError: It can't be decompressed.
             ClientClosedError: This was closed.
         """
-        call = Call(request, self._settings, until=until, timeout=timeout, stop=stop)
+        call = Call(
+            request,
+            self._settings,
+            self._dialect.redactor,
+            until=until,
+            timeout=timeout,
+            stop=stop,
+        )
         try:
             return self._pool.use(call.turn, partial(self._exchange, call), until=until)
         except SiteStatsError:
@@ -301,7 +309,7 @@ class Sender:
             try:
                 if slot.is_shared:
                     slot.follow(response.extensions.get("network_stream"))
-                headers = incoming_headers(response.headers.raw)
+                headers = response_headers(response.headers.raw)
                 body = call.body(response.status_code, headers)
                 for piece in stream:
                     body.feed(piece)
@@ -310,7 +318,9 @@ class Sender:
                     raise EOFError
                 if has_surplus(slot.transport):
                     call.leave_connection()
-                return call.received(response.status_code, headers, body.finish())
+                return self._dialect.redactor.response(
+                    response.status_code, headers, body.finish(), time.time()
+                )
             finally:
                 stream.close()
         finally:
@@ -362,7 +372,13 @@ class AsyncSender:
 
         The arguments and the errors are those of `Sender.send`.
         """
-        call = Call(request, self._settings, until=until, timeout=timeout)
+        call = Call(
+            request,
+            self._settings,
+            self._dialect.redactor,
+            until=until,
+            timeout=timeout,
+        )
         failure: Exception | None = None
         deadline = anyio.current_time() + until - call.started
         with anyio.CancelScope(deadline=deadline):
@@ -401,14 +417,16 @@ class AsyncSender:
         pieces = aiter(stream)
         whole = False
         try:
-            headers = incoming_headers(response.headers.raw)
+            headers = response_headers(response.headers.raw)
             body = call.body(response.status_code, headers)
             async for piece in pieces:
                 body.feed(piece)
             whole = True
             if has_surplus(slot.transport):
                 call.leave_connection()
-            return call.received(response.status_code, headers, body.finish())
+            return self._dialect.redactor.response(
+                response.status_code, headers, body.finish(), time.time()
+            )
         finally:
             if whole:
                 await stream.aclose()

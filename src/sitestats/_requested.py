@@ -44,6 +44,8 @@ class Requested:
     hostname: str
     path: str | None = None
     """The page of a page-specific address, decoded: ``/contact``."""
+    address: str = ""
+    """The path of the address below the base address, encoded."""
     params: Mapping[str, str] = attrs.field(factory=dict[str, str])
     """The parameters in the order in which they are sent."""
     fields: tuple[str, ...] = ()
@@ -65,13 +67,6 @@ class Requested:
     has_moments: bool = False
     """Whether a start or an end was a moment, which became a day just now."""
 
-    @property
-    def address(self) -> str:
-        """The path of the address below the base address, encoded."""
-        # Nothing but the slashes between segments is left as it is.
-        page = "" if self.path is None else quote(self.path, safe="/")
-        return f"/{self.hostname}{page}.json"
-
     def checked(self, name: str) -> str | None:
         """A parameter that passed its rules; None if there is none."""
         return None if name in self.unchecked else self.params.get(name)
@@ -87,10 +82,13 @@ def read_requested(
     has_moments = _is_moment(values, "start") or _is_moment(values, "end")
     days, problems = with_days(values) if has_moments else (values, [])
     params = in_order(days)
+    # Nothing but the slashes between segments is left as it is.
+    page = "" if path is None else quote(path, safe="/")
     fields, events = params.get("fields"), params.get("events")
     return Requested(
         hostname=hostname,
         path=path,
+        address=f"/{hostname}{page}.json",
         params=params,
         fields=_documented_first(fields) if fields else (),
         events=_names(events) if events is not None else None,

@@ -17,7 +17,7 @@ import attrs
 
 from ._errors import RateLimitedError, TransportError
 from ._filters import PAGE_FILTERS, is_contains
-from ._flow import Flow, note, now, send, sleep
+from ._flow import Flow, Moment, Note, Now, Send, Sleep
 from ._settings import RetryPolicy
 from ._wire import HttpRequest, HttpResponse
 
@@ -48,7 +48,8 @@ def send_with_retries(
     """
     pauses = pauses or Pauses()
     yield from hold(request, pauses, patience=total_timeout)
-    started = yield from now()
+    started = yield Now()
+    assert isinstance(started, Moment)
     until = started.monotonic + total_timeout
     retry = 0
     while True:
@@ -56,28 +57,33 @@ def send_with_retries(
         last = retry > policy.retries
         response: HttpResponse | None = None
         try:
-            response = yield from send(request, until)
+            outcome = yield Send(request, until)
+            assert isinstance(outcome, HttpResponse)
+            response = outcome
         except TransportError as error:
             if last or not _may_be_sent_again(request, error):
                 raise
-            moment = yield from now()
+            moment = yield Now()
+            assert isinstance(moment, Moment)
             seconds = policy.wait(retry)
             if moment.monotonic + seconds >= until:
                 raise
         else:
             if response.status == TOO_MANY_REQUESTS:
-                moment = yield from now()
+                moment = yield Now()
+                assert isinstance(moment, Moment)
                 seconds = response.retry_after or 0.0
                 pauses.begin(request, now=moment.monotonic, seconds=seconds)
             if last or request.method != "GET" or not _is_passing(response.status):
                 return response
-            moment = yield from now()
+            moment = yield Now()
+            assert isinstance(moment, Moment)
             seconds = max(policy.wait(retry), response.retry_after or 0.0)
             if moment.monotonic + seconds >= until:
                 return response
         status = None if response is None else response.status
-        yield from note(Retrying(request, seconds, status))
-        yield from sleep(seconds)
+        yield Note(Retrying(request, seconds, status))
+        yield Sleep(seconds)
         yield from hold(
             request, pauses, patience=total_timeout, since=started.monotonic
         )
@@ -149,7 +155,8 @@ def hold(
         RateLimitedError: A pause is longer than that, so nothing was sent.
     """
     while (end := pauses.end(request)) > -math.inf:
-        moment = yield from now()
+        moment = yield Now()
+        assert isinstance(moment, Moment)
         left = end - moment.monotonic
         if left <= 0:
             return
@@ -162,4 +169,4 @@ def hold(
                 retry_after=left,
             )
         # Another answer may make the pause longer in the meantime: look again.
-        yield from sleep(left)
+        yield Sleep(left)
