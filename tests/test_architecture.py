@@ -36,7 +36,7 @@ SHELL = {
     "_base_client",
     "_client",
     "_fanout",
-    "_performer",
+    "_runner",
 }
 """The modules that make the clients: they may import every other."""
 
@@ -79,7 +79,7 @@ MAY_IMPORT = {
     # What many at once have in common.
     "_outcomes": {"_framed", "analysis._columns", "analysis._html"},
     "_progress": {"_errors", "_wording"},
-    "_ledger": {"_errors", "_progress", "_query", "_settings", "_wording"},
+    "_schedule": {"_errors", "_progress", "_query", "_settings", "_wording"},
     # What carries it.
     "_watchdog": set[str](),
     "_pool": {"_errors", "_watchdog"},

@@ -14,7 +14,7 @@ from ._errors import (
     ResponseTooLargeError,
 )
 from ._inflate import Body, CorruptError, TooLargeError
-from ._pool import Turn
+from ._pool import Lease
 from ._wire import HttpRequest
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class OverdueError(Exception):
     """The time was up before anything was sent."""
 
 
-class Call:
+class Attempt:
     """One request on its way."""
 
     def __init__(
@@ -55,7 +55,7 @@ class Call:
         """Whether something may have left the machine."""
         self.overdue = False
         """Whether its connection was shut down for taking too long."""
-        self.turn: Turn[Any] = Turn(fresh=request.fresh_connection, stop=stop)
+        self.lease: Lease[Any] = Lease(fresh=request.fresh_connection, stop=stop)
         self._handled = sys.exception()
         self._settings = settings
         self._redactor = redactor
@@ -86,11 +86,11 @@ class Call:
         limit = self._settings.max_response_bytes
         return Body(encoding, limit=limit, length=length)
 
-    def leave_connection(self) -> None:
+    def do_not_reuse(self) -> None:
         """Have the connection closed after this answer, good as it is."""
-        self.turn.last = True
+        self.lease.last = True
 
-    def strip(self, error: BaseException) -> None:
+    def drop_frames(self, error: BaseException) -> None:
         """Take the frames from *error*, which goes on as it is: they hold the key."""
         link: BaseException | None = error
         # What the caller is in the middle of handling is none of ours.
@@ -98,21 +98,21 @@ class Call:
             link.with_traceback(None)
             link = link.__cause__ or link.__context__
 
-    def ran_out(self, *, maybe_sent: bool) -> RequestTimeoutError:
+    def total_timeout_error(self, *, maybe_sent: bool) -> RequestTimeoutError:
         """The error for a call that reached the limit of all its tries together."""
         took = time.monotonic() - self.started
         message = (
             f"no whole answer to {self.request} before total_timeout: this try ended "
             f"after {took:.3g} s"
         )
-        if self.turn.waited:
+        if self.lease.waited:
             message += (
-                f", {self.turn.waited:.3g} s of them spent waiting for one of "
+                f", {self.lease.waited:.3g} s of them spent waiting for one of "
                 f"{self._settings.max_connections} connections to be free"
             )
         return RequestTimeoutError(message, request=self.request, maybe_sent=maybe_sent)
 
-    def was_silent(self, what: str, *, maybe_sent: bool) -> RequestTimeoutError:
+    def timeout_error(self, what: str, *, maybe_sent: bool) -> RequestTimeoutError:
         """The error for a single wait that was too long; *what* it was for."""
         return RequestTimeoutError(
             f"{what} {self._origin} within timeout, {self._timeout:g} s",
@@ -120,7 +120,9 @@ class Call:
             maybe_sent=maybe_sent,
         )
 
-    def failed(self, error: Exception, *, maybe_sent: bool) -> ConnectionFailedError:
+    def connection_error(
+        self, error: Exception, *, maybe_sent: bool
+    ) -> ConnectionFailedError:
         """The error for a connection that could not be made, or that broke."""
         what = "the connection to" if maybe_sent else "could not connect to"
         failed = " failed" if maybe_sent else ""
@@ -130,7 +132,7 @@ class Call:
             maybe_sent=maybe_sent,
         )
 
-    def refused(self, error: TooLargeError | CorruptError) -> ResponseError:
+    def body_error(self, error: TooLargeError | CorruptError) -> ResponseError:
         """The error for a body that is not taken."""
         if isinstance(error, CorruptError):
             return ResponseError(

@@ -179,7 +179,7 @@ def test_leaving_in_a_pause(fan: Fan) -> None:
 
 
 def test_a_call_that_waits_for_a_connection_is_stopped() -> None:
-    """A thread that waits for its turn at a connection is ended as well."""
+    """A thread that waits for its lease at a connection is ended as well."""
     arrived = threading.Event()
 
     def script(connection: Connection) -> None:

@@ -25,7 +25,7 @@ AsyncObserver: TypeAlias = "Callable[[object], Awaitable[None]]"
 """Is given the events of a flow's notes."""
 
 
-class Performer:
+class Runner:
     """Performs what flows ask for, blocking."""
 
     def __init__(
@@ -35,9 +35,9 @@ class Performer:
         self._sender = sender
         self._stop = stop
 
-    def stopped_by(self, stop: Stop) -> Performer:
+    def stopped_by(self, stop: Stop) -> Runner:
         """One that does the same in other threads until *stop* ends it."""
-        return Performer(self.settings, self._sender, stop)
+        return Runner(self.settings, self._sender, stop)
 
     def run(self, flow: Flow[T], on_note: Observer | None = None) -> T:
         """Perform the steps of *flow*; the value is what it returns.
@@ -89,7 +89,7 @@ class Performer:
         return None
 
 
-class AsyncPerformer:
+class AsyncRunner:
     """Performs what flows ask for, awaiting."""
 
     def __init__(self, settings: Settings, sender: AsyncSender) -> None:
