@@ -524,7 +524,7 @@ def expected(case: Case, mix: Mix) -> tuple[int, str]:
         mix.rules.update(
             problem.rule
             for name, value in query.params().items()
-            for problem in _filters.doubts(name, value)
+            for problem in _filters.unlikely(name, value)
         )
     if query is None:
         lost = ADDRESSES.intersection(problem.rule for problem in problems)

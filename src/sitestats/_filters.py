@@ -305,10 +305,10 @@ def _instant(value: datetime) -> str | None:
 # --- what the service takes, and is probably not meant ---
 
 
-def doubts(name: str, text: str) -> list[Problem]:
+def unlikely(name: str, text: str) -> list[Problem]:
     """What is probably not meant with a parameter, though the service takes it."""
     if name.startswith(METADATA):
-        return _metadata_doubts(name.removeprefix(METADATA), text)
+        return _unlikely_metadata(name.removeprefix(METADATA), text)
     where = f"where({name}=…)"
     if name in PAGE_FILTERS:
         pages = text.split(",") if name == "pages" else [text]
@@ -334,7 +334,7 @@ def _no_slash(page: str, where: str) -> Problem:
     )
 
 
-def _metadata_doubts(key: str, text: str) -> list[Problem]:
+def _unlikely_metadata(key: str, text: str) -> list[Problem]:
     found: list[Problem] = []
     where = f"where_metadata({key}=…)"
     suffix = next((end for end in _METADATA_SUFFIXES if key.endswith(end)), None)
