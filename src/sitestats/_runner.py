@@ -13,7 +13,7 @@ from ._flow import Moment, Note, Now, Send, Sleep
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from ._flow import Flow, Outcome, Step
+    from ._flow import Flow, Step, StepResult
     from ._httpx import AsyncSender, Sender
     from ._settings import Settings
     from ._watchdog import Stop
@@ -45,7 +45,7 @@ class Runner:
         *on_note* is given what the flow lets others know. An error of this
         package that it raises is raised in the flow, any other one ends it.
         """
-        outcome: Outcome = None
+        outcome: StepResult = None
         error: SiteStatsError | None = None
         try:
             while True:
@@ -67,7 +67,7 @@ class Runner:
             error = None
             flow.close()
 
-    def _perform(self, step: Step, on_note: Observer | None) -> Outcome:
+    def _perform(self, step: Step, on_note: Observer | None) -> StepResult:
         match step:
             case Send(request, until):
                 return self._sender.send(
@@ -102,7 +102,7 @@ class AsyncRunner:
         *on_note* is given what the flow lets others know. An error of this
         package that it raises is raised in the flow, any other one ends it.
         """
-        outcome: Outcome = None
+        outcome: StepResult = None
         error: SiteStatsError | None = None
         try:
             while True:
@@ -124,7 +124,7 @@ class AsyncRunner:
             error = None
             flow.close()
 
-    async def _perform(self, step: Step, on_note: AsyncObserver | None) -> Outcome:
+    async def _perform(self, step: Step, on_note: AsyncObserver | None) -> StepResult:
         match step:
             case Send(request, until):
                 return await self._sender.send(
