@@ -1,20 +1,17 @@
-"""Websites as they should be, checked before anything is sent."""
+"""Website specifications: the values that a website should have, checked at once."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, cast
+from typing import cast
 
 import attrs
 
-from sitestats import _periods as periods
-from sitestats import _rules as rules
 from sitestats._errors import Problem, SpecError
 from sitestats._wording import shown
 
-FIELDS: Final = ("hostname", "timezone", "public", "label")
-"""What a specification has, in files too."""
+from ._checks import FIELDS, check_field, find_duplicates
 
 
 @attrs.frozen
@@ -88,38 +85,18 @@ class WebsiteSpec:
             ...     [(spec.hostname, spec.public) for spec in WebsiteSpec.load(path)]
             [('example.com', True)]
         """
-        # The parsers are for those who have a file.
+        # Only a file needs the parsers.
         from ._files import load_specs
 
-        return load_specs(path)
-
-
-def check_field(name: str, value: Any, where: str = "") -> Any:
-    """*value* as a specification keeps it, or the problem that it has."""
-    where = where or name
-    if name == "hostname":
-        checked = rules.hostname(value, where, "website-hostname")
-    elif name == "timezone":
-        checked = periods.timezone(value, where, "website-timezone")
-    elif name == "public":
-        if isinstance(value, bool):
-            return value
-        return rules.broken(
-            "website-public", f"public is true or false, not {shown(value)}", where
-        )
-    elif value is None:
-        return None
-    elif isinstance(value, str):
-        checked = rules.plain(value, where)
-    else:
-        return rules.broken(
-            "website-label", f"a label is text, not {shown(value)}", where
-        )
-    return checked if isinstance(checked, str) else checked[0]
+        return load_specs(path, make=cls)
 
 
 def as_specs(specs: Iterable[WebsiteSpec]) -> tuple[WebsiteSpec, ...]:
-    """*specs* once each, or a SpecError with every one that can't be used."""
+    """*specs* as a tuple.
+
+    Raises:
+        SpecError: One is no ``WebsiteSpec``, or is given twice; it has every problem.
+    """
     values = _values(specs)
     kept = tuple(value for value in values if isinstance(value, WebsiteSpec))
     problems = [
@@ -128,7 +105,7 @@ def as_specs(specs: Iterable[WebsiteSpec]) -> tuple[WebsiteSpec, ...]:
         if not isinstance(value, WebsiteSpec)
     ]
     if not problems:
-        problems = duplicates(
+        problems = find_duplicates(
             (spec.hostname, f"specs[{index}]") for index, spec in enumerate(kept)
         )
     if problems:
@@ -137,31 +114,9 @@ def as_specs(specs: Iterable[WebsiteSpec]) -> tuple[WebsiteSpec, ...]:
 
 
 def _values(specs: object) -> tuple[object, ...]:
-    if not _may_hold_specs(specs):
+    if not isinstance(specs, Iterable) or isinstance(specs, (str, bytes, Mapping)):
         raise SpecError([_not_a_spec(specs, "specs")])
     return tuple(cast("Iterable[object]", specs))
-
-
-def _may_hold_specs(specs: object) -> bool:
-    return isinstance(specs, Iterable) and not isinstance(specs, (str, bytes, Mapping))
-
-
-def duplicates(hostnames: Iterable[tuple[str, str]]) -> list[Problem]:
-    """A problem for each host name, with its place, that an earlier place has."""
-    first: dict[str, str] = {}
-    problems: list[Problem] = []
-    for hostname, where in hostnames:
-        earlier = first.setdefault(hostname, where)
-        if earlier is not where:
-            problems.append(
-                Problem(
-                    f"{hostname} is given twice, here and at {earlier} (capitals and "
-                    "a dot at the end make no difference): leave one of them out",
-                    rule="website-once",
-                    where=where,
-                )
-            )
-    return problems
 
 
 def _not_a_spec(value: object, where: str) -> Problem:
