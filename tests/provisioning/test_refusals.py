@@ -15,7 +15,12 @@ from sitestats._errors import (
     ServiceError,
     WebsiteLockedError,
 )
-from sitestats.provisioning._refusals import is_refusal, never_left, told, will_repeat
+from sitestats.provisioning._refusals import (
+    is_refusal,
+    message_of,
+    never_left,
+    will_repeat,
+)
 
 OF_THE_ACCOUNT = [
     "No Api-Key found, specify via header",
@@ -121,6 +126,6 @@ def test_only_what_stayed_here_never_left() -> None:
 
 
 def test_the_service_is_quoted_on_one_line() -> None:
-    """Its own words are told, without the status and the address around them."""
-    assert told(BadRequestError("No,\n no", status=400)) == "No, no"
-    assert told(ResponseError("odd")) == "odd"
+    """Its own words are message_of, without the status and the address around them."""
+    assert message_of(BadRequestError("No,\n no", status=400)) == "No, no"
+    assert message_of(ResponseError("odd")) == "odd"

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from ._plan import Difference, PlannedWebsite, PlanState, ProvisioningPlan
+from ._differences import Difference
+from ._plan import PlannedWebsite, PlanState, ProvisioningPlan
 from ._report import ProvisionedWebsite, ProvisioningReport, State
 from ._specs import WebsiteSpec
 

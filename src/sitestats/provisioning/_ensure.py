@@ -21,9 +21,14 @@ from sitestats import _operations as operations
 from sitestats._errors import RateLimitedError, ReadOnlyError, SiteStatsError
 from sitestats._flow import note, now, sleep
 
+from ._differences import (
+    by_hostname,
+    differences_of,
+    differences_of_added,
+    normalised,
+)
 from ._events import Began, Ended, History, Progress, Sending, Settled
-from ._plan import by_hostname, differences_of, differences_of_added, known_as
-from ._refusals import is_refusal, never_left, told, will_repeat
+from ._refusals import is_refusal, message_of, never_left, will_repeat
 from ._report import ProvisionedWebsite, ProvisioningReport, State
 
 if TYPE_CHECKING:
@@ -162,7 +167,7 @@ class _Run:
             return (yield from self._judge(spec, error))
         self._rate_limits = 0
         # Under both names, so that neither is added when it comes up again.
-        self._added[spec.hostname] = self._added[known_as(added.hostname)] = added
+        self._added[spec.hostname] = self._added[normalised(added.hostname)] = added
         return ProvisionedWebsite(
             spec, "added", added, differences_of_added(spec, added)
         )
@@ -172,7 +177,7 @@ class _Run:
     ) -> Flow[ProvisionedWebsite]:
         """What became of *spec* when its add ended in *error*."""
         if will_repeat(error, spec.hostname):
-            self._stop(f"every website would be refused for this: {told(error)}")
+            self._stop(f"every website would be refused for this: {message_of(error)}")
         if is_refusal(error):
             if isinstance(error, RateLimitedError):
                 yield from self._slow_down(error)
@@ -182,7 +187,7 @@ class _Run:
             yield from self._read_list()
         except SiteStatsError as failure:
             self._list_is_readable = False
-            self._stop(f"the list can't be read back: {told(failure)}")
+            self._stop(f"the list can't be read back: {message_of(failure)}")
         else:
             there = self._there(spec, was_sent=sent, error=error)
             if there is not None:
@@ -222,7 +227,7 @@ class _Run:
             self._rate_limits > policy.retries
             or seconds >= self._settings.total_timeout
         ):
-            self._stop(f"the service asks for a longer pause: {told(error)}")
+            self._stop(f"the service asks for a longer pause: {message_of(error)}")
         else:
             yield from sleep(seconds)
 
@@ -258,7 +263,7 @@ class _Run:
 
     def _settle(self, item: ProvisionedWebsite) -> Flow[None]:
         moment = yield from now()
-        message = None if item.error is None else told(item.error)
+        message = None if item.error is None else message_of(item.error)
         yield from self._record(
             Settled(item.hostname, item.state, message, moment.unix)
         )
@@ -268,7 +273,7 @@ class _Run:
         try:
             yield from note(event)
         except SiteStatsError as error:
-            self._stop(told(error))
+            self._stop(message_of(error))
             return False
         return True
 

@@ -9,6 +9,7 @@ import re
 import tomllib
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any, Final, NoReturn, TypeVar, cast
 
 import attrs
@@ -31,14 +32,13 @@ _AT_END: Final = " (at end of document)"
 
 @attrs.frozen
 class _Text:
-    """A file's text, and where its lines start."""
+    """A file's text, and how errors name a location in it."""
 
     name: str
     text: str
-    _starts: list[int] = attrs.field(init=False)
 
-    @_starts.default
-    def _find_starts(self) -> list[int]:
+    @cached_property
+    def _starts(self) -> list[int]:
         return [0, *(end.end() for end in _LINE_END.finditer(self.text))]
 
     def location(self, offset: int) -> str:

@@ -60,7 +60,7 @@ def will_repeat(error: SiteStatsError, hostname: str) -> bool:
     return _ABOUT_THE_ACCOUNT.search(message) is not None
 
 
-def told(error: SiteStatsError) -> str:
+def message_of(error: SiteStatsError) -> str:
     """What went wrong, as one line: the service's own words where it spoke."""
     text = error.message if isinstance(error, ServiceError) else str(error)
     return " ".join(text.split())

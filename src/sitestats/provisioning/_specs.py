@@ -114,9 +114,13 @@ def as_specs(specs: Iterable[WebsiteSpec]) -> tuple[WebsiteSpec, ...]:
 
 
 def _values(specs: object) -> tuple[object, ...]:
-    if not isinstance(specs, Iterable) or isinstance(specs, (str, bytes, Mapping)):
+    if not _may_hold_specs(specs):
         raise SpecError([_not_a_spec(specs, "specs")])
     return tuple(cast("Iterable[object]", specs))
+
+
+def _may_hold_specs(specs: object) -> bool:
+    return isinstance(specs, Iterable) and not isinstance(specs, (str, bytes, Mapping))
 
 
 def _not_a_spec(value: object, where: str) -> Problem:
