@@ -16,10 +16,10 @@ from sitestats._errors import (
     WebsiteLockedError,
 )
 from sitestats.provisioning._refusals import (
+    is_account_wide,
     is_refusal,
     message_of,
-    never_left,
-    will_repeat,
+    was_not_sent,
 )
 
 OF_THE_ACCOUNT = [
@@ -46,6 +46,7 @@ OF_THE_ACCOUNT = [
     "Your subscription has ended",
     "Quota exceeded",
     "a.example: no credentials given",
+    "You can't add websites, the role isn't enough",
 ]
 OF_ONE_WEBSITE = [
     "a.example was added before",
@@ -57,23 +58,24 @@ OF_ONE_WEBSITE = [
     "A.EXAMPLE is blocked",
     "The DNS of a.example can't be read",
     "Too many requests",
+    "The label 'admin' is too long",
     "A fault with status 400",
     "It broke",
 ]
 
 
 @pytest.mark.parametrize("message", OF_THE_ACCOUNT)
-def test_words_about_the_account_will_repeat(message: str) -> None:
+def test_words_about_the_account_is_account_wide(message: str) -> None:
     """Credentials, role and plan are known by their words, whatever the status."""
     for status in (200, 400, 422, 500):
-        assert will_repeat(ServiceError(message, status=status), "a.example")
+        assert is_account_wide(ServiceError(message, status=status), "a.example")
 
 
 @pytest.mark.parametrize("message", OF_ONE_WEBSITE)
 def test_words_about_a_website_will_not_repeat(message: str) -> None:
     """What is said of one website says nothing of the next."""
     for status in (200, 400, 404, 409, 422, 500):
-        assert not will_repeat(ServiceError(message, status=status), "a.example")
+        assert not is_account_wide(ServiceError(message, status=status), "a.example")
 
 
 @pytest.mark.parametrize(
@@ -83,28 +85,28 @@ def test_words_about_a_website_will_not_repeat(message: str) -> None:
 def test_the_host_name_is_no_message(hostname: str) -> None:
     """A website may be called after any of these words."""
     error = PermissionDeniedError(f"{hostname.upper()} is taken", status=400)
-    assert not will_repeat(error, hostname)
+    assert not is_account_wide(error, hostname)
     error = PermissionDeniedError(f"{hostname}: your plan is full", status=400)
-    assert will_repeat(error, hostname)
+    assert is_account_wide(error, hostname)
 
 
 @pytest.mark.parametrize("status", [401, 402, 403])
 def test_some_statuses_need_no_words(status: int) -> None:
     """These are about the account by themselves."""
-    assert will_repeat(ServiceError("No", status=status), "a.example")
+    assert is_account_wide(ServiceError("No", status=status), "a.example")
 
 
 def test_a_locked_website_is_one_website() -> None:
     """The badge is missing from one website, though the plan is mentioned."""
     error = WebsiteLockedError("On the Free plan the badge must be there", status=423)
-    assert not will_repeat(error, "a.example")
+    assert not is_account_wide(error, "a.example")
     assert is_refusal(error)
 
 
 def test_failures_without_an_answer_do_not_repeat() -> None:
     """They say nothing about the account."""
     for error in (ConnectionFailedError("refused"), ResponseError("odd plan")):
-        assert not will_repeat(error, "a.example")
+        assert not is_account_wide(error, "a.example")
 
 
 def test_only_a_refusal_is_certain() -> None:
@@ -120,9 +122,9 @@ def test_only_a_refusal_is_certain() -> None:
 
 def test_only_what_stayed_here_never_left() -> None:
     """A transport says so itself; everything else may have arrived."""
-    assert never_left(ConnectionFailedError("refused", maybe_sent=False))
-    assert not never_left(ConnectionFailedError("reset", maybe_sent=True))
-    assert not never_left(ServerError("broke", status=500))
+    assert was_not_sent(ConnectionFailedError("refused", maybe_sent=False))
+    assert not was_not_sent(ConnectionFailedError("reset", maybe_sent=True))
+    assert not was_not_sent(ServerError("broke", status=500))
 
 
 def test_the_service_is_quoted_on_one_line() -> None:

@@ -28,7 +28,7 @@ from ._differences import (
     normalised,
 )
 from ._events import Began, Ended, History, Progress, Sending, Settled
-from ._refusals import is_refusal, message_of, never_left, will_repeat
+from ._refusals import is_account_wide, is_refusal, message_of, was_not_sent
 from ._report import ProvisionedWebsite, ProvisioningReport, State
 
 if TYPE_CHECKING:
@@ -176,13 +176,13 @@ class _Run:
         self, spec: WebsiteSpec, error: SiteStatsError
     ) -> Flow[ProvisionedWebsite]:
         """What became of *spec* when its add ended in *error*."""
-        if will_repeat(error, spec.hostname):
+        if is_account_wide(error, spec.hostname):
             self._stop(f"every website would be refused for this: {message_of(error)}")
         if is_refusal(error):
             if isinstance(error, RateLimitedError):
                 yield from self._slow_down(error)
             return ProvisionedWebsite(spec, "refused", error=error)
-        sent = not never_left(error)
+        sent = not was_not_sent(error)
         try:
             yield from self._read_list()
         except SiteStatsError as failure:
