@@ -20,9 +20,9 @@ from sitestats.provisioning._events import (
     Began,
     Ended,
     History,
-    Progress,
     Sending,
     Settled,
+    WebsiteDone,
 )
 from sitestats.provisioning._journal import Journal, open_journal
 
@@ -61,7 +61,7 @@ def test_what_is_written_can_be_read_by_people(path: Path) -> None:
     write(
         path,
         Began(2, 1_000.0),
-        Progress(1, 2),
+        WebsiteDone(1, 2),
         Sending("a.example", 1_000.25),
         Settled("a.example", "refused", "Nö", 1_001.0),
         Ended(1_002.0),
@@ -109,7 +109,7 @@ def test_the_journal_of_another_service_is_refused(path: Path) -> None:
     """What was sent to one service says nothing about another."""
     write(path)
     with (
-        pytest.raises(ConfigurationError, match=r"is of https://service\.example"),
+        pytest.raises(ConfigurationError, match=r"is for https://service\.example"),
         open_journal(path, "https://other.example"),
     ):
         pass
@@ -185,7 +185,7 @@ def test_a_cut_off_journal_forgets_no_whole_line(
     )
     assert history(path) == expected
     write(path, Sending("z.example", 9.0))
-    assert history(path).open == {**expected.open, "z.example": 9.0}
+    assert history(path).pending == {**expected.pending, "z.example": 9.0}
 
 
 class FullDisk(FileIO):

@@ -1,6 +1,6 @@
-"""Making a list of websites true: specifications, plans, reports.
+"""Declarative provisioning: plan, ensure, report.
 
-``client.websites.plan`` and ``client.websites.ensure`` are the ways in.
+``client.websites.plan`` and ``client.websites.ensure`` use it.
 """
 
 from __future__ import annotations
