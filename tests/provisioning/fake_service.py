@@ -43,9 +43,9 @@ def specs(*hostnames: str, **more: Any) -> tuple[WebsiteSpec, ...]:
 class FakeService:
     """Websites, handlers of requests, and a clock that only sleeping moves."""
 
-    def __init__(self, *there: str) -> None:
+    def __init__(self, *existing: str) -> None:
         self.websites: dict[str, Payload] = {}
-        for hostname in there:
+        for hostname in existing:
             self.add({"hostname": hostname})
         self.add_handlers: dict[str, list[AddHandler]] = {}
         self.list_handlers: list[Callable[[], HttpResponse | None]] = []
@@ -188,19 +188,19 @@ def lost_response(service: FakeService, payload: Payload) -> HttpResponse:
 
 def timed_out(_service: FakeService, _payload: Payload) -> HttpResponse:
     """The request times out, and nothing is added."""
-    raise RequestTimeoutError("no answer within 30 s", maybe_sent=True)
+    raise RequestTimeoutError("no response within 30 s", maybe_sent=True)
 
 
 def processed_and_timed_out(service: FakeService, payload: Payload) -> HttpResponse:
     """The website is added, and the request times out."""
     service.process(payload)
-    raise RequestTimeoutError("no answer within 30 s", maybe_sent=True)
+    raise RequestTimeoutError("no response within 30 s", maybe_sent=True)
 
 
 def processed_late(service: FakeService, payload: Payload) -> HttpResponse:
     """The request times out, and the website is added after the next list was read."""
     service.late.append((service.lists + 2, payload))
-    raise RequestTimeoutError("no answer within 30 s", maybe_sent=True)
+    raise RequestTimeoutError("no response within 30 s", maybe_sent=True)
 
 
 def failed(_service: FakeService, _payload: Payload) -> HttpResponse:

@@ -289,7 +289,7 @@ def _read_csv(text: _Text, problems: list[Problem]) -> list[_Entry]:
             )
             problems.append(text.problem(message, cell.offset))
         elif cell.text in names[:index]:
-            message = f"the column {cell.text!r} is there twice"
+            message = f"the column {cell.text!r} is given twice"
             problems.append(text.problem(message, cell.offset))
     if "hostname" not in names:
         message = "there is no column 'hostname': add one"

@@ -20,12 +20,12 @@ class WebsiteSpec:
 
     Args:
         hostname: Such as ``"example.com"``; kept in lower case, as ASCII and
-            without a dot at its end, as the service knows websites.
-        timezone: A name of the tz database in its exact case. The service
-            would turn any other into UTC without a word, so it is refused.
+            without a trailing dot, as the service stores it.
+        timezone: A name of the tz database in its exact case. Any other is
+            refused, since the service would silently replace it by UTC.
         public: Whether everybody may see the statistics.
-        label: Free text of your own. None gives none, and is not compared with
-            the label of a website that exists.
+        label: Free text of your own. None sets no label, and is not compared
+            with the label of an existing website.
 
     Raises:
         SpecError: A value breaks a rule; ``problems`` has every one.
@@ -57,12 +57,12 @@ class WebsiteSpec:
     def load(cls, path: str | os.PathLike[str]) -> tuple[WebsiteSpec, ...]:
         r"""Read the specifications of a TOML, JSON or CSV file.
 
-        The ending of its name tells which it is. TOML has a table
+        The extension of its name selects the format. TOML has a table
         ``[[websites]]`` for each website; JSON a list of objects, or an object
         with that list as ``"websites"``; CSV a first line with the names of the
         columns. The names are those of this class's arguments, and only
-        ``hostname`` has to be there. An empty cell of a CSV file is a value
-        that was left out.
+        ``hostname`` is required. An empty cell of a CSV file is a value that is
+        left out.
 
         Args:
             path: A file in UTF-8.
@@ -72,7 +72,7 @@ class WebsiteSpec:
 
         Raises:
             SpecError: The file breaks a rule. ``problems`` has every one, and
-                each names its place as ``file:line:column``, both from 1, the
+                each has its location as ``file:line:column``, both from 1, the
                 column in characters. A website given twice is a problem too.
             OSError: The file can't be read.
 
