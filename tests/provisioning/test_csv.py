@@ -27,7 +27,7 @@ texts = st.text(st.sampled_from('ab,;\t"\r\n é'))
 def test_what_a_spreadsheet_writes_is_read(
     rows: list[list[str]], separator: str, line_end: str
 ) -> None:
-    """Otherwise a cell that a spreadsheet has quoted would lose text or position."""
+    """Cells that a spreadsheet has quoted keep their text and have their position."""
     stream = io.StringIO(newline="")
     writer = csv.writer(
         stream, delimiter=separator, lineterminator=line_end, quoting=csv.QUOTE_ALL
@@ -42,7 +42,7 @@ def test_what_a_spreadsheet_writes_is_read(
 
 
 def test_blanks_around_a_cell_are_dropped() -> None:
-    """Otherwise a space after a separator would become part of a host name."""
+    """A space beside a separator does not become part of a host name."""
     (row,) = read_cells('a ,  b c , " d " ,', ",")
     assert [(cell.text, cell.offset) for cell in row] == [
         ("a", 0),
@@ -53,7 +53,7 @@ def test_blanks_around_a_cell_are_dropped() -> None:
 
 
 def test_empty_lines_are_skipped() -> None:
-    """Otherwise the empty rows of a spreadsheet would be websites without a name."""
+    """The empty rows of a spreadsheet are not websites without a name."""
     assert [row[0].text for row in read_cells("\n\na\n,,\n\r\nb\r", ",")] == ["a", "b"]
 
 
@@ -62,7 +62,7 @@ def test_empty_lines_are_skipped() -> None:
     [('a,"b', 2), ('a,b"c', 3), ('"a"b,c', 3), ('a\n"b""', 2), ('"', 0)],
 )
 def test_a_misplaced_quote_is_refused(text: str, offset: int) -> None:
-    """Otherwise an unclosed quote would swallow the rest of the file unnoticed."""
+    """A quote that is never closed does not swallow the rest of the file unnoticed."""
     with pytest.raises(CsvError) as caught:
         list(read_cells(text, ","))
     assert caught.value.offset == offset
@@ -79,13 +79,13 @@ def test_a_misplaced_quote_is_refused(text: str, offset: int) -> None:
     ],
 )
 def test_the_first_line_tells_the_separator(text: str, separator: str) -> None:
-    """Otherwise files with semicolons or tabs would be read as one column."""
+    """Files with semicolons or tabs are not read as one column."""
     assert find_separator(text) == separator
 
 
 @given(st.text())
 def test_any_text_is_read_or_refused(text: str) -> None:
-    """Otherwise a damaged file would raise something other than a CsvError."""
+    """No text raises anything but CsvError, and every position is within the text."""
     try:
         rows = list(read_cells(text, find_separator(text)))
     except CsvError as error:

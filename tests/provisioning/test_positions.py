@@ -37,7 +37,7 @@ def paths(value: Any, path: Path = ()) -> dict[Path, Any]:
 def test_every_value_of_json_is_found(
     *, value: object, indent: int | None, ascii_only: bool
 ) -> None:
-    """Without it errors in a JSON file would point at the wrong value or key."""
+    """The position of each key and value in a JSON file is the right one."""
     text = "\n " + json.dumps(value, indent=indent, ensure_ascii=ascii_only)
     positions = json_positions(text)
     expected = paths(value)
@@ -50,7 +50,7 @@ def test_every_value_of_json_is_found(
 
 
 def test_keys_given_twice_are_found() -> None:
-    """Without it the first value of a duplicate JSON key would be lost silently."""
+    """A duplicate JSON key is reported, since its first value would be lost."""
     positions = json_positions('[{"a": 1, "b": 2, "a": 3}]')
     assert positions.duplicate_keys == [((0, "a"), 18)]
 
@@ -59,7 +59,7 @@ SAMPLE = pathlib.Path(__file__).with_name("positions.toml")
 
 
 def test_every_value_of_toml_is_found() -> None:
-    """Without it errors in a TOML file would point at the wrong value or key."""
+    """The position of each key and value in a TOML file is the right one."""
     text = SAMPLE.read_text(encoding="utf-8")
     tree = tomllib.loads(text)
     positions = toml_positions(text)
@@ -114,7 +114,7 @@ styles: st.SearchStrategy[Callable[[str], str]] = st.sampled_from([quoted, tripl
 def test_strings_of_toml_may_hold_any_syntax(
     strings: list[tuple[str, Callable[[str], str], Callable[[str], str]]],
 ) -> None:
-    """Otherwise a quote, bracket or hash in a string would shift later positions."""
+    """A quote, bracket or hash in a string does not shift later positions."""
     text = "list = [ " + ", # ]\n".join(s(v) for v, s, _ in strings) + "\n]\n"
     for index, (value, _, style) in enumerate(strings):
         text += f"[[t]]\n  {quoted(value)} = {style(value)} # {index} ]\n"
@@ -127,5 +127,5 @@ def test_strings_of_toml_may_hold_any_syntax(
 
 @pytest.mark.parametrize("text", ["", "\n", "# only a comment", "a=1"])
 def test_short_texts_of_toml(text: str) -> None:
-    """Otherwise a TOML file without a final line end would crash the scanner."""
+    """A TOML file without a final line end is scanned to its end."""
     assert set(toml_positions(text).values) == set(paths(tomllib.loads(text))) - {()}

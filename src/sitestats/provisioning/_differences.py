@@ -62,7 +62,7 @@ def differences_of_added(
 
     The response to an add has no label (section 2.2).
     """
-    # Another spelling of the host name is no difference.
+    # Capitals and a trailing dot are no difference.
     is_same = normalised(added.hostname) == spec.hostname
     return _differences(
         ("hostname", spec.hostname, spec.hostname if is_same else added.hostname),
