@@ -111,6 +111,8 @@ def test_the_words_tell_of_credentials_and_roles(
         "Unknown field 'plan' in \"user-id\" or `role`",
         "Invalid metadata.api_key and metadata.role",
         "Invalid date, planned_at is not known",
+        "This host isn't known in 'your plan', it can't be read",
+        "This hostname is not allowed",
     ],
 )
 def test_words_of_the_request_are_not_judged(message: str) -> None:

@@ -197,7 +197,7 @@ class AsyncWebsites:
             added      c.example
         """
         from sitestats.provisioning._ensure import ensure_websites
-        from sitestats.provisioning._journal import Watch, open_journal
+        from sitestats.provisioning._journal import EventHandler, open_journal
         from sitestats.provisioning._specs import as_specs
 
         from ._progress import showing
@@ -207,9 +207,9 @@ class AsyncWebsites:
             open_journal(journal, str(settings.base)) as log,
             showing(progress, "websites") as show,
         ):
-            watch = Watch(log, show)
-            flow = ensure_websites(settings, wanted, watch.history)
-            return await self._runner.run(flow, watch.anote)
+            events = EventHandler(log, show)
+            flow = ensure_websites(settings, wanted, events.history)
+            return await self._runner.run(flow, events.handle_async)
 
 
 class AsyncStatistics:

@@ -180,7 +180,7 @@ class Websites:
             added      c.example
         """
         from sitestats.provisioning._ensure import ensure_websites
-        from sitestats.provisioning._journal import Watch, open_journal
+        from sitestats.provisioning._journal import EventHandler, open_journal
         from sitestats.provisioning._specs import as_specs
 
         from ._progress import showing
@@ -190,9 +190,9 @@ class Websites:
             open_journal(journal, str(settings.base)) as log,
             showing(progress, "websites") as show,
         ):
-            watch = Watch(log, show)
-            flow = ensure_websites(settings, wanted, watch.history)
-            return self._runner.run(flow, watch.note)
+            events = EventHandler(log, show)
+            flow = ensure_websites(settings, wanted, events.history)
+            return self._runner.run(flow, events.handle)
 
 
 class Statistics:

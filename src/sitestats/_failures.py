@@ -34,25 +34,44 @@ LOCKED_CODE: Final = "BADGE_REQUIRED"
 _REDIRECTS: Final = frozenset((301, 302, 303, 307, 308))
 _LONGEST: Final = 500
 
-_OF_CREDENTIALS: Final = re.compile(
-    r"\b(?:api[ _-]?keys?|user[ _-]?id|credentials?|unauthori[sz]ed|log ?in"
-    r"|authenticat\w+|not authori[sz]ed)\b",
-    re.IGNORECASE,
+_WORDS_OF_CREDENTIALS: Final = re.compile(
+    r"""\b(?:
+        api[\s_-]?keys? | user[\s_-]?ids? | credentials?
+      | unauth(?:ori[sz]ed|enticated) | authenticat\w* | authori[sz]\w*
+      | log(?:ged)?[ ]?in
+    )\b""",
+    re.IGNORECASE | re.VERBOSE,
 )
-_OF_PERMISSION: Final = re.compile(
-    r"\b(?:roles?|permissions?|permitted|forbidden|not allowed|access denied"
-    r"|no access|upgrade"
-    r"|(?:your|the|this|current|free|larger|higher|team'?s?|account'?s?) plan"
-    r"|plan'?s? limit|website limit|limit of websites|too many websites)\b",
-    re.IGNORECASE,
+# The words of roles and plans. A word that is about other things as well
+# ("not allowed", "limit") stands with its neighbours.
+_WORDS_OF_PERMISSION: Final = re.compile(
+    r"""\b(?:
+        roles? | permissions? | permitted | forbidden
+      | not[ ]allowed[ ]to | (?:access[ ]is|you'?(?:re|[ ]are))[ ]not[ ]allowed
+      | access[ ]denied | no[ ]access
+      | upgrad(?:e|ing) | plan'?s?[ ]limit
+      | (?:your|the|this|current|free|larger|higher|team'?s?|account'?s?)[ ]plan
+      | (?:web)?sites?[ ]limits? | limits?[ ](?:of|on|for|to)[ ][\w ]*(?:web)?sites?
+      | (?:maximum|max|number|amount|many|more)[ ](?:\w+[ ]){0,2}(?:web)?sites
+    )\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# Words that a field, an event or a metadata key may be called by too, so that
+# they count only where the request has none of these.
+_MORE_WORDS_OF_THE_ACCOUNT: Final = re.compile(
+    r"""\b(?:
+        sign(?:ed)?[ ]in | admins? | developers?
+      | plans? | subscriptions? | upgrad\w+ | quotas? | billing | payments?
+    )\b""",
+    re.IGNORECASE | re.VERBOSE,
 )
 _BY_WORDS: Final = (
-    (_OF_PERMISSION, PermissionDeniedError),
-    (_OF_CREDENTIALS, AuthenticationError),
+    (_WORDS_OF_PERMISSION, PermissionDeniedError),
+    (_WORDS_OF_CREDENTIALS, AuthenticationError),
 )
 # What a message repeats of the request is not the service's own word: a filter
-# may well be called metadata.role.
-_QUOTED: Final = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`]*`|\bmetadata\.\w+")
+# may well be called metadata.role. An apostrophe within a word is no quote.
+_QUOTED: Final = re.compile(r"\"[^\"]*\"|(?<!\w)'[^']*'(?!\w)|`[^`]*`|\bmetadata\.\w+")
 
 _BY_STATUS: Final[Mapping[int, type[ServiceError]]] = {
     401: AuthenticationError,
@@ -101,6 +120,25 @@ def failure(
         )
     return _class(status, code, words)(
         message, status=status, code=code, body=response.body, request=request
+    )
+
+
+def is_about_account(message: str) -> bool:
+    """Whether the error message for an add is about credentials, role or plan.
+
+    >>> is_about_account("Your subscription has ended")
+    True
+    >>> is_about_account("The label 'plan' is too long")
+    False
+    """
+    own_words = _QUOTED.sub(" ", message)
+    return any(
+        words.search(own_words)
+        for words in (
+            _WORDS_OF_CREDENTIALS,
+            _WORDS_OF_PERMISSION,
+            _MORE_WORDS_OF_THE_ACCOUNT,
+        )
     )
 
 

@@ -125,27 +125,42 @@ def website_payload(
     """What is sent to add a website, and every problem with it (section 4.2)."""
     payload: dict[str, str | bool] = {}
     problems: list[Problem] = []
-
-    def put(name: str, verdict: _rules.Verdict) -> None:
-        if isinstance(verdict, str):
-            payload[name] = verdict
+    for name, key, value in (
+        ("hostname", "hostname", hostname),
+        ("timezone", "timezone", timezone),
+        ("public", "isPublic", public),
+        ("label", "label", label),
+    ):
+        if value is None and name in {"timezone", "label"}:
+            continue
+        checked = website_value(name, value)
+        if isinstance(checked, list):
+            problems += checked
         else:
-            problems.extend(verdict)
-
-    put("hostname", _rules.hostname(hostname, rule="website-hostname"))
-    if timezone is not None:
-        put("timezone", _periods.timezone(timezone, rule="website-timezone"))
-    if isinstance(public, bool):
-        payload["isPublic"] = public
-    else:
-        message = f"public is True or False, not {shown(public)}"
-        problems.append(broken("website-public", message, "public"))
-    if isinstance(label, str):
-        put("label", _rules.plain(label, "label"))
-    elif label is not None:
-        message = f"the label is a str, not {shown(label)}"
-        problems.append(broken("website-label", message, "label"))
+            payload[key] = checked
     return payload, problems
+
+
+def website_value(
+    name: str, value: object, where: str = ""
+) -> str | bool | list[Problem]:
+    """One value of a website to add, as it is sent, or its problems (section 4.2)."""
+    where = where or name
+    match name:
+        case "hostname":
+            return _rules.hostname(value, where, rule="website-hostname")
+        case "timezone":
+            return _periods.timezone(value, where, rule="website-timezone")
+        case "public":
+            if isinstance(value, bool):
+                return value
+            message = f"public is true or false, not {shown(value)}"
+            return refused("website-public", message, where)
+        case _:
+            if isinstance(value, str):
+                return _rules.plain(value, where)
+            message = f"a label is text, not {shown(value)}"
+            return refused("website-label", message, where)
 
 
 def custom_request(

@@ -1,11 +1,19 @@
-"""``ensure`` as a flow: every rule of when to send, to read back, and to stop."""
+"""The ``ensure`` flow: when it sends, reads the list again, and stops."""
 
 from __future__ import annotations
 
 import attrs
+import fake_service
 import pytest
-import worlds
-from worlds import SETTINGS, Fate, Payload, World, refused, respond, specs
+from fake_service import (
+    SETTINGS,
+    AddHandler,
+    FakeService,
+    Payload,
+    refused,
+    respond,
+    specs,
+)
 
 from sitestats import ReadOnlyError, ServerError, WebsiteSpec
 from sitestats._errors import ConfigurationError, ConnectionFailedError
@@ -21,229 +29,230 @@ def states(report: ProvisioningReport) -> list[str]:
     return [item.state for item in report.items]
 
 
-def test_what_is_missing_is_added_in_order() -> None:
-    """Each missing website is sent once, in order; what is there is left alone."""
-    world = World("b.example", "z.example")
-    report = world.ensure(WANTED)
-    assert world.posts == ["a.example", "c.example"]
+def test_missing_websites_are_added_in_order() -> None:
+    """Each missing website is sent once, in order; an existing one is not sent."""
+    service = FakeService("b.example", "z.example")
+    report = service.ensure(WANTED)
+    assert service.posts == ["a.example", "c.example"]
     assert states(report) == ["added", "present", "added"]
     assert report.complete
     assert report.stopped is None
-    assert world.lists == 1
+    assert service.lists == 1
 
 
 def test_a_second_run_sends_nothing() -> None:
-    """When a list is true, nothing but the list is asked for."""
-    world = World()
-    assert world.ensure(WANTED).complete
-    again = world.ensure(WANTED)
+    """When every website exists, only the list is requested."""
+    service = FakeService()
+    assert service.ensure(WANTED).complete
+    again = service.ensure(WANTED)
     assert states(again) == ["present"] * 3
-    assert len(world.posts) == 3
+    assert len(service.posts) == 3
 
 
 def test_no_website_is_a_complete_list() -> None:
-    """An empty list is true from the start."""
-    world = World()
-    report = world.ensure(())
+    """Without specifications the report is complete, and nothing is sent."""
+    service = FakeService()
+    report = service.ensure(())
     assert report.complete
-    assert world.posts == []
+    assert service.posts == []
 
 
 def test_what_is_specified_is_sent() -> None:
-    """The add holds the specification, and a label only where there is one."""
-    world = World()
+    """The add has the values of the specification, and no label without one."""
+    service = FakeService()
     spec = WebsiteSpec("a.example", "Asia/Tokyo", public=True, label="")
-    assert world.ensure([spec, *specs("b.example")]).complete
-    assert world.websites["a.example"]["timezone"] == "Asia/Tokyo"
-    assert world.websites["a.example"]["is_public"] is True
+    assert service.ensure([spec, *specs("b.example")]).complete
+    assert service.websites["a.example"]["timezone"] == "Asia/Tokyo"
+    assert service.websites["a.example"]["is_public"] is True
 
 
 @pytest.mark.parametrize("written", ["A.EXAMPLE", "a.example.", "A.example."])
-def test_the_list_s_way_to_write_a_name_does_not_matter(written: str) -> None:
-    """A website that the list writes otherwise is there all the same."""
-    world = World(written)
-    assert states(world.ensure(specs("a.example"))) == ["present"]
+def test_host_names_of_the_list_are_normalised(written: str) -> None:
+    """A website exists, also if the list writes its name with capitals or a dot."""
+    service = FakeService(written)
+    assert states(service.ensure(specs("a.example"))) == ["present"]
 
 
-def test_a_website_that_differs_is_told_and_left() -> None:
-    """Zone, visibility and a label that was given are compared."""
-    world = World()
-    world.add({"hostname": "a.example", "timezone": "Asia/Tokyo", "label": "shop"})
+def test_a_website_that_differs_is_reported_and_not_changed() -> None:
+    """Time zone, visibility and a given label are compared with the list."""
+    service = FakeService()
+    service.add({"hostname": "a.example", "timezone": "Asia/Tokyo", "label": "shop"})
     spec = WebsiteSpec("a.example", public=True, label="store")
-    (item,) = world.ensure([spec, *specs("b.example")]).differing
+    (item,) = service.ensure([spec, *specs("b.example")]).differing
     assert [(d.name, d.wanted, d.found) for d in item.differences] == [
         ("timezone", "UTC", "Asia/Tokyo"),
         ("public", True, False),
         ("label", "store", "shop"),
     ]
-    assert world.posts == ["b.example"]
+    assert service.posts == ["b.example"]
 
 
 def test_a_label_that_was_not_given_is_not_compared() -> None:
-    """Without a label any label is right; an empty one is as good as none."""
-    world = World()
-    world.add({"hostname": "a.example", "label": "shop"})
-    world.websites["b.example"] = world.websites["a.example"] | {
+    """Without a label any label matches; an empty one matches none."""
+    service = FakeService()
+    service.add({"hostname": "a.example", "label": "shop"})
+    service.websites["b.example"] = service.websites["a.example"] | {
         "hostname": "b.example",
         "label": None,
     }
     wanted = [WebsiteSpec("a.example"), WebsiteSpec("b.example", label="")]
-    assert world.ensure(wanted).complete
+    assert service.ensure(wanted).complete
 
 
-def test_what_the_service_made_otherwise_is_told() -> None:
-    """A zone and a visibility that came back different are in the report."""
+def test_what_the_service_made_different_is_reported() -> None:
+    """A zone and a visibility that the service changed are in the report."""
 
-    def otherwise(world: World, payload: Payload) -> HttpResponse:
-        world.act(payload)
-        return world.added(payload, timezone="Asia/Tokyo", public=True)
+    def different(service: FakeService, payload: Payload) -> HttpResponse:
+        service.process(payload)
+        return service.added(payload, timezone="Asia/Tokyo", public=True)
 
-    world = World()
-    world.fates["a.example"] = [otherwise]
-    report = world.ensure(WANTED)
+    service = FakeService()
+    service.add_handlers["a.example"] = [different]
+    report = service.ensure(WANTED)
     assert states(report) == ["added"] * 3
     assert not report.complete
     assert [d.name for d in report.items[0].differences] == ["timezone", "public"]
 
 
-def test_another_host_name_in_the_answer_is_told_and_remembered() -> None:
-    """A website that was added under another name is not added under that again."""
+def test_another_host_name_in_the_response_is_reported() -> None:
+    """A website that was added under another name is not added again under that."""
 
-    def without_www(world: World, payload: Payload) -> HttpResponse:
-        return world.act(payload | {"hostname": "a.example"})
+    def without_www(service: FakeService, payload: Payload) -> HttpResponse:
+        return service.process(payload | {"hostname": "a.example"})
 
-    world = World()
-    world.fates["www.a.example"] = [without_www]
-    report = world.ensure(specs("www.a.example", "a.example", "b.example"))
+    service = FakeService()
+    service.add_handlers["www.a.example"] = [without_www]
+    report = service.ensure(specs("www.a.example", "a.example", "b.example"))
     assert states(report) == ["added", "present", "added"]
     assert report.items[0].differences == (
         Difference("hostname", "www.a.example", "a.example"),
     )
-    assert world.posts == ["www.a.example", "b.example"]
+    assert service.posts == ["www.a.example", "b.example"]
 
 
-# --- failures that leave the website's fate open ------------------------------------
+# --- failures without an outcome --------------------------------------------------
 
-ACTED = {
-    "lost on the way back": worlds.lost_on_the_way_back,
-    "acted and timed out": worlds.acted_and_timed_out,
-    "acted and failed": worlds.acted_and_failed,
-    "acted and mumbled": worlds.acted_and_mumbled,
+PROCESSED = {
+    "response lost": fake_service.lost_response,
+    "processed and timed out": fake_service.processed_and_timed_out,
+    "processed and failed": fake_service.processed_and_failed,
+    "processed and cut off": fake_service.processed_and_cut_off,
 }
-NOT_ACTED = {
-    "lost on the way": worlds.lost_on_the_way,
-    "timed out": worlds.timed_out,
-    "failed": worlds.failed,
-    "gave up": refused(408, "Too slow"),
+NOT_PROCESSED = {
+    "request lost": fake_service.lost_request,
+    "timed out": fake_service.timed_out,
+    "failed": fake_service.failed,
+    "gateway timeout": refused(408, "Too slow"),
 }
 
 
-@pytest.mark.parametrize("fate", ACTED.values(), ids=ACTED)
+@pytest.mark.parametrize("handler", PROCESSED.values(), ids=PROCESSED)
 @pytest.mark.parametrize("position", [0, 1, 2])
-def test_a_website_that_was_added_without_an_answer_is_found(
-    position: int, fate: Fate
+def test_a_website_that_was_added_without_a_response_is_found(
+    position: int, handler: AddHandler
 ) -> None:
-    """The list is read back, and shows that the add came through."""
-    world = World()
-    world.fates[WANTED[position].hostname] = [fate]
-    report = world.ensure(WANTED)
+    """After a lost response the list is read again, and shows what was added."""
+    service = FakeService()
+    service.add_handlers[WANTED[position].hostname] = [handler]
+    report = service.ensure(WANTED)
     assert states(report) == ["added"] * 3
     assert report.complete
     assert report.items[position].error is not None
-    assert world.lists == 2
+    assert service.lists == 2
 
 
-@pytest.mark.parametrize("fate", NOT_ACTED.values(), ids=NOT_ACTED)
+@pytest.mark.parametrize("handler", NOT_PROCESSED.values(), ids=NOT_PROCESSED)
 @pytest.mark.parametrize("position", [0, 1, 2])
 def test_a_website_that_is_not_in_the_list_is_unknown(
-    position: int, fate: Fate
+    position: int, handler: AddHandler
 ) -> None:
-    """It may still come, so it is neither added nor refused, and not sent again."""
-    world = World()
-    world.fates[WANTED[position].hostname] = [fate]
-    report = world.ensure(WANTED)
+    """An add without an outcome is reported as unknown, and not sent again."""
+    service = FakeService()
+    service.add_handlers[WANTED[position].hostname] = [handler]
+    report = service.ensure(WANTED)
     (item,) = report.unknown
     assert item.spec == WANTED[position]
     assert item.error is not None
     assert len(report.added) == 2
     assert not report.complete
-    assert world.ensure(WANTED).complete
+    assert service.ensure(WANTED).complete
 
 
-def test_an_add_that_comes_through_late_is_found_at_the_end() -> None:
-    """The list is read once more at the end when something is unknown."""
-    world = World()
-    world.fates["a.example"] = [worlds.acted_late]
-    report = world.ensure(WANTED)
+def test_an_add_that_is_processed_late_is_found_at_the_end() -> None:
+    """At the end the list is read once more if a website is unknown."""
+    service = FakeService()
+    service.add_handlers["a.example"] = [fake_service.processed_late]
+    report = service.ensure(WANTED)
     assert states(report) == ["added"] * 3
-    assert world.lists == 3
-    assert [n for n in world.notes if isinstance(n, Settled)][-1].state == "added"
+    assert service.lists == 3
+    assert [n for n in service.notes if isinstance(n, Settled)][-1].state == "added"
 
 
 def test_the_list_is_not_read_twice_in_a_row() -> None:
-    """Nothing changes between a read-back and the end of the run."""
-    world = World()
-    world.fates["c.example"] = [worlds.failed]
-    assert states(world.ensure(WANTED))[-1] == "unknown"
-    assert world.lists == 2
+    """The list is not read again if nothing was sent since it was read."""
+    service = FakeService()
+    service.add_handlers["c.example"] = [fake_service.failed]
+    assert states(service.ensure(WANTED))[-1] == "unknown"
+    assert service.lists == 2
 
 
-def test_a_request_that_never_left_is_sent_again() -> None:
-    """Only what certainly did not leave the machine is tried again."""
-    world = World()
-    world.fates["a.example"] = [worlds.never_left, worlds.never_left]
-    assert world.ensure(WANTED).complete
-    assert world.posts == [spec.hostname for spec in WANTED]
+def test_a_request_that_was_not_sent_is_retried() -> None:
+    """An add is retried if the connection was refused, so that nothing was sent."""
+    service = FakeService()
+    service.add_handlers["a.example"] = [fake_service.not_sent, fake_service.not_sent]
+    assert service.ensure(WANTED).complete
+    assert service.posts == [spec.hostname for spec in WANTED]
 
 
-def test_what_never_left_was_not_tried() -> None:
-    """A website that could not be sent at all is not tried, and the others are."""
-    world = World()
-    world.fates["a.example"] = [worlds.never_left] * 3
-    report = world.ensure(WANTED)
+def test_an_add_that_could_not_be_sent_is_not_tried() -> None:
+    """A refused connection makes a website not_tried, and the run goes on."""
+    service = FakeService()
+    service.add_handlers["a.example"] = [fake_service.not_sent] * 3
+    report = service.ensure(WANTED)
     assert states(report) == ["not_tried", "added", "added"]
     assert isinstance(report.items[0].error, ConnectionFailedError)
     assert report.stopped is None
 
 
 @pytest.mark.parametrize(
-    ("fate", "state"), [(worlds.never_left, "not_tried"), (worlds.failed, "unknown")]
+    ("handler", "state"),
+    [(fake_service.not_sent, "not_tried"), (fake_service.failed, "unknown")],
 )
-def test_without_the_list_nothing_more_is_sent(fate: Fate, state: str) -> None:
-    """When the list can't be read back the run stops, and accounts for the rest."""
+def test_without_the_list_nothing_more_is_sent(handler: AddHandler, state: str) -> None:
+    """If the list can't be read after a failure, the run stops and reports the rest."""
 
     def unreachable() -> HttpResponse:
         raise ConnectionFailedError("refused", maybe_sent=False)
 
-    world = World("c.example")
-    world.fates["a.example"] = [fate] * 3
-    world.fates_of_lists = [lambda: None, unreachable, unreachable, unreachable]
-    report = world.ensure(WANTED)
+    service = FakeService("c.example")
+    service.add_handlers["a.example"] = [handler] * 3
+    service.list_handlers = [lambda: None, unreachable, unreachable, unreachable]
+    report = service.ensure(WANTED)
     assert states(report) == [state, "not_tried", "present"]
     assert report.stopped is not None
     assert "can't be read back: refused" in report.stopped
-    assert world.lists == 4
+    assert service.lists == 4
 
 
 def test_a_failure_of_the_list_at_the_end_changes_nothing() -> None:
-    """The last look is a courtesy: without it what is known is reported."""
-    world = World()
-    world.fates["a.example"] = [worlds.acted_late]
-    world.fates_of_lists = [
+    """If the list can't be read at the end, the report has what is known."""
+    service = FakeService()
+    service.add_handlers["a.example"] = [fake_service.processed_late]
+    service.list_handlers = [
         lambda: None,
         lambda: None,
         *[lambda: respond({}, 500)] * 3,
     ]
-    assert states(world.ensure(WANTED)) == ["unknown", "added", "added"]
+    assert states(service.ensure(WANTED)) == ["unknown", "added", "added"]
 
 
 def test_without_the_first_list_there_is_an_error() -> None:
-    """When the list can't be read at all nothing is sent, and the caller is told."""
-    world = World()
-    world.fates_of_lists = [lambda: respond({}, 503)] * 3
+    """If the list can't be read at the beginning, its error is raised."""
+    service = FakeService()
+    service.list_handlers = [lambda: respond({}, 503)] * 3
     with pytest.raises(ServerError):
-        world.ensure(WANTED)
-    assert world.posts == []
+        service.ensure(WANTED)
+    assert service.posts == []
 
 
 # --- refusals -----------------------------------------------------------------------
@@ -252,11 +261,11 @@ def test_without_the_first_list_there_is_an_error() -> None:
 @pytest.mark.parametrize("position", [0, 1, 2])
 @pytest.mark.parametrize("status", [400, 404, 409, 422, 423])
 def test_a_refusal_of_one_website_does_not_stop(position: int, status: int) -> None:
-    """The others are added, and the refusal has the service's message."""
-    world = World()
+    """After one refused website the others are added, and its message is reported."""
+    service = FakeService()
     message = f"{WANTED[position].hostname} is taken"
-    world.fates[WANTED[position].hostname] = [refused(status, message)]
-    report = world.ensure(WANTED)
+    service.add_handlers[WANTED[position].hostname] = [refused(status, message)]
+    report = service.ensure(WANTED)
     (item,) = report.refused
     assert item.spec == WANTED[position]
     assert item.row()["error"] == message
@@ -277,92 +286,92 @@ REPEATING: list[tuple[int, str]] = [
 
 @pytest.mark.parametrize(("status", "message"), REPEATING)
 def test_a_refusal_that_will_repeat_stops(status: int, message: str) -> None:
-    """What every website would be refused for ends the run at once."""
-    world = World("c.example")
-    world.fates["b.example"] = [refused(status, message)]
+    """A refusal about credentials, role or plan stops the run."""
+    service = FakeService("c.example")
+    service.add_handlers["b.example"] = [refused(status, message)]
     wanted = (*WANTED, *specs("d.example"))
-    report = world.ensure(wanted)
+    report = service.ensure(wanted)
     assert states(report) == ["added", "refused", "present", "not_tried"]
     assert report.stopped is not None
     assert message in report.stopped
-    assert world.posts == ["a.example", "b.example"]
+    assert service.posts == ["a.example", "b.example"]
 
 
-def test_a_server_error_about_the_plan_is_read_back_and_stops() -> None:
-    """A 5xx leaves the fate open whatever it says, and its words still count."""
-    world = World()
-    world.fates["a.example"] = [refused(500, "website limit reached")]
-    report = world.ensure(WANTED)
+def test_a_server_error_about_the_plan_is_unknown_and_stops() -> None:
+    """A 5xx about the plan stops the run, and its website is unknown, not refused."""
+    service = FakeService()
+    service.add_handlers["a.example"] = [refused(500, "website limit reached")]
+    report = service.ensure(WANTED)
     assert states(report) == ["unknown", "not_tried", "not_tried"]
-    assert world.lists == 2
+    assert service.lists == 2
 
 
-def test_a_refused_website_that_is_there_at_the_end_is_present() -> None:
-    """Somebody else may add a website while the run is under way."""
+def test_a_refused_website_that_exists_at_the_end_is_present() -> None:
+    """A refused website that the list shows at the end is reported as present."""
 
-    def taken(world: World, payload: Payload) -> HttpResponse:
-        world.add(payload)
+    def taken(service: FakeService, payload: Payload) -> HttpResponse:
+        service.add(payload)
         return respond({"ok": False, "error": "It was added before"}, 400)
 
-    world = World()
-    world.fates["a.example"] = [taken]
-    report = world.ensure(WANTED)
+    service = FakeService()
+    service.add_handlers["a.example"] = [taken]
+    report = service.ensure(WANTED)
     assert states(report) == ["present", "added", "added"]
     assert report.items[0].row()["error"] == "It was added before"
 
 
-def test_a_rate_limit_makes_a_pause() -> None:
-    """The refused website is not sent again, and the next one waits as asked."""
-    world = World()
-    world.fates["a.example"] = [refused(429, "Slow down", retry_after="37")]
-    report = world.ensure(WANTED)
+def test_a_rate_limit_is_waited_for() -> None:
+    """After a 429 the next add waits for Retry-After; the refused one is not resent."""
+    service = FakeService()
+    service.add_handlers["a.example"] = [refused(429, "Slow down", retry_after="37")]
+    report = service.ensure(WANTED)
     assert states(report) == ["refused", "added", "added"]
-    assert world.pauses == [37.0]
+    assert service.pauses == [37.0]
 
 
 def test_a_pause_that_is_too_long_stops() -> None:
-    """Nobody waits longer than for one request."""
-    world = World()
-    world.fates["a.example"] = [refused(429, "Slow down", retry_after="120")]
-    report = world.ensure(WANTED)
+    """A Retry-After of total_timeout or more stops the run."""
+    service = FakeService()
+    service.add_handlers["a.example"] = [refused(429, "Slow down", retry_after="120")]
+    report = service.ensure(WANTED)
     assert states(report) == ["refused", "not_tried", "not_tried"]
-    assert world.pauses == []
+    assert service.pauses == []
     assert report.stopped is not None
     assert "Slow down" in report.stopped
 
 
-def test_one_rate_limit_after_the_other_stops() -> None:
-    """As many in a row as a request has retries are borne, and one more is not."""
-    world = World()
+def test_too_many_rate_limits_in_a_row_stop() -> None:
+    """More 429 in a row than retries stop the run; a success starts counting anew."""
+    service = FakeService()
     wanted = specs(*(f"{letter}.example" for letter in "abcdefg"))
     for spec in (*wanted[:2], *wanted[3:]):
-        world.fates[spec.hostname] = [refused(429, "Slow down")]
-    assert states(world.ensure(wanted)) == [
+        service.add_handlers[spec.hostname] = [refused(429, "Slow down")]
+    assert states(service.ensure(wanted)) == [
         *["refused", "refused", "added"],
         *["refused", "refused", "refused", "not_tried"],
     ]
-    assert len(world.pauses) == 4
+    assert len(service.pauses) == 4
 
 
-# --- what the client is told ----------------------------------------------------------
+# --- errors and events --------------------------------------------------------------
 
 
 def test_a_read_only_client_adds_nothing() -> None:
-    """It refuses at once, whether or not something is missing."""
-    world = World("a.example", "b.example", "c.example")
+    """A read-only client raises ReadOnlyError before it requests anything."""
+    service = FakeService("a.example", "b.example", "c.example")
     settings = attrs.evolve(SETTINGS, read_only=True)
     with pytest.raises(ReadOnlyError, match="plan"):
-        world.ensure(WANTED, settings=settings)
-    assert world.lists == 0
+        service.ensure(WANTED, settings=settings)
+    assert service.lists == 0
 
 
 def test_an_add_is_announced_before_it_is_sent() -> None:
-    """Whoever watches knows of each add before it leaves, and then what came."""
-    world = World("b.example")
+    """Each add is announced before it is sent, and its outcome is recorded after."""
+    service = FakeService("b.example")
     seen: list[tuple[object, int]] = []
-    world.on_note = lambda event: seen.append((event, len(world.posts)))
-    world.fates["c.example"] = [refused(400, "No")]
-    world.ensure(WANTED)
+    service.on_note = lambda event: seen.append((event, len(service.posts)))
+    service.add_handlers["c.example"] = [refused(400, "No")]
+    service.ensure(WANTED)
     kept = [pair for pair in seen if isinstance(pair[0], (Sending, Settled, Ended))]
     assert kept == [
         (Sending("a.example", 1_000.0), 0),
@@ -374,90 +383,90 @@ def test_an_add_is_announced_before_it_is_sent() -> None:
 
 
 @pytest.mark.parametrize("kind", [Sending, Settled])
-def test_without_a_journal_that_works_nothing_more_is_sent(kind: type) -> None:
-    """An add that can't be announced is not sent, and the report comes out."""
+def test_if_the_journal_fails_nothing_more_is_sent(kind: type) -> None:
+    """An add that the journal can't announce is not sent, and the run reports it."""
 
     def full(event: object) -> None:
         if isinstance(event, kind):
             raise ConfigurationError("the journal can't be written")
 
-    world = World("c.example")
-    world.on_note = full
-    report = world.ensure(WANTED)
+    service = FakeService("c.example")
+    service.on_note = full
+    report = service.ensure(WANTED)
     first = "not_tried" if kind is Sending else "added"
     assert states(report) == [first, "not_tried", "present"]
     assert report.stopped == "the journal can't be written"
-    assert world.posts == (["a.example"] if kind is Settled else [])
+    assert service.posts == (["a.example"] if kind is Settled else [])
 
 
-# --- going on after an interruption ---------------------------------------------------
+# --- continuing an interrupted run --------------------------------------------------
 
 
-def test_an_announced_website_that_is_there_was_added() -> None:
-    """What an interrupted run sent, and the list shows, is not sent again."""
-    world = World("a.example", "b.example")
+def test_a_pending_add_in_the_list_was_added() -> None:
+    """A website that an interrupted run sent is not resent if the list has it."""
+    service = FakeService("a.example", "b.example")
     history = History({"a.example": 999.0}, frozenset(["b.example"]))
-    report = world.ensure(WANTED, history)
+    report = service.ensure(WANTED, history)
     assert states(report) == ["added", "added", "added"]
-    assert world.posts == ["c.example"]
-    assert world.pauses == []
+    assert service.posts == ["c.example"]
+    assert service.pauses == []
 
 
 @pytest.mark.parametrize(("age", "pause"), [(0, 120), (100, 20), (-500, 120)])
-def test_an_announced_website_that_is_not_there_is_waited_for(
-    age: float, pause: float
-) -> None:
-    """It may still be under way: as long as a request may take, whatever the clock."""
-    world = World()
-    history = History({"a.example": world.time - age, "b.example": world.time - 300})
-    report = world.ensure(WANTED, history)
-    assert sum(world.pauses) == pause
-    assert world.lists == 1 + len(world.pauses)
+def test_a_pending_add_is_waited_for(age: float, pause: float) -> None:
+    """A pending add is resent after total_timeout, even if the clock was set back."""
+    service = FakeService()
+    history = History(
+        {"a.example": service.time - age, "b.example": service.time - 300}
+    )
+    report = service.ensure(WANTED, history)
+    assert sum(service.pauses) == pause
+    assert service.lists == 1 + len(service.pauses)
     assert report.complete
-    assert world.posts[0] == "a.example"
+    assert service.posts[0] == "a.example"
 
 
-def test_an_announced_website_that_comes_meanwhile_is_not_sent() -> None:
-    """The list is looked at again and again, and the run goes on once it tells."""
-    world = World()
-    world.late = [(4, {"hostname": "a.example"})]
-    report = world.ensure(WANTED, History({"a.example": world.time}))
+def test_a_pending_add_that_is_processed_meanwhile_is_not_sent() -> None:
+    """The wait ends as soon as the list shows the website, which is not resent."""
+    service = FakeService()
+    service.late = [(4, {"hostname": "a.example"})]
+    report = service.ensure(WANTED, History({"a.example": service.time}))
     assert report.complete
-    assert world.pauses == [1.0, 2.0, 4.0]
-    assert world.posts == ["b.example", "c.example"]
+    assert service.pauses == [1.0, 2.0, 4.0]
+    assert service.posts == ["b.example", "c.example"]
 
 
-def test_an_old_announcement_is_not_waited_for() -> None:
-    """After the time of a request nothing is under way any more."""
-    world = World()
-    assert world.ensure(WANTED, History({"a.example": world.time - 120})).complete
-    assert world.pauses == []
+def test_an_old_pending_add_is_not_waited_for() -> None:
+    """A pending add that is older than total_timeout is resent at once."""
+    service = FakeService()
+    assert service.ensure(WANTED, History({"a.example": service.time - 120})).complete
+    assert service.pauses == []
 
 
-def test_announcements_of_other_websites_are_left_alone() -> None:
-    """A journal may be of a longer list."""
-    world = World()
-    assert world.ensure(WANTED, History({"z.example": world.time})).complete
-    assert world.pauses == []
+def test_pending_adds_of_other_websites_are_ignored() -> None:
+    """A pending add of a website that this run is not about is not waited for."""
+    service = FakeService()
+    assert service.ensure(WANTED, History({"z.example": service.time})).complete
+    assert service.pauses == []
 
 
-def test_a_website_that_was_added_and_is_gone_is_not_added_again() -> None:
-    """The service said that it was added: adding it again is for a person to say."""
-    world = World()
-    report = world.ensure(WANTED, History({}, frozenset(["a.example"])))
+def test_a_website_that_was_added_and_removed_is_not_added_again() -> None:
+    """A website that the journal has as added, and the list lacks, is not resent."""
+    service = FakeService()
+    report = service.ensure(WANTED, History({}, frozenset(["a.example"])))
     assert states(report) == ["unknown", "added", "added"]
     assert "journal" in str(report.items[0].error)
-    assert world.posts == ["b.example", "c.example"]
+    assert service.posts == ["b.example", "c.example"]
 
 
 # --- combinations ---------------------------------------------------------------------
 
-ALL: dict[str, Fate] = {
-    "acts": World.act,
-    "never left": worlds.never_left,
-    **ACTED,
-    **NOT_ACTED,
-    "acted late": worlds.acted_late,
+ALL: dict[str, AddHandler] = {
+    "processed": FakeService.process,
+    "not sent": fake_service.not_sent,
+    **PROCESSED,
+    **NOT_PROCESSED,
+    "processed late": fake_service.processed_late,
     "one refused": refused(400, "No"),
     "all refused": refused(403, "No"),
     "slow down": refused(429, "No"),
@@ -466,18 +475,18 @@ ALL: dict[str, Fate] = {
 
 @pytest.mark.parametrize("first", ALL)
 @pytest.mark.parametrize("second", ALL)
-def test_every_fate_after_every_other(first: str, second: str) -> None:
-    """In each combination no website is lost, and none is added twice."""
-    world = World()
+def test_every_outcome_after_every_other(first: str, second: str) -> None:
+    """With any two failures the report is right, and no website is added twice."""
+    service = FakeService()
     for spec, name in zip(WANTED, (first, second), strict=False):
-        world.fates[spec.hostname] = [ALL[name]] * 3
-    report = world.ensure(WANTED)
+        service.add_handlers[spec.hostname] = [ALL[name]] * 3
+    report = service.ensure(WANTED)
     for item in report.items:
-        truly = world.acted[item.hostname] == 1
+        exists = service.processed[item.hostname] == 1
         if item.state in {"added", "present"}:
-            assert truly
+            assert exists
         elif item.state in {"refused", "not_tried"}:
-            assert not truly
-    # Whatever failed, the next run reaches the goal.
-    world.fates.clear()
-    assert world.ensure(WANTED).complete
+            assert not exists
+    # Whatever failed, the next run completes.
+    service.add_handlers.clear()
+    assert service.ensure(WANTED).complete

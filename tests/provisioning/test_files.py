@@ -1,4 +1,4 @@
-"""Files of websites: what is read, and errors that point at their place."""
+"""Loading specifications from files: what is read, and where errors point."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ GOOD = {
 def test_each_kind_of_file_is_read(
     tmp_path: Path, name: str, text: str, mark: str
 ) -> None:
-    """The same websites come out of every kind of file, in the file's order."""
+    """TOML, JSON and CSV give the same specifications, in the file's order."""
     path = tmp_path / name
     path.write_bytes((mark + text).encode())
     assert WebsiteSpec.load(path) == (
@@ -75,14 +75,14 @@ def test_each_kind_of_file_is_read(
     [("a.toml", "websites = []"), ("a.json", "[]"), ("a.csv", "hostname\n")],
 )
 def test_a_file_may_name_no_website(tmp_path: Path, name: str, text: str) -> None:
-    """A list without entries is a list."""
+    """A file without websites is valid."""
     path = tmp_path / name
     path.write_text(text)
     assert WebsiteSpec.load(path) == ()
 
 
 def test_the_documentation_s_files_are_the_same_list(tmp_path: Path) -> None:
-    """The three files that are shown can be read, and say the same."""
+    """The three files in the documentation can be read, and are equal."""
     text = (Path(__file__).parents[2] / "docs" / "provisioning.md").read_text("utf-8")
     lists: list[tuple[WebsiteSpec, ...]] = []
     for language, ending in (("toml", "toml"), ("json", "json"), ("text", "csv")):
@@ -167,7 +167,7 @@ BAD: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
         ("1:1", "no column 'hostname'"),
         ("1:10", "did you mean 'label'"),
     ]),
-    "column twice": ("a.csv", "hostname,hostname\na,b", [("1:10", "there twice")]),
+    "column twice": ("a.csv", "hostname,hostname\na,b", [("1:10", "given twice")]),
     "too many cells": (
         "a.csv",
         "hostname\na.example\nb.example,c",
@@ -196,14 +196,14 @@ BAD: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
 
 
 @pytest.mark.parametrize(("name", "text", "expected"), BAD.values(), ids=BAD)
-def test_an_error_points_at_its_place(
+def test_an_error_has_its_location(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     name: str,
     text: str,
     expected: list[tuple[str, str]],
 ) -> None:
-    """Every problem of a file names the file, the line and the column."""
+    """Every problem in a file has its file, line and column."""
     monkeypatch.chdir(tmp_path)
     Path(name).write_text(text, encoding="utf-8", newline="")
     with pytest.raises(SpecError) as caught:
@@ -215,8 +215,8 @@ def test_an_error_points_at_its_place(
         assert "\n" not in message
 
 
-def test_another_encoding_is_told_by_its_first_byte(tmp_path: Path) -> None:
-    """A file that is not in UTF-8 is refused at the byte that shows it."""
+def test_another_encoding_is_refused_at_its_first_byte(tmp_path: Path) -> None:
+    """A file that is not in UTF-8 is refused, with the location of the byte."""
     path = tmp_path / "a.csv"
     path.write_bytes("hostname,label\né".encode() + "é".encode("latin-1") + b",b")
     with pytest.raises(SpecError, match=r"a\.csv:2:2: the file is not in UTF-8"):
@@ -225,7 +225,7 @@ def test_another_encoding_is_told_by_its_first_byte(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["websites", "websites.yaml", ".toml"])
 def test_another_kind_of_file_is_refused(tmp_path: Path, name: str) -> None:
-    """The endings that can be read are named."""
+    """The error for an unknown extension names the ones that can be read."""
     with pytest.raises(SpecError, match=r"\.toml, \.json, \.csv"):
         WebsiteSpec.load(tmp_path / name)
 
@@ -246,7 +246,7 @@ specs = st.builds(
 
 
 def as_toml(spec: WebsiteSpec) -> str:
-    """*spec* as a table of TOML."""
+    """*spec* as a TOML table."""
     label = "" if spec.label is None else f"label = {toml_text(spec.label)}\n"
     return (
         f"[[websites]]\nhostname = '{spec.hostname}'\ntimezone = '{spec.timezone}'\n"
@@ -255,12 +255,12 @@ def as_toml(spec: WebsiteSpec) -> str:
 
 
 def toml_text(text: str) -> str:
-    """*text* as a string of TOML."""
+    """*text* as a TOML string."""
     return '"' + "".join(f"\\U{ord(character):08x}" for character in text) + '"'
 
 
 def as_object(spec: WebsiteSpec) -> dict[str, Any]:
-    """*spec* as an object of JSON."""
+    """*spec* as a JSON object."""
     return {
         name: getattr(spec, name)
         for name in ("hostname", "timezone", "public", "label")
@@ -271,7 +271,7 @@ def as_object(spec: WebsiteSpec) -> dict[str, Any]:
 def test_what_is_written_is_read(
     tmp_path_factory: pytest.TempPathFactory, wanted: list[WebsiteSpec]
 ) -> None:
-    """Whatever a specification holds comes back from each kind of file."""
+    """Any specification can be written to a file and loaded unchanged."""
     folder = tmp_path_factory.mktemp("files")
     toml, js, table = (folder / f"w.{kind}" for kind in ("toml", "json", "csv"))
     toml.write_text("websites = []\n" if not wanted else "".join(map(as_toml, wanted)))

@@ -1,4 +1,4 @@
-"""The journal: what is on record before it is sent, and what an interruption left."""
+"""The journal: what is written before an add is sent, and read after a crash."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from sitestats.provisioning._events import (
     Began,
     Ended,
     History,
-    Progress,
     Sending,
     Settled,
+    WebsiteDone,
 )
 from sitestats.provisioning._journal import Journal, open_journal
 
@@ -31,7 +31,7 @@ SERVICE = "https://service.example"
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Where no journal is yet."""
+    """The path of a journal that does not exist."""
     return tmp_path / "websites.journal"
 
 
@@ -44,24 +44,24 @@ def write(path: Path, *events: object) -> None:
 
 
 def history(path: Path) -> History:
-    """What the journal at *path* says."""
+    """The history in the journal at *path*."""
     with open_journal(path, SERVICE) as journal:
         assert journal is not None
         return journal.history
 
 
 def test_no_path_is_no_journal() -> None:
-    """A run needs no journal."""
+    """A run without a journal opens none."""
     with open_journal(None, SERVICE) as journal:
         assert journal is None
 
 
 def test_what_is_written_can_be_read_by_people(path: Path) -> None:
-    """One JSON object a line, with times as clocks show them."""
+    """The journal has one JSON object a line, with readable times."""
     write(
         path,
         Began(2, 1_000.0),
-        Progress(1, 2),
+        WebsiteDone(1, 2),
         Sending("a.example", 1_000.25),
         Settled("a.example", "refused", "Nö", 1_001.0),
         Ended(1_002.0),
@@ -87,8 +87,8 @@ def test_what_is_written_can_be_read_by_people(path: Path) -> None:
 
 
 @pytest.mark.parametrize("state", ["added", "refused", "not_tried", "present"])
-def test_a_settled_add_is_not_open(path: Path, state: Any) -> None:
-    """Its fate is known; that it was added is kept until its run has ended."""
+def test_a_settled_add_is_not_pending(path: Path, state: Any) -> None:
+    """An add with an outcome is not pending; added ones are kept until the run ends."""
     write(path, Sending("a.example", 1.0), Settled("a.example", state, None, 2.0))
     added = frozenset(["a.example"]) if state == "added" else frozenset[str]()
     assert history(path) == History({}, added)
@@ -96,8 +96,8 @@ def test_a_settled_add_is_not_open(path: Path, state: Any) -> None:
     assert history(path) == History()
 
 
-def test_an_open_add_stays_open(path: Path) -> None:
-    """Neither the end of its run nor later runs settle what is unknown."""
+def test_an_unknown_add_stays_pending(path: Path) -> None:
+    """An unknown add stays pending until a run settles it."""
     write(path, Sending("a.example", 7.5), Settled("a.example", "unknown", "?", 8.0))
     write(path, Ended(9.0), Began(1, 10.0), Sending("b.example", 11.0))
     assert history(path) == History({"a.example": 7.5, "b.example": 11.0})
@@ -106,10 +106,10 @@ def test_an_open_add_stays_open(path: Path) -> None:
 
 
 def test_the_journal_of_another_service_is_refused(path: Path) -> None:
-    """What was sent to one service says nothing about another."""
+    """A journal of one service can't be used for another."""
     write(path)
     with (
-        pytest.raises(ConfigurationError, match=r"is of https://service\.example"),
+        pytest.raises(ConfigurationError, match=r"is for https://service\.example"),
         open_journal(path, "https://other.example"),
     ):
         pass
@@ -130,10 +130,10 @@ HEADER = json.dumps({"journal": "sitestats", "format": 1, "service": SERVICE})
         ([HEADER, '{"event": "settled", "hostname": "a.b"}'], "2:1"),
     ],
 )
-def test_another_file_is_refused_by_its_place(
+def test_another_file_is_refused_with_its_location(
     path: Path, lines: list[str], place: str
 ) -> None:
-    """A file that is no journal, or a damaged one, is neither used nor changed."""
+    """A damaged journal, or another file, is refused and not changed."""
     text = "".join(f"{line}\n" for line in lines)
     path.write_text(text)
     with pytest.raises(SpecError) as caught:
@@ -143,7 +143,7 @@ def test_another_file_is_refused_by_its_place(
 
 
 def test_one_run_at_a_time(path: Path) -> None:
-    """A journal in use is refused, and free again when its run is over."""
+    """Two runs can't use a journal at once; after a run it can be used again."""
     with (
         open_journal(path, SERVICE),
         pytest.raises(ConfigurationError, match="in use by another run"),
@@ -168,35 +168,35 @@ EVENTS: list[object] = [
 def test_a_cut_off_journal_forgets_no_whole_line(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
-    """Wherever the file ends, every line before is known, and it can be gone on."""
+    """A journal that was cut off keeps its complete lines, and can be continued."""
     path = tmp_path_factory.mktemp("cut") / "j"
     write(path, *EVENTS)
     whole = path.read_bytes()
     cut = data.draw(st.integers(0, len(whole)))
     path.write_bytes(whole[:cut])
-    # A line counts once its closing brace is there.
+    # A line is complete with its closing brace.
     lines = whole[:cut].count(b"}")
     known = EVENTS[: max(lines - 1, 0)]
-    opened = {e.hostname: e.unix for e in known if isinstance(e, Sending)}
+    announced = {e.hostname: e.unix for e in known if isinstance(e, Sending)}
     added = {e.hostname for e in known if isinstance(e, Settled) and e.state == "added"}
     expected = History(
-        {name: unix for name, unix in opened.items() if name not in added},
+        {name: unix for name, unix in announced.items() if name not in added},
         frozenset(added),
     )
     assert history(path) == expected
     write(path, Sending("z.example", 9.0))
-    assert history(path).open == {**expected.open, "z.example": 9.0}
+    assert history(path).pending == {**expected.pending, "z.example": 9.0}
 
 
 class FullDisk(FileIO):
-    """A file that has no room for more."""
+    """A file on a full disk."""
 
     def write(self, _data: Any, /) -> int:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def test_a_full_disk_is_told(path: Path) -> None:
-    """An event that can't be written is an error of this package."""
+def test_a_full_disk_is_an_error(path: Path) -> None:
+    """An event that can't be written raises ConfigurationError."""
     path.touch()
     with FullDisk(path, "a+") as file:
         journal = Journal(str(path), file, History())
@@ -215,10 +215,8 @@ def emulator() -> Iterator[Emulator]:
     return Emulator()
 
 
-def test_each_add_is_on_record_before_it_is_sent(
-    emulator: Emulator, path: Path
-) -> None:
-    """When an add arrives the journal has announced it already."""
+def test_each_add_is_written_before_it_is_sent(emulator: Emulator, path: Path) -> None:
+    """When the service gets an add, the journal has announced it."""
     announced: list[str] = []
 
     def last_line(request: object) -> bool:
@@ -234,7 +232,7 @@ def test_each_add_is_on_record_before_it_is_sent(
 def test_each_add_is_on_the_disk_before_it_is_sent(
     emulator: Emulator, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A power failure can't take an announcement that an add has followed."""
+    """Each announcement is on the disk before its add, so a power failure keeps it."""
     on_the_disk: list[int] = []
     really = os.fsync
 
@@ -252,7 +250,7 @@ def test_each_add_is_on_the_disk_before_it_is_sent(
 
 
 def test_the_journal_holds_no_credential(emulator: Emulator, path: Path) -> None:
-    """Who finds the file learns neither key nor user."""
+    """Neither the key nor the user id is in the journal."""
     emulator.fail_next(status=401, body={"ok": False, "error": "No"}, method="POST")
     with emulator.client() as client:
         client.websites.ensure(SPECS, journal=str(path))
@@ -265,7 +263,7 @@ def test_the_journal_holds_no_credential(emulator: Emulator, path: Path) -> None
 def test_a_directory_that_is_not_there_is_the_system_s_error(
     emulator: Emulator, tmp_path: Path
 ) -> None:
-    """A journal that can't be opened stops the run before anything is sent."""
+    """A journal that can't be opened raises OSError before anything is sent."""
     with emulator.client() as client, pytest.raises(FileNotFoundError):
         client.websites.ensure(SPECS, journal=tmp_path / "none" / "journal")
     assert emulator.requests == ()

@@ -1,4 +1,4 @@
-"""A real process, killed between an add and its answer, and gone on with."""
+"""A real process that is killed during an add, and continued with its journal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from broken_lines import let_time_pass
+from connection_faults import let_time_pass
 
 from sitestats.emulator import Emulator
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL"
 
 NAMES = ["a.example", "b.example", "c.example"]
 PATIENCE = 600
-"""Seconds that one request may take: how long an open add is waited for."""
+"""Seconds that one request may take: how long a pending add is waited for."""
 
 PROGRAM = f"""\
 import json, sys
@@ -34,8 +34,8 @@ print(json.dumps([item.state for item in report.items]))
 """
 
 
-class Bench:
-    """An emulator on a socket, and processes that provision it."""
+class ProcessRunner:
+    """Runs ``ensure`` in processes, against an emulator on a socket."""
 
     def __init__(self, emulator: Emulator, address: str, journal: Path) -> None:
         self.emulator = emulator
@@ -47,7 +47,7 @@ class Bench:
         }
 
     def start(self) -> subprocess.Popen[str]:
-        """Begin a run in a process of its own."""
+        """Start a run in a new process."""
         return subprocess.Popen(
             [sys.executable, "-c", PROGRAM, str(self.journal)],
             env=self._environment,
@@ -57,7 +57,7 @@ class Bench:
         )
 
     def kill_when(self, reached: Callable[[], bool]) -> None:
-        """Begin a run, and kill it as soon as *reached*."""
+        """Start a run, and kill it as soon as *reached*."""
         process = self.start()
         wait_until(lambda: reached() or process.poll() is not None)
         process.kill()
@@ -65,14 +65,14 @@ class Bench:
         assert process.returncode == -signal.SIGKILL
 
     def finish(self, process: subprocess.Popen[str]) -> Any:
-        """The states that a run ends with."""
+        """The states that a run reports."""
         out, err = process.communicate(timeout=60)
         assert err == ""
         return json.loads(out)
 
     @property
     def sent(self) -> list[str]:
-        """The host names of all adds that arrived."""
+        """The host names of all adds that the emulator got."""
         return [
             json.loads(request.body)["hostname"]
             for request in self.emulator.requests
@@ -81,12 +81,12 @@ class Bench:
 
 
 def wait_until(reached: Callable[[], bool]) -> None:
-    """Look until it is so; for ever is a minute."""
+    """Wait until it is true, at most a minute."""
     for _ in range(6_000):
         if reached():
             return
         time.sleep(0.01)
-    pytest.fail("it was never reached")
+    pytest.fail("it did not happen within a minute")
 
 
 def about_b(request: Any) -> bool:
@@ -95,46 +95,46 @@ def about_b(request: Any) -> bool:
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
+def runner(tmp_path: Path) -> Iterator[ProcessRunner]:
     """An emulator without websites, on a loopback socket."""
     emulator = Emulator()
     with emulator.serve() as address:
-        yield Bench(emulator, address, tmp_path / "journal")
+        yield ProcessRunner(emulator, address, tmp_path / "journal")
 
 
-def test_an_add_that_came_through_is_not_sent_again(bench: Bench) -> None:
-    """Killed after the service acted and before it answered: the list tells."""
-    bench.emulator.fail_next(latency=60, when=about_b)
-    bench.kill_when(lambda: "b.example" in bench.emulator.websites)
-    assert bench.sent == ["a.example", "b.example"]
-    states = bench.finish(bench.start())
+def test_an_add_that_was_processed_is_not_sent_again(runner: ProcessRunner) -> None:
+    """A process killed after the website was added does not add it again."""
+    runner.emulator.fail_next(latency=60, when=about_b)
+    runner.kill_when(lambda: "b.example" in runner.emulator.websites)
+    assert runner.sent == ["a.example", "b.example"]
+    states = runner.finish(runner.start())
     assert states == ["added", "added", "added"]
-    assert bench.sent == NAMES
+    assert runner.sent == NAMES
 
 
-def test_an_add_that_comes_through_late_is_waited_for(bench: Bench) -> None:
-    """Killed before the service acts, which it does when the next run has begun."""
-    bench.emulator.fail_next(reset=True, latency=60, when=about_b)
-    bench.kill_when(lambda: "b.example" in bench.sent)
-    lists = sum(request.method == "GET" for request in bench.emulator.requests)
-    process = bench.start()
+def test_an_add_that_is_processed_late_is_waited_for(runner: ProcessRunner) -> None:
+    """An add that is processed after the next run has begun is not sent again."""
+    runner.emulator.fail_next(reset=True, latency=60, when=about_b)
+    runner.kill_when(lambda: "b.example" in runner.sent)
+    lists = sum(request.method == "GET" for request in runner.emulator.requests)
+    process = runner.start()
     wait_until(
         lambda: (
-            sum(request.method == "GET" for request in bench.emulator.requests) > lists
+            sum(request.method == "GET" for request in runner.emulator.requests) > lists
         )
     )
-    assert "b.example" not in bench.emulator.websites
-    bench.emulator.add_website("b.example")
-    assert bench.finish(process) == ["added", "added", "added"]
-    assert bench.sent == NAMES
+    assert "b.example" not in runner.emulator.websites
+    runner.emulator.add_website("b.example")
+    assert runner.finish(process) == ["added", "added", "added"]
+    assert runner.sent == NAMES
 
 
-def test_an_add_that_never_came_through_is_sent_again(bench: Bench) -> None:
-    """Killed before the service acts, which it never does: the goal is reached."""
-    bench.emulator.fail_next(reset=True, latency=60, when=about_b)
-    bench.kill_when(lambda: "b.example" in bench.sent)
-    let_time_pass(bench.journal)
-    states = bench.finish(bench.start())
+def test_an_add_that_was_never_processed_is_sent_again(runner: ProcessRunner) -> None:
+    """An add that was never processed is sent again once its time is over."""
+    runner.emulator.fail_next(reset=True, latency=60, when=about_b)
+    runner.kill_when(lambda: "b.example" in runner.sent)
+    let_time_pass(runner.journal)
+    states = runner.finish(runner.start())
     assert states == ["added", "added", "added"]
-    assert bench.sent == ["a.example", "b.example", "b.example", "c.example"]
-    assert bench.emulator.websites == tuple(NAMES)
+    assert runner.sent == ["a.example", "b.example", "b.example", "c.example"]
+    assert runner.emulator.websites == tuple(NAMES)

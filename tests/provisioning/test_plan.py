@@ -1,4 +1,4 @@
-"""Plans: what would be added, what is there, and what is there but differs."""
+"""Plans: which websites would be added, exist as specified, or differ."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ PLAN = plan_websites(
 )
 
 
-def test_each_website_is_in_one_place() -> None:
-    """What is missing, there, and different are told apart, in the given order."""
+def test_each_website_is_in_the_view_of_its_state() -> None:
+    """Missing, existing and differing websites are told apart, in the given order."""
     assert [item.spec for item in PLAN.items] == SPECS
     assert [item.hostname for item in PLAN.to_add] == ["new.example"]
     assert [item.hostname for item in PLAN.present] == ["there.example"]
@@ -58,7 +58,7 @@ def test_each_website_is_in_one_place() -> None:
 
 
 def test_a_plan_prints_as_lines() -> None:
-    """A person reads what would happen, and where the rest is to be done."""
+    """A plan prints a summary, a line for each website, and what to change by hand."""
     assert str(PLAN) == (
         "3 websites: 1 to add, 1 present, 1 differing\n"
         "to add     new.example    Asia/Tokyo, public\n"
@@ -77,7 +77,7 @@ def test_a_plan_prints_as_lines() -> None:
 
 
 def test_a_plan_is_a_value() -> None:
-    """It pickles, compares, and becomes JSON."""
+    """A plan can be pickled, compared, and written as JSON."""
     assert pickle.loads(pickle.dumps(PLAN)) == PLAN
     read = json.loads(json.dumps(PLAN.to_dict()))
     assert read["complete"] is False
@@ -92,7 +92,7 @@ def test_a_plan_is_a_value() -> None:
 
 
 def test_a_plan_becomes_a_frame() -> None:
-    """One line a website; the columns and their types are there without lines."""
+    """A frame has a row for each website, and the same dtypes without rows."""
     pytest.importorskip("pandas")
     frame = PLAN.to_pandas()
     assert list(frame["hostname"]) == [spec.hostname for spec in SPECS]
@@ -122,10 +122,10 @@ wanted = st.lists(
 
 @given(wanted, st.lists(websites, unique_by=lambda site: site.hostname))
 def test_every_website_has_one_state(
-    specs: list[WebsiteSpec], there: list[Website]
+    specs: list[WebsiteSpec], existing: list[Website]
 ) -> None:
-    """The three views hold every website once; a difference has two sides."""
-    plan = plan_websites(specs, there)
+    """Each website is in exactly one view, and has differences only if it differs."""
+    plan = plan_websites(specs, existing)
     views = [*plan.to_add, *plan.present, *plan.differing]
     assert sorted(item.hostname for item in views) == sorted(
         spec.hostname for spec in specs
@@ -137,7 +137,7 @@ def test_every_website_has_one_state(
 
 
 def test_a_client_plans_by_reading_the_list_once() -> None:
-    """Nothing is written, so a read-only client may plan."""
+    """A read-only client can plan, with one request for the list."""
     emulator = Emulator()
     emulator.add_website("there.example", timezone="Asia/Tokyo")
     with emulator.client(read_only=True) as client:

@@ -1,4 +1,4 @@
-"""Which failures concern the account, and which a single website."""
+"""Errors of adds: about the account, about one website, or ambiguous."""
 
 from __future__ import annotations
 
@@ -15,9 +15,14 @@ from sitestats._errors import (
     ServiceError,
     WebsiteLockedError,
 )
-from sitestats.provisioning._refusals import is_refusal, never_left, told, will_repeat
+from sitestats.provisioning._refusals import (
+    is_account_wide,
+    is_refusal,
+    message_of,
+    was_not_sent,
+)
 
-OF_THE_ACCOUNT = [
+ABOUT_THE_ACCOUNT = [
     "No Api-Key found, specify via header",
     "No User-Id defined",
     "Invalid user id format, it should be a UUIDv4",
@@ -41,8 +46,9 @@ OF_THE_ACCOUNT = [
     "Your subscription has ended",
     "Quota exceeded",
     "a.example: no credentials given",
+    "You can't add websites, the role isn't enough",
 ]
-OF_ONE_WEBSITE = [
+ABOUT_ONE_WEBSITE = [
     "a.example was added before",
     "The hostname is not valid",
     "This hostname is not allowed",
@@ -52,58 +58,59 @@ OF_ONE_WEBSITE = [
     "A.EXAMPLE is blocked",
     "The DNS of a.example can't be read",
     "Too many requests",
+    "The label 'admin' is too long",
     "A fault with status 400",
     "It broke",
 ]
 
 
-@pytest.mark.parametrize("message", OF_THE_ACCOUNT)
-def test_words_about_the_account_will_repeat(message: str) -> None:
-    """Credentials, role and plan are known by their words, whatever the status."""
+@pytest.mark.parametrize("message", ABOUT_THE_ACCOUNT)
+def test_words_about_the_account_are_account_wide(message: str) -> None:
+    """A message about credentials, role or plan counts, whatever the status."""
     for status in (200, 400, 422, 500):
-        assert will_repeat(ServiceError(message, status=status), "a.example")
+        assert is_account_wide(ServiceError(message, status=status), "a.example")
 
 
-@pytest.mark.parametrize("message", OF_ONE_WEBSITE)
-def test_words_about_a_website_will_not_repeat(message: str) -> None:
-    """What is said of one website says nothing of the next."""
+@pytest.mark.parametrize("message", ABOUT_ONE_WEBSITE)
+def test_words_about_a_website_are_not_account_wide(message: str) -> None:
+    """A message about one website does not stop the others."""
     for status in (200, 400, 404, 409, 422, 500):
-        assert not will_repeat(ServiceError(message, status=status), "a.example")
+        assert not is_account_wide(ServiceError(message, status=status), "a.example")
 
 
 @pytest.mark.parametrize(
     "hostname",
     ["plan.example", "admin.example.com", "roles.example", "api-key.login.example"],
 )
-def test_the_host_name_is_no_message(hostname: str) -> None:
-    """A website may be called after any of these words."""
+def test_words_in_the_host_name_do_not_count(hostname: str) -> None:
+    """A website whose name has the word plan or admin does not stop the others."""
     error = PermissionDeniedError(f"{hostname.upper()} is taken", status=400)
-    assert not will_repeat(error, hostname)
+    assert not is_account_wide(error, hostname)
     error = PermissionDeniedError(f"{hostname}: your plan is full", status=400)
-    assert will_repeat(error, hostname)
+    assert is_account_wide(error, hostname)
 
 
 @pytest.mark.parametrize("status", [401, 402, 403])
 def test_some_statuses_need_no_words(status: int) -> None:
-    """These are about the account by themselves."""
-    assert will_repeat(ServiceError("No", status=status), "a.example")
+    """401, 402 and 403 are about the account, whatever the message."""
+    assert is_account_wide(ServiceError("No", status=status), "a.example")
 
 
 def test_a_locked_website_is_one_website() -> None:
-    """The badge is missing from one website, though the plan is mentioned."""
+    """A locked website does not stop the others, though its message has a plan."""
     error = WebsiteLockedError("On the Free plan the badge must be there", status=423)
-    assert not will_repeat(error, "a.example")
+    assert not is_account_wide(error, "a.example")
     assert is_refusal(error)
 
 
-def test_failures_without_an_answer_do_not_repeat() -> None:
-    """They say nothing about the account."""
+def test_failures_without_a_response_are_not_account_wide() -> None:
+    """A failed connection or an invalid response does not stop the others."""
     for error in (ConnectionFailedError("refused"), ResponseError("odd plan")):
-        assert not will_repeat(error, "a.example")
+        assert not is_account_wide(error, "a.example")
 
 
 def test_only_a_refusal_is_certain() -> None:
-    """A website was certainly not added after a 4xx, 408 excepted."""
+    """Only an error response below 500, except 408, means that nothing was added."""
     assert is_refusal(BadRequestError("no", status=400))
     assert is_refusal(RateLimitedError("no"))
     assert is_refusal(ServiceError("no", status=200))
@@ -113,14 +120,14 @@ def test_only_a_refusal_is_certain() -> None:
     assert not is_refusal(ResponseError("odd"))
 
 
-def test_only_what_stayed_here_never_left() -> None:
-    """A transport says so itself; everything else may have arrived."""
-    assert never_left(ConnectionFailedError("refused", maybe_sent=False))
-    assert not never_left(ConnectionFailedError("reset", maybe_sent=True))
-    assert not never_left(ServerError("broke", status=500))
+def test_only_a_failed_connection_was_not_sent() -> None:
+    """Only a transport error that says so means that nothing was sent."""
+    assert was_not_sent(ConnectionFailedError("refused", maybe_sent=False))
+    assert not was_not_sent(ConnectionFailedError("reset", maybe_sent=True))
+    assert not was_not_sent(ServerError("broke", status=500))
 
 
-def test_the_service_is_quoted_on_one_line() -> None:
-    """Its own words are told, without the status and the address around them."""
-    assert told(BadRequestError("No,\n no", status=400)) == "No, no"
-    assert told(ResponseError("odd")) == "odd"
+def test_the_message_is_on_one_line() -> None:
+    """The service's message is reported on one line, without status and address."""
+    assert message_of(BadRequestError("No,\n no", status=400)) == "No, no"
+    assert message_of(ResponseError("odd")) == "odd"

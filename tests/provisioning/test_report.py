@@ -1,4 +1,4 @@
-"""Reports: what became of every website, as a value."""
+"""Reports: the outcome of each website, as views, text, JSON and frames."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def report() -> ProvisioningReport:
             ProvisionedWebsite(
                 WebsiteSpec("unknown.example"),
                 "unknown",
-                error=RequestTimeoutError("no answer within 30 s"),
+                error=RequestTimeoutError("no response within 30 s"),
             ),
             ProvisionedWebsite(
                 WebsiteSpec("not-tried.example", public=True, label="x"), "not_tried"
@@ -46,7 +46,7 @@ def report() -> ProvisioningReport:
 
 
 def test_each_website_is_in_the_view_of_its_state() -> None:
-    """The six views hold every website once."""
+    """Each website is in exactly the view of its state."""
     whole = report()
     views = [getattr(whole, state) for state in STATES]
     assert [[item.state for item in view] for view in views] == [
@@ -56,20 +56,20 @@ def test_each_website_is_in_the_view_of_its_state() -> None:
 
 @pytest.mark.parametrize("state", STATES)
 def test_only_what_is_as_specified_is_complete(state: str) -> None:
-    """A report is complete when each website exists and differs in nothing."""
+    """A report is complete only if each website exists without differences."""
     (item,) = getattr(report(), state)
     assert ProvisioningReport((item,)).complete == (state in {"added", "present"})
-    otherwise = ProvisionedWebsite(
+    different = ProvisionedWebsite(
         item.spec,
         "added",
         differences=(Difference("public", wanted=True, found=False),),
     )
-    assert not ProvisioningReport((otherwise,)).complete
+    assert not ProvisioningReport((different,)).complete
     assert ProvisioningReport(()).complete
 
 
 def test_a_report_prints_as_lines() -> None:
-    """A person reads a summary, a line for each website, and what to do."""
+    """A report prints a summary, a line a website, and what to change by hand."""
     assert str(report()) == (
         "6 websites: 1 added, 1 present, 1 differing, 1 refused, 1 unknown, "
         "1 not tried\n"
@@ -77,7 +77,7 @@ def test_a_report_prints_as_lines() -> None:
         "present    present.example\n"
         "differing  differing.example  timezone is 'Asia/Tokyo' and should be 'UTC'\n"
         "refused    refused.example    It is taken\n"
-        "unknown    unknown.example    no answer within 30 s\n"
+        "unknown    unknown.example    no response within 30 s\n"
         "not tried  not-tried.example\n"
         "stopped: the list can't be read back: refused\n"
         "no endpoint of the service changes a website: change these by hand, in the "
@@ -88,7 +88,7 @@ def test_a_report_prints_as_lines() -> None:
 
 
 def test_a_report_is_a_value() -> None:
-    """Reports that say the same are equal, and one pickles with its errors."""
+    """Reports with equal items are equal, and can be pickled with their errors."""
     assert report() == report()
     copy = pickle.loads(pickle.dumps(report()))
     assert copy == report()
@@ -102,7 +102,7 @@ def test_a_report_is_a_value() -> None:
 
 
 def test_a_report_becomes_json() -> None:
-    """The service's message, and nothing that JSON can't hold."""
+    """A report can be written as JSON, with the service's messages."""
     read = json.loads(json.dumps(report().to_dict()))
     assert read["complete"] is False
     assert read["stopped"] == "the list can't be read back: refused"
@@ -118,7 +118,7 @@ def test_a_report_becomes_json() -> None:
 
 
 def test_a_report_becomes_a_frame() -> None:
-    """One line a website; the columns and their types are there without lines."""
+    """A frame has a row for each website, and the same dtypes without rows."""
     pytest.importorskip("pandas")
     frame = report().to_pandas()
     assert list(frame["state"]) == list(STATES)
@@ -129,7 +129,7 @@ def test_a_report_becomes_a_frame() -> None:
 
 
 def test_without_pandas_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who wants a frame learns what to install."""
+    """The error without pandas names the extra to install."""
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(MissingExtraError, match=r"sitestats\[pandas\]"):
         report().to_pandas()

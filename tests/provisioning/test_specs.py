@@ -1,4 +1,4 @@
-"""Specifications of websites: what is accepted, kept and refused."""
+"""Website specifications: which values are accepted, normalised and refused."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sitestats.provisioning._specs import as_specs
 
 
 def test_a_specification_is_a_value() -> None:
-    """Equal specifications are equal, hash alike, and pickle."""
+    """Specifications with equal values are equal, hash equally, and can be pickled."""
     spec = WebsiteSpec("example.com", timezone="Europe/Amsterdam", label="")
     assert spec == WebsiteSpec(
         "Example.COM.", "Europe/Amsterdam", public=False, label=""
@@ -26,7 +26,7 @@ def test_a_specification_is_a_value() -> None:
 
 
 def test_defaults_are_the_service_s() -> None:
-    """A host name alone is a private website in UTC without a label."""
+    """A host name without more is a private website in UTC without a label."""
     spec = WebsiteSpec("bücher.example")
     assert spec.hostname == "xn--bcher-kva.example"
     assert (spec.timezone, spec.public, spec.label) == ("UTC", False, None)
@@ -50,7 +50,7 @@ def test_defaults_are_the_service_s() -> None:
 def test_a_wrong_value_is_refused(
     arguments: dict[str, Any], place: str, advice: str
 ) -> None:
-    """A value that breaks a rule is refused by name, with the section and advice."""
+    """The error for a wrong value names its field, the section and what to do."""
     with pytest.raises(SpecError) as caught:
         WebsiteSpec(**{"hostname": "example.com"} | arguments)
     (problem,) = caught.value.problems
@@ -59,8 +59,8 @@ def test_a_wrong_value_is_refused(
     assert place == "label" or problem.section == "4.2"
 
 
-def test_every_wrong_value_is_told() -> None:
-    """All the problems of a specification come at once."""
+def test_every_wrong_value_is_reported() -> None:
+    """The error has every problem of a specification, not only the first."""
     with pytest.raises(SpecError) as caught:
         WebsiteSpec("", timezone="", public=None, label=b"")  # type: ignore[arg-type]  # that is the point
     places = [problem.where for problem in caught.value.problems]
@@ -72,7 +72,7 @@ anything = st.none() | st.booleans() | st.integers() | st.text() | st.binary()
 
 @given(hostname=anything, timezone=anything, public=anything, label=anything)
 def test_any_value_is_kept_or_refused(**arguments: Any) -> None:
-    """No value brings out another error than SpecError."""
+    """No value raises anything but SpecError."""
     try:
         spec = WebsiteSpec(**arguments)
     except SpecError:
@@ -81,13 +81,13 @@ def test_any_value_is_kept_or_refused(**arguments: Any) -> None:
 
 
 def test_a_list_is_read_once() -> None:
-    """An iterator of specifications is as good as a list."""
+    """An iterator of specifications is accepted like a list."""
     specs = [WebsiteSpec("a.example"), WebsiteSpec("b.example")]
     assert as_specs(iter(specs)) == tuple(specs)
 
 
 def test_a_website_given_twice_is_refused() -> None:
-    """Host names that differ in case or in a dot at the end are the same."""
+    """Host names that differ in case or a trailing dot are refused as duplicates."""
     names = ["a.example", "b.example", "A.Example", "b.example."]
     with pytest.raises(SpecError) as caught:
         as_specs(map(WebsiteSpec, names))
@@ -110,6 +110,6 @@ def test_a_website_given_twice_is_refused() -> None:
     ],
 )
 def test_what_is_no_list_of_specifications_is_refused(specs: Any, advice: str) -> None:
-    """A path, a host name or a mapping in a list's place is told apart."""
+    """The error for a path, a host name or a mapping says what to pass instead."""
     with pytest.raises(SpecError, match=advice):
         as_specs(specs)

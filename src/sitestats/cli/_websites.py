@@ -1,9 +1,9 @@
-"""``sitestats websites``: list, add, plan, ensure."""
+"""The commands ``sitestats websites``: list, add, plan, ensure."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -12,9 +12,10 @@ import attrs
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from sitestats import Website, WebsiteSpec, _periods
+from sitestats import ProvisioningReport, Website, WebsiteSpec, _periods
 from sitestats._wording import plain
 from sitestats.analysis._console import make_table, text
+from sitestats.provisioning._items import count_websites
 
 from ._client import client_options, make_client
 from ._completion import one_of
@@ -24,7 +25,7 @@ from ._output import format_option, make_console, print_csv, print_json
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sitestats import ProvisioningPlan, ProvisioningReport
+    from sitestats import ProvisioningPlan
 
 _LIST: Final = tuple(
     field.name for field in attrs.fields(Website) if field.name != "extra"
@@ -40,7 +41,7 @@ _SHOWN: Final = (
 )
 """The columns of the table: title, name, and whether it holds numbers."""
 _INTERRUPTED: Final = (
-    "interrupted: run it again to go on, with the same --journal if there was one"
+    "interrupted: run it again to continue, with the same --journal if you gave one"
 )
 _COSTS: Final = "this can cost money, and can't be undone"
 
@@ -125,18 +126,16 @@ def add(
 ) -> None:
     """Add the website HOST, which can cost money and can't be undone.
 
-    A website that is there already is left as it is. An add that got no answer
-    is not sent again: the list tells what became of it.
+    An existing website is not changed. An add without a response is not sent
+    again: the list shows whether it was added.
     """
     spec = WebsiteSpec(host, timezone=timezone, public=public, label=label)
     with make_client(options, read_only=False) as client:
-        if not client.websites.plan([spec]).to_add:
-            report = client.websites.ensure([spec])
-        else:
-            _ask(f"Add {spec.hostname}?", yes=yes)
-            report = client.websites.ensure([spec])
-    click.echo(_plain_lines(str(report)))
-    _end(report)
+        if client.websites.plan([spec]).to_add:
+            _confirm(f"Add {spec.hostname}?", yes=yes)
+        report = client.websites.ensure([spec])
+    _print(report, "table")
+    _exit(report)
 
 
 @websites.command(
@@ -152,15 +151,14 @@ def add(
 def plan(file: Path, output: str, **options: Any) -> None:
     """Say what `ensure` would do with FILE: nothing is added.
 
-    FILE is TOML, JSON or CSV. The exit code is 0 if every website is there as
+    FILE is TOML, JSON or CSV. The exit code is 0 if every website exists as
     specified, and 1 if not.
     """
     specs = WebsiteSpec.load(file)
     with make_client(options) as client:
-        found = client.websites.plan(specs)
-    _print_plan(found, output)
-    if not found.complete:
-        raise click.exceptions.Exit(Code.NOT_AS_SPECIFIED)
+        planned = client.websites.plan(specs)
+    _print(planned, output)
+    _exit(planned)
 
 
 @websites.command(
@@ -179,7 +177,7 @@ def plan(file: Path, output: str, **options: Any) -> None:
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="PATH",
     help="A file in which every add is announced before it is sent; give it again "
-    "to go on after an interruption.",
+    "to continue after an interruption.",
 )
 @format_option
 @client_options
@@ -192,46 +190,50 @@ def ensure(
     output: str,
     **options: Any,
 ) -> None:
-    """Add what is missing of the websites in FILE, one at a time.
+    """Add the missing websites of FILE, one at a time.
 
-    FILE is TOML, JSON or CSV. It asks before it adds, since adding can cost
+    FILE is TOML, JSON or CSV. It asks for confirmation, since adding can cost
     money and can't be undone.
     """
     specs = WebsiteSpec.load(file)
     with make_client(options, read_only=dry_run) as client:
         planned = client.websites.plan(specs)
         if dry_run:
-            _print_plan(planned, output)
-            if not planned.complete:
-                raise click.exceptions.Exit(Code.NOT_AS_SPECIFIED)
+            _print(planned, output)
+            _exit(planned)
             return
         if planned.to_add:
             if not yes:
                 click.echo(_plain_lines(str(planned)), err=True)
-            _ask(f"Add {_count(len(planned.to_add))}?", yes=yes)
+            _confirm(f"Add {count_websites(len(planned.to_add))}?", yes=yes)
         try:
-            with _bar() as show:
+            with _progress_bar() as show:
                 report = client.websites.ensure(specs, journal=journal, progress=show)
         except KeyboardInterrupt:
             fail([_INTERRUPTED], Code.INTERRUPTED)
+    _print(report, output)
+    _exit(report)
+
+
+def _print(result: ProvisioningPlan | ProvisioningReport, output: str) -> None:
     if output == "json":
-        print_json(report.to_dict())
+        print_json(result.to_dict())
     elif output == "csv":
-        _print_rows([item.row() for item in report.items])
+        rows = [item.row() for item in result.items]
+        print_csv(list(rows[0]) if rows else ["hostname", "state"], rows)
     else:
-        click.echo(_plain_lines(str(report)))
-    _end(report)
+        click.echo(_plain_lines(str(result)))
 
 
-def _end(report: ProvisioningReport) -> None:
-    """End with the code that says most to a script."""
-    if report.unknown:
+def _exit(result: ProvisioningPlan | ProvisioningReport) -> None:
+    """Exit with the code that says most to a script; return if all is well."""
+    if isinstance(result, ProvisioningReport) and result.unknown:
         raise click.exceptions.Exit(Code.UNKNOWN_FATE)
-    if not report.complete:
+    if not result.complete:
         raise click.exceptions.Exit(Code.NOT_AS_SPECIFIED)
 
 
-def _ask(question: str, *, yes: bool) -> None:
+def _confirm(question: str, *, yes: bool) -> None:
     if yes:
         return
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -239,7 +241,7 @@ def _ask(question: str, *, yes: bool) -> None:
             [f"nothing was added: {_COSTS}, so give --yes to add without being asked"],
             Code.WRONG_USE,
         )
-    # Not click's own: its older versions write to where the result goes.
+    # Not click.confirm, whose older versions write to standard output.
     click.echo(f"{question} ({_COSTS}) [y/N]: ", nl=False, err=True)
     answer = sys.stdin.readline()
     if not answer:
@@ -249,8 +251,8 @@ def _ask(question: str, *, yes: bool) -> None:
 
 
 @contextmanager
-def _bar() -> Generator[Callable[[int, int | None], object] | None]:
-    """A bar on the terminal; without one, nothing."""
+def _progress_bar() -> Generator[Callable[[int, int | None], object] | None]:
+    """A progress bar; None without a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -261,22 +263,5 @@ def _bar() -> Generator[Callable[[int, int | None], object] | None]:
         yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
-def _print_plan(found: ProvisioningPlan, output: str) -> None:
-    if output == "json":
-        print_json(found.to_dict())
-    elif output == "csv":
-        _print_rows([item.row() for item in found.items])
-    else:
-        click.echo(_plain_lines(str(found)))
-
-
-def _print_rows(rows: Sequence[dict[str, Any]]) -> None:
-    print_csv(list(rows[0]) if rows else ["hostname", "state"], rows)
-
-
 def _plain_lines(lines: str) -> str:
     return "\n".join(map(plain, lines.splitlines()))
-
-
-def _count(websites: int) -> str:
-    return f"{websites:,} website{'' if websites == 1 else 's'}"

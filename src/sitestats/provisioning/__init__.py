@@ -1,11 +1,12 @@
-"""Making a list of websites true: specifications, plans, reports.
+"""Declarative provisioning: plan, ensure, report.
 
-``client.websites.plan`` and ``client.websites.ensure`` are the ways in.
+``client.websites.plan`` and ``client.websites.ensure`` use it.
 """
 
 from __future__ import annotations
 
-from ._plan import Difference, PlannedWebsite, PlanState, ProvisioningPlan
+from ._differences import Difference
+from ._plan import PlannedWebsite, PlanState, ProvisioningPlan
 from ._report import ProvisionedWebsite, ProvisioningReport, State
 from ._specs import WebsiteSpec
 

@@ -1,16 +1,16 @@
-"""Making a list of websites true: one flow, for both clients.
+"""Ensure: the sans-I/O flow that adds missing websites, each at most once a run.
 
-The rules, in one place:
+The rules:
 
-* Websites are added one at a time, and within a run each is sent once at most.
-* An exchange that ends without a whole answer, or in a 5xx, says nothing about
-  the website. The list is read back: a website that is there was added, one
-  that is not is unknown. When the list can't be read either the run stops.
+* Websites are added one at a time, and within a run each is sent at most once.
+* After an add without a complete response, or with a 5xx, the website may have
+  been added or not. The list is read again: a website that is in it was added,
+  one that is not is unknown. When the list can't be read either the run stops.
 * A refusal that concerns the account (credentials, role, plan) stops the run,
   any other one does not.
-* An add that an earlier run announced in the journal, with its fate open, is
-  not sent again before ``total_timeout`` has gone by since then: whatever was
-  still under way has come to its end by that time, and the list tells.
+* An add that an earlier run announced in the journal, without an outcome, is not
+  sent again before ``total_timeout`` has passed since then: by that time the
+  service has processed it or never will, and the list shows which.
 """
 
 from __future__ import annotations
@@ -21,9 +21,14 @@ from sitestats import _operations as operations
 from sitestats._errors import RateLimitedError, ReadOnlyError, SiteStatsError
 from sitestats._flow import note, now, sleep
 
-from ._events import Began, Ended, History, Progress, Sending, Settled
-from ._plan import by_hostname, differences_of, differences_of_added, known_as
-from ._refusals import is_refusal, never_left, told, will_repeat
+from ._differences import (
+    by_hostname,
+    differences_of,
+    differences_of_added,
+    normalised,
+)
+from ._events import Began, Ended, History, Sending, Settled, WebsiteDone
+from ._refusals import is_account_wide, is_refusal, message_of, was_not_sent
 from ._report import ProvisionedWebsite, ProvisioningReport, State
 
 if TYPE_CHECKING:
@@ -34,13 +39,13 @@ if TYPE_CHECKING:
     from ._specs import WebsiteSpec
 
 _FIRST_PAUSE: Final = 1.0
-"""Seconds before the list is looked at again for an open add; then twice that."""
+"""Seconds before the list is read again for a pending add; then twice that."""
 
 
 def ensure_websites(
     settings: Settings, specs: tuple[WebsiteSpec, ...], history: History
 ) -> Flow[ProvisioningReport]:
-    """Add what is missing of *specs*, and account for every one of them.
+    """Add the missing websites of *specs*, and report on each of them.
 
     Raises:
         ReadOnlyError: The client is read-only; nothing was sent.
@@ -74,12 +79,12 @@ class _Run:
         moment = yield from now()
         yield from note(Began(len(self._specs), moment.unix))
         yield from self._read_list()
-        yield from self._wait_for_open_adds()
+        yield from self._wait_for_pending_adds()
         for spec in self._specs:
             item = yield from self._ensure(spec)
             self._items.append(item)
-            yield from note(Progress(len(self._items), len(self._specs)))
-        yield from self._look_again()
+            yield from note(WebsiteDone(len(self._items), len(self._specs)))
+        yield from self._read_list_again()
         moment = yield from now()
         yield from self._record(Ended(moment.unix))
         return ProvisioningReport(tuple(self._items), self._stopped)
@@ -91,16 +96,16 @@ class _Run:
         self._listed = by_hostname(websites)
         self._list_is_fresh = True
 
-    def _wait_for_open_adds(self) -> Flow[None]:
-        """Let adds of an interrupted run come to their end, looking for them."""
+    def _wait_for_pending_adds(self) -> Flow[None]:
+        """Read the list until no add of an interrupted run can be under way."""
         started = yield from now()
         pause = _FIRST_PAUSE
-        while sent := self._open_adds():
+        while sent := self._pending_adds():
             moment = yield from now()
             longest = self._settings.total_timeout
             left = min(
                 max(sent) + longest - moment.unix,
-                # Clocks are set back, too.
+                # The system clock may have been set back.
                 started.monotonic + longest - moment.monotonic,
             )
             if left <= 0:
@@ -109,22 +114,23 @@ class _Run:
             yield from self._read_list()
             pause *= 2
 
-    def _open_adds(self) -> list[float]:
-        """When those were sent that are open and not in the list."""
+    def _pending_adds(self) -> list[float]:
+        """The times of pending adds whose websites are not in the list."""
         return [
-            self._history.open[spec.hostname]
+            self._history.pending[spec.hostname]
             for spec in self._specs
-            if spec.hostname in self._history.open and spec.hostname not in self._listed
+            if spec.hostname in self._history.pending
+            and spec.hostname not in self._listed
         ]
 
     # --- one website ------------------------------------------------------------
 
     def _ensure(self, spec: WebsiteSpec) -> Flow[ProvisionedWebsite]:
-        there = self._there(spec, was_sent=self._was_sent_before(spec))
-        if there is not None:
-            if spec.hostname in self._history.open:
-                yield from self._settle(there)
-            return there
+        existing = self._existing(spec, was_sent=self._was_sent_before(spec))
+        if existing is not None:
+            if spec.hostname in self._history.pending:
+                yield from self._record_outcome(existing)
+            return existing
         if self._stopped is not None:
             return ProvisionedWebsite(spec, "not_tried")
         if spec.hostname in self._history.added:
@@ -132,9 +138,9 @@ class _Run:
                 spec,
                 "unknown",
                 error=SiteStatsError(
-                    "the journal says that it was added, and it is not in the list: "
-                    "look in the service's dashboard; name a new journal to add it "
-                    "again"
+                    "an earlier run added it, says the journal, and it is not in the "
+                    "list: look in the service's dashboard; to add it again, name a "
+                    "new journal"
                 ),
             )
         moment = yield from now()
@@ -142,7 +148,7 @@ class _Run:
         if not announced:
             return ProvisionedWebsite(spec, "not_tried")
         item = yield from self._add(spec)
-        yield from self._settle(item)
+        yield from self._record_outcome(item)
         return item
 
     def _add(self, spec: WebsiteSpec) -> Flow[ProvisionedWebsite]:
@@ -154,46 +160,46 @@ class _Run:
                 timezone=spec.timezone,
                 public=spec.public,
                 label=spec.label,
-                # A warning may be an error, and the website is added by now;
-                # the report tells what differs.
+                # A warning may be raised as an error, although the website was
+                # added; the report has the differences.
                 warned=False,
             )
         except SiteStatsError as error:
-            return (yield from self._judge(spec, error))
+            return (yield from self._after_error(spec, error))
         self._rate_limits = 0
-        # Under both names, so that neither is added when it comes up again.
-        self._added[spec.hostname] = self._added[known_as(added.hostname)] = added
+        # Under both names, so that neither is added when it follows in the list.
+        self._added[spec.hostname] = self._added[normalised(added.hostname)] = added
         return ProvisionedWebsite(
             spec, "added", added, differences_of_added(spec, added)
         )
 
-    def _judge(
+    def _after_error(
         self, spec: WebsiteSpec, error: SiteStatsError
     ) -> Flow[ProvisionedWebsite]:
-        """What became of *spec* when its add ended in *error*."""
-        if will_repeat(error, spec.hostname):
-            self._stop(f"every website would be refused for this: {told(error)}")
+        """The item for *spec* after its add raised *error*."""
+        if is_account_wide(error, spec.hostname):
+            self._stop(f"every website would be refused for this: {message_of(error)}")
         if is_refusal(error):
             if isinstance(error, RateLimitedError):
-                yield from self._slow_down(error)
+                yield from self._wait_after_rate_limit(error)
             return ProvisionedWebsite(spec, "refused", error=error)
-        sent = not never_left(error)
+        sent = not was_not_sent(error)
         try:
             yield from self._read_list()
         except SiteStatsError as failure:
             self._list_is_readable = False
-            self._stop(f"the list can't be read back: {told(failure)}")
+            self._stop(f"the list can't be read back: {message_of(failure)}")
         else:
-            there = self._there(spec, was_sent=sent, error=error)
-            if there is not None:
-                return there
+            existing = self._existing(spec, was_sent=sent, error=error)
+            if existing is not None:
+                return existing
         state: State = "unknown" if sent else "not_tried"
         return ProvisionedWebsite(spec, state, error=error)
 
-    def _there(
+    def _existing(
         self, spec: WebsiteSpec, *, was_sent: bool, error: SiteStatsError | None = None
     ) -> ProvisionedWebsite | None:
-        """The item for *spec* if it exists; None if it does not."""
+        """The item for *spec* if its website exists, else None."""
         website = self._listed.get(spec.hostname)
         if website is not None:
             differences = differences_of(spec, website)
@@ -211,10 +217,10 @@ class _Run:
 
     def _was_sent_before(self, spec: WebsiteSpec) -> bool:
         history = self._history
-        return spec.hostname in history.open or spec.hostname in history.added
+        return spec.hostname in history.pending or spec.hostname in history.added
 
-    def _slow_down(self, error: RateLimitedError) -> Flow[None]:
-        """Wait as asked before the next website; stop if that is too long."""
+    def _wait_after_rate_limit(self, error: RateLimitedError) -> Flow[None]:
+        """Wait as long as the service requests; stop if that is too long."""
         self._rate_limits += 1
         policy = self._settings.retry
         seconds = max(policy.wait(self._rate_limits), error.retry_after or 0.0)
@@ -222,53 +228,53 @@ class _Run:
             self._rate_limits > policy.retries
             or seconds >= self._settings.total_timeout
         ):
-            self._stop(f"the service asks for a longer pause: {told(error)}")
+            self._stop(f"the service requests a longer pause: {message_of(error)}")
         else:
             yield from sleep(seconds)
 
     # --- after ------------------------------------------------------------------
 
-    def _look_again(self) -> Flow[None]:
-        """Read the list once more for what was refused or is unknown.
+    def _read_list_again(self) -> Flow[None]:
+        """Read the list once more for websites that were refused or are unknown.
 
-        An add that the service gave no answer to may have come through by now,
-        and one that it refused may have been there already.
+        The service may have processed an unknown add by now, and a refused website
+        may have existed already.
         """
         if self._list_is_fresh or not self._list_is_readable:
             return
-        doubtful = [
+        uncertain = [
             index
             for index, item in enumerate(self._items)
             if item.state in {"refused", "unknown"}
         ]
-        if not doubtful:
+        if not uncertain:
             return
         try:
             yield from self._read_list()
         except SiteStatsError:
             return
-        for index in doubtful:
+        for index in uncertain:
             item = self._items[index]
-            there = self._there(
+            existing = self._existing(
                 item.spec, was_sent=item.state == "unknown", error=item.error
             )
-            if there is not None:
-                self._items[index] = there
-                yield from self._settle(there)
+            if existing is not None:
+                self._items[index] = existing
+                yield from self._record_outcome(existing)
 
-    def _settle(self, item: ProvisionedWebsite) -> Flow[None]:
+    def _record_outcome(self, item: ProvisionedWebsite) -> Flow[None]:
         moment = yield from now()
-        message = None if item.error is None else told(item.error)
+        message = None if item.error is None else message_of(item.error)
         yield from self._record(
             Settled(item.hostname, item.state, message, moment.unix)
         )
 
     def _record(self, event: object) -> Flow[bool]:
-        """Note *event*; without a journal that works nothing more is sent."""
+        """Record *event*; if the journal can't be written nothing more is sent."""
         try:
             yield from note(event)
         except SiteStatsError as error:
-            self._stop(told(error))
+            self._stop(message_of(error))
             return False
         return True
 

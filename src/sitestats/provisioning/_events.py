@@ -1,4 +1,4 @@
-"""What a run tells whoever watches it: the notes of its flow."""
+"""Events of a provisioning run, for its journal and its progress."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ._report import State
 
 @attrs.frozen
 class Began:
-    """A run begins, with this many websites."""
+    """A run began, with this many websites."""
 
     websites: int
     unix: float
@@ -17,7 +17,7 @@ class Began:
 
 @attrs.frozen
 class Sending:
-    """An add is about to be sent; the flow goes on once this is on record."""
+    """An add is sent as soon as this event is recorded."""
 
     hostname: str
     unix: float
@@ -25,7 +25,7 @@ class Sending:
 
 @attrs.frozen
 class Settled:
-    """What became of an add that was announced."""
+    """An add that was announced has this outcome."""
 
     hostname: str
     state: State
@@ -35,14 +35,14 @@ class Settled:
 
 @attrs.frozen
 class Ended:
-    """The run came to its end, and its report to its caller."""
+    """The run ended, and its caller got the report."""
 
     unix: float
 
 
 @attrs.frozen
-class Progress:
-    """So many websites are dealt with, of so many."""
+class WebsiteDone:
+    """One more website is done: *done* of *total*."""
 
     done: int
     total: int
@@ -52,8 +52,8 @@ class Progress:
 class History:
     """What earlier runs left in a journal."""
 
-    open: dict[str, float] = attrs.field(factory=dict[str, float])
-    """Host names of which an add was announced and its fate is not known, with
-    the time of that in Unix seconds."""
+    pending: dict[str, float] = attrs.field(factory=dict[str, float])
+    """Host names of adds that were announced and have no outcome, each with the
+    time of its announcement in Unix seconds."""
     added: frozenset[str] = frozenset()
-    """Host names that a run added which never came to its end."""
+    """Host names that an interrupted run added."""

@@ -1,4 +1,4 @@
-"""Specifications from TOML, JSON and CSV, with errors that point at their place."""
+"""Load website specifications from TOML, JSON and CSV files."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ import re
 import tomllib
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from typing import Any, Final, NoReturn, cast
+from functools import cached_property
+from typing import Any, Final, NoReturn, TypeVar, cast
 
 import attrs
 
 from sitestats._errors import Problem, SpecError
 from sitestats._wording import did_you_mean, shown
 
-from ._cells import CellError, read_cells, separator_of
-from ._places import Path, Places, json_places, toml_places
-from ._specs import FIELDS, WebsiteSpec, check_field, duplicates
+from ._checks import FIELDS, check_field, find_duplicates
+from ._csv import CsvError, find_separator, read_cells
+from ._positions import Path, Positions, json_positions, toml_positions
+
+SpecT = TypeVar("SpecT")
 
 _RULE: Final = "website-file"
 _WEBSITES: Final = "websites"
@@ -29,51 +32,55 @@ _AT_END: Final = " (at end of document)"
 
 @attrs.frozen
 class _Text:
-    """A file's text, and how to name a place in it."""
+    """A file's text, and how errors name a location in it."""
 
     name: str
     text: str
-    _starts: list[int] = attrs.field(init=False)
 
-    def __attrs_post_init__(self) -> None:
-        starts = [0, *(end.end() for end in _LINE_END.finditer(self.text))]
-        object.__setattr__(self, "_starts", starts)
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [0, *(end.end() for end in _LINE_END.finditer(self.text))]
 
-    def place(self, at: int) -> str:
-        line = bisect_right(self._starts, at)
-        return f"{self.name}:{line}:{at - self._starts[line - 1] + 1}"
+    def location(self, offset: int) -> str:
+        """``file:line:column``, as editors and terminals link it."""
+        line = bisect_right(self._starts, offset)
+        return f"{self.name}:{line}:{offset - self._starts[line - 1] + 1}"
 
     def offset(self, line: int, column: int) -> int:
         return self._starts[line - 1] + column - 1
 
-    def problem(self, message: str, at: int) -> Problem:
-        return Problem(message, rule=_RULE, where=self.place(at))
+    def problem(self, message: str, offset: int) -> Problem:
+        return Problem(message, rule=_RULE, where=self.location(offset))
 
-    def refuse(self, message: str, at: int) -> NoReturn:
-        raise SpecError([self.problem(message, at)]) from None
+    def refuse(self, message: str, offset: int) -> NoReturn:
+        raise SpecError([self.problem(message, offset)]) from None
 
 
 @attrs.frozen
 class _Value:
+    """One field of a website, unchecked."""
+
     name: str
     value: Any
-    name_at: int
-    value_at: int
+    name_offset: int
+    value_offset: int
 
 
 @attrs.frozen
 class _Entry:
-    """One website of a file, before its values are checked."""
+    """One website of a file, unchecked."""
 
-    at: int
+    offset: int
     values: list[_Value]
 
 
 _Reader = Callable[[_Text, list[Problem]], list[_Entry]]
 
 
-def load_specs(path: str | os.PathLike[str]) -> tuple[WebsiteSpec, ...]:
-    """See ``WebsiteSpec.load``."""
+def load_specs(
+    path: str | os.PathLike[str], make: Callable[..., SpecT]
+) -> tuple[SpecT, ...]:
+    """What *make* makes of each website in a file; see ``WebsiteSpec.load``."""
     name = os.fspath(path)
     reader = _READERS.get(pathlib.Path(name).suffix.lower())
     if reader is None:
@@ -87,26 +94,26 @@ def load_specs(path: str | os.PathLike[str]) -> tuple[WebsiteSpec, ...]:
                 )
             ]
         )
-    text = _Text(name, _decoded(name, pathlib.Path(name).read_bytes()))
+    text = _Text(name, _decode(name, pathlib.Path(name).read_bytes()))
     problems: list[Problem] = []
     try:
         entries = reader(text, problems)
     except RecursionError:
         text.refuse("the file is nested too deeply to be a list of websites", 0)
-    specs = _specs(text, entries, problems)
+    checked = _check_entries(text, entries, problems)
     if problems:
-        raise SpecError(sorted(problems, key=_place))
-    return specs
+        raise SpecError(sorted(problems, key=_line_and_column))
+    return tuple(make(**values) for values in checked)
 
 
-def _place(problem: Problem) -> tuple[int, int]:
+def _line_and_column(problem: Problem) -> tuple[int, int]:
     _, line, column = problem.where.rsplit(":", 2)
     return int(line), int(column)
 
 
-def _decoded(name: str, data: bytes) -> str:
+def _decode(name: str, data: bytes) -> str:
     try:
-        # Spreadsheets and some editors put a byte order mark in front.
+        # Spreadsheets and some editors begin with a byte order mark.
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         before = data[: error.start].decode("utf-8-sig", "replace")
@@ -118,49 +125,53 @@ def _decoded(name: str, data: bytes) -> str:
     return text
 
 
-# --- from the entries of a file to specifications ---------------------------------
+# --- check the entries of a file --------------------------------------------------
 
 
-def _specs(
+def _check_entries(
     text: _Text, entries: list[_Entry], problems: list[Problem]
-) -> tuple[WebsiteSpec, ...]:
-    specs: list[WebsiteSpec] = []
+) -> list[dict[str, Any]]:
+    """The checked fields of each website; what is wrong goes to *problems*."""
+    websites: list[dict[str, Any]] = []
     hostnames: list[tuple[str, str]] = []
     for entry in entries:
         checked: dict[str, Any] = {}
-        for found in _checked(text, entry):
+        for found in _check_entry(text, entry):
             if isinstance(found, Problem):
                 problems.append(found)
                 continue
-            name, value, at = found
+            name, value, location = found
             checked[name] = value
             if name == "hostname":
-                hostnames.append((value, text.place(at)))
-        if "hostname" in checked and not problems:
-            specs.append(WebsiteSpec(**checked))
-    problems += duplicates(hostnames)
-    return tuple(specs)
+                hostnames.append((value, location))
+        websites.append(checked)
+    problems += find_duplicates(hostnames)
+    return websites
 
 
-def _checked(text: _Text, entry: _Entry) -> Iterator[Problem | tuple[str, Any, int]]:
-    """Each value of *entry* as it is kept, or its problem."""
+def _check_entry(
+    text: _Text, entry: _Entry
+) -> Iterator[Problem | tuple[str, Any, str]]:
+    """Each field of *entry* with its value and location, or its problem."""
     if not any(value.name == "hostname" for value in entry.values):
-        yield text.problem("this website has no hostname: add one", entry.at)
+        yield text.problem("this website has no hostname: add one", entry.offset)
     for value in entry.values:
         if value.name not in FIELDS:
             yield text.problem(
-                f"{shown(value.name)} is nothing that a website has"
-                f"{did_you_mean(value.name, FIELDS) or ': ' + ', '.join(FIELDS)}",
-                value.name_at,
+                f"{shown(value.name)} is not a field of a website"
+                + _suggest_field(value.name),
+                value.name_offset,
             )
             continue
-        where = text.place(value.value_at)
-        checked = check_field(value.name, value.value, where)
+        location = text.location(value.value_offset)
+        checked = check_field(value.name, value.value, location)
         yield (
-            checked
-            if isinstance(checked, Problem)
-            else (value.name, checked, value.value_at)
+            checked if isinstance(checked, Problem) else (value.name, checked, location)
         )
+
+
+def _suggest_field(name: str) -> str:
+    return did_you_mean(name, FIELDS) or f": {', '.join(FIELDS)}"
 
 
 # --- TOML and JSON ----------------------------------------------------------------
@@ -172,13 +183,14 @@ def _read_toml(text: _Text, problems: list[Problem]) -> list[_Entry]:
     except tomllib.TOMLDecodeError as error:
         message = str(error)
         found = _AT_LINE.search(message)
-        at = len(text.text)
+        offset = len(text.text)
         if found is not None:
-            at = text.offset(int(found[1]), int(found[2]))
+            offset = text.offset(int(found[1]), int(found[2]))
         text.refuse(
-            f"not valid TOML: {_AT_LINE.sub('', message).removesuffix(_AT_END)}", at
+            f"not valid TOML: {_AT_LINE.sub('', message).removesuffix(_AT_END)}",
+            offset,
         )
-    return _tree_entries(text, tree, toml_places(text.text), problems)
+    return _tree_entries(text, tree, toml_positions(text.text), problems)
 
 
 def _read_json(text: _Text, problems: list[Problem]) -> list[_Entry]:
@@ -189,16 +201,16 @@ def _read_json(text: _Text, problems: list[Problem]) -> list[_Entry]:
     except ValueError as error:
         # Such as an integer of more digits than Python reads.
         text.refuse(f"not valid JSON: {error}", 0)
-    places = json_places(text.text)
+    positions = json_positions(text.text)
     problems += [
-        text.problem(f"{shown(path[-1])} is given twice: leave one out", at)
-        for path, at in places.repeated
+        text.problem(f"{shown(path[-1])} is given twice: leave one out", offset)
+        for path, offset in positions.duplicate_keys
     ]
-    return _tree_entries(text, tree, places, problems)
+    return _tree_entries(text, tree, positions, problems)
 
 
 def _tree_entries(
-    text: _Text, tree: object, places: Places, problems: list[Problem]
+    text: _Text, tree: object, positions: Positions, problems: list[Problem]
 ) -> list[_Entry]:
     websites = tree
     path: Path = ()
@@ -206,9 +218,9 @@ def _tree_entries(
         tree = cast("dict[str, object]", tree)
         problems += [
             text.problem(
-                f"{shown(name)} is nothing that this file has"
-                + (did_you_mean(name, [_WEBSITES]) or f": it has {_WEBSITES!r} alone"),
-                places.keys.get((name,), places.values.get((name,), 0)),
+                f"{shown(name)} is not a key of a list of websites"
+                + (did_you_mean(name, [_WEBSITES]) or f": it has {_WEBSITES!r} only"),
+                positions.keys.get((name,), positions.values.get((name,), 0)),
             )
             for name in tree
             if name != _WEBSITES
@@ -223,48 +235,44 @@ def _tree_entries(
     if not isinstance(websites, list):
         text.refuse(
             f"websites are a list, one entry for each, not {shown(websites)}",
-            places.values.get(path, 0),
+            positions.values.get(path, 0),
         )
     entries: list[_Entry] = []
     for index, website in enumerate(cast("list[object]", websites)):
         here = (*path, index)
-        at = places.values.get(here, 0)
+        start = positions.values.get(here, 0)
         if not isinstance(website, dict):
             problems.append(
                 text.problem(
-                    f"a website has a hostname and more; {shown(website)} has no "
-                    "names: write hostname in front of it",
-                    at,
+                    f"a website has named fields; {shown(website)} has no name: write "
+                    "hostname in front of it",
+                    start,
                 )
             )
             continue
-        entries.append(
-            _Entry(
-                at,
-                [
-                    _Value(
-                        name,
-                        value,
-                        places.keys.get((*here, name), at),
-                        places.values.get((*here, name), at),
-                    )
-                    for name, value in cast("dict[str, object]", website).items()
-                ],
+        values = [
+            _Value(
+                name,
+                value,
+                positions.keys.get((*here, name), start),
+                positions.values.get((*here, name), start),
             )
-        )
+            for name, value in cast("dict[str, object]", website).items()
+        ]
+        entries.append(_Entry(start, values))
     return entries
 
 
 # --- CSV --------------------------------------------------------------------------
 
-_TRUTHS: Final = {"true": True, "false": False}
+_FLAGS: Final = {"true": True, "false": False}
 
 
 def _read_csv(text: _Text, problems: list[Problem]) -> list[_Entry]:
     try:
-        rows = list(read_cells(text.text, separator_of(text.text)))
-    except CellError as error:
-        text.refuse(str(error), error.at)
+        rows = list(read_cells(text.text, find_separator(text.text)))
+    except CsvError as error:
+        text.refuse(str(error), error.offset)
     if not rows:
         text.refuse(
             "the file is empty: its first line names the columns, such as "
@@ -275,51 +283,41 @@ def _read_csv(text: _Text, problems: list[Problem]) -> list[_Entry]:
     names = [cell.text for cell in header]
     for index, cell in enumerate(header):
         if cell.text not in FIELDS:
-            problems.append(
-                text.problem(
-                    f"{shown(cell.text)} is no column of a list of websites"
-                    f"{did_you_mean(cell.text, FIELDS) or ': ' + ', '.join(FIELDS)}",
-                    cell.at,
-                )
+            message = (
+                f"{shown(cell.text)} is not a column of a list of websites"
+                + _suggest_field(cell.text)
             )
+            problems.append(text.problem(message, cell.offset))
         elif cell.text in names[:index]:
-            problems.append(
-                text.problem(f"the column {cell.text!r} is there twice", cell.at)
-            )
+            message = f"the column {cell.text!r} is given twice"
+            problems.append(text.problem(message, cell.offset))
     if "hostname" not in names:
-        problems.append(
-            text.problem("there is no column 'hostname': add one", header[0].at)
-        )
+        message = "there is no column 'hostname': add one"
+        problems.append(text.problem(message, header[0].offset))
     if problems:
-        # Under wrong names every line would have a problem too.
+        # With wrong names every line would have a problem too.
         return []
     entries: list[_Entry] = []
     for line in lines:
         if len(line) > len(names):
-            problems.append(
-                text.problem(
-                    f"the line has {len(line)} cells, and the first line names "
-                    f"{len(names)} columns: put a cell that has the separator in it "
-                    "in quotes",
-                    line[len(names)].at,
-                )
+            message = (
+                f"the line has {len(line)} cells, and the first line names "
+                f"{len(names)} columns: put a cell that contains the separator in "
+                "quotes"
             )
+            problems.append(text.problem(message, line[len(names)].offset))
             continue
-        entries.append(
-            _Entry(
-                line[0].at,
-                [
-                    _Value(name, _cell_value(name, cell.text), cell.at, cell.at)
-                    for name, cell in zip(names, line, strict=False)
-                    if cell.text or name == "hostname"
-                ],
-            )
-        )
+        values = [
+            _Value(name, _cell_value(name, cell.text), cell.offset, cell.offset)
+            for name, cell in zip(names, line, strict=False)
+            if cell.text or name == "hostname"
+        ]
+        entries.append(_Entry(line[0].offset, values))
     return entries
 
 
 def _cell_value(name: str, text: str) -> object:
-    return _TRUTHS.get(text.lower(), text) if name == "public" else text
+    return _FLAGS.get(text.lower(), text) if name == "public" else text
 
 
 _READERS: Final[dict[str, _Reader]] = {

@@ -1,11 +1,11 @@
-"""A file that outlives the process: what was about to be sent, and what came of it.
+"""Journal of a provisioning run: a crash-safe file of the adds and their outcomes.
 
 One JSON object a line. A line that announces an add is on the disk before the
-add is sent, so a website without one was certainly not sent, whatever ended
-the process. A line that was cut off announces nothing.
+add is sent, so a website without such a line was certainly not sent, however
+the process ended. A line that was cut off announces nothing.
 
-The journal holds host names, times, states and the service's messages, and the
-service's address. It never holds a credential.
+The journal contains host names, times, states and the service's messages, and the
+service's address. It never contains a credential.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ import anyio.to_thread
 
 from sitestats._errors import ConfigurationError, Problem, SpecError
 
-from ._events import Began, Ended, History, Progress, Sending, Settled
+from ._events import Began, Ended, History, Sending, Settled, WebsiteDone
 
 FORMAT: Final = 1
 
 
 class Journal:
-    """An open journal; no other run can have it at the same time."""
+    """An open journal, which no other run can open at the same time."""
 
     def __init__(self, name: str, file: FileIO, history: History) -> None:
         self.name = name
@@ -38,18 +38,18 @@ class Journal:
         self._file = file
 
     def record(self, event: object) -> None:
-        """Append *event*, if it is of the kind that a journal keeps.
+        """Append *event*, if the journal keeps events of its class.
 
         Raises:
             ConfigurationError: The file can't be written.
         """
-        line = _line_of(event)
+        line = _encode_event(event)
         if line is None:
             return
         try:
             _append(self._file, line)
-            # What is lost in a power failure can be read back from the
-            # service; but not that an add was announced.
+            # After a power failure the service's list shows an outcome that was
+            # lost, but not that an add was announced.
             if not isinstance(event, Settled):
                 os.fsync(self._file.fileno())
         except OSError as error:
@@ -63,29 +63,29 @@ class Journal:
 def open_journal(
     path: str | os.PathLike[str] | None, service: str
 ) -> Generator[Journal | None]:
-    """Open the journal at *path*, or make it; None for None.
+    """Open the journal at *path*, or create it; None for None.
 
     Raises:
-        ConfigurationError: Another run has it, or it is of another service.
-        SpecError: The file is no journal.
+        ConfigurationError: Another run uses it, or it is for another service.
+        SpecError: The file is not a journal, or damaged.
         OSError: The file can't be opened.
     """
     if path is None:
         yield None
         return
     name = os.fspath(path)
-    # Closing it gives up the lock as well.
+    # Closing the file releases the lock.
     with FileIO(name, "a+") as file:
         _lock(file, name)
-        yield Journal(name, file, _resume(file, name, service))
+        yield Journal(name, file, _read_history(file, name, service))
 
 
-def _resume(file: FileIO, name: str, service: str) -> History:
+def _read_history(file: FileIO, name: str, service: str) -> History:
     file.seek(0)
     data = file.read()
     whole, _, rest = data.rpartition(b"\n")
     if rest:
-        # The last line was cut off, unless an editor took its line end.
+        # The last line was cut off, unless an editor has removed its line end.
         if _is_json(rest):
             _append(file, b"\n")
             whole = data
@@ -94,17 +94,17 @@ def _resume(file: FileIO, name: str, service: str) -> History:
     lines = whole.splitlines()
     if not lines:
         header = {"journal": "sitestats", "format": FORMAT, "service": service}
-        _append(file, _encoded(header))
+        _append(file, _encode(header))
         os.fsync(file.fileno())
         _sync_directory(name)
         return History()
-    records = [_decoded(name, number, line) for number, line in enumerate(lines, 1)]
+    records = [_decode(name, number, line) for number, line in enumerate(lines, 1)]
     header = records[0]
     if header.get("journal") != "sitestats" or header.get("format") != FORMAT:
         raise SpecError(
             [
                 Problem(
-                    "the file is no journal of this version: name a new file",
+                    "the file is not a journal of this version: name a new file",
                     rule="journal",
                     where=f"{name}:1:1",
                 )
@@ -112,37 +112,37 @@ def _resume(file: FileIO, name: str, service: str) -> History:
         )
     if header.get("service") != service:
         raise ConfigurationError(
-            f"the journal {name} is of {header.get('service')}, and this client asks "
+            f"the journal {name} is for {header.get('service')}, and this client uses "
             f"{service}: name another file"
         )
-    return _history(name, records[1:])
+    return _replay(name, records[1:])
 
 
-def _history(name: str, records: list[dict[str, Any]]) -> History:
-    opened: dict[str, float] = {}
+def _replay(name: str, records: list[dict[str, Any]]) -> History:
+    pending: dict[str, float] = {}
     added: set[str] = set()
     for number, record in enumerate(records, start=2):
         try:
             match record["event"]:
                 case "sending":
-                    opened[record["hostname"]] = _unix(record["at"])
+                    pending[record["hostname"]] = _unix(record["at"])
                 case "settled" if record["state"] == "unknown":
                     pass
                 case "settled":
-                    opened.pop(record["hostname"], None)
+                    pending.pop(record["hostname"], None)
                     if record["state"] == "added":
                         added.add(record["hostname"])
                 case "ended":
-                    # Its report told about these.
+                    # Its report has them.
                     added.clear()
                 case _:
                     pass
         except (KeyError, TypeError, ValueError):
             raise _damaged(name, number, 1) from None
-    return History(opened, frozenset(added))
+    return History(pending, frozenset(added))
 
 
-def _decoded(name: str, number: int, line: bytes) -> dict[str, Any]:
+def _decode(name: str, number: int, line: bytes) -> dict[str, Any]:
     try:
         record: object = json.loads(line)
     except json.JSONDecodeError as error:
@@ -156,8 +156,8 @@ def _decoded(name: str, number: int, line: bytes) -> dict[str, Any]:
 
 def _damaged(name: str, number: int, column: int) -> SpecError:
     message = (
-        "the journal is damaged here: mend the line; or name a new file, if you know "
-        "that no add is under way"
+        "the journal is damaged here: repair the line; or name a new file, if you "
+        "know that no add is pending"
     )
     where = f"{name}:{number}:{column}"
     return SpecError([Problem(message, rule="journal", where=where)])
@@ -171,29 +171,28 @@ def _is_json(data: bytes) -> bool:
     return True
 
 
-def _line_of(event: object) -> bytes | None:
+def _encode_event(event: object) -> bytes | None:
+    record: dict[str, Any]
     match event:
-        case Began(websites, unix):
-            return _encoded({"at": _at(unix), "event": "began", "websites": websites})
-        case Sending(hostname, unix):
-            return _encoded({"at": _at(unix), "event": "sending", "hostname": hostname})
-        case Settled(hostname, state, message, unix):
-            return _encoded(
-                {
-                    "at": _at(unix),
-                    "event": "settled",
-                    "hostname": hostname,
-                    "state": state,
-                    "message": message,
-                }
-            )
-        case Ended(unix):
-            return _encoded({"at": _at(unix), "event": "ended"})
+        case Began():
+            record = {"event": "began", "websites": event.websites}
+        case Sending():
+            record = {"event": "sending", "hostname": event.hostname}
+        case Settled():
+            record = {
+                "event": "settled",
+                "hostname": event.hostname,
+                "state": event.state,
+                "message": event.message,
+            }
+        case Ended():
+            record = {"event": "ended"}
         case _:
             return None
+    return _encode({"at": _timestamp(event.unix), **record})
 
 
-def _at(unix: float) -> str:
+def _timestamp(unix: float) -> str:
     moment = datetime.fromtimestamp(unix, UTC)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
@@ -202,7 +201,7 @@ def _unix(text: str) -> float:
     return datetime.fromisoformat(text).timestamp()
 
 
-def _encoded(record: dict[str, Any]) -> bytes:
+def _encode(record: dict[str, Any]) -> bytes:
     return json.dumps(record).encode("ascii") + b"\n"
 
 
@@ -213,7 +212,8 @@ def _append(file: FileIO, line: bytes) -> None:
 
 
 def _sync_directory(name: str) -> None:
-    # A new file is safe once its directory is; Windows has no such handle.
+    # A new file survives a crash once its directory is on the disk; Windows can't
+    # open directories.
     if os.name != "nt":
         directory = os.open(Path(name).parent, os.O_RDONLY)
         try:
@@ -233,11 +233,11 @@ def _lock(file: FileIO, name: str) -> None:
 
 
 def _lock_or_fail(file: FileIO) -> None:
-    # The system gives a lock up when the process ends, however it ends.
+    # The system releases the lock when the process ends, however it ends.
     if sys.platform == "win32":
         import msvcrt
 
-        # Far behind the end: what is locked could not be read.
+        # Far behind the end, since locked bytes can't be read.
         file.seek(1 << 40)
         msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
     else:
@@ -246,11 +246,11 @@ def _lock_or_fail(file: FileIO) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-# --- journal and progress of a run ------------------------------------------------
+# --- events of a run --------------------------------------------------------------
 
 
-class Watch:
-    """Takes the notes of a blocking run."""
+class EventHandler:
+    """Handles the events of a run: writes the journal and shows the progress."""
 
     def __init__(
         self, journal: Journal | None, show: Callable[[int, int], object] | None
@@ -259,17 +259,21 @@ class Watch:
         self._show = show
         self.history = History() if journal is None else journal.history
 
-    def note(self, event: object) -> None:
-        """Write to the journal, or show the progress."""
-        if isinstance(event, Progress):
+    def handle(self, event: object) -> None:
+        """Write *event* to the journal, or show the progress.
+
+        Raises:
+            ConfigurationError: The journal can't be written.
+        """
+        if isinstance(event, WebsiteDone):
             if self._show is not None:
                 self._show(event.done, event.total)
         elif self._journal is not None:
             self._journal.record(event)
 
-    async def anote(self, event: object) -> None:
-        """The same; the journal's disk does not hold the event loop."""
-        if isinstance(event, Progress) or self._journal is None:
-            self.note(event)
+    async def handle_async(self, event: object) -> None:
+        """The same, without blocking the event loop while the disk is written."""
+        if isinstance(event, WebsiteDone) or self._journal is None:
+            self.handle(event)
         else:
             await anyio.to_thread.run_sync(self._journal.record, event)

@@ -1,8 +1,8 @@
-"""What a failed add says about this website, and about all the others.
+"""Classify the error of an add: account-wide, refused, not sent, or ambiguous.
 
-The service's document gives neither statuses nor texts for a missing role or a
+The service's document gives neither statuses nor messages for a missing role or a
 reached website limit (section 7), and every refusal may be a 400. So the
-message is read as well.
+message counts too.
 """
 
 from __future__ import annotations
@@ -16,69 +16,49 @@ from sitestats._errors import (
     TransportError,
     WebsiteLockedError,
 )
+from sitestats._failures import is_about_account
 
 # No credentials, no payment, no permission.
-_OF_THE_ACCOUNT: Final = frozenset((401, 402, 403))
+_ACCOUNT_STATUSES: Final = frozenset((401, 402, 403))
 _REQUEST_TIMEOUT: Final = 408
-_SERVER_FAILED: Final = 500
-
-# Words that are about the account. A word that a message about one website may
-# have as well ("not allowed", "limit") stands with its neighbours.
-_ABOUT_THE_ACCOUNT: Final = re.compile(
-    r"""
-    \b(?:
-        # credentials
-        api[\s_-]?keys? | user[\s_-]?ids? | credentials?
-      | un?auth(?:ori[sz]ed|enticated) | authenticat\w* | authori[sz]\w*
-      | log(?:ged)?[ ]in | sign(?:ed)?[ ]in
-        # role
-      | roles? | permissions? | forbidden | not[ ]allowed[ ]to
-      | access[ ]denied | no[ ]access | admins? | developers?
-        # plan
-      | plans? | subscriptions? | upgrad\w+ | quotas? | billing | payments?
-      | (?:web)?sites?[ ]limits? | limits?[ ](?:of|on|for|to)[ ][\w ]*(?:web)?sites?
-      | (?:maximum|max|number|amount|many|more)[ ](?:\w+[ ]){0,2}(?:web)?sites
-    )\b
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
+_SERVER_ERROR: Final = 500
 
 
-def will_repeat(error: SiteStatsError, hostname: str) -> bool:
-    """Whether the next website would be refused for the same reason.
+def is_account_wide(error: SiteStatsError, hostname: str) -> bool:
+    """Whether every other website would be refused for the same reason.
 
-    *hostname* is left out of the message first: ``plan.example`` and
-    ``admin.example`` are good names.
+    *hostname* is removed from the message first: ``plan.example`` and
+    ``admin.example`` are valid names.
     """
-    # The class of an error may come from the words of its message, which have
-    # the host name in them: so the status is what counts, and then the words.
+    # The class of an error may come from the words of its message, which contains
+    # the host name: so the status counts, and then the other words.
     if not isinstance(error, ServiceError) or isinstance(error, WebsiteLockedError):
         return False
-    if error.status in _OF_THE_ACCOUNT:
+    if error.status in _ACCOUNT_STATUSES:
         return True
     message = re.sub(re.escape(hostname), "", error.message, flags=re.IGNORECASE)
-    return _ABOUT_THE_ACCOUNT.search(message) is not None
-
-
-def told(error: SiteStatsError) -> str:
-    """What went wrong, as one line: the service's own words where it spoke."""
-    text = error.message if isinstance(error, ServiceError) else str(error)
-    return " ".join(text.split())
+    return is_about_account(message)
 
 
 def is_refusal(error: SiteStatsError) -> bool:
     """Whether the service certainly did not add the website.
 
-    A 5xx is none: the service may have failed after it had added it. Neither
-    is 408, which a gateway says when it gave up on the service.
+    A 5xx is no refusal: the service may have failed after it had added the
+    website. Neither is 408, which a gateway sends when it stops waiting.
     """
     return (
         isinstance(error, ServiceError)
-        and error.status < _SERVER_FAILED
+        and error.status < _SERVER_ERROR
         and error.status != _REQUEST_TIMEOUT
     )
 
 
-def never_left(error: SiteStatsError) -> bool:
-    """Whether the service certainly never saw the request."""
+def was_not_sent(error: SiteStatsError) -> bool:
+    """Whether the service certainly never received the request."""
     return isinstance(error, TransportError) and not error.maybe_sent
+
+
+def message_of(error: SiteStatsError) -> str:
+    """What went wrong, on one line: the service's own message if there is one."""
+    text = error.message if isinstance(error, ServiceError) else str(error)
+    return " ".join(text.split())

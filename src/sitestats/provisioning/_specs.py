@@ -1,20 +1,17 @@
-"""Websites as they should be, checked before anything is sent."""
+"""Website specifications: the values that a website should have, checked at once."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, cast
+from typing import cast
 
 import attrs
 
-from sitestats import _periods as periods
-from sitestats import _rules as rules
 from sitestats._errors import Problem, SpecError
 from sitestats._wording import shown
 
-FIELDS: Final = ("hostname", "timezone", "public", "label")
-"""What a specification has, in files too."""
+from ._checks import FIELDS, check_field, find_duplicates
 
 
 @attrs.frozen
@@ -23,12 +20,12 @@ class WebsiteSpec:
 
     Args:
         hostname: Such as ``"example.com"``; kept in lower case, as ASCII and
-            without a dot at its end, as the service knows websites.
-        timezone: A name of the tz database in its exact case. The service
-            would turn any other into UTC without a word, so it is refused.
+            without a trailing dot, as the service stores it.
+        timezone: A name of the tz database in its exact case. Any other is
+            refused, since the service would silently replace it by UTC.
         public: Whether everybody may see the statistics.
-        label: Free text of your own. None gives none, and is not compared with
-            the label of a website that exists.
+        label: Free text of your own. None sets no label, and is not compared
+            with the label of an existing website.
 
     Raises:
         SpecError: A value breaks a rule; ``problems`` has every one.
@@ -60,12 +57,12 @@ class WebsiteSpec:
     def load(cls, path: str | os.PathLike[str]) -> tuple[WebsiteSpec, ...]:
         r"""Read the specifications of a TOML, JSON or CSV file.
 
-        The ending of its name tells which it is. TOML has a table
+        The extension of its name selects the format. TOML has a table
         ``[[websites]]`` for each website; JSON a list of objects, or an object
         with that list as ``"websites"``; CSV a first line with the names of the
         columns. The names are those of this class's arguments, and only
-        ``hostname`` has to be there. An empty cell of a CSV file is a value
-        that was left out.
+        ``hostname`` is required. An empty cell of a CSV file is a value that is
+        left out.
 
         Args:
             path: A file in UTF-8.
@@ -75,7 +72,7 @@ class WebsiteSpec:
 
         Raises:
             SpecError: The file breaks a rule. ``problems`` has every one, and
-                each names its place as ``file:line:column``, both from 1, the
+                each has its location as ``file:line:column``, both from 1, the
                 column in characters. A website given twice is a problem too.
             OSError: The file can't be read.
 
@@ -88,38 +85,18 @@ class WebsiteSpec:
             ...     [(spec.hostname, spec.public) for spec in WebsiteSpec.load(path)]
             [('example.com', True)]
         """
-        # The parsers are for those who have a file.
+        # Only a file needs the parsers.
         from ._files import load_specs
 
-        return load_specs(path)
-
-
-def check_field(name: str, value: Any, where: str = "") -> Any:
-    """*value* as a specification keeps it, or the problem that it has."""
-    where = where or name
-    if name == "hostname":
-        checked = rules.hostname(value, where, "website-hostname")
-    elif name == "timezone":
-        checked = periods.timezone(value, where, "website-timezone")
-    elif name == "public":
-        if isinstance(value, bool):
-            return value
-        return rules.broken(
-            "website-public", f"public is true or false, not {shown(value)}", where
-        )
-    elif value is None:
-        return None
-    elif isinstance(value, str):
-        checked = rules.plain(value, where)
-    else:
-        return rules.broken(
-            "website-label", f"a label is text, not {shown(value)}", where
-        )
-    return checked if isinstance(checked, str) else checked[0]
+        return load_specs(path, make=cls)
 
 
 def as_specs(specs: Iterable[WebsiteSpec]) -> tuple[WebsiteSpec, ...]:
-    """*specs* once each, or a SpecError with every one that can't be used."""
+    """*specs* as a tuple.
+
+    Raises:
+        SpecError: One is no ``WebsiteSpec``, or is given twice; it has every problem.
+    """
     values = _values(specs)
     kept = tuple(value for value in values if isinstance(value, WebsiteSpec))
     problems = [
@@ -128,7 +105,7 @@ def as_specs(specs: Iterable[WebsiteSpec]) -> tuple[WebsiteSpec, ...]:
         if not isinstance(value, WebsiteSpec)
     ]
     if not problems:
-        problems = duplicates(
+        problems = find_duplicates(
             (spec.hostname, f"specs[{index}]") for index, spec in enumerate(kept)
         )
     if problems:
@@ -144,24 +121,6 @@ def _values(specs: object) -> tuple[object, ...]:
 
 def _may_hold_specs(specs: object) -> bool:
     return isinstance(specs, Iterable) and not isinstance(specs, (str, bytes, Mapping))
-
-
-def duplicates(hostnames: Iterable[tuple[str, str]]) -> list[Problem]:
-    """A problem for each host name, with its place, that an earlier place has."""
-    first: dict[str, str] = {}
-    problems: list[Problem] = []
-    for hostname, where in hostnames:
-        earlier = first.setdefault(hostname, where)
-        if earlier is not where:
-            problems.append(
-                Problem(
-                    f"{hostname} is given twice, here and at {earlier} (capitals and "
-                    "a dot at the end make no difference): leave one of them out",
-                    rule="website-once",
-                    where=where,
-                )
-            )
-    return problems
 
 
 def _not_a_spec(value: object, where: str) -> Problem:

@@ -1,4 +1,4 @@
-"""An emulator on a line that breaks, at every point of the exchange of an add."""
+"""An emulator behind a transport that fails, at every point of an add's exchange."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ import httpx
 from sitestats import AsyncClient, Client, ProvisioningReport, RetryPolicy, WebsiteSpec
 from sitestats.emulator import Emulator, RecordedRequest
 
-Way = Literal["blocking", "asyncio", "trio"]
-WAYS: Final[tuple[Way, ...]] = ("blocking", "asyncio", "trio")
+Variant = Literal["blocking", "asyncio", "trio"]
+VARIANTS: Final[tuple[Variant, ...]] = ("blocking", "asyncio", "trio")
 
 
 class Killed(BaseException):
-    """The process ends here: nothing that follows is run."""
+    """The process ends here: no code after it runs."""
 
 
 @attrs.frozen
 class Fault:
-    """Where one add breaks."""
+    """Where one add fails."""
 
     breaks: Callable[[httpx.Request], BaseException] | None = None
-    """What the line raises before the service sees the request."""
-    breaks_behind: Callable[[httpx.Request], BaseException] | None = None
-    """What the line raises when the service has answered."""
+    """The transport raises this before the service gets the request."""
+    raises_after: Callable[[httpx.Request], BaseException] | None = None
+    """The transport raises this after the service has responded."""
     service: Mapping[str, Any] | None = None
-    """What the service does instead of what it should: see ``fail_next``."""
+    """The arguments of the emulator's ``fail_next``."""
     is_certain: bool = False
-    """Whether the client can know what became of the website at once."""
+    """Whether the client knows the outcome without reading the list."""
 
 
 def _raise(
     kind: type[httpx.TransportError],
 ) -> Callable[[httpx.Request], BaseException]:
-    return lambda request: kind("the line broke", request=request)
+    return lambda request: kind("the connection broke", request=request)
 
 
 def _kill(_request: httpx.Request) -> BaseException:
@@ -50,32 +50,32 @@ def _kill(_request: httpx.Request) -> BaseException:
 NO: Final = {"ok": False, "success": False, "error": "No"}
 
 FAULTS: Final[dict[str, Fault]] = {
-    # Before anything is sent: tried again, until the retries are used up.
+    # Before anything is sent: retried, until the retries are used up.
     "not connected": Fault(breaks=_raise(httpx.ConnectError), is_certain=True),
     "connected too late": Fault(breaks=_raise(httpx.ConnectTimeout), is_certain=True),
     # While the request is sent.
     "broken while sending": Fault(breaks=_raise(httpx.WriteError)),
     "too slow to send": Fault(breaks=_raise(httpx.WriteTimeout)),
-    # After it was sent, before or after the service acted.
-    "reset before it acted": Fault(service={"reset": True}),
-    "reset after it acted": Fault(service={"reset": True, "processed": True}),
-    "answered too late": Fault(breaks_behind=_raise(httpx.ReadTimeout)),
-    "closed instead of an answer": Fault(
-        breaks_behind=_raise(httpx.RemoteProtocolError)
+    # After it was sent, before or after the website was added.
+    "reset before it was added": Fault(service={"reset": True}),
+    "reset after it was added": Fault(service={"reset": True, "processed": True}),
+    "response too late": Fault(raises_after=_raise(httpx.ReadTimeout)),
+    "closed instead of a response": Fault(
+        raises_after=_raise(httpx.RemoteProtocolError)
     ),
-    # In the middle of the answer.
+    # In the middle of the response.
     "cut off before the body": Fault(service={"cut_off": 0}),
     "cut off within the body": Fault(service={"cut_off": 20}),
-    # A whole answer that says nothing about the website.
+    # A complete response without an outcome.
     "failed": Fault(service={"status": 500}),
-    "failed after it acted": Fault(service={"status": 503, "processed": True}),
+    "failed after it was added": Fault(service={"status": 503, "processed": True}),
     "gateway gave up": Fault(
         service={"status": 504, "processed": True, "body": "<html>Late</html>"}
     ),
     "garbage": Fault(service={"garbage": True, "processed": True}),
     "a page of HTML": Fault(service={"body": "<html></html>", "processed": True}),
     "an empty object": Fault(service={"body": {}, "processed": True}),
-    # A whole answer that says no.
+    # A complete error response.
     "refused": Fault(service={"status": 400, "body": NO}, is_certain=True),
     "refused with 200": Fault(service={"status": 200, "body": NO}, is_certain=True),
     "forbidden": Fault(service={"status": 403, "body": NO}, is_certain=True),
@@ -88,12 +88,12 @@ FAULTS: Final[dict[str, Fault]] = {
 }
 KILLS: Final[dict[str, Fault]] = {
     "killed before it was sent": Fault(breaks=_kill),
-    "killed before the answer": Fault(breaks_behind=_kill),
+    "killed before the response": Fault(raises_after=_kill),
 }
 
 
-class Line(httpx.BaseTransport, httpx.AsyncBaseTransport):
-    """Carries requests to an emulator, and breaks where it is told to."""
+class FaultyTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
+    """Sends requests to an emulator, with faults by host name."""
 
     def __init__(self, emulator: Emulator, faults: Mapping[str, Fault]) -> None:
         self._inner = emulator.transport()
@@ -104,8 +104,8 @@ class Line(httpx.BaseTransport, httpx.AsyncBaseTransport):
         if fault.breaks is not None:
             raise fault.breaks(request)
         response = self._inner.handle_request(request)
-        if fault.breaks_behind is not None:
-            raise fault.breaks_behind(request)
+        if fault.raises_after is not None:
+            raise fault.raises_after(request)
         return response
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -114,8 +114,8 @@ class Line(httpx.BaseTransport, httpx.AsyncBaseTransport):
         if fault.breaks is not None:
             raise fault.breaks(request)
         response = await self._inner.handle_async_request(request)
-        if fault.breaks_behind is not None:
-            raise fault.breaks_behind(request)
+        if fault.raises_after is not None:
+            raise fault.raises_after(request)
         return response
 
     def _fault(self, request: httpx.Request) -> Fault:
@@ -125,17 +125,17 @@ class Line(httpx.BaseTransport, httpx.AsyncBaseTransport):
         return self._faults.get(hostname, Fault())
 
 
-class Bench:
-    """An emulator, and the runs of ``ensure`` against it."""
+class EnsureRunner:
+    """Runs ``ensure`` against an emulator."""
 
     def __init__(self) -> None:
         self.emulator = Emulator()
         self.runs = 0
         self.too_many: list[str] = []
-        """Host names that were sent although the website was there."""
+        """Host names that were sent although the website existed."""
 
     def reset(self) -> None:
-        """Forget every website: much quicker than another emulator."""
+        """Remove every website: much quicker than a new emulator."""
         self.emulator._core.service.websites = {}
         self.emulator.forget_requests()
         self.emulator.clear_faults()
@@ -146,7 +146,7 @@ class Bench:
         specs: list[WebsiteSpec],
         faults: Mapping[str, Fault] | None = None,
         *,
-        way: Way = "blocking",
+        variant: Variant = "blocking",
         journal: Path | None = None,
         lists_that_fail: tuple[int, int] = (0, 0),
     ) -> ProvisioningReport:
@@ -154,11 +154,11 @@ class Bench:
 
         Args:
             specs: The websites.
-            faults: What breaks, by host name.
-            way: The kind of client.
+            faults: The faults of adds, by host name.
+            variant: The kind of client.
             journal: The journal's path.
-            lists_that_fail: How many lists are read well, and how many fail
-                after those.
+            lists_that_fail: How many requests for the list succeed, and how many
+                fail after those.
         """
         faults = faults or {}
         self.runs += 1
@@ -172,17 +172,17 @@ class Bench:
                     **fault.service, when=lambda r, about=about: about in r.body
                 )
         emulator.fail_next(None, status=500, when=_nth_list(*lists_that_fail))
-        emulator.fail_next(None, status=500, when=self._watch)
+        emulator.fail_next(None, status=500, when=self._check_add)
         options: dict[str, Any] = {
             "base_url": "http://service.test",
             "api_key": emulator.api_key,
             "user_id": emulator.user_id,
             "proxy": None,
-            "transport": Line(emulator, faults),
+            "transport": FaultyTransport(emulator, faults),
             "retries": RetryPolicy(retries=1, wait_initial=0.0),
         }
         try:
-            report = _run(specs, options, way, journal)
+            report = _run(specs, options, variant, journal)
         finally:
             sent = [
                 json.loads(request.body)["hostname"]
@@ -190,16 +190,16 @@ class Bench:
                 if request.method == "POST"
             ]
             assert len(sent) == len(set(sent)), "sent twice within a run"
-            assert not self.too_many, "sent although it was there"
+            assert not self.too_many, "sent although it existed"
         assert [item.spec for item in report.items] == specs
         for item in report.items:
-            there = item.hostname in emulator.websites
-            assert item.state == "unknown" or there == (
+            exists = item.hostname in emulator.websites
+            assert item.state == "unknown" or exists == (
                 item.state in {"added", "present", "differing"}
             )
         return report
 
-    def _watch(self, request: RecordedRequest) -> bool:
+    def _check_add(self, request: RecordedRequest) -> bool:
         if request.method == "POST":
             hostname = json.loads(request.body)["hostname"]
             if hostname in self.emulator.websites:
@@ -207,7 +207,7 @@ class Bench:
         return False
 
 
-def _nth_list(well: int, failing: int) -> Callable[[RecordedRequest], bool]:
+def _nth_list(succeeding: int, failing: int) -> Callable[[RecordedRequest], bool]:
     seen = 0
 
     def fails(request: RecordedRequest) -> bool:
@@ -215,7 +215,7 @@ def _nth_list(well: int, failing: int) -> Callable[[RecordedRequest], bool]:
         if request.method != "GET":
             return False
         seen += 1
-        return well < seen <= well + failing
+        return succeeding < seen <= succeeding + failing
 
     return fails
 
@@ -223,10 +223,10 @@ def _nth_list(well: int, failing: int) -> Callable[[RecordedRequest], bool]:
 def _run(
     specs: list[WebsiteSpec],
     options: dict[str, Any],
-    way: Way,
+    variant: Variant,
     journal: Path | None,
 ) -> ProvisioningReport:
-    if way == "blocking":
+    if variant == "blocking":
         with Client(**options) as client:
             return client.websites.ensure(specs, journal=journal)
 
@@ -234,11 +234,11 @@ def _run(
         async with AsyncClient(**options) as client:
             return await client.websites.ensure(specs, journal=journal)
 
-    return anyio.run(main, backend=way)
+    return anyio.run(main, backend=variant)
 
 
 def let_time_pass(journal: Path) -> None:
-    """Move everything in *journal* to a day long ago."""
+    """Change all times in *journal* to a day long ago."""
     records = [json.loads(line) for line in journal.read_bytes().splitlines()]
     for record in records:
         if "at" in record:

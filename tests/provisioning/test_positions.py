@@ -1,4 +1,4 @@
-"""Finding where values stand in TOML and JSON, held against real parsers."""
+"""Positions of keys and values in TOML and JSON, compared with real parsers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitestats.provisioning._places import Path, json_places, toml_places
+from sitestats.provisioning._positions import Path, json_positions, toml_positions
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -37,47 +37,49 @@ def paths(value: Any, path: Path = ()) -> dict[Path, Any]:
 def test_every_value_of_json_is_found(
     *, value: object, indent: int | None, ascii_only: bool
 ) -> None:
-    """From each place that is found a parser reads the value of that path."""
+    """The position of each key and value in a JSON file is the right one."""
     text = "\n " + json.dumps(value, indent=indent, ensure_ascii=ascii_only)
-    places = json_places(text)
+    positions = json_positions(text)
     expected = paths(value)
-    assert places.values.keys() == expected.keys()
+    assert positions.values.keys() == expected.keys()
     decoder = json.JSONDecoder()
-    for path, at in places.values.items():
+    for path, at in positions.values.items():
         assert decoder.raw_decode(text, at)[0] == expected[path]
-    for path, at in places.keys.items():
+    for path, at in positions.keys.items():
         assert decoder.raw_decode(text, at)[0] == path[-1]
 
 
 def test_keys_given_twice_are_found() -> None:
-    """JSON allows a key twice, and the second one is told."""
-    places = json_places('[{"a": 1, "b": 2, "a": 3}]')
-    assert places.repeated == [((0, "a"), 18)]
+    """A duplicate JSON key is reported, since its first value would be lost."""
+    positions = json_positions('[{"a": 1, "b": 2, "a": 3}]')
+    assert positions.duplicate_keys == [((0, "a"), 18)]
 
 
-SAMPLE = pathlib.Path(__file__).with_name("places.toml")
+SAMPLE = pathlib.Path(__file__).with_name("positions.toml")
 
 
 def test_every_value_of_toml_is_found() -> None:
-    """From each place that is found a parser reads the value of that path."""
+    """The position of each key and value in a TOML file is the right one."""
     text = SAMPLE.read_text(encoding="utf-8")
     tree = tomllib.loads(text)
-    places = toml_places(text)
+    positions = toml_positions(text)
     headers = 0
     for path, value in paths(tree).items():
-        if path not in places.values:
+        if path not in positions.values:
             # A list that headers make, or a table that a dotted key makes, has
-            # no place of its own.
+            # no position of its own.
             assert isinstance(value, (dict, list))
             continue
-        at = places.values[path]
+        at = positions.values[path]
         if text[at] == "[" and (at == 0 or text[:at].rstrip(" ").endswith("\n")):
             headers += 1
             continue
         assert value in read_prefixes(text[at:]), path
     assert headers == 6
-    assert places.values["websites", 1, "list", "inner", 1, "z"] == text.rindex("true")
-    assert places.keys["websites", 0, "hostname"] == text.index("hostname")
+    assert positions.values["websites", 1, "list", "inner", 1, "z"] == text.rindex(
+        "true"
+    )
+    assert positions.keys["websites", 0, "hostname"] == text.index("hostname")
 
 
 def read_prefixes(text: str) -> list[object]:
@@ -109,21 +111,21 @@ styles: st.SearchStrategy[Callable[[str], str]] = st.sampled_from([quoted, tripl
 
 
 @given(st.lists(st.tuples(plain, styles, styles), min_size=1))
-def test_strings_of_toml_hide_what_they_hold(
+def test_strings_of_toml_may_hold_any_syntax(
     strings: list[tuple[str, Callable[[str], str], Callable[[str], str]]],
 ) -> None:
-    """Quotes, brackets and hashes within strings never move a place."""
+    """A quote, bracket or hash in a string does not shift later positions."""
     text = "list = [ " + ", # ]\n".join(s(v) for v, s, _ in strings) + "\n]\n"
     for index, (value, _, style) in enumerate(strings):
         text += f"[[t]]\n  {quoted(value)} = {style(value)} # {index} ]\n"
     assert tomllib.loads(text)["list"] == [value for value, _, _ in strings]
-    places = toml_places(text)
+    positions = toml_positions(text)
     for index, (value, in_list, style) in enumerate(strings):
-        assert text.startswith(in_list(value), places.values["list", index])
-        assert text.startswith(style(value), places.values["t", index, value])
+        assert text.startswith(in_list(value), positions.values["list", index])
+        assert text.startswith(style(value), positions.values["t", index, value])
 
 
 @pytest.mark.parametrize("text", ["", "\n", "# only a comment", "a=1"])
 def test_short_texts_of_toml(text: str) -> None:
-    """A text without a line end, or without anything, is walked to its end."""
-    assert set(toml_places(text).values) == set(paths(tomllib.loads(text))) - {()}
+    """A TOML file without a final line end is scanned to its end."""
+    assert set(toml_positions(text).values) == set(paths(tomllib.loads(text))) - {()}

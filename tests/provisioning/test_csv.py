@@ -1,4 +1,4 @@
-"""The cells of CSV and where they stand, held against the standard library."""
+"""CSV cells and their positions, compared with the standard library's writer."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitestats.provisioning._cells import (
+from sitestats.provisioning._csv import (
     SEPARATORS,
-    CellError,
+    CsvError,
+    find_separator,
     read_cells,
-    separator_of,
 )
 
 texts = st.text(st.sampled_from('ab,;\t"\r\n é'))
@@ -27,7 +27,7 @@ texts = st.text(st.sampled_from('ab,;\t"\r\n é'))
 def test_what_a_spreadsheet_writes_is_read(
     rows: list[list[str]], separator: str, line_end: str
 ) -> None:
-    """Every quoted cell comes back whole, from the place where it stands."""
+    """Cells that a spreadsheet has quoted keep their text and have their position."""
     stream = io.StringIO(newline="")
     writer = csv.writer(
         stream, delimiter=separator, lineterminator=line_end, quoting=csv.QUOTE_ALL
@@ -38,13 +38,13 @@ def test_what_a_spreadsheet_writes_is_read(
     kept = [row for row in rows if any(row)]
     assert [[cell.text for cell in row] for row in read] == kept
     for cell in (cell for row in read for cell in row):
-        assert text[cell.at] == '"'
+        assert text[cell.offset] == '"'
 
 
-def test_blanks_around_a_cell_are_not_part_of_it() -> None:
-    """Spaces beside a separator are dropped, and the place is behind them."""
+def test_blanks_around_a_cell_are_dropped() -> None:
+    """A space beside a separator does not become part of a host name."""
     (row,) = read_cells('a ,  b c , " d " ,', ",")
-    assert [(cell.text, cell.at) for cell in row] == [
+    assert [(cell.text, cell.offset) for cell in row] == [
         ("a", 0),
         ("b c", 5),
         (" d ", 11),
@@ -52,20 +52,20 @@ def test_blanks_around_a_cell_are_not_part_of_it() -> None:
     ]
 
 
-def test_lines_without_anything_are_left_out() -> None:
-    """Blank lines, and lines of separators alone, are no rows."""
+def test_empty_lines_are_skipped() -> None:
+    """The empty rows of a spreadsheet are not websites without a name."""
     assert [row[0].text for row in read_cells("\n\na\n,,\n\r\nb\r", ",")] == ["a", "b"]
 
 
 @pytest.mark.parametrize(
-    ("text", "at"),
+    ("text", "offset"),
     [('a,"b', 2), ('a,b"c', 3), ('"a"b,c', 3), ('a\n"b""', 2), ('"', 0)],
 )
-def test_a_quote_out_of_place_is_told(text: str, at: int) -> None:
-    """A quote that is never closed, or within a cell, is refused at its place."""
-    with pytest.raises(CellError) as caught:
+def test_a_misplaced_quote_is_refused(text: str, offset: int) -> None:
+    """A quote that is never closed does not swallow the rest of the file unnoticed."""
+    with pytest.raises(CsvError) as caught:
         list(read_cells(text, ","))
-    assert caught.value.at == at
+    assert caught.value.offset == offset
 
 
 @pytest.mark.parametrize(
@@ -79,17 +79,17 @@ def test_a_quote_out_of_place_is_told(text: str, at: int) -> None:
     ],
 )
 def test_the_first_line_tells_the_separator(text: str, separator: str) -> None:
-    """What the header has most of separates the columns."""
-    assert separator_of(text) == separator
+    """Files with semicolons or tabs are not read as one column."""
+    assert find_separator(text) == separator
 
 
 @given(st.text())
 def test_any_text_is_read_or_refused(text: str) -> None:
-    """No text brings out another error, and places are within the text."""
+    """No text raises anything but CsvError, and every position is within the text."""
     try:
-        rows = list(read_cells(text, separator_of(text)))
-    except CellError as error:
-        places = [error.at]
+        rows = list(read_cells(text, find_separator(text)))
+    except CsvError as error:
+        offsets = [error.offset]
     else:
-        places = [cell.at for row in rows for cell in row]
-    assert all(0 <= at <= len(text) for at in places)
+        offsets = [cell.offset for row in rows for cell in row]
+    assert all(0 <= offset <= len(text) for offset in offsets)

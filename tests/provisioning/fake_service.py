@@ -1,4 +1,4 @@
-"""A service and a clock without I/O, to run provisioning against as a flow."""
+"""Fake service and clock without I/O, to run provisioning flows against."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from sitestats._hostnames import BaseAddress
 from sitestats._settings import Secret, Settings
 from sitestats._wire import HttpRequest, HttpResponse
 from sitestats.provisioning._ensure import ensure_websites
-from sitestats.provisioning._events import History, Progress
+from sitestats.provisioning._events import History, WebsiteDone
 
 Payload = dict[str, Any]
-Fate = Callable[["World", Payload], HttpResponse]
-"""What becomes of one add: whether the service acts, and what comes back."""
+AddHandler = Callable[["FakeService", Payload], HttpResponse]
+"""Handles one add: decides whether the website is added, and what is returned."""
 
 SETTINGS = Settings(
     base=BaseAddress.parse("https://service.example"),
@@ -36,22 +36,22 @@ def respond(data: Any, status: int = 200, **headers: str) -> HttpResponse:
 
 
 def specs(*hostnames: str, **more: Any) -> tuple[WebsiteSpec, ...]:
-    """Specifications that differ in their host names alone."""
+    """Specifications that differ in their host names only."""
     return tuple(WebsiteSpec(hostname, **more) for hostname in hostnames)
 
 
-class World:
-    """What a flow meets: websites, fates of adds, a clock that sleeping moves."""
+class FakeService:
+    """Websites, handlers of requests, and a clock that only sleeping moves."""
 
-    def __init__(self, *there: str) -> None:
+    def __init__(self, *existing: str) -> None:
         self.websites: dict[str, Payload] = {}
-        for hostname in there:
+        for hostname in existing:
             self.add({"hostname": hostname})
-        self.fates: dict[str, list[Fate]] = {}
-        self.fates_of_lists: list[Callable[[], HttpResponse | None]] = []
+        self.add_handlers: dict[str, list[AddHandler]] = {}
+        self.list_handlers: list[Callable[[], HttpResponse | None]] = []
         self.late: list[tuple[int, Payload]] = []
         self.posts: list[str] = []
-        self.acted: Counter[str] = Counter()
+        self.processed: Counter[str] = Counter()
         self.lists = 0
         self.time = 1_000.0
         self.pauses: list[float] = []
@@ -61,7 +61,7 @@ class World:
     # --- the service --------------------------------------------------------------
 
     def add(self, payload: Payload) -> None:
-        """Act on an add."""
+        """Add a website."""
         self.websites[payload["hostname"]] = {
             "hostname": payload["hostname"],
             "is_public": payload.get("isPublic", False),
@@ -74,15 +74,15 @@ class World:
             "events": 0,
         }
 
-    def act(self, payload: Payload) -> HttpResponse:
-        """Act on an add that was sent, and answer it."""
-        self.acted[payload["hostname"]] += 1
+    def process(self, payload: Payload) -> HttpResponse:
+        """Process an add that was sent, and respond to it."""
+        self.processed[payload["hostname"]] += 1
         self.add(payload)
         return self.added(payload)
 
     def added(self, payload: Payload, **more: Any) -> HttpResponse:
-        """The answer to an add that went well."""
-        answer = {
+        """The response to a successful add."""
+        data = {
             "ok": True,
             "success": True,
             "hostname": payload["hostname"],
@@ -91,28 +91,28 @@ class World:
             "timezone": payload.get("timezone", "UTC"),
             "validDNS": True,
         }
-        return respond(answer | more)
+        return respond(data | more)
 
     def handle(self, request: HttpRequest) -> HttpResponse:
-        """Answer *request*."""
+        """Respond to *request*."""
         if request.path == "/api/websites":
             assert request.method == "GET"
             self.lists += 1
-            fate = self.fates_of_lists.pop(0) if self.fates_of_lists else None
-            failure = None if fate is None else fate()
+            handler = self.list_handlers.pop(0) if self.list_handlers else None
+            failure = None if handler is None else handler()
             for moment, payload in self.late:
                 if moment == self.lists:
-                    self.act(payload)
+                    self.process(payload)
             listed = {"success": True, "websites": list(self.websites.values())}
             return failure or respond(listed)
         assert (request.method, request.path) == ("POST", "/api/websites/add")
         payload = json.loads(request.body)
         hostname = payload["hostname"]
-        fates = self.fates.get(hostname)
-        fate = fates.pop(0) if fates else World.act
-        if fate is not never_left:
+        handlers = self.add_handlers.get(hostname)
+        handler = handlers.pop(0) if handlers else FakeService.process
+        if handler is not not_sent:
             self.posts.append(hostname)
-        return fate(self, payload)
+        return handler(self, payload)
 
     # --- running a flow -----------------------------------------------------------
 
@@ -122,22 +122,22 @@ class World:
         history: History | None = None,
         settings: Settings = SETTINGS,
     ) -> ProvisioningReport:
-        """Run one ``ensure``, and check what holds for every one."""
+        """Run ``ensure`` once, and check what holds for every run."""
         wanted = tuple(wanted)
         posts = len(self.posts)
         flow = ensure_websites(settings, wanted, history or History())
         report = self.run(flow)
         assert [item.spec for item in report.items] == list(wanted)
-        assert [n.done for n in self.notes if isinstance(n, Progress)][
+        assert [n.done for n in self.notes if isinstance(n, WebsiteDone)][
             -len(wanted) :
         ] == [*range(1, len(wanted) + 1)]
         sent = self.posts[posts:]
         assert len(sent) == len(set(sent)), "a website was sent twice within a run"
-        assert all(count == 1 for count in self.acted.values())
+        assert all(count == 1 for count in self.processed.values())
         return report
 
     def run(self, flow: Flow[Any]) -> Any:
-        """Perform the steps of *flow*."""
+        """Run the steps of *flow*."""
         outcome: StepResult = None
         error: SiteStatsError | None = None
         while True:
@@ -147,12 +147,12 @@ class World:
                 return done.value
             outcome, error = None, None
             try:
-                outcome = self.perform(step)
+                outcome = self.run_step(step)
             except SiteStatsError as failure:
                 error = failure
 
-    def perform(self, step: Step) -> StepResult:
-        """Do what a step asks for."""
+    def run_step(self, step: Step) -> StepResult:
+        """Run one step."""
         match step:
             case Now():
                 return Moment(self.time, self.time)
@@ -167,64 +167,64 @@ class World:
         return None
 
 
-# --- fates ------------------------------------------------------------------------
+# --- handlers of adds ------------------------------------------------------------
 
 
-def never_left(_world: World, _payload: Payload) -> HttpResponse:
-    """The connection is not made: nothing leaves the machine."""
+def not_sent(_service: FakeService, _payload: Payload) -> HttpResponse:
+    """The connection is refused: nothing is sent."""
     raise ConnectionFailedError("refused", maybe_sent=False)
 
 
-def lost_on_the_way(_world: World, _payload: Payload) -> HttpResponse:
-    """The connection breaks while the request is sent: the service does nothing."""
+def lost_request(_service: FakeService, _payload: Payload) -> HttpResponse:
+    """The connection breaks while the request is sent: nothing is added."""
     raise ConnectionFailedError("broken pipe", maybe_sent=True)
 
 
-def lost_on_the_way_back(world: World, payload: Payload) -> HttpResponse:
-    """The service acts, and its answer never arrives."""
-    world.act(payload)
+def lost_response(service: FakeService, payload: Payload) -> HttpResponse:
+    """The website is added, and the response is lost."""
+    service.process(payload)
     raise ConnectionFailedError("reset", maybe_sent=True)
 
 
-def timed_out(_world: World, _payload: Payload) -> HttpResponse:
-    """No answer within the time, and the service does nothing."""
-    raise RequestTimeoutError("no answer within 30 s", maybe_sent=True)
+def timed_out(_service: FakeService, _payload: Payload) -> HttpResponse:
+    """The request times out, and nothing is added."""
+    raise RequestTimeoutError("no response within 30 s", maybe_sent=True)
 
 
-def acted_and_timed_out(world: World, payload: Payload) -> HttpResponse:
-    """The service acts, and is too late with its answer."""
-    world.act(payload)
-    raise RequestTimeoutError("no answer within 30 s", maybe_sent=True)
+def processed_and_timed_out(service: FakeService, payload: Payload) -> HttpResponse:
+    """The website is added, and the request times out."""
+    service.process(payload)
+    raise RequestTimeoutError("no response within 30 s", maybe_sent=True)
 
 
-def acted_late(world: World, payload: Payload) -> HttpResponse:
-    """No answer; the service acts only after the next list was read."""
-    world.late.append((world.lists + 2, payload))
-    raise RequestTimeoutError("no answer within 30 s", maybe_sent=True)
+def processed_late(service: FakeService, payload: Payload) -> HttpResponse:
+    """The request times out, and the website is added after the next list was read."""
+    service.late.append((service.lists + 2, payload))
+    raise RequestTimeoutError("no response within 30 s", maybe_sent=True)
 
 
-def failed(_world: World, _payload: Payload) -> HttpResponse:
-    """The service fails before it acts."""
+def failed(_service: FakeService, _payload: Payload) -> HttpResponse:
+    """The service fails before it adds the website."""
     return respond({"ok": False, "error": "It broke"}, 500)
 
 
-def acted_and_failed(world: World, payload: Payload) -> HttpResponse:
-    """The service fails after it acted."""
-    world.act(payload)
+def processed_and_failed(service: FakeService, payload: Payload) -> HttpResponse:
+    """The service fails after it added the website."""
+    service.process(payload)
     return HttpResponse(502, {}, b"<html><title>Bad gateway</title>")
 
 
-def acted_and_mumbled(world: World, payload: Payload) -> HttpResponse:
-    """The service acts, and its answer is not what the document says."""
-    world.act(payload)
+def processed_and_cut_off(service: FakeService, payload: Payload) -> HttpResponse:
+    """The website is added, and the response is cut off."""
+    service.process(payload)
     return HttpResponse(200, {}, b'{"ok": true, "host')
 
 
-def refused(status: int, message: str, **headers: str) -> Fate:
-    """The service says no."""
+def refused(status: int, message: str, **headers: str) -> AddHandler:
+    """The service refuses the add with this message."""
 
-    def fate(_world: World, _payload: Payload) -> HttpResponse:
-        answer = {"ok": False, "success": False, "error": message}
-        return respond(answer, status, **headers)
+    def handler(_service: FakeService, _payload: Payload) -> HttpResponse:
+        data = {"ok": False, "success": False, "error": message}
+        return respond(data, status, **headers)
 
-    return fate
+    return handler

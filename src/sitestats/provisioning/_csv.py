@@ -1,4 +1,4 @@
-"""The cells of a CSV text, each with the place where it stands.
+"""Split CSV text into cells with their positions, for errors that point at them.
 
 The standard library's reader gives the text of a cell and the line it ends on,
 and takes a quote that is never closed for the rest of the file.
@@ -25,19 +25,19 @@ class Cell:
     """One cell: its text, and the offset at which that begins."""
 
     text: str
-    at: int
+    offset: int
 
 
-class CellError(ValueError):
-    """A quote is not where quotes may be; ``at`` is its offset."""
+class CsvError(ValueError):
+    """A quote is where none may be; ``offset`` is its position in the text."""
 
-    def __init__(self, message: str, at: int) -> None:
+    def __init__(self, message: str, offset: int) -> None:
         super().__init__(message)
-        self.at = at
+        self.offset = offset
 
 
-def separator_of(text: str) -> str:
-    """What separates the columns of *text*, by its first line."""
+def find_separator(text: str) -> str:
+    """The separator that the first line of *text* has most of."""
     first = _LINE_END.split(text.lstrip("\r\n"), maxsplit=1)[0]
     return max(SEPARATORS, key=first.count)
 
@@ -46,44 +46,44 @@ def read_cells(text: str, separator: str) -> Iterator[list[Cell]]:
     """The cells of each line that has any.
 
     Raises:
-        CellError: A quote is never closed, or something follows it.
+        CsvError: A quote is never closed, or something follows it.
     """
-    plain = re.compile(rf'[^{separator}"\r\n]*')
+    unquoted = re.compile(rf'[^{separator}"\r\n]*')
     row: list[Cell] = []
-    at = 0
-    while at <= len(text):
-        cell, at = _cell(text, at, plain)
+    offset = 0
+    while offset <= len(text):
+        cell, offset = _read_cell(text, offset, unquoted)
         row.append(cell)
-        if text.startswith(separator, at):
-            at += 1
+        if text.startswith(separator, offset):
+            offset += 1
             continue
-        end = _LINE_END.match(text, at)
-        if end is None and at < len(text):
-            raise CellError(
+        end = _LINE_END.match(text, offset)
+        if end is None and offset < len(text):
+            raise CsvError(
                 "a quote within a cell: put the whole cell in quotes, and write each "
                 "quote in it twice",
-                at,
+                offset,
             )
-        at = len(text) + 1 if end is None else end.end()
+        offset = len(text) + 1 if end is None else end.end()
         if any(cell.text for cell in row):
             yield row
         row = []
 
 
-def _cell(text: str, at: int, plain: re.Pattern[str]) -> tuple[Cell, int]:
-    start = _end(_BLANK, text, at)
+def _read_cell(text: str, offset: int, unquoted: re.Pattern[str]) -> tuple[Cell, int]:
+    start = _end(_BLANK, text, offset)
     if not text.startswith('"', start):
-        end = _end(plain, text, start)
+        end = _end(unquoted, text, start)
         return Cell(text[start:end].strip(" "), start), end
     quoted = _QUOTED.match(text, start)
     if quoted is None:
-        raise CellError("a quote that is never closed", start)
+        raise CsvError("a quote that is never closed", start)
     return (
         Cell(quoted[1].replace('""', '"'), start),
         _end(_BLANK, text, quoted.end()),
     )
 
 
-def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
-    match = pattern.match(text, at)
-    return at if match is None else match.end()
+def _end(pattern: re.Pattern[str], text: str, offset: int) -> int:
+    match = pattern.match(text, offset)
+    return offset if match is None else match.end()

@@ -1,0 +1,97 @@
+"""Compare a website with its specification."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+import attrs
+
+from sitestats._hostnames import HostnameError, normalise_hostname
+
+if TYPE_CHECKING:
+    from sitestats._models import AddedWebsite, Website
+
+    from ._specs import WebsiteSpec
+
+BY_HAND: Final = (
+    "no endpoint of the service changes a website: change these by hand, in the "
+    "website's settings in the service's dashboard"
+)
+
+
+@attrs.frozen
+class Difference:
+    """One value of a website that differs from its specification."""
+
+    name: str
+    """``"timezone"``, ``"public"``, ``"label"``, or ``"hostname"`` where the
+    service added the website under another one."""
+    wanted: str | bool
+    found: str | bool | None
+
+    def __str__(self) -> str:
+        return f"{self.name} is {_text(self.found)} and should be {_text(self.wanted)}"
+
+
+def _text(value: str | bool | None) -> str:  # noqa: FBT001 - a value to show
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "not set" if value is None else repr(value)
+
+
+def differences_of(spec: WebsiteSpec, website: Website) -> tuple[Difference, ...]:
+    """Where *website* is different from *spec*.
+
+    A label that the specification leaves out is not compared.
+    """
+    found = _differences(
+        ("timezone", spec.timezone, website.timezone),
+        ("public", spec.public, website.is_public),
+    )
+    # A website without a label has an empty one or none, and both mean the same.
+    if spec.label is not None and spec.label != (website.label or ""):
+        found = (*found, Difference("label", spec.label, website.label))
+    return found
+
+
+def differences_of_added(
+    spec: WebsiteSpec, added: AddedWebsite
+) -> tuple[Difference, ...]:
+    """Where the service made *added* different from *spec*.
+
+    The response to an add has no label (section 2.2).
+    """
+    # Capitals and a trailing dot are no difference.
+    is_same = normalised(added.hostname) == spec.hostname
+    return _differences(
+        ("hostname", spec.hostname, spec.hostname if is_same else added.hostname),
+        ("timezone", spec.timezone, added.timezone),
+        ("public", spec.public, added.public),
+    )
+
+
+def _differences(
+    *values: tuple[str, str | bool, str | bool],
+) -> tuple[Difference, ...]:
+    return tuple(
+        Difference(name, wanted, found)
+        for name, wanted, found in values
+        if found != wanted
+    )
+
+
+def normalised(hostname: str) -> str:
+    """A host name of the service in the form that specifications have."""
+    try:
+        return normalise_hostname(hostname)
+    except HostnameError:
+        return hostname.lower()
+
+
+def by_hostname(websites: Iterable[Website]) -> dict[str, Website]:
+    """The websites by their normalised host names; the first of each name."""
+    found: dict[str, Website] = {}
+    for website in websites:
+        found.setdefault(normalised(website.hostname), website)
+    return found

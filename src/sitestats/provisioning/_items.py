@@ -1,0 +1,178 @@
+"""What plans and reports share: items by state, as rows, tables, text and frames."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeAlias, TypeVar
+
+import attrs
+
+from sitestats._framed import Shown
+
+from ._differences import BY_HAND, Difference
+
+if TYPE_CHECKING:
+    from sitestats.analysis._columns import Sheet
+
+    from ._specs import WebsiteSpec
+
+StateT = TypeVar("StateT", bound=str)
+WebsiteT = TypeVar("WebsiteT")
+ItemT = TypeVar("ItemT", bound="Item[Any, Any]")
+
+Row: TypeAlias = dict[str, str | bool | None]
+"""One website for JSON and frames."""
+
+COLUMNS: Final = ("hostname", "state", "timezone", "public", "label", "differences")
+"""The columns of a frame, which are the names of a row."""
+_HEADINGS: Final = ("", "state", "time zone", "public", "label", "")
+
+
+@attrs.frozen
+class Item(Generic[StateT, WebsiteT]):
+    """One website of a plan or a report."""
+
+    spec: WebsiteSpec
+    """The website as it should be."""
+    state: StateT
+    """One of the states above."""
+    website: WebsiteT | None = None
+    """The website as the service has it; None where it has none."""
+    differences: tuple[Difference, ...] = ()
+    """Where the website is different from its specification."""
+
+    @property
+    def hostname(self) -> str:
+        """The specification's host name."""
+        return self.spec.hostname
+
+    @property
+    def as_specified(self) -> bool:
+        """Whether the website exists and is as its specification wants it."""
+        return self.state in {"added", "present"} and not self.differences
+
+    def row(self) -> Row:
+        """This item for JSON and frames."""
+        return {
+            "hostname": self.hostname,
+            "state": self.state,
+            "timezone": self.spec.timezone,
+            "public": self.spec.public,
+            "label": self.spec.label,
+            "differences": "; ".join(map(str, self.differences)) or None,
+        }
+
+    def detail(self) -> str:
+        """What there is to say beyond the state; often nothing."""
+        return "; ".join(map(str, self.differences))
+
+
+@attrs.frozen(repr=False)
+class Items(Shown, Generic[ItemT]):
+    """One item for each specification: the base of plans and reports."""
+
+    items: tuple[ItemT, ...]
+    """One for each specification, in the given order."""
+
+    _columns: ClassVar[tuple[str, ...]] = COLUMNS
+
+    @property
+    def present(self) -> tuple[ItemT, ...]:
+        """The websites that existed already, as specified."""
+        return self._in_state("present")
+
+    @property
+    def differing(self) -> tuple[ItemT, ...]:
+        """The websites that existed already, and differ.
+
+        No endpoint changes a website: change it by hand, in the service's
+        dashboard.
+        """
+        return self._in_state("differing")
+
+    @property
+    def complete(self) -> bool:
+        """Whether every website exists and is as specified."""
+        return all(item.as_specified for item in self.items)
+
+    @abstractmethod
+    def summary(self) -> str:
+        """How many websites there are of each state, as one line."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON: ``complete``, and ``items`` with one object each."""
+        return {
+            "complete": self.complete,
+            "items": [item.row() for item in self.items],
+        }
+
+    def to_pandas(self) -> Any:
+        """A pandas data frame with one row for each website.
+
+        Raises:
+            MissingExtraError: pandas is not installed.
+        """
+        from sitestats.analysis._columns import Column, Kind
+        from sitestats.analysis._frames import to_pandas
+
+        rows = [item.row() for item in self.items]
+        columns = [
+            Column(
+                name,
+                Kind.FLAG if name == "public" else Kind.TEXT,
+                [row[name] for row in rows],
+            )
+            for name in self._columns
+        ]
+        # A flag without gaps is a plain bool; this column has always been nullable.
+        return to_pandas(columns).astype({"public": "boolean"})
+
+    def _in_state(self, state: str) -> tuple[ItemT, ...]:
+        return tuple(item for item in self.items if item.state == state)
+
+    def _counts(self, states: tuple[str, ...]) -> str:
+        counts = (f"{len(self._in_state(s))} {words_of(s)}" for s in states)
+        return ", ".join(counts)
+
+    def _line_detail(self, item: ItemT) -> str:
+        return item.detail()
+
+    def _notes(self) -> list[str]:
+        """What there is to say below the last website."""
+        return [BY_HAND] if any(item.differences for item in self.items) else []
+
+    def _sheet(self) -> Sheet:
+        from sitestats.analysis._columns import Sheet
+
+        # A long table is shortened, so what needs attention comes first.
+        items = sorted(self.items, key=lambda item: item.as_specified)
+        rows = [
+            (
+                *(item.hostname, words_of(item.state), item.spec.timezone),
+                *(item.spec.public, item.spec.label, item.detail() or None),
+            )
+            for item in items
+        ]
+        return Sheet(self.summary(), _HEADINGS, rows, "; ".join(self._notes()))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.summary()}>"
+
+    def __str__(self) -> str:
+        width = max((len(item.hostname) for item in self.items), default=0)
+        lines = [
+            f"{words_of(item.state):9}  {item.hostname:{width}}  "
+            f"{self._line_detail(item)}".rstrip()
+            for item in self.items
+        ]
+        return "\n".join([self.summary(), *lines, *self._notes()])
+
+
+def words_of(state: str) -> str:
+    """``"not tried"`` for ``"not_tried"``."""
+    return state.replace("_", " ")
+
+
+def count_websites(number: int) -> str:
+    """``"1 website"``, ``"2 websites"``."""
+    return f"{number:,} website{'' if number == 1 else 's'}"
