@@ -16,19 +16,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar, overlo
 
 import attrs
 
+from ._display import Displayed, HasFrame, draw
 from ._errors import FieldNotRequestedError
-from ._framed import Framed
+from ._tables import Column, common_zone, named
 from ._wording import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from rich.console import Console, ConsoleOptions, RenderResult
-
-    from sitestats.analysis._columns import Column
 
     from ._json import JsonValue
 
-_SHOWN: Final = 3
+_MOST_IN_REPR: Final = 3
 """How many entries the repr of a container shows."""
 
 
@@ -175,6 +173,20 @@ class EventCount(Entry):
     """How often it happened."""
 
 
+def entry_class(field: str, *, timed: bool) -> type[ListEntry | PageEntry | EventCount]:
+    """The class of the entries of every list but the histogram.
+
+    Args:
+        field: The list's name, such as ``"pages"``.
+        timed: Whether ``seconds_on_page`` was requested too.
+    """
+    if field == "events":
+        return EventCount
+    if field == "pages":
+        return TimedPageEntry if timed else PageEntry
+    return TimedListEntry if timed else ListEntry
+
+
 def from_known(name: str) -> Any:
     """A property of an incomplete entry: its value, or an error by name."""
 
@@ -264,7 +276,7 @@ EntryT_co = TypeVar("EntryT_co", bound=Entry, covariant=True)
 
 
 @attrs.frozen(repr=False)
-class Entries(Framed, Generic[EntryT_co]):
+class Entries(HasFrame, Displayed, Generic[EntryT_co]):
     """The entries of one list of an answer, in the service's order.
 
     It has a length, can be iterated and indexed, and a slice of it is one
@@ -314,8 +326,6 @@ class Entries(Framed, Generic[EntryT_co]):
         return [entry.get(name) for entry in self._items]
 
     def _table(self) -> Sequence[Column]:
-        from sitestats.analysis._columns import columns_of_entries
-
         return columns_of_entries(self)
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -337,15 +347,7 @@ class Entries(Framed, Generic[EntryT_co]):
         >>> len(axes.patches)
         14
         """
-        from sitestats.analysis._plots import plot
-
-        axes: Axes = plot(self, ax)
-        return axes
-
-    def _repr_html_(self) -> str:
-        from sitestats.analysis._html import of_entries
-
-        return of_entries(self)
+        return draw(self, ax)
 
     def to_dicts(self) -> list[dict[str, JsonValue]]:
         """The entries as dicts, ready for JSON."""
@@ -375,23 +377,32 @@ class Entries(Framed, Generic[EntryT_co]):
         return hash(tuple(self._items))
 
     def __repr__(self) -> str:
-        shown_entries = [repr(entry) for entry in self._items[:_SHOWN]]
+        shown_entries = [repr(entry) for entry in self._items[:_MOST_IN_REPR]]
         more = len(self) - len(shown_entries)
         if more:
             shown_entries.append(f"… {more} more")
         truncated = ", truncated=True" if self.truncated else ""
         return f"Entries([{', '.join(shown_entries)}], name={self.name!r}{truncated})"
 
-    def __rich_console__(
-        self, console: Console, options: ConsoleOptions
-    ) -> RenderResult:
-        from sitestats.analysis._console import of_entries
-
-        return of_entries(self, options)
-
     def __rich_repr__(self) -> Iterator[Any]:
-        yield list(self._items[:_SHOWN])
-        if len(self) > _SHOWN:
-            yield "more", len(self) - _SHOWN
+        yield list(self._items[:_MOST_IN_REPR])
+        if len(self) > _MOST_IN_REPR:
+            yield "more", len(self) - _MOST_IN_REPR
         yield "name", self.name
         yield "truncated", self.truncated, False
+
+
+def columns_of_entries(
+    entries: Entries[Any], hostname: str | None = None
+) -> list[Column]:
+    """The entries as columns; behind one of *hostname* where that is given."""
+    zone = "UTC"
+    if "start" in entries.columns:
+        # Lists that were not read from a response have the zone of their hours alone.
+        starts = filter(None, entries.column("start"))
+        zones = {str(start.tzinfo) for start in starts}
+        zone = common_zone({entries.timezone} if entries.timezone else zones)
+    columns = [named(name, entries.column(name), zone) for name in entries.columns]
+    if hostname is not None:
+        columns.insert(0, named("hostname", [hostname] * len(entries)))
+    return columns

@@ -5,13 +5,13 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Final
-from zoneinfo import ZoneInfo
 
 import attrs
 
 from ._entries import Entry, Incomplete, from_known
+from ._fields import COUNTS
+from ._tables import find_zone
 
-_COUNTS: Final = ("pageviews", "visitors")
 _ENDS: Final = (dt.MINYEAR, dt.MAXYEAR)
 
 
@@ -128,7 +128,7 @@ def read_histogram(
         end: The last moment of the period.
         moment: When the service answered; None marks no entry as partial.
     """
-    zone = _zone(timezone)
+    zone = find_zone(timezone)
     starts = _starts(buckets, zone)
     first_partial = len(buckets)
     while moment is not None and first_partial > 0:
@@ -167,20 +167,10 @@ def _entry(
             partial,
         )
     known = {name: getattr(bucket, name) for name in attrs.fields_dict(Bucket)}
-    for count in _COUNTS:
+    for count in COUNTS:
         if known[count] is None:
             del known[count]
     return IncompleteHistogramEntry({**known, "start": start, "partial": partial})
-
-
-def _zone(name: str | None) -> dt.tzinfo | None:
-    if name is None:
-        return None
-    try:
-        return ZoneInfo(name)
-    except (KeyError, ValueError, OSError):
-        # The service knows a zone that this machine does not.
-        return None
 
 
 def _starts(

@@ -6,20 +6,17 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 import attrs
 
-from ._framed import Shown
+from ._display import Displayed, HasSheet
+from ._tables import Sheet
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderResult
-
-    from sitestats.analysis._columns import Sheet
-
     from ._errors import SiteStatsError
     from ._query import StatsQuery
     from ._stats import Stats
 
 
 @attrs.frozen
-class Answered:
+class Answered(Displayed):
     """A query that was answered.
 
     Test ``outcome.error is None``, and a type checker knows that
@@ -47,19 +44,12 @@ class Answered:
         """Return the answer."""
         return self.stats
 
-    def _repr_html_(self) -> str:
-        from sitestats.analysis._html import of_stats
-
-        return of_stats(self.stats)
-
-    def __rich_console__(
-        self, console: Console, options: ConsoleOptions
-    ) -> RenderResult:
-        yield self.stats
+    def _displayed(self) -> Stats:
+        return self.stats
 
 
 @attrs.frozen
-class Failed(Shown):
+class Failed(HasSheet):
     """A query that has no answer, and why.
 
     It spoils nothing: the other queries go on.
@@ -87,8 +77,6 @@ class Failed(Shown):
         raise self.error
 
     def _sheet(self) -> Sheet:
-        from sitestats.analysis._columns import Sheet
-
         why = f"{type(self.error).__name__}: {self.error}"
         return Sheet(self.query.hostname, ("",), [(why,)], "no answer")
 

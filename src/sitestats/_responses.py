@@ -27,7 +27,7 @@ from ._failures import (
     page_title,
     unreadable,
 )
-from ._fields import LISTS, TOTALS
+from ._fields import COUNTS, LISTS
 from ._histogram import entry_type, read_histogram
 from ._json import JsonValue
 from ._models import WebsiteList
@@ -270,8 +270,8 @@ def read_stats(
 
 def _with_totals(asked: Asked) -> Asked:
     """What was asked, as versions 1 and 2 take it: they do not look at fields."""
-    others = (name for name in asked.fields if name not in TOTALS)
-    return attrs.evolve(asked, fields=(*TOTALS, *others))
+    others = (name for name in asked.fields if name not in COUNTS)
+    return attrs.evolve(asked, fields=(*COUNTS, *others))
 
 
 def _slowly(
@@ -316,7 +316,7 @@ def _values(
             yield name, answer.get(name)
         elif name not in answer:
             continue
-        elif name in TOTALS:
+        elif name in COUNTS:
             yield name, answer[name]
         elif name == "histogram":
             timezone = answer.get("timezone") or asked.timezone

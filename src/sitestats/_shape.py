@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 import attrs
 
-from ._entries import EventCount, ListEntry, PageEntry, TimedListEntry, TimedPageEntry
-from ._fields import FIELDS, LISTS, TOTALS
+from ._entries import entry_class
+from ._fields import COUNTS, FIELDS, LISTS
 from ._histogram import Bucket
 
 if TYPE_CHECKING:
@@ -73,12 +73,10 @@ def shape(fields: tuple[str, ...], events: bool = False) -> Shape:  # noqa: FBT0
     names = (*names, "events") if events else names
     timed = "seconds_on_page" in names
     known: dict[str, Any] = {
-        **dict.fromkeys(TOTALS, int),
-        **dict.fromkeys(LISTS, list[TimedListEntry] if timed else list[ListEntry]),
-        "pages": list[TimedPageEntry] if timed else list[PageEntry],
+        **dict.fromkeys(COUNTS, int),
+        **{name: _list_of(name, timed=timed) for name in (*LISTS, "pages", "events")},
         "histogram": list[Bucket],
         "seconds_on_page": float | None,
-        "events": list[EventCount],
     }
     types: dict[str, Any] = dict(_ENVELOPE)
     types |= {name: known[name] for name in names}
@@ -86,3 +84,9 @@ def shape(fields: tuple[str, ...], events: bool = False) -> Shape:  # noqa: FBT0
     make_typed_dict: Any = TypedDict
     decoder = msgspec.json.Decoder(make_typed_dict("Answer", types, total=False))
     return Shape(names, frozenset(names) - {"seconds_on_page"}, types, decoder)
+
+
+def _list_of(field: str, *, timed: bool) -> Any:
+    # Made at run time, which type checkers can't follow.
+    kind: Any = entry_class(field, timed=timed)
+    return list[kind]

@@ -9,19 +9,16 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard
 import attrs
 
 from ._asked import Asked
+from ._display import Displayed, HasFrame
 from ._entries import Entries, EventCount, ListEntry, PageEntry
 from ._errors import FieldNotRequestedError, ResponseError
-from ._fields import FIELDS
-from ._framed import Framed
+from ._fields import FIELDS, TOTALS
 from ._histogram import HistogramEntry
 from ._json import NotJsonError, load_json
+from ._tables import Column, common_zone, named
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderResult
-
-    from sitestats.analysis._columns import Column
-    from sitestats.analysis._comparison import Comparison
-
+    from ._comparison import Comparison
     from ._json import JsonValue
     from ._query import StatsQuery
 
@@ -42,7 +39,7 @@ KNOWN_NAMES: Final = frozenset(
 
 
 @attrs.frozen(kw_only=True, repr=False, eq=False)
-class Stats(Framed):
+class Stats(HasFrame, Displayed):
     """The statistics that a query asked for (section 2.3).
 
     Each field that was requested is an attribute of its plain type. One that
@@ -241,11 +238,6 @@ class Stats(Framed):
             told[name] = _for_json(value)
         return told
 
-    def _repr_html_(self) -> str:
-        from sitestats.analysis._html import of_stats
-
-        return of_stats(self)
-
     def compare_to(self, before: Stats) -> Comparison:
         """Hold this result against *before*, of the same query in another period.
 
@@ -254,13 +246,11 @@ class Stats(Framed):
         >>> yesterday.compare_to(client.stats.get(query.on("today-2d")))
         Comparison('semicomplete.com', pageviews=549 → 359 (-34.6 %))
         """
-        from sitestats.analysis._comparison import Comparison
+        from ._comparison import Comparison
 
         return Comparison(self, before)
 
     def _table(self) -> Sequence[Column]:
-        from sitestats.analysis._columns import columns_of_totals
-
         return columns_of_totals([self])
 
     def __contains__(self, name: object) -> bool:
@@ -294,13 +284,6 @@ class Stats(Framed):
                 yield name, f"<{len(value)} {what}{more}>"
             else:
                 yield name, repr(value)
-
-    def __rich_console__(
-        self, console: Console, options: ConsoleOptions
-    ) -> RenderResult:
-        from sitestats.analysis._console import of_stats
-
-        return of_stats(self, options)
 
     def __rich_repr__(self) -> Iterator[Any]:
         yield self.hostname or self._asked.hostname
@@ -338,3 +321,29 @@ def _are_entries(value: Any) -> TypeGuard[Entries[Any]]:
 def _for_json(value: Any) -> JsonValue:
     plain: JsonValue = [*value.to_dicts()] if _are_entries(value) else value
     return plain
+
+
+def columns_of_totals(
+    results: Sequence[Stats], fields: Sequence[str] = ()
+) -> list[Column]:
+    """One row for each result: which website, which period, its totals, and
+    whether they will still grow.
+
+    A total that no result has has no column, unless it is among *fields*.
+    """
+
+    def column(name: str, zone: str = "UTC") -> Column:
+        return named(name, [getattr(stats, name, None) for stats in results], zone)
+
+    zone = common_zone([stats.timezone for stats in results])
+    return [
+        named("hostname", [stats.query.hostname for stats in results]),
+        column("start", zone),
+        column("end", zone),
+        *(
+            column(name)
+            for name in TOTALS
+            if name in fields or any(name in stats for stats in results)
+        ),
+        column("partial"),
+    ]

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from sitestats import Entries, FieldNotRequestedError, ListEntry, QueryError, StatsQuery
+from sitestats._comparison import changes_of
 from sitestats.analysis import Change
-from sitestats.analysis._comparison import changes_of
 from sitestats.emulator import Emulator
 
 if TYPE_CHECKING:

@@ -138,7 +138,7 @@ def test_a_missing_count_is_null_and_no_zero() -> None:
 
 def test_a_missing_flag_is_null_and_not_false() -> None:
     """A flag that is not known stays so, in a column of flags."""
-    from sitestats.analysis._columns import Column, Kind
+    from sitestats._tables import Column, Kind
     from sitestats.analysis._frames import to_pandas
 
     frame = to_pandas([Column("partial", Kind.FLAG, [True, None])])

@@ -19,8 +19,8 @@ from sitestats import (
     SiteStatsWarning,
     StatsQuery,
 )
+from sitestats._frames_of_many import TableBuilder
 from sitestats._outcomes import Answered, Failed
-from sitestats.analysis._many import Gathering
 from sitestats.emulator import Emulator
 
 if TYPE_CHECKING:
@@ -274,11 +274,11 @@ def test_the_order_of_completion_does_not_matter(client: Client) -> None:
     ]
     tables: list[Any] = []
     for ordered in (outcomes, outcomes[::-1]):
-        gathering = Gathering(None)
+        builder = TableBuilder(None)
         for outcome in ordered:
-            gathering.add(outcome)
-        tables.append(gathering.columns())
-        assert [failed.index for failed in gathering.failed] == [2, 3]
+            builder.add(outcome)
+        tables.append(builder.columns())
+        assert [failed.index for failed in builder.failed] == [2, 3]
     assert tables[0] == tables[1]
 
 

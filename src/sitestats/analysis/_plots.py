@@ -1,4 +1,4 @@
-"""Results as pictures of matplotlib."""
+"""Draw histograms and lists with matplotlib."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import datetime as dt
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
+from sitestats._entries import columns_of_entries
 from sitestats._wording import encodable
 
-from ._columns import columns_of_entries
 from ._frames import check_range, load
-from ._words import NOT_OVER, heading, left_out
+from ._labels import NOT_OVER, heading, left_out
 
 if TYPE_CHECKING:
     from sitestats._entries import Entries

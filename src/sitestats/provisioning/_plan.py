@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import attrs
 
-from sitestats._framed import Shown
+from sitestats._display import HasSheet as Shown
 from sitestats._hostnames import HostnameError, normalise_hostname
 
 from ._tables import Row, to_frame
 
 if TYPE_CHECKING:
     from sitestats._models import AddedWebsite, Website
-    from sitestats.analysis._columns import Sheet
+    from sitestats._tables import Sheet
 
     from ._specs import WebsiteSpec
 
@@ -189,7 +189,7 @@ class ProvisioningPlan(Shown):
         return f"<ProvisioningPlan of {self._summary()}>"
 
     def _sheet(self) -> Sheet:
-        from sitestats.analysis._columns import Sheet
+        from sitestats._tables import Sheet
 
         # A long plan is shortened: what is there as it should be comes last.
         items = sorted(self.items, key=lambda item: item.state == "present")

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import attrs
 
+from sitestats._display import HasSheet as Shown
 from sitestats._errors import SiteStatsError
-from sitestats._framed import Shown
 
 from ._plan import BY_HAND, SHOWN, Difference, counted
 from ._refusals import told
@@ -15,7 +15,7 @@ from ._tables import Row, to_frame
 
 if TYPE_CHECKING:
     from sitestats._models import AddedWebsite, Website
-    from sitestats.analysis._columns import Sheet
+    from sitestats._tables import Sheet
 
     from ._specs import WebsiteSpec
 
@@ -181,7 +181,7 @@ class ProvisioningReport(Shown):
         return f"<ProvisioningReport of {self.summary()}>"
 
     def _sheet(self) -> Sheet:
-        from sitestats.analysis._columns import Sheet
+        from sitestats._tables import Sheet
 
         # A long report is shortened: what needs a look is not to be left out.
         items = sorted(self.items, key=lambda item: item.as_specified)
