@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import io
 from html.parser import HTMLParser
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from attacks import ATTACKS
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 from sheets import sheets_of, website
 
 from sitestats import (
@@ -259,6 +261,34 @@ def test_a_whole_result_and_a_comparison() -> None:
         assert text in shown
     shown = "".join(assert_harmless(comparison._repr_html_()).texts)
     assert "against" in shown
+
+
+def test_a_comparison_without_totals_names_both_periods() -> None:
+    """A comparison of lists alone says what it is compared with."""
+    query = StatsQuery("semicomplete.com").fields("pages").last(days=4)
+    with Emulator.demo().client() as client:
+        comparison = client.stats.compare(query)
+    assert comparison.totals == {}
+    shown = "".join(assert_harmless(comparison._repr_html_()).texts)
+    assert "against" in shown
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("referrers", "(none)"), ("countries", "(unknown)")]
+)
+@pytest.mark.parametrize("value", [None, ""])
+def test_an_entry_without_a_value_has_a_label(
+    value: str | None, name: str, words: str
+) -> None:
+    """What has no name is not a blank, and is called the same wherever it is shown."""
+    entries = Entries([ListEntry(value, 1, 1)], name=name, entry_type=ListEntry)
+    console = Console(file=io.StringIO(), width=80, _environ={})
+    with console.capture() as capture:
+        console.print(entries)
+    (tick,) = entries.plot().get_yticklabels()
+    plt.close("all")
+    for shown in (entries._repr_html_(), capture.get(), tick.get_text()):
+        assert words in shown
 
 
 class TestPlots:
