@@ -238,14 +238,13 @@ def changes_of(
     """What became of each entry of two lists of one field."""
     old = {entry.get("value"): entry for entry in before}
     new = {entry.get("value") for entry in now}
-    items = [_change(entry, old.get(entry.get("value")), now, before) for entry in now]
-    items += [
-        _change(None, entry, now, before)
-        for value, entry in old.items()
-        if value not in new
+    pairs: list[tuple[Entry | None, Entry | None]] = [
+        *((entry, old.get(entry.get("value"))) for entry in now),
+        *((None, entry) for value, entry in old.items() if value not in new),
     ]
+    items = tuple(_change(*pair, now, before) for pair in pairs)
     truncated = now.truncated or before.truncated
-    return Changes(now.name, tuple(items), truncated, partial)
+    return Changes(now.name, items, truncated, partial)
 
 
 def _change(

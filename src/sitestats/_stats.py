@@ -110,64 +110,54 @@ class Stats(HasFrame, Displayed):
     @property
     def countries(self) -> Entries[ListEntry]:
         """Codes of the visitors' countries (section 2.3)."""
-        value: Entries[ListEntry] = self._value("countries")
-        return value
+        return self._list("countries")
 
     @property
     def referrers(self) -> Entries[ListEntry]:
         """Where visitors came from, normalised by the service (section 2.3)."""
-        value: Entries[ListEntry] = self._value("referrers")
-        return value
+        return self._list("referrers")
 
     @property
     def utm_sources(self) -> Entries[ListEntry]:
         """Values of ``utm_source`` (section 2.3)."""
-        value: Entries[ListEntry] = self._value("utm_sources")
-        return value
+        return self._list("utm_sources")
 
     @property
     def utm_mediums(self) -> Entries[ListEntry]:
         """Values of ``utm_medium`` (section 2.3)."""
-        value: Entries[ListEntry] = self._value("utm_mediums")
-        return value
+        return self._list("utm_mediums")
 
     @property
     def utm_campaigns(self) -> Entries[ListEntry]:
         """Values of ``utm_campaign`` (section 2.3)."""
-        value: Entries[ListEntry] = self._value("utm_campaigns")
-        return value
+        return self._list("utm_campaigns")
 
     @property
     def utm_contents(self) -> Entries[ListEntry]:
         """Values of ``utm_content`` (section 2.3)."""
-        value: Entries[ListEntry] = self._value("utm_contents")
-        return value
+        return self._list("utm_contents")
 
     @property
     def utm_terms(self) -> Entries[ListEntry]:
         """Values of ``utm_term`` (section 2.3)."""
-        value: Entries[ListEntry] = self._value("utm_terms")
-        return value
+        return self._list("utm_terms")
 
     @property
     def browser_names(self) -> Entries[ListEntry]:
         """The visitors' browsers (section 2.3)."""
-        value: Entries[ListEntry] = self._value("browser_names")
-        return value
+        return self._list("browser_names")
 
     @property
     def os_names(self) -> Entries[ListEntry]:
         """The visitors' operating systems (section 2.3)."""
-        value: Entries[ListEntry] = self._value("os_names")
-        return value
+        return self._list("os_names")
 
     @property
     def device_types(self) -> Entries[ListEntry]:
         """The kinds of devices: ``mobile``, ``tablet``, ``desktop`` and ``tv``
         are documented, and others are kept as they come (section 2.3).
         """
-        value: Entries[ListEntry] = self._value("device_types")
-        return value
+        return self._list("device_types")
 
     @property
     def seconds_on_page(self) -> float | None:
@@ -223,20 +213,17 @@ class Stats(HasFrame, Displayed):
         were cut by the limit.
         """
         moments = {"start": self.start, "end": self.end}
-        told: dict[str, JsonValue] = {
+        values: dict[str, JsonValue] = {
             name: getattr(self, name) for name in _ENVELOPE if name not in moments
         }
         for name, moment in moments.items():
-            told[name] = None if moment is None else moment.isoformat()
-        told["partial"] = self.partial
-        told["truncated"] = [
-            name
-            for name, value in self._values.items()
-            if _are_entries(value) and value.truncated
-        ]
+            values[name] = None if moment is None else moment.isoformat()
+        lists = {n: v for n, v in self._values.items() if _are_entries(v)}
+        values["partial"] = self.partial
+        values["truncated"] = [name for name in lists if lists[name].truncated]
         for name, value in self._values.items():
-            told[name] = _for_json(value)
-        return told
+            values[name] = [*lists[name].to_dicts()] if name in lists else value
+        return values
 
     def compare_to(self, before: Stats) -> Comparison:
         """Hold this result against *before*, of the same query in another period.
@@ -292,6 +279,10 @@ class Stats(HasFrame, Displayed):
         yield "partial", self.partial, False
         yield from self._values.items()
 
+    def _list(self, name: str) -> Entries[ListEntry]:
+        value: Entries[ListEntry] = self._value(name)
+        return value
+
     def _value(self, name: str) -> Any:
         # Not in an except block: the KeyError would go along as the context, and
         # its traceback would keep the whole result alive.
@@ -316,11 +307,6 @@ class Stats(HasFrame, Displayed):
 
 def _are_entries(value: Any) -> TypeGuard[Entries[Any]]:
     return isinstance(value, Entries)
-
-
-def _for_json(value: Any) -> JsonValue:
-    plain: JsonValue = [*value.to_dicts()] if _are_entries(value) else value
-    return plain
 
 
 def columns_of_totals(
