@@ -29,7 +29,7 @@ _COLUMNS: Final = (
 
 @attrs.frozen(repr=False)
 class Comparison(HasFrame, Displayed):
-    """What two results of one query say of the time between them.
+    """Two periods of one query compared: totals, and every list.
 
     >>> query = StatsQuery("semicomplete.com").fields("visitors", "pages").last(days=2)
     >>> comparison = client.stats.compare(query)
@@ -40,13 +40,13 @@ class Comparison(HasFrame, Displayed):
     """
 
     now: Stats
-    """The period that was asked for."""
+    """The period that was requested."""
     before: Stats
-    """The period that it is held against."""
+    """The period that it is compared with."""
 
     @property
     def partial(self) -> bool:
-        """Whether one of the periods was not over when the service answered: its
+        """Whether one of the periods was not over when the service responded: its
         numbers will still grow, and with them the changes.
         """
         return self.now.partial or self.before.partial
@@ -73,7 +73,7 @@ class Comparison(HasFrame, Displayed):
         """The changes of one list.
 
         Raises:
-            FieldNotRequestedError: The query did not ask for it, or it is no list.
+            FieldNotRequestedError: The query did not request it, or it is no list.
         """
         if not self._is_list(name) or name in _NOT_COMPARED:
             raise FieldNotRequestedError(
@@ -136,9 +136,9 @@ class Change:
     """
 
     now: float | None
-    """In the period that was asked for; None when it is not known."""
+    """In the period that was requested; None when it is not known."""
     before: float | None
-    """In the period that it is held against; None when it is not known."""
+    """In the period that it is compared with; None when it is not known."""
 
     @property
     def absolute(self) -> float | None:
@@ -235,7 +235,7 @@ class Changes(HasFrame, Displayed):
 def changes_of(
     now: Entries[Any], before: Entries[Any], *, partial: bool = False
 ) -> Changes:
-    """What became of each entry of two lists of one field."""
+    """The change of each entry of two lists of one field."""
     old = {entry.get("value"): entry for entry in before}
     new = {entry.get("value") for entry in now}
     pairs: list[tuple[Entry | None, Entry | None]] = [

@@ -74,7 +74,7 @@ class HasFrame(ABC):
     def to_pandas(self) -> pd.DataFrame:
         """A pandas data frame (the extra ``pandas``).
 
-        Days are ``datetime64``, hours ``datetime64`` in the zone of the answer,
+        Days are ``datetime64``, hours ``datetime64`` in the zone of the response,
         counts ``int64``, medians ``float64`` with NaN where there is none.
 
         Raises:
@@ -92,7 +92,7 @@ class HasFrame(ABC):
     def to_polars(self) -> pl.DataFrame:
         """A polars data frame (the extra ``polars``).
 
-        Days are ``Date``, hours ``Datetime`` in the zone of the answer, counts
+        Days are ``Date``, hours ``Datetime`` in the zone of the response, counts
         ``Int64``, medians ``Float64`` with null where there is none.
 
         Raises:

@@ -1,9 +1,9 @@
-"""The entries of an answer's lists, and the one container that holds them.
+"""Lists of a response: the classes of their entries, and ``Entries`` that holds them.
 
-An entry is as plain as it can be, since an answer may hold thousands: a frozen
+An entry is as plain as it can be, since a response may hold thousands: a frozen
 class with a slot for each value. What differs from that has a class of its own:
 
-* ``Timed…`` entries were asked for with ``seconds_on_page``;
+* ``Timed…`` entries were requested with ``seconds_on_page``;
 * ``Incomplete…`` entries lack a value that the others have. They are what a
   plain string in a list becomes.
 """
@@ -100,14 +100,14 @@ class ListEntry(Entry):
         """Median seconds on the page (section 2.3, rule 2), None when unknown.
 
         Raises:
-            FieldNotRequestedError: The query did not ask for it.
+            FieldNotRequestedError: The query did not request it.
         """
         raise _seconds_not_requested()
 
 
 @attrs.frozen(weakref_slot=False, repr=False)
 class TimedListEntry(ListEntry):
-    """A ``ListEntry`` that was asked for with ``seconds_on_page``."""
+    """A ``ListEntry`` that was requested with ``seconds_on_page``."""
 
     columns: ClassVar[tuple[str, ...]] = (*ListEntry.columns, "seconds_on_page")
 
@@ -140,14 +140,14 @@ class PageEntry(Entry):
         """Median seconds on the page (section 2.3, rule 2), None when unknown.
 
         Raises:
-            FieldNotRequestedError: The query did not ask for it.
+            FieldNotRequestedError: The query did not request it.
         """
         raise _seconds_not_requested()
 
 
 @attrs.frozen(weakref_slot=False, repr=False)
 class TimedPageEntry(PageEntry):
-    """A ``PageEntry`` that was asked for with ``seconds_on_page``."""
+    """A ``PageEntry`` that was requested with ``seconds_on_page``."""
 
     columns: ClassVar[tuple[str, ...]] = TimedListEntry.columns
 
@@ -224,7 +224,7 @@ class Incomplete(Entry):
             return _seconds_not_requested()
         which = " ".join(shown(value) for value in list(self._known.values())[:1])
         return FieldNotRequestedError(
-            f"the answer has no {name!r} for this entry ({which or 'it is empty'}), "
+            f"the response has no {name!r} for this entry ({which or 'it is empty'}), "
             "which is not of the shape that the service documents",
             name=name,
         )
@@ -277,7 +277,7 @@ EntryT_co = TypeVar("EntryT_co", bound=Entry, covariant=True)
 
 @attrs.frozen(repr=False)
 class Entries(HasFrame, Displayed, Generic[EntryT_co]):
-    """The entries of one list of an answer, in the service's order.
+    """The entries of one list of a response, in the service's order.
 
     It has a length, can be iterated and indexed, and a slice of it is one
     again. It is not a ``Sequence``, so that no library of data frames mistakes
@@ -297,10 +297,10 @@ class Entries(HasFrame, Displayed, Generic[EntryT_co]):
     name: str = attrs.field(kw_only=True, eq=False)
     """The field that the list came in, such as ``"pages"``."""
     entry_type: type[EntryT_co] = attrs.field(kw_only=True, eq=False)
-    """The class of the entries, which tells the columns of an empty list."""
+    """The class of the entries, which knows the columns of an empty list."""
     truncated: bool = attrs.field(default=False, kw_only=True, eq=False)
     """Whether the list is as long as the limit in force, so that there may be
-    more than the answer holds (section 8). A slice says it of the whole list."""
+    more than the response holds (section 8). A slice has that of the whole list."""
     timezone: str | None = attrs.field(default=None, kw_only=True, eq=False)
     """The zone of a histogram's hours; None for other lists, and when unknown."""
 

@@ -39,7 +39,7 @@ class _KeepsFailed:
 
     @property
     def failed(self) -> tuple[Failed, ...]:
-        """The outcomes without an answer that a frame was made of, in the order of
+        """The outcomes without a response that a frame was made of, in the order of
         the queries. Before that, and for a loop over the outcomes, it is empty.
         """
         return self._failed
@@ -57,21 +57,21 @@ class FramesOfMany(_KeepsFailed, ABC):
         It is tidy: the website's host name, then the columns that an entry of the
         list has by itself, then whether that website's list was ``truncated`` by
         the limit (a histogram never is), and the place of the ``query`` among
-        those given, from 0, which tells two queries of one website apart. Rows are
-        in the order of the queries, whichever was answered first.
+        those given, from 0, which distinguishes two queries of one website. Rows are
+        in the order of the queries, whichever response came first.
 
         Without a *field* there is a row for each query: host name, start, end, the
-        totals that were asked for, ``error`` and ``query``. A query that failed
+        totals that were requested, ``error`` and ``query``. A query that failed
         has its error there. In a frame of a list such a query can have no rows,
-        so a ``SiteStatsWarning`` tells, and ``failed`` has the outcome.
+        so there is a ``SiteStatsWarning``, and ``failed`` has the outcome.
 
         Args:
             field: A list, such as ``"pages"``, ``"histogram"`` or ``"events"``.
 
         Raises:
             MissingExtraError: pandas is not installed; nothing was sent.
-            FieldNotRequestedError: There is no such list, or a query that was
-                answered did not ask for it.
+            FieldNotRequestedError: There is no such list, or a query that
+                succeeded did not request it.
 
         >>> query = StatsQuery("semicomplete.com").fields("countries").last(days=7)
         >>> query = query.limit(2)
@@ -150,7 +150,7 @@ class AsyncFramesOfMany(_KeepsFailed, ABC):
 
 @attrs.frozen
 class _Part:
-    """What is kept of one outcome: its rows, and not the answer."""
+    """What is kept of one outcome: its rows, and not the response."""
 
     query: int
     columns: Sequence[Column]
@@ -175,7 +175,7 @@ class TableBuilder:
             if field in TOTALS:
                 hint = ": it is a total, which are a row each when no field is given"
             raise FieldNotRequestedError(
-                f"{shown(field)} is no list of an answer{hint}", name=field
+                f"{shown(field)} is no list of a response{hint}", name=field
             )
         self._field = field
         self._parts: list[_Part] = []
@@ -183,14 +183,14 @@ class TableBuilder:
 
     @property
     def failed(self) -> tuple[Failed, ...]:
-        """The outcomes without an answer, in the order of the queries."""
+        """The outcomes without a response, in the order of the queries."""
         return tuple(sorted(self._failed, key=lambda failed: failed.index))
 
     def add(self, outcome: Outcome) -> None:
         """Take the rows of *outcome*.
 
         Raises:
-            FieldNotRequestedError: Its query did not ask for the field.
+            FieldNotRequestedError: Its query did not request the field.
         """
         truncated, error = False, None
         if outcome.error is not None:
@@ -207,7 +207,7 @@ class TableBuilder:
         self._parts.append(_Part(outcome.index, columns, truncated, error))
 
     def columns(self) -> list[Column]:
-        """The table; a warning tells of failed queries that have no row in it."""
+        """The table; there is a warning about failed queries that have no row in it."""
         parts = sorted(self._parts, key=lambda part: part.query)
         tables = [part.columns for part in parts]
         if self._field is None:

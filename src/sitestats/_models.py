@@ -1,4 +1,4 @@
-"""Websites, as the Admin API tells of them."""
+"""Websites of the Admin API: one, a list of them, and one that was added."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class AddedWebsite(HasSheet):
     valid_dns: bool
     """Whether the DNS is valid."""
     differences: tuple[Problem, ...] = ()
-    """What came out otherwise than it was asked for; ``where`` names it
+    """What is different from what was requested; ``where`` names it
     (``"timezone"``). The website exists all the same."""
     extra: Mapping[str, JsonValue] = attrs.field(factory=_no_extra, hash=False)
     """What else the service sends, by its name there."""

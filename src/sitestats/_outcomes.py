@@ -1,4 +1,4 @@
-"""What came of each query of ``get_many``: an answer or an error, never both."""
+"""The outcome of each query of ``get_many``: a result or an error, never both."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Answered(Displayed):
-    """A query that was answered.
+    """A query that succeeded.
 
     Test ``outcome.error is None``, and a type checker knows that
     ``outcome.stats`` is there.
@@ -32,16 +32,16 @@ class Answered(Displayed):
     """
 
     query: StatsQuery
-    """What was asked."""
+    """What was requested."""
     index: int
     """The query's place among all that were given, from 0."""
     stats: Stats
-    """The answer."""
+    """The result."""
     error: None = attrs.field(default=None, init=False, repr=False)
     """None: it went well."""
 
     def result(self) -> Stats:
-        """Return the answer."""
+        """Return the result."""
         return self.stats
 
     def _displayed(self) -> Stats:
@@ -50,7 +50,7 @@ class Answered(Displayed):
 
 @attrs.frozen
 class Failed(HasSheet):
-    """A query that has no answer, and why.
+    """A query that failed, and why.
 
     It spoils nothing: the other queries go on.
 
@@ -64,13 +64,13 @@ class Failed(HasSheet):
     """
 
     query: StatsQuery
-    """What was asked."""
+    """What was requested."""
     index: int
     """The query's place among all that were given, from 0."""
     error: SiteStatsError
-    """Why there is no answer: what ``client.stats.get`` would have raised."""
+    """Why there is no result: what ``client.stats.get`` would have raised."""
     stats: None = attrs.field(default=None, init=False, repr=False)
-    """None: there is no answer."""
+    """None: there is no result."""
 
     def result(self) -> NoReturn:
         """Raise the error."""
@@ -82,4 +82,4 @@ class Failed(HasSheet):
 
 
 Outcome: TypeAlias = Answered | Failed
-"""What came of one query."""
+"""The outcome of one query."""

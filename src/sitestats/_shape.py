@@ -1,4 +1,4 @@
-"""What the answer to a query may hold, and the quick way of reading it.
+"""Decode the JSON of statistics straight into entries, with msgspec.
 
 The bytes are decoded straight into the entries' classes by msgspec, which takes
 half the time of decoding them to dicts. It knows one shape for each query and
@@ -33,19 +33,19 @@ _ENVELOPE: Final[Mapping[str, Any]] = {
     "end": str | None,
     "generated_in_ms": int | None,
 }
-"""What an answer tells about itself."""
+"""What a response says about itself."""
 
 
 @attrs.frozen
 class Shape:
-    """What to look for in an answer."""
+    """What to look for in a response."""
 
     names: tuple[str, ...]
     """What was requested, in the document's order; events come last."""
     required: frozenset[str]
     """What has to be there: all of it but the seconds, which may be unknown."""
     types: Mapping[str, Any]
-    """The types of what was requested and of what an answer tells about itself."""
+    """The types of what was requested and of what a response says about itself."""
     _decoder: msgspec.json.Decoder[dict[str, Any]]
 
     def decode(self, body: bytes) -> dict[str, Any] | None:
@@ -61,9 +61,9 @@ class Shape:
 
 @lru_cache(maxsize=256)
 def shape(fields: tuple[str, ...], events: bool = False) -> Shape:  # noqa: FBT001, FBT002  a cache's key
-    """The shape of an answer to a query for *fields*, and for *events*.
+    """The shape of a response to a query for *fields*, and for *events*.
 
-    What is no field of the document is left out: it can be asked for by the
+    What is no field of the document is left out: it can be requested by the
     query's escape hatch, and is to be found in ``Stats.extra``.
     """
     # With what it imports itself it would take a third of our own import.

@@ -1,4 +1,4 @@
-"""The statistics of one answer: a value that knows what was asked."""
+"""``Stats``: the statistics of one response, with the query that they are of."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ _ENVELOPE: Final = (
 KNOWN_NAMES: Final = frozenset(
     (*FIELDS, "events", *_ENVELOPE, "docs", "info", "ok", "success", "url")
 )
-"""What answers were seen to hold; everything else is in ``Stats.extra``."""
+"""What responses were seen to hold; everything else is in ``Stats.extra``."""
 
 
 @attrs.frozen(kw_only=True, repr=False, eq=False)
 class Stats(HasFrame, Displayed):
-    """The statistics that a query asked for (section 2.3).
+    """The statistics that a query requested (section 2.3).
 
     Each field that was requested is an attribute of its plain type. One that
     was not requested raises ``FieldNotRequestedError`` when it is read, so that
@@ -57,27 +57,27 @@ class Stats(HasFrame, Displayed):
     """
 
     query: StatsQuery
-    """What was asked."""
+    """What was requested."""
     hostname: str | None = None
-    """The website, as the answer names it; None when it does not."""
+    """The website, as the response names it; None when it does not."""
     path: str | None = None
-    """The page that the answer is about; ``"*"`` when it is about all pages,
-    None when it does not tell."""
+    """The page that the response is about; ``"*"`` when it is about all pages,
+    None when it does not say."""
     timezone: str | None = None
-    """The zone of the answer's days and hours; None when it does not tell."""
+    """The zone of the response's days and hours; None when it does not say."""
     version: int | None = None
-    """The version of the answer's format; None when it does not tell."""
+    """The version of the response's format; None when it does not say."""
     start: dt.datetime | None = None
-    """The first moment of the period, in UTC; None when the answer lacks it."""
+    """The first moment of the period, in UTC; None when the response lacks it."""
     end: dt.datetime | None = None
-    """The last moment of the period, in UTC; None when the answer lacks it."""
+    """The last moment of the period, in UTC; None when the response lacks it."""
     generated_in_ms: int | None = None
-    """Milliseconds that the service took; None when it does not tell."""
+    """Milliseconds that the service took; None when it does not say."""
     partial: bool = False
-    """Whether the period was not over when the service answered, as it is when it
-    ends today: the numbers will still grow. False when that can't be told."""
+    """Whether the period was not over when the service responded, as it is when
+    it ends today: the numbers will still grow. False when that is not known."""
     body: bytes = b""
-    """The answer as it came."""
+    """The response's body as it came."""
     _asked: Asked = attrs.field(alias="asked")
     _values: Mapping[str, Any] = attrs.field(alias="values")
 
@@ -181,7 +181,7 @@ class Stats(HasFrame, Displayed):
 
     @property
     def extra(self) -> dict[str, JsonValue]:
-        """What the answer holds under names that this package does not know.
+        """What the response holds under names that this package does not know.
 
         It is decoded anew each time. Prose about the fields (names that begin
         with two underscores, section 4.3 under ``info``) is in ``raw()`` alone.
@@ -193,22 +193,22 @@ class Stats(HasFrame, Displayed):
         }
 
     def raw(self) -> dict[str, JsonValue]:
-        """The whole answer as plain values, decoded anew each time.
+        """The whole response as plain values, decoded anew each time.
 
         Raises:
-            ResponseError: ``body`` is no JSON object, which no answer that was
-                read by a client has.
+            ResponseError: ``body`` is no JSON object, which no response that
+                a client has read has.
         """
         try:
             data = load_json(self.body)
         except NotJsonError as error:
-            raise ResponseError(f"the answer {error}", body=self.body) from None
+            raise ResponseError(f"the response {error}", body=self.body) from None
         if not isinstance(data, dict):
-            raise ResponseError("the answer is no object", body=self.body)
+            raise ResponseError("the response is no object", body=self.body)
         return data
 
     def to_dict(self) -> dict[str, JsonValue]:
-        """The result as plain values, ready for JSON: what the answer tells
+        """The result as plain values, ready for JSON: what the response says
         about itself, and what was requested. ``truncated`` names the lists that
         were cut by the limit.
         """
@@ -226,7 +226,7 @@ class Stats(HasFrame, Displayed):
         return values
 
     def compare_to(self, before: Stats) -> Comparison:
-        """Hold this result against *before*, of the same query in another period.
+        """Compare this result with *before*, of the same query in another period.
 
         >>> query = StatsQuery("semicomplete.com").fields("pageviews")
         >>> yesterday = client.stats.get(query.on("yesterday"))
@@ -293,8 +293,8 @@ class Stats(HasFrame, Displayed):
     def _why_not(self, name: str) -> str:
         if name in self.requested:
             return (
-                f"{name!r} is not in this answer: versions below 5 have other fields; "
-                "see .raw(), or ask for version 6"
+                f"{name!r} is not in this response: versions below 5 have other "
+                "fields; see .raw(), or request version 6"
             )
         if name == "events":
             return (

@@ -15,7 +15,7 @@ import attrs
 
 
 class Kind(Enum):
-    """What the values of a column are. Every kind has a way to say nothing."""
+    """What the values of a column are. In every kind a value can be missing."""
 
     TEXT = "text"
     COUNT = "count"
@@ -57,14 +57,14 @@ _KINDS: Final = {name: kind for kind, names in _NAMES.items() for name in names}
 
 
 def named(name: str, cells: Sequence[Any], zone: str = "UTC") -> Column:
-    """A column whose kind its name tells."""
+    """A column of a known name, which has a kind."""
     return Column(name, _KINDS[name], cells, zone)
 
 
 def stacked(tables: Sequence[Sequence[Column]]) -> list[Column]:
     """The rows of all *tables*, one below the other.
 
-    Columns are in the order in which they are met; a table that lacks one has
+    Columns are in the order of their first table. A table that lacks one has
     nothing in it.
     """
     first: dict[str, Column] = {}

@@ -113,7 +113,7 @@ def test_what_visitors_write_is_text(attack: str) -> None:
 
 @pytest.mark.parametrize("attack", ATTACKS)
 @pytest.mark.parametrize("name", ["hostname", "path", "timezone"])
-def test_what_an_answer_says_of_itself_is_text(name: str, attack: str) -> None:
+def test_what_a_response_says_of_itself_is_text(name: str, attack: str) -> None:
     """A website's name, its page and its zone are shown as text too."""
     from sitestats import Stats
     from sitestats._asked import asked
@@ -213,8 +213,8 @@ def test_a_shortened_report_begins_with_what_needs_a_look() -> None:
         assert "20 websites: " in html
 
 
-def test_an_outcome_shows_its_answer_or_its_error() -> None:
-    """What came of a query shows itself as the answer does, or says why not."""
+def test_an_outcome_shows_its_result_or_its_error() -> None:
+    """An outcome shows itself as its result does, or says why there is none."""
     query = StatsQuery("semicomplete.com").fields("pageviews").last(days=2)
     queries = [query, query.website("nobody.example")]
     with Emulator.demo().client() as client, client.stats.get_many(queries) as outcomes:

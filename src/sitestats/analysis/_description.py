@@ -94,7 +94,7 @@ class Signed:
 
     text: str
     value: float
-    """The difference, which may be another one than the text tells."""
+    """The difference, which the text may have in percent."""
 
 
 @attrs.frozen

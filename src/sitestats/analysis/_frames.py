@@ -58,7 +58,7 @@ def maker(library: str) -> Callable[[Sequence[Column]], Any]:
 def check_range(columns: Sequence[Column]) -> None:
     """See that every number has room in a column of its kind.
 
-    JSON knows no largest number, and an answer may hold any. A wider column for
+    JSON knows no largest number, and a response may hold any. A wider column for
     one absurd number would change the schema, and a null would lose it.
 
     Raises:
@@ -75,7 +75,7 @@ def check_range(columns: Sequence[Column]) -> None:
         for row, value in _out_of_range(column)
     ]
     if problems:
-        raise ResponseError("an answer does not fit into a frame", problems=problems)
+        raise ResponseError("a response does not fit into a frame", problems=problems)
 
 
 def _out_of_range(column: Column) -> list[tuple[int, int]]:
@@ -170,7 +170,7 @@ def to_arrow(columns: Sequence[Column]) -> pa.Table:
 def to_stream(columns: Sequence[Column], requested_schema: object | None) -> object:
     """The capsule of a stream of Arrow: by pyarrow, else by polars.
 
-    Whoever reads it needs neither. It is not made by hand, although that would
+    The reader of the stream needs neither. It is not made by hand, although that would
     need no library at all: the reader calls back into it from any thread and at any
     time, and a mistake there is a crash and no error.
     """
@@ -191,7 +191,7 @@ def _cells(column: Column) -> list[Any]:
     prepare: Callable[[Any], Any]
     match column.kind:
         case Kind.MOMENT:
-            # In UTC first: a zone's repeated hour can't be told by its name.
+            # In UTC first: a zone's repeated hour is not known by its name.
             prepare = _in_utc
         case Kind.TEXT:
             prepare = encodable
