@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
-
-import attrs
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from ._asked import asked
 from ._display import frame_maker
@@ -148,8 +146,7 @@ class AsyncFramesOfMany(_KeepsFailed, ABC):
 # --- the rows of many outcomes as one table ---------------------------------------
 
 
-@attrs.frozen
-class _Part:
+class _Part(NamedTuple):
     """What is kept of one outcome: its rows, and not the response."""
 
     query: int
@@ -238,7 +235,7 @@ def _totals(outcome: Outcome) -> list[Column]:
     requested = _requested(outcome.query)
     cells: dict[str, Any] = {"hostname": outcome.query.hostname}
     return [
-        attrs.evolve(column, cells=[cells.get(column.name)])
+        column._replace(cells=[cells.get(column.name)])
         for column in columns_of_totals([], requested.fields if requested else ())
     ]
 
