@@ -1,8 +1,7 @@
-"""An operator: add the websites that are not there yet, and say what was done.
+"""Add the missing ones of some websites, and print what was done.
 
-Reads SITESTATS_BASE_URL, SITESTATS_API_KEY and SITESTATS_USER_ID; the host names
-are its arguments. Adding a website can cost money, so a website that is already
-in the list is never sent::
+Reads SITESTATS_BASE_URL, SITESTATS_API_KEY and SITESTATS_USER_ID. The arguments are
+host names. Adding a website can cost money, so websites that exist are not sent::
 
     python examples/add_websites.py example.com shop.example.com
 """
@@ -15,7 +14,7 @@ from sitestats import Client, ServiceError, TransportError
 
 
 def main(hostnames: list[str]) -> int:
-    """Add those of *hostnames* that are missing; the number that failed."""
+    """Add those of *hostnames* that are missing; return how many failed."""
     failed = 0
     with Client() as client:
         known = {website.hostname for website in client.websites.list()}

@@ -1,7 +1,7 @@
-"""An application: the numbers of a dashboard, asked for concurrently.
+"""Print the numbers of many websites, requested concurrently with ``AsyncClient``.
 
-Reads SITESTATS_BASE_URL, SITESTATS_API_KEY and SITESTATS_USER_ID; the host names
-are its arguments, or every website of the user::
+Reads SITESTATS_BASE_URL, SITESTATS_API_KEY and SITESTATS_USER_ID. The arguments are
+host names; without them it takes every website of the user::
 
     python examples/dashboard.py example.com shop.example.com
 """
@@ -15,7 +15,7 @@ from sitestats import AsyncClient, ServiceError, StatsQuery
 
 
 async def line_of(client: AsyncClient, query: StatsQuery) -> str:
-    """One website's numbers, or why there are none."""
+    """Format one website's numbers, or the error message."""
     try:
         stats = await client.stats.get(query)
     except ServiceError as error:

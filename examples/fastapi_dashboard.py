@@ -1,11 +1,11 @@
-"""An application: an endpoint of FastAPI that gives a dashboard its numbers.
+"""A FastAPI endpoint that returns the numbers of a dashboard.
 
 Reads SITESTATS_BASE_URL and SITESTATS_API_KEY. With ``pip install fastapi uvicorn``::
 
     uvicorn --app-dir examples fastapi_dashboard:app
 
-and then open http://127.0.0.1:8000/example.com. One client serves all requests: it
-is made when the application starts, and closed when it stops.
+Then open http://127.0.0.1:8000/example.com. One client serves all requests: it is
+made when the application starts, and closed when it stops.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ app = FastAPI(lifespan=with_client)
 
 @app.get("/{hostname}")
 async def dashboard(request: Request, hostname: str, days: int = 30) -> dict[str, Any]:
-    """The last days of one website."""
+    """Return the last days of one website."""
     client: AsyncClient = request.app.state.client
     try:
         query = StatsQuery(hostname).fields("pageviews", "visitors", "histogram")

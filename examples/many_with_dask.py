@@ -1,19 +1,19 @@
-"""A cluster: many queries in the worker processes of Dask, with a pickled client.
+"""Run many queries in the worker processes of Dask, with a pickled client.
 
 Reads SITESTATS_BASE_URL and SITESTATS_API_KEY, which the workers inherit: a client
-is pickled without its key, and reads it again where it is unpickled. The clients of
-one process share their connections. Its argument is the host name::
+is pickled without its key, and reads it again when it is unpickled. The clients of
+one process share their connections. The argument is a host name::
 
     python examples/many_with_dask.py example.com
 
-On one machine ``client.stats.get_many`` does this with less; Dask is for a cluster.
+On one machine, ``client.stats.get_many`` is simpler; Dask is for a cluster.
 """
 
 from __future__ import annotations
 
 import sys
 
-# Dask has no types, so pyright looks at this program less strictly.
+# Dask has no types, so pyright checks this program less strictly.
 # pyright: basic
 from dask.delayed import delayed
 
@@ -21,7 +21,7 @@ from sitestats import Client, StatsQuery
 
 
 def visitors(client: Client, query: StatsQuery) -> tuple[str, int]:
-    """One query's day and visitors."""
+    """Return one query's day and visitors."""
     stats = client.stats.get(query)
     return query.params()["start"], stats.visitors
 

@@ -1,7 +1,7 @@
-"""A nightly job: yesterday's pages of every website, as one Parquet file a day.
+"""Write yesterday's pages of every website into a Parquet file, as a nightly job.
 
-Reads SITESTATS_BASE_URL, SITESTATS_API_KEY and SITESTATS_USER_ID; the folder is its
-argument. A day that is there already is left alone, so it may run twice::
+Reads SITESTATS_BASE_URL, SITESTATS_API_KEY and SITESTATS_USER_ID. The argument is a
+folder. A day that has a file is left alone, so the job may run twice::
 
     python examples/nightly_parquet.py pages/
 """
@@ -35,7 +35,7 @@ def main(folder: Path) -> None:
         return
     folder.mkdir(parents=True, exist_ok=True)
     pages = pl.concat(frames)
-    # Under another name first: a job that is ended half way leaves no half file.
+    # Renamed at the end, so that an interrupted job leaves no incomplete file.
     unfinished = target.with_suffix(".unfinished")
     pages.write_parquet(unfinished)
     unfinished.rename(target)

@@ -1,13 +1,13 @@
-"""An operator: make the websites of a TOML file exist, each once.
+"""Add the missing websites of a TOML file, each once.
 
-Reads SITESTATS_BASE_URL, SITESTATS_API_KEY and SITESTATS_USER_ID; the file is its
-argument. Adding can cost money, so it shows the plan and adds only with ``--yes``::
+Reads SITESTATS_BASE_URL, SITESTATS_API_KEY and SITESTATS_USER_ID. The argument is the
+file. Adding can cost money, so it shows the plan, and adds only with ``--yes``::
 
     python examples/provision.py websites.toml
     python examples/provision.py websites.toml --yes
 
-It keeps a journal beside the file: run it again after anything that ended it, and no
-website is sent twice.
+It keeps a journal beside the file. After an interruption, run it again: it continues,
+and adds no website twice.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sitestats import Client, WebsiteSpec
 
 
 def main(file: Path, *, really: bool) -> int:
-    """Add what is missing; the exit status."""
+    """Add what is missing; return the exit status."""
     specs = WebsiteSpec.load(file)
     with Client() as client:
         plan = client.websites.plan(specs)

@@ -1,6 +1,6 @@
-"""An analyst: what people read last week, where they came from, day by day.
+"""Print last week's visitors, day by day, with their pages and referrers.
 
-Reads SITESTATS_BASE_URL and SITESTATS_API_KEY; the host name is its argument::
+Reads SITESTATS_BASE_URL and SITESTATS_API_KEY. The argument is a host name::
 
     python examples/readers.py example.com
 """

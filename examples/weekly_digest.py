@@ -1,6 +1,6 @@
-"""An analyst: a digest of last week against the week before, as text for a mail.
+"""Print last week compared with the week before, as text for a mail.
 
-Reads SITESTATS_BASE_URL and SITESTATS_API_KEY; the host name is its argument::
+Reads SITESTATS_BASE_URL and SITESTATS_API_KEY. The argument is a host name::
 
     python examples/weekly_digest.py example.com
 """

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sitestats._asked import asked
-from sitestats._query import StatsQuery
+import attrs
+
+from sitestats._query import StatsQuery, requested
 from sitestats._requests import stats_request
 from sitestats._responses import read_stats
 from sitestats._stats import Stats
@@ -56,9 +57,8 @@ def read(
 ) -> Stats:
     """What a client would make of the answer *data* to *query*."""
     return read_stats(
-        respond(data, status, **headers),
-        stats_request(query),
+        attrs.evolve(respond(data, status, **headers), received_at=received),
+        stats_request(requested(query)),
         query,
-        asked(query),
-        received=received,
+        requested(query),
     )

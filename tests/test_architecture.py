@@ -36,7 +36,7 @@ SHELL = {
     "_base_client",
     "_client",
     "_fanout",
-    "_performer",
+    "_runner",
 }
 """The modules that make the clients: they may import every other."""
 
@@ -72,10 +72,10 @@ MAY_IMPORT = {
     "_errors": {"_wire"},
     "_hostnames": {"_wording"},
     "_fields": set[str](),
-    "_asked": {"_fields", "_query", "_rules"},
+    "_requested": {"_errors", "_fields", "_filters", "_periods", "_rules"},
     # What may be asked for, and when again.
     "_flow": {"_wire"},
-    "_retry": {"_errors", "_flow", "_settings", "_wire"},
+    "_retry": {"_errors", "_filters", "_flow", "_settings", "_wire"},
     # What comes back, as tables.
     "_tables": set[str](),
     "_display": set[str](),
@@ -83,7 +83,7 @@ MAY_IMPORT = {
     # What many at once have in common.
     "_outcomes": {"_display", "_tables"},
     "_progress": {"_errors", "_wording"},
-    "_ledger": {"_errors", "_progress", "_query", "_settings", "_wording"},
+    "_schedule": {"_errors", "_progress", "_query", "_settings", "_wording"},
     # What carries it.
     "_watchdog": set[str](),
     "_pool": {"_errors", "_watchdog"},

@@ -1,4 +1,4 @@
-"""The asynchronous pool, with slots that are plain objects, on both loops."""
+"""The asynchronous pool, with connections that are plain objects, on both loops."""
 
 from __future__ import annotations
 
@@ -16,77 +16,84 @@ import pytest
 import trio
 
 from sitestats._errors import ClientClosedError
-from sitestats._pool import AsyncPool, Turn
+from sitestats._pool import AsyncPool, Lease
 
 LONG = 30.0
 """Seconds that pass only when a test fails."""
 
 
-class Slot:
+class Connection:
     """Counts its uses, and tells when two use it at once."""
 
-    def __init__(self, made: list[Slot]) -> None:
+    def __init__(self, made: list[Connection]) -> None:
         self.uses = 0
         self.busy = False
         self.closed = 0
         made.append(self)
 
 
-class Slots:
-    """A pool, and every slot that it made."""
+class Connections:
+    """A pool, and every connection that it made."""
 
     def __init__(self, limit: int = 3, idle_seconds: float = math.inf) -> None:
-        self.made: list[Slot] = []
+        self.made: list[Connection] = []
         self.pool = AsyncPool(
-            lambda: Slot(self.made), self._close, limit=limit, idle_seconds=idle_seconds
+            lambda: Connection(self.made),
+            self._close,
+            limit=limit,
+            idle_seconds=idle_seconds,
         )
 
-    async def _close(self, slot: Slot) -> None:
+    async def _close(self, connection: Connection) -> None:
         # A real one gives up control while it closes.
         await anyio.lowlevel.checkpoint()
-        slot.closed += 1
+        connection.closed += 1
 
-    async def work(self, slot: Slot) -> Slot:
-        assert not slot.busy
-        assert not slot.closed
-        slot.busy = True
-        slot.uses += 1
+    async def work(self, connection: Connection) -> Connection:
+        assert not connection.busy
+        assert not connection.closed
+        connection.busy = True
+        connection.uses += 1
         # Left busy when cancelled here.
         await anyio.sleep(0.001)
-        slot.busy = False
-        return slot
+        connection.busy = False
+        return connection
 
-    async def use(self, *, fresh: bool = False) -> Slot:
-        return await self.pool.use(Turn(fresh=fresh), self.work)
+    async def use(self, *, fresh: bool = False) -> Connection:
+        return await self.pool.use(Lease(fresh=fresh), self.work)
 
-    async def use_at_once(self, count: int) -> list[Slot]:
-        """Use *count* slots, all at the same time."""
-        slots: list[Slot] = []
+    async def use_at_once(self, count: int) -> list[Connection]:
+        """Use *count* connections, all at the same time."""
+        connections: list[Connection] = []
         everybody = anyio.Event()
 
-        async def work(slot: Slot) -> None:
-            slot.uses += 1
-            slots.append(slot)
-            if len(slots) == count:
+        async def work(connection: Connection) -> None:
+            connection.uses += 1
+            connections.append(connection)
+            if len(connections) == count:
                 everybody.set()
             await everybody.wait()
 
         with anyio.fail_after(LONG):
             async with anyio.create_task_group() as group:
                 for _ in range(count):
-                    group.start_soon(self.pool.use, Turn(), work)
-        return slots
+                    group.start_soon(self.pool.use, Lease(), work)
+        return connections
 
     async def assert_whole(self, limit: int) -> None:
-        """All slots can be used at once, and none is left over."""
-        (book,) = self.pool._books.values()
+        """All connections can be used at once, and none is left over."""
+        (state,) = self.pool._states.values()
         assert len(set(await self.use_at_once(limit))) == limit
-        assert not book.using
-        assert not book.waiting
-        kept = [slot for slot, _ in book.idle]
+        assert not state.using
+        assert not state.waiting
+        kept = [connection for connection, _ in state.idle]
         assert len(kept) == len(set(kept)) == limit
-        assert {slot for slot in self.made if slot.uses and not slot.closed} == {*kept}
-        assert all(slot.closed <= 1 for slot in self.made)
+        assert {
+            connection
+            for connection in self.made
+            if connection.uses and not connection.closed
+        } == {*kept}
+        assert all(connection.closed <= 1 for connection in self.made)
 
 
 @pytest.fixture(params=["asyncio", "trio"])
@@ -100,18 +107,18 @@ def run(request: pytest.FixtureRequest) -> Callable[..., Any]:
 
 
 def test_one_after_the_other_takes_one_slot(run: Callable[..., Any]) -> None:
-    """A slot is used again, and the last one first."""
+    """A connection is used again, and the last one first."""
 
     async def main() -> None:
-        slots = Slots()
-        assert not slots.pool.is_open
-        first = await slots.use()
-        assert await slots.use() is first
-        await slots.use_at_once(3)
-        last = await slots.use()
-        assert [await slots.use() for _ in range(3)] == [last] * 3
-        assert slots.pool.is_open
-        assert len(slots.made) == 3
+        connections = Connections()
+        assert not connections.pool.is_open
+        first = await connections.use()
+        assert await connections.use() is first
+        await connections.use_at_once(3)
+        last = await connections.use()
+        assert [await connections.use() for _ in range(3)] == [last] * 3
+        assert connections.pool.is_open
+        assert len(connections.made) == 3
 
     run(main)
 
@@ -120,32 +127,32 @@ def test_tasks_wait_in_their_order(run: Callable[..., Any]) -> None:
     """Who came first goes first, and a newcomer goes last."""
 
     async def main() -> list[int]:
-        slots = Slots(1)
+        connections = Connections(1)
         order: list[int] = []
 
         async def work(number: int) -> None:
-            async def note(slot: Slot) -> None:
+            async def note(connection: Connection) -> None:
                 order.append(number)
                 await anyio.lowlevel.checkpoint()
 
-            await slots.pool.use(Turn(), note)
+            await connections.pool.use(Lease(), note)
 
         async with anyio.create_task_group() as group:
 
-            async def busy(slot: Slot) -> None:
+            async def busy(connection: Connection) -> None:
                 for number in range(5):
                     group.start_soon(work, number)
                     await anyio.wait_all_tasks_blocked()
 
-            await slots.pool.use(Turn(), busy)
+            await connections.pool.use(Lease(), busy)
             group.start_soon(work, 5)
         return order
 
     assert run(main) == [0, 1, 2, 3, 4, 5]
 
 
-class Compared(Turn[Slot]):
-    """Counts how often it was compared with another turn."""
+class Compared(Lease[Connection]):
+    """Counts how often it was compared with another lease."""
 
     times = 0
 
@@ -153,120 +160,120 @@ class Compared(Turn[Slot]):
         Compared.times += 1
         return self is other
 
-    __hash__ = Turn.__hash__
+    __hash__ = Lease.__hash__
 
 
 def test_a_turn_that_ends_is_not_looked_for(run: Callable[..., Any]) -> None:
     """Hundreds of tasks that wait cost each other nothing: none is compared."""
-    slots = Slots()
+    connections = Connections()
 
     async def main() -> None:
         async with anyio.create_task_group() as group:
             for _ in range(300):
-                group.start_soon(slots.pool.use, Compared(), slots.work)
+                group.start_soon(connections.pool.use, Compared(), connections.work)
 
     run(main)
     assert Compared.times == 0
-    assert sum(slot.uses for slot in slots.made) == 300
+    assert sum(connection.uses for connection in connections.made) == 300
 
 
-def test_all_free_slots_are_taken(run: Callable[..., Any]) -> None:
-    """Fifty tasks share three slots, three at any time."""
+def test_all_idle_connections_are_taken(run: Callable[..., Any]) -> None:
+    """Fifty tasks share three connections, three at any time."""
 
     async def main() -> None:
-        slots = Slots(3)
+        connections = Connections(3)
         most = now = 0
 
-        async def work(slot: Slot) -> None:
+        async def work(connection: Connection) -> None:
             nonlocal most, now
             now += 1
             most = max(most, now)
-            await slots.work(slot)
+            await connections.work(connection)
             now -= 1
 
         with anyio.fail_after(LONG):
             async with anyio.create_task_group() as group:
                 for _ in range(50):
-                    group.start_soon(slots.pool.use, Turn(), work)
-        assert most == len(slots.made) == 3
-        await slots.assert_whole(3)
+                    group.start_soon(connections.pool.use, Lease(), work)
+        assert most == len(connections.made) == 3
+        await connections.assert_whole(3)
 
     run(main)
 
 
 def test_the_wait_is_counted(run: Callable[..., Any]) -> None:
-    """A turn that was cancelled while waiting says how long it waited."""
+    """A lease that was cancelled while waiting says how long it waited."""
 
     async def main() -> None:
-        slots = Slots(1)
-        turn: Turn[Slot] = Turn()
+        connections = Connections(1)
+        lease: Lease[Connection] = Lease()
 
-        async def busy(slot: Slot) -> None:
+        async def busy(connection: Connection) -> None:
             async with anyio.create_task_group() as group:
-                group.start_soon(slots.pool.use, turn, slots.work)
+                group.start_soon(connections.pool.use, lease, connections.work)
                 await anyio.wait_all_tasks_blocked()
                 await anyio.sleep(0.02)
                 group.cancel_scope.cancel()
 
-        await slots.pool.use(Turn(), busy)
-        assert turn.waited >= 0.02
-        await slots.assert_whole(1)
-        idle: Turn[Slot] = Turn()
-        await slots.pool.use(idle, slots.work)
+        await connections.pool.use(Lease(), busy)
+        assert lease.waited >= 0.02
+        await connections.assert_whole(1)
+        idle: Lease[Connection] = Lease()
+        await connections.pool.use(idle, connections.work)
         assert idle.waited == 0
 
     run(main)
 
 
-def test_a_slot_that_failed_is_never_used_again(run: Callable[..., Any]) -> None:
+def test_a_connection_that_failed_is_never_used_again(run: Callable[..., Any]) -> None:
     """It is closed, once, even when its task is cancelled, and there is another."""
 
     async def main() -> None:
-        slots = Slots(1)
+        connections = Connections(1)
 
-        async def fail(slot: Slot) -> None:
+        async def fail(connection: Connection) -> None:
             raise LookupError
 
-        async def hang(slot: Slot) -> None:
+        async def hang(connection: Connection) -> None:
             await anyio.sleep_forever()
 
-        first = await slots.use()
+        first = await connections.use()
         with pytest.raises(LookupError):
-            await slots.pool.use(Turn(), fail)
+            await connections.pool.use(Lease(), fail)
         assert first.closed == 1
-        second = await slots.use()
+        second = await connections.use()
         with anyio.move_on_after(0.001):
-            await slots.pool.use(Turn(), hang)
+            await connections.pool.use(Lease(), hang)
         assert second.closed == 1
-        await slots.assert_whole(1)
+        await connections.assert_whole(1)
 
     run(main)
 
 
 def test_fresh_is_never_used_before(run: Callable[..., Any]) -> None:
-    """A fresh slot is a new one, within the limit, and is kept for others."""
+    """A fresh connection is a new one, within the limit, and is kept for others."""
 
     async def main() -> None:
-        slots = Slots(2)
-        old = await slots.use_at_once(2)
-        new = await slots.use(fresh=True)
+        connections = Connections(2)
+        old = await connections.use_at_once(2)
+        new = await connections.use(fresh=True)
         assert new not in old
-        assert sum(slot.closed for slot in old) == 1
-        assert await slots.use() is new
+        assert sum(connection.closed for connection in old) == 1
+        assert await connections.use() is new
 
     run(main)
 
 
-def test_idle_slots_grow_too_old(run: Callable[..., Any]) -> None:
+def test_idle_connections_grow_too_old(run: Callable[..., Any]) -> None:
     """What was idle for too long is closed by the next use, and not used."""
 
     async def main() -> None:
-        slots = Slots(3, idle_seconds=0.01)
-        old = await slots.use_at_once(3)
+        connections = Connections(3, idle_seconds=0.01)
+        old = await connections.use_at_once(3)
         await anyio.sleep(0.02)
-        new = await slots.use()
+        new = await connections.use()
         assert new not in old
-        assert [slot.closed for slot in old] == [1, 1, 1]
+        assert [connection.closed for connection in old] == [1, 1, 1]
 
     run(main)
 
@@ -275,36 +282,36 @@ def test_closing_closes_what_is_idle_and_then_the_rest(run: Callable[..., Any]) 
     """A use under way may end, who waits is told, and nobody comes after."""
 
     async def main() -> None:
-        slots = Slots(2)
-        idle, _ = await slots.use_at_once(2)
+        connections = Connections(2)
+        idle, _ = await connections.use_at_once(2)
         told: list[ClientClosedError] = []
 
         async def wait() -> None:
             try:
-                await slots.use()
+                await connections.use()
             except ClientClosedError as error:
                 told.append(error)
 
         async with anyio.create_task_group() as group:
 
-            async def busy(slot: Slot) -> Slot:
+            async def busy(connection: Connection) -> Connection:
                 group.start_soon(wait)
                 await anyio.wait_all_tasks_blocked()
-                await slots.pool.aclose()
+                await connections.pool.aclose()
                 await anyio.wait_all_tasks_blocked()
                 assert len(told) == 1
-                assert slots.pool.is_open is False
-                return await slots.work(slot)
+                assert connections.pool.is_open is False
+                return await connections.work(connection)
 
-            async def hold(slot: Slot) -> None:
-                assert (await slots.pool.use(Turn(), busy)).closed == 1
+            async def hold(connection: Connection) -> None:
+                assert (await connections.pool.use(Lease(), busy)).closed == 1
 
-            await slots.pool.use(Turn(), hold)
+            await connections.pool.use(Lease(), hold)
         assert idle.closed == 1
-        await slots.pool.aclose()
-        assert [slot.closed for slot in slots.made] == [1, 1]
+        await connections.pool.aclose()
+        assert [connection.closed for connection in connections.made] == [1, 1]
         with pytest.raises(ClientClosedError):
-            await slots.use()
+            await connections.use()
 
     run(main)
 
@@ -315,26 +322,26 @@ def test_cancelling_after_each_step_leaves_the_pool_whole(
     """A task that is cancelled at any of its steps gives back what it had."""
 
     async def main() -> None:
-        slots = Slots(2)
-        await slots.use_at_once(2)
-        done: list[Slot] = []
+        connections = Connections(2)
+        await connections.use_at_once(2)
+        done: list[Connection] = []
 
         async def task(scope: anyio.CancelScope, fresh: bool) -> None:  # noqa: FBT001 - start_soon takes no keywords
             with scope:
-                done.append(await slots.use(fresh=fresh))
+                done.append(await connections.use(fresh=fresh))
 
         for steps in range(100):
             done.clear()
             async with anyio.create_task_group() as group:
-                # With three for two slots, one has to wait.
-                group.start_soon(slots.use)
-                group.start_soon(slots.use)
+                # With three for two connections, one has to wait.
+                group.start_soon(connections.use)
+                group.start_soon(connections.use)
                 scope = anyio.CancelScope()
                 group.start_soon(task, scope, steps % 2 == 1)
                 for _ in range(steps):
                     await anyio.lowlevel.checkpoint()
                 scope.cancel()
-            await slots.assert_whole(2)
+            await connections.assert_whole(2)
 
     run(main)
 
@@ -346,13 +353,13 @@ def test_a_storm_of_cancelled_tasks_leaves_the_pool_whole(
 
     async def main() -> None:
         rng = random.Random(20261120)
-        slots = Slots(10)
+        connections = Connections(10)
         done = 0
 
         async def task(patience: float) -> None:
             nonlocal done
             with anyio.move_on_after(patience):
-                await slots.use()
+                await connections.use()
                 done += 1
 
         with anyio.fail_after(LONG):
@@ -363,48 +370,48 @@ def test_a_storm_of_cancelled_tasks_leaves_the_pool_whole(
                         task, rng.uniform(0, 0.1) if cancelled else math.inf
                     )
         assert done >= 450
-        await slots.assert_whole(10)
+        await connections.assert_whole(10)
 
     run(main)
 
 
 def test_a_loop_that_ends_closes_its_own(run: Callable[..., Any]) -> None:
     """Without aclose, what is idle is closed before its loop is gone."""
-    slots = Slots(2)
+    connections = Connections(2)
 
     async def main() -> None:
-        await slots.use_at_once(2)
+        await connections.use_at_once(2)
 
     run(main)
-    assert [slot.closed for slot in slots.made] == [1, 1]
+    assert [connection.closed for connection in connections.made] == [1, 1]
 
 
 def test_one_pool_serves_many_loops_in_turn() -> None:
-    """Each loop has slots of its own, and the books of ended loops are dropped."""
-    slots = Slots(1)
+    """Each loop has connections of its own; the state of ended loops is dropped."""
+    connections = Connections(1)
     for _ in range(10):
-        before = len(slots.made)
-        anyio.run(slots.use, backend="asyncio")
-        anyio.run(slots.use, backend="trio")
-        assert len(slots.made) == before + 2
-        assert len(slots.pool._books) <= 2
-    assert not slots.pool.is_open
-    anyio.run(slots.pool.aclose)
+        before = len(connections.made)
+        anyio.run(connections.use, backend="asyncio")
+        anyio.run(connections.use, backend="trio")
+        assert len(connections.made) == before + 2
+        assert len(connections.pool._states) <= 2
+    assert not connections.pool.is_open
+    anyio.run(connections.pool.aclose)
     with pytest.raises(ClientClosedError):
-        anyio.run(slots.use)
+        anyio.run(connections.use)
 
 
-def test_a_trio_guest_has_the_slots_of_trio() -> None:
-    """Within a loop of asyncio's, a task of trio's has a book of its own."""
+def test_a_trio_guest_has_the_connections_of_trio() -> None:
+    """Within a loop of asyncio's, a task of trio's has a state of its own."""
 
     async def host() -> None:
         loop = asyncio.get_running_loop()
         finished: asyncio.Future[Any] = loop.create_future()
-        slots = Slots(1)
-        mine = await slots.use()
+        connections = Connections(1)
+        mine = await connections.use()
 
-        async def guest() -> Slot:
-            return await slots.use()
+        async def guest() -> Connection:
+            return await connections.use()
 
         trio.lowlevel.start_guest_run(
             guest,
@@ -413,23 +420,23 @@ def test_a_trio_guest_has_the_slots_of_trio() -> None:
         )
         theirs = (await finished).unwrap()
         assert theirs is not mine
-        assert len(slots.pool._books) == 2
-        await slots.pool.aclose()
+        assert len(connections.pool._states) == 2
+        await connections.pool.aclose()
 
     asyncio.run(host())
 
 
 def test_two_loops_at_once(run: Callable[..., Any]) -> None:
-    """Two threads with a loop each share a pool and no slot."""
+    """Two threads with a loop each share a pool and no connection."""
 
     async def main() -> None:
-        slots = Slots(1)
-        mine = await slots.use()
-        theirs = await anyio.to_thread.run_sync(lambda: asyncio.run(slots.use()))
+        connections = Connections(1)
+        mine = await connections.use()
+        theirs = await anyio.to_thread.run_sync(lambda: asyncio.run(connections.use()))
         assert theirs is not mine
         assert theirs.closed == 1
-        assert await slots.use() is mine
-        await slots.pool.aclose()
+        assert await connections.use() is mine
+        await connections.pool.aclose()
         assert mine.closed == 1
 
     run(main)
@@ -437,33 +444,33 @@ def test_two_loops_at_once(run: Callable[..., Any]) -> None:
 
 def test_a_loop_can_be_used_again_after_its_generators_were_closed() -> None:
     """Whoever ends a loop by hand may go on with it; asyncio says what it leaves."""
-    slots = Slots(1)
+    connections = Connections(1)
     loop = asyncio.new_event_loop()
-    first = loop.run_until_complete(slots.use())
+    first = loop.run_until_complete(connections.use())
     loop.run_until_complete(loop.shutdown_asyncgens())
     assert first.closed == 1
     with pytest.warns(ResourceWarning, match="after loop.shutdown_asyncgens"):
-        second = loop.run_until_complete(slots.use())
+        second = loop.run_until_complete(connections.use())
     assert second is not first
-    loop.run_until_complete(slots.pool.aclose())
+    loop.run_until_complete(connections.pool.aclose())
     assert second.closed == 1
     loop.close()
 
 
 def test_a_forked_child_has_its_own() -> None:
-    """The child's slots are new, and the parent's untouched."""
-    slots = Slots(1)
+    """The child's connections are new, and the parent's untouched."""
+    connections = Connections(1)
     loop = asyncio.new_event_loop()
-    mine = loop.run_until_complete(slots.use())
+    mine = loop.run_until_complete(connections.use())
     child = os.fork()
     if child == 0:
-        theirs = loop.run_until_complete(slots.use())
-        loop.run_until_complete(slots.pool.aclose())
+        theirs = loop.run_until_complete(connections.use())
+        loop.run_until_complete(connections.pool.aclose())
         good = theirs is not mine and theirs.closed == 1 and mine.closed == 0
         os._exit(0 if good else 1)
     assert os.waitpid(child, 0)[1] == 0
-    assert loop.run_until_complete(slots.use()) is mine
-    loop.run_until_complete(slots.pool.aclose())
+    assert loop.run_until_complete(connections.use()) is mine
+    loop.run_until_complete(connections.pool.aclose())
     loop.close()
 
 
@@ -471,11 +478,11 @@ def test_a_pool_that_was_forgotten_closes_what_is_idle() -> None:
     """Under asyncio, what nobody closed is closed when it is collected."""
 
     async def main() -> None:
-        slots = Slots(1)
-        slot = await slots.use()
-        del slots
+        connections = Connections(1)
+        connection = await connections.use()
+        del connections
         gc.collect()
         await anyio.wait_all_tasks_blocked()
-        assert slot.closed == 1
+        assert connection.closed == 1
 
     asyncio.run(main())

@@ -6,6 +6,7 @@ import datetime as dt
 import pickle
 from typing import Any
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,9 +34,9 @@ def failed(
     data: Any, status: int, received: float | None = None, **headers: str
 ) -> ServiceError | ResponseError:
     """The error that this answer becomes."""
-    response = respond(data, status, **headers)
+    response = attrs.evolve(respond(data, status, **headers), received_at=received)
     with pytest.raises(SiteStatsError) as caught:
-        check(response, REQUEST, received=received)
+        check(response, REQUEST)
     error = caught.value
     assert isinstance(error, ServiceError | ResponseError)
     assert error.request is REQUEST

@@ -17,7 +17,7 @@ from sitestats._settings import RetryPolicy
 from sitestats._wire import HttpRequest, HttpResponse
 
 if TYPE_CHECKING:
-    from sitestats._flow import Flow, Outcome
+    from sitestats._flow import Flow, StepResult
 
 PLAIN = HttpRequest("GET", "/example.com.json", (("pages", "/blog*"),))
 SEARCH = HttpRequest("GET", "/example.com.json", (("pages", "*a-long-pattern*"),))
@@ -56,7 +56,7 @@ class Party:
 
     def advance(self, place: int, flow: Flow[HttpResponse]) -> float | None:
         """Run one flow up to its next sleep; the value is when that ends."""
-        outcome: Outcome = None
+        outcome: StepResult = None
         while True:
             try:
                 step = flow.send(outcome)

@@ -1,4 +1,4 @@
-"""The blocking pool, with slots that are plain objects."""
+"""The blocking pool, with connections that are plain objects."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ import pytest
 
 from sitestats import _pool
 from sitestats._errors import ClientClosedError
-from sitestats._pool import NoTurnError, Pool, Turn
+from sitestats._pool import Lease, Pool, PoolTimeoutError
 
 LONG = 30.0
 """Seconds that pass only when a test fails."""
 
 
-class Slot:
+class Connection:
     """Counts its uses, and tells when two use it at once."""
 
-    made: ClassVar[set[Slot]] = set()
+    made: ClassVar[set[Connection]] = set()
 
     def __init__(self) -> None:
         self.uses = 0
@@ -39,7 +39,7 @@ class Slot:
     def close(self) -> None:
         self.closed += 1
 
-    def use(self) -> Slot:
+    def use(self) -> Connection:
         assert not self.busy
         assert not self.closed
         self.busy = True
@@ -50,31 +50,33 @@ class Slot:
 
 @pytest.fixture(autouse=True)
 def forget_slots() -> None:
-    """Forget the slots of the test before."""
-    Slot.made.clear()
+    """Forget the connections of the test before."""
+    Connection.made.clear()
 
 
-def make_pool(limit: int = 3, idle_seconds: float = math.inf) -> Pool[Slot]:
-    """A pool of counting slots."""
-    return Pool(Slot, Slot.close, limit=limit, idle_seconds=idle_seconds)
+def make_pool(limit: int = 3, idle_seconds: float = math.inf) -> Pool[Connection]:
+    """A pool of counting connections."""
+    return Pool(Connection, Connection.close, limit=limit, idle_seconds=idle_seconds)
 
 
-def use(pool: Pool[Slot], *, fresh: bool = False, until: float = math.inf) -> Slot:
-    """Use a slot for no time; the value is the slot."""
-    return pool.use(Turn(fresh=fresh), Slot.use, until=until)
+def use(
+    pool: Pool[Connection], *, fresh: bool = False, until: float = math.inf
+) -> Connection:
+    """Use a connection for no time; the value is the connection."""
+    return pool.use(Lease(fresh=fresh), Connection.use, until=until)
 
 
-def use_at_once(pool: Pool[Slot], count: int) -> list[Slot]:
-    """Use *count* slots, all at the same time."""
+def use_at_once(pool: Pool[Connection], count: int) -> list[Connection]:
+    """Use *count* connections, all at the same time."""
     together = threading.Barrier(count)
 
-    def work(slot: Slot) -> Slot:
+    def work(connection: Connection) -> Connection:
         together.wait(LONG)
-        return slot.use()
+        return connection.use()
 
     with ThreadPoolExecutor(count) as executor:
         futures = [
-            executor.submit(pool.use, Turn(), work, until=math.inf)
+            executor.submit(pool.use, Lease(), work, until=math.inf)
             for _ in range(count)
         ]
         return [future.result() for future in futures]
@@ -85,15 +87,15 @@ def test_nothing_is_made_before_it_is_needed() -> None:
     pool = make_pool()
     assert not pool.is_open
     pool.close()
-    assert len(Slot.made) == 0
+    assert len(Connection.made) == 0
 
 
 def test_one_after_the_other_takes_one_slot() -> None:
-    """A slot is used again."""
+    """A connection is used again."""
     pool = make_pool()
     first = use(pool)
     assert use(pool) is first
-    assert len(Slot.made) == 1
+    assert len(Connection.made) == 1
     assert pool.is_open
 
 
@@ -106,14 +108,14 @@ def test_the_last_used_is_used_next() -> None:
 
 
 def test_no_more_than_the_limit_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fifty threads share three slots, and each is told when it is its turn."""
+    """Fifty threads share three connections, and each is told when it is its lease."""
     monkeypatch.setattr(_pool, "_LOOK_AGAIN", 10 * LONG)
     pool = make_pool(3)
     with ThreadPoolExecutor(50) as executor:
         futures = [executor.submit(use, pool) for _ in range(500)]
         assert len([future.result(LONG) for future in futures]) == 500
-    assert len(Slot.made) <= 3
-    assert sum(slot.uses for slot in Slot.made) == 500
+    assert len(Connection.made) <= 3
+    assert sum(connection.uses for connection in Connection.made) == 500
 
 
 def test_who_came_first_goes_first() -> None:
@@ -123,66 +125,66 @@ def test_who_came_first_goes_first() -> None:
     threads: list[threading.Thread] = []
 
     def wait(number: int) -> None:
-        pool.use(Turn(), lambda _: order.append(number), until=math.inf)
+        pool.use(Lease(), lambda _: order.append(number), until=math.inf)
 
-    def busy(slot: Slot) -> None:
+    def busy(connection: Connection) -> None:
         for number in range(5):
             thread = threading.Thread(target=wait, args=(number,))
             thread.start()
             threads.append(thread)
-            while len(pool._book.waiting) <= number:
+            while len(pool._state.waiting) <= number:
                 time.sleep(0.001)
 
-    pool.use(Turn(), busy, until=math.inf)
+    pool.use(Lease(), busy, until=math.inf)
     wait(5)
     for thread in threads:
         thread.join(LONG)
     assert order == [0, 1, 2, 3, 4, 5]
 
 
-def test_all_free_slots_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where two slots become free at once, two of those who wait go on together."""
+def test_all_idle_connections_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When two connections become free at once, two waiting requests get them."""
     monkeypatch.setattr(_pool, "_LOOK_AGAIN", 10 * LONG)
     pool = make_pool(2)
     together = threading.Barrier(2)
 
-    def work(slot: Slot) -> None:
+    def work(connection: Connection) -> None:
         together.wait(LONG)
 
     with ThreadPoolExecutor(20) as executor:
         futures = [
-            executor.submit(pool.use, Turn(), work, until=math.inf) for _ in range(20)
+            executor.submit(pool.use, Lease(), work, until=math.inf) for _ in range(20)
         ]
         for future in futures:
             future.result(LONG)
 
 
 def test_who_waits_too_long_is_told() -> None:
-    """The turn says how long it waited, and the pool is as before."""
+    """The lease says how long it waited, and the pool is as before."""
     pool = make_pool(1)
-    turn: Turn[Slot] = Turn()
+    lease: Lease[Connection] = Lease()
 
-    def busy(slot: Slot) -> None:
-        with pytest.raises(NoTurnError):
-            pool.use(turn, Slot.use, until=time.monotonic() + 0.02)
+    def busy(connection: Connection) -> None:
+        with pytest.raises(PoolTimeoutError):
+            pool.use(lease, Connection.use, until=time.monotonic() + 0.02)
 
-    pool.use(Turn(), busy, until=math.inf)
-    assert turn.waited >= 0.02
-    assert len(pool._book.waiting) == 0
+    pool.use(Lease(), busy, until=math.inf)
+    assert lease.waited >= 0.02
+    assert len(pool._state.waiting) == 0
     use(pool)
 
 
 def test_who_does_not_wait_waited_for_no_time() -> None:
-    """A free slot takes no waiting, even when the time is up already."""
-    turn: Turn[Slot] = Turn()
-    make_pool().use(turn, Slot.use, until=-math.inf)
-    assert turn.waited == 0
+    """A free connection takes no waiting, even when the time is up already."""
+    lease: Lease[Connection] = Lease()
+    make_pool().use(lease, Connection.use, until=-math.inf)
+    assert lease.waited == 0
 
 
 def test_a_lost_word_is_made_up_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A waiting thread looks for itself when nobody told it that it is its turn."""
+    """A waiting thread looks for itself when nobody told it that it is its lease."""
     monkeypatch.setattr(_pool, "_LOOK_AGAIN", 0.01)
-    monkeypatch.setattr(_pool._Book, "tell_next", lambda self: None)
+    monkeypatch.setattr(_pool._PoolState, "wake_next", lambda self: None)
     pool = make_pool(1)
     with ThreadPoolExecutor(5) as executor:
         futures = [executor.submit(use, pool) for _ in range(20)]
@@ -190,38 +192,40 @@ def test_a_lost_word_is_made_up_for(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
-def test_a_slot_that_failed_is_never_used_again(error: type[BaseException]) -> None:
+def test_a_connection_that_failed_is_never_used_again(
+    error: type[BaseException],
+) -> None:
     """It is closed, once, and the next use has another."""
     pool = make_pool(1)
 
-    def fail(slot: Slot) -> None:
+    def fail(connection: Connection) -> None:
         raise error
 
     first = use(pool)
     with pytest.raises(error):
-        pool.use(Turn(), fail, until=math.inf)
+        pool.use(Lease(), fail, until=math.inf)
     assert first.closed == 1
     assert use(pool) is not first
 
 
 def test_a_failing_make_takes_no_place() -> None:
     """What could not be made is not waited for."""
-    made = iter([OSError("no"), Slot()])
+    made = iter([OSError("no"), Connection()])
 
-    def make() -> Slot:
+    def make() -> Connection:
         item = next(made)
         if isinstance(item, OSError):
             raise item
         return item
 
-    pool = Pool(make, Slot.close, limit=1, idle_seconds=math.inf)
+    pool = Pool(make, Connection.close, limit=1, idle_seconds=math.inf)
     with pytest.raises(OSError, match="no"):
         use(pool)
     assert use(pool).uses == 1
 
 
 def test_fresh_is_never_used_before() -> None:
-    """A fresh slot is a new one, and is kept for others afterwards."""
+    """A fresh connection is a new one, and is kept for others afterwards."""
     pool = make_pool(3)
     first = use(pool)
     second = use(pool, fresh=True)
@@ -234,43 +238,43 @@ def test_fresh_is_never_used_before() -> None:
 def test_fresh_keeps_to_the_limit() -> None:
     """Where there are as many as may be, the oldest makes room."""
     pool = make_pool(2)
-    slots = [*use_at_once(pool, 2), use(pool, fresh=True)]
-    assert sorted(slot.closed for slot in slots) == [0, 0, 1]
+    connections = [*use_at_once(pool, 2), use(pool, fresh=True)]
+    assert sorted(connection.closed for connection in connections) == [0, 0, 1]
     pool = make_pool(1)
     assert use(pool) is not use(pool, fresh=True)
 
 
-def test_idle_slots_grow_too_old() -> None:
+def test_idle_connections_grow_too_old() -> None:
     """What was idle for too long is closed by the next use, and not used."""
     pool = make_pool(idle_seconds=0.01)
     old = use_at_once(pool, 3)
     time.sleep(0.02)
     new = use(pool)
     assert new not in old
-    assert [slot.closed for slot in old] == [1, 1, 1]
+    assert [connection.closed for connection in old] == [1, 1, 1]
 
 
 def test_closing_closes_what_is_idle() -> None:
-    """Each slot is closed once, however often the pool is."""
+    """Each connection is closed once, however often the pool is."""
     pool = make_pool()
-    slots = use_at_once(pool, 3)
+    connections = use_at_once(pool, 3)
     pool.close()
     pool.close()
-    assert [slot.closed for slot in slots] == [1, 1, 1]
+    assert [connection.closed for connection in connections] == [1, 1, 1]
     assert not pool.is_open
     with pytest.raises(ClientClosedError):
         use(pool)
 
 
 def test_closing_lets_what_is_in_use_end() -> None:
-    """A use that is under way goes on, and its slot is closed after it."""
+    """A use that is under way goes on, and its connection is closed after it."""
     pool = make_pool()
 
-    def close(slot: Slot) -> Slot:
+    def close(connection: Connection) -> Connection:
         pool.close()
-        return slot.use()
+        return connection.use()
 
-    assert pool.use(Turn(), close, until=math.inf).closed == 1
+    assert pool.use(Lease(), close, until=math.inf).closed == 1
 
 
 def test_closing_ends_the_waiting() -> None:
@@ -278,35 +282,35 @@ def test_closing_ends_the_waiting() -> None:
     pool = make_pool(1)
     with ThreadPoolExecutor(3) as executor:
 
-        def busy(slot: Slot) -> list[BaseException | None]:
+        def busy(connection: Connection) -> list[BaseException | None]:
             futures = [executor.submit(use, pool) for _ in range(3)]
-            while len(pool._book.waiting) < 3:
+            while len(pool._state.waiting) < 3:
                 time.sleep(0.001)
             pool.close()
             return [future.exception(LONG) for future in futures]
 
-        errors = pool.use(Turn(), busy, until=math.inf)
+        errors = pool.use(Lease(), busy, until=math.inf)
     assert [type(error) for error in errors] == [ClientClosedError] * 3
 
 
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
 def test_a_forked_child_has_its_own() -> None:
-    """The child's slots are new, the parent's untouched, and no lock is waited for."""
+    """A forked child opens its own connections and takes no lock of its parent's."""
     pool = make_pool(1)
-    slot = use(pool)
+    connection = use(pool)
 
     def in_child() -> bool:
         mine = use(pool)
         pool.close()
-        return mine is not slot and mine.closed == 1 and slot.closed == 0
+        return mine is not connection and mine.closed == 1 and connection.closed == 0
 
     # As if another thread had the lock when the process was forked.
-    with pool._book.lock:
+    with pool._state.lock:
         child = os.fork()
         if child == 0:
             os._exit(0 if in_child() else 1)
     assert os.waitpid(child, 0)[1] == 0
-    assert use(pool) is slot
+    assert use(pool) is connection
 
 
 def test_a_child_of_a_closed_client_is_closed() -> None:
@@ -387,8 +391,10 @@ def is_interrupted(run: Callable[[], object], at: int) -> bool:
     return False
 
 
-def interrupt_each_moment(scenario: Callable[[Pool[Slot]], object], limit: int) -> int:
-    """Run *scenario* with an interrupt at each moment in turn; how many there were."""
+def interrupt_each_moment(
+    scenario: Callable[[Pool[Connection]], object], limit: int
+) -> int:
+    """Run *scenario* with an interrupt at each moment in lease; how many there were."""
     for n in itertools.count(1):
         pool = make_pool(limit)
         use_at_once(pool, limit)
@@ -399,25 +405,25 @@ def interrupt_each_moment(scenario: Callable[[Pool[Slot]], object], limit: int) 
             interrupted = thread.submit(is_interrupted, run, n).result(LONG)
         if not interrupted:
             return n
-        book = pool._book
-        assert not book.lock.locked(), n
+        state = pool._state
+        assert not state.lock.locked(), n
         # The rest is as if nothing had been.
         used = use_at_once(pool, limit)
         assert len(set(used)) == limit, n
-        assert not book.using, n
-        assert not book.waiting, n
-        kept = [slot for slot, _ in book.idle]
+        assert not state.using, n
+        assert not state.waiting, n
+        kept = [connection for connection, _ in state.idle]
         assert len(kept) == len(set(kept)) == limit, n
         # One that was never used has no connection to close.
-        assert {s for s in Slot.made if s.uses and not s.closed} == set(kept), n
-        Slot.made.clear()
+        assert {s for s in Connection.made if s.uses and not s.closed} == set(kept), n
+        Connection.made.clear()
     raise AssertionError
 
 
 @pytest.mark.parametrize("fresh", [False, True])
 @pytest.mark.parametrize("limit", [1, 2])
 def test_an_interrupt_leaves_the_pool_whole(limit: int, fresh: bool) -> None:  # noqa: FBT001 - a parameter
-    """Wherever Ctrl-C comes, no turn is lost and no slot is used by two."""
+    """Wherever Ctrl-C comes, no turn is lost and no connection is used by two."""
     moments = interrupt_each_moment(lambda pool: use(pool, fresh=fresh), limit)
     assert moments > 10
 
@@ -425,18 +431,18 @@ def test_an_interrupt_leaves_the_pool_whole(limit: int, fresh: bool) -> None:  #
 def test_an_interrupt_while_waiting_leaves_the_pool_whole(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Wherever Ctrl-C comes to one that waits, those behind it get their turn."""
+    """Wherever Ctrl-C comes to one that waits, those behind it get their lease."""
     monkeypatch.setattr(_pool, "_LOOK_AGAIN", 0.05)
 
-    def scenario(pool: Pool[Slot]) -> None:
+    def scenario(pool: Pool[Connection]) -> None:
         holds, go = threading.Event(), threading.Event()
 
-        def hold(slot: Slot) -> None:
+        def hold(connection: Connection) -> None:
             holds.set()
             go.wait(LONG)
 
         holder = threading.Thread(
-            target=pool.use, args=(Turn(), hold), kwargs={"until": math.inf}
+            target=pool.use, args=(Lease(), hold), kwargs={"until": math.inf}
         )
         holder.start()
         holds.wait(LONG)

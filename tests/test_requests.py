@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitestats._errors import QueryError, SpecError
-from sitestats._query import StatsQuery
+from sitestats._query import StatsQuery, requested
 from sitestats._requests import (
     add_request,
     custom_request,
@@ -23,7 +23,7 @@ from sitestats._wire import Credentials
 
 def test_statistics_are_asked_for_by_host_name() -> None:
     """The address is the host name with .json, and the key alone goes along."""
-    request = stats_request(StatsQuery("example.com").fields("pageviews"))
+    request = stats_request(requested(StatsQuery("example.com").fields("pageviews")))
     assert (request.method, request.path) == ("GET", "/example.com.json")
     assert request.params == (
         ("version", "6"),
@@ -54,16 +54,16 @@ def test_statistics_are_asked_for_by_host_name() -> None:
 def test_a_page_is_encoded_per_segment(page: str, address: str) -> None:
     """Every character of a page's path but the slashes is data."""
     query = StatsQuery("example.com").path(page)
-    assert stats_request(query).path == address
+    assert stats_request(requested(query)).path == address
     assert StatsQuery.from_url(query.url("https://x.example")) == query
 
 
 def test_a_callback_goes_with_one_request() -> None:
     """JSONP is the same request with the callback's name."""
     query = StatsQuery("example.com").fields("pages")
-    request = jsonp_request(query, "app.$show_1")
+    request = jsonp_request(requested(query), "app.$show_1")
     assert request.params == (
-        *stats_request(query).params,
+        *stats_request(requested(query)).params,
         ("callback", "app.$show_1"),
     )
     assert request.credentials is Credentials.KEY
@@ -97,7 +97,7 @@ def test_a_callback_goes_with_one_request() -> None:
 def test_a_callback_is_dotted_identifiers(callback: object) -> None:
     """What is no name of a function is refused before anything is sent."""
     with pytest.raises(SpecError, match="callback") as caught:
-        jsonp_request(StatsQuery("example.com"), callback)  # type: ignore[arg-type]  # wrong on purpose
+        jsonp_request(requested(StatsQuery("example.com")), callback)  # type: ignore[arg-type]  # wrong on purpose
     assert [problem.rule for problem in caught.value.problems] == ["callback-name"]
 
 

@@ -18,7 +18,7 @@ from sitestats._wire import HttpRequest, HttpResponse
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sitestats._flow import Flow, Outcome, Step
+    from sitestats._flow import Flow, Step, StepResult
 
 GET = HttpRequest("GET", "/example.com.json")
 POST = HttpRequest("POST", "/api/websites/add")
@@ -52,7 +52,7 @@ class World:
             except ConnectionFailedError as error:
                 go_on = partial(flow.throw, error)
 
-    def outcome(self, step: Step) -> Outcome:
+    def outcome(self, step: Step) -> StepResult:
         match step:
             case Now():
                 return Moment(self.time, unix=0.0)

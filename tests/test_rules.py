@@ -13,18 +13,18 @@ from typing import Any
 import pytest
 
 from sitestats import (
-    _across,
     _addresses,
     _filters,
     _periods,
     _query,
     _requests,
     _rules,
+    _validation,
     _values,
 )
 from sitestats._errors import InvalidInputError, Problem, QueryError, SiteStatsWarning
 from sitestats._fields import FIELDS
-from sitestats._query import StatsQuery
+from sitestats._query import StatsQuery, requested
 from sitestats._requests import add_request, custom_request, jsonp_request
 from sitestats._rules import RULES
 
@@ -939,7 +939,7 @@ def test_one_call_tells_all_its_problems() -> None:
 WRONG: Any = [5]
 """A value that no checker knows to be of a wrong type."""
 ELSEWHERE: dict[str, Callable[[], object]] = {
-    "callback-name": lambda: jsonp_request(StatsQuery("a.example"), "1"),
+    "callback-name": lambda: jsonp_request(requested(StatsQuery("a.example")), "1"),
     "website-hostname": lambda: add_request(""),
     "website-timezone": lambda: add_request("a.example", timezone="utc"),
     "website-public": lambda: add_request("a.example", public=WRONG),
@@ -972,7 +972,7 @@ def test_every_row_of_the_table_is_tested() -> None:
 def test_every_row_of_the_table_is_enforced() -> None:
     """The code names each row of the table, and no row that is not there."""
     modules = (
-        _across,
+        _validation,
         _addresses,
         _filters,
         _periods,

@@ -13,10 +13,10 @@ import attrs
 import pytest
 
 from answers import answer, entry, read
-from sitestats._asked import Asked
 from sitestats._errors import FieldNotRequestedError, ResponseError
 from sitestats._fields import FIELDS
 from sitestats._query import StatsQuery
+from sitestats._requested import Requested
 from sitestats._stats import Stats
 
 QUERY = StatsQuery("example.com").fields("visitors", "pages", "histogram")
@@ -196,7 +196,9 @@ def test_rich_is_told_the_same() -> None:
 @pytest.mark.parametrize("body", [b"", b"[]", b"{"])
 def test_a_result_that_was_made_by_hand_may_have_no_body(body: bytes) -> None:
     """Its raw() says so in an error of ours."""
-    result = Stats(query=QUERY, asked=Asked("example.com"), values={}, body=body)
+    result = Stats(
+        query=QUERY, requested=Requested("example.com"), values={}, body=body
+    )
     with pytest.raises(ResponseError):
         result.raw()
     assert repr(result) == "Stats('example.com')"

@@ -12,18 +12,17 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
 from ._errors import Problem
+from ._filters import PAGE_FILTERS
 from ._hostnames import HostnameError, normalise_hostname
 from ._wording import shown
 
 if TYPE_CHECKING:
-    from ._asked import Asked
     from ._entries import EventCount
-    from ._query import StatsQuery
+    from ._requested import Requested
     from ._shape import Shape
 
 LATEST_SHAPE: Final = 5
 """From this version on, answers have the shape that the document shows."""
-_PAGE_FILTERS: Final = frozenset(("page", "pages"))
 _ALL_PAGES: Final = "*"
 _TOLD: Final = frozenset(
     ("path", "timezone", "version", "start", "end", "generated_in_ms")
@@ -35,7 +34,7 @@ def problems_with(
     answer: Mapping[str, Any],
     wrong: Mapping[str, list[Problem]],
     expected: Shape,
-    asked: Asked,
+    requested: Requested,
 ) -> Iterator[Problem]:
     """Why *answer* can't be taken for the answer to what was asked.
 
@@ -43,25 +42,25 @@ def problems_with(
         answer: The values that could be read, by name.
         wrong: What is wrong with the others.
         expected: What to look for.
-        asked: What to hold it against.
+        requested: What to hold it against.
     """
     for name in wrong:
         if name not in _TOLD:
             yield from wrong[name]
-    if asked.version >= LATEST_SHAPE:
+    if requested.version >= LATEST_SHAPE:
         if not expected.required <= answer.keys():
             for name in expected.names:
                 if name in expected.required and not (name in answer or name in wrong):
                     yield Problem(
                         "was requested and is missing", section="2.3", where=f"$.{name}"
                     )
-        if isinstance(asked.events, tuple) and "events" in answer:
-            yield from _missing_events(asked.events, answer["events"])
+        if isinstance(requested.events, tuple) and "events" in answer:
+            yield from _missing_events(requested.events, answer["events"])
     hostname = answer.get("hostname")
-    if hostname is not None and not same_host(asked.hostname, hostname):
+    if hostname is not None and not same_host(requested.hostname, hostname):
         yield Problem(
-            f"the answer is about {shown(hostname)}, and {asked.hostname!r} was asked "
-            "for",
+            f"the answer is about {shown(hostname)}, and {requested.hostname!r} was "
+            "asked for",
             section="4.3",
             where="$.hostname",
         )
@@ -94,22 +93,21 @@ def same_host(asked: str, answered: str) -> bool:
 def worth_a_look(
     answer: Mapping[str, Any],
     wrong: Mapping[str, list[Problem]],
-    query: StatsQuery,
-    asked: Asked,
+    requested: Requested,
 ) -> Iterator[str]:
     """How the answer differs from the question though its numbers may be right."""
     path = answer.get("path")
-    if asked.path is not None:
-        if path is not None and asked.path not in {path, unquote(path)}:
-            yield _differs("page", path, asked.path)
-    elif path not in {None, _ALL_PAGES} and not _PAGE_FILTERS & query.params().keys():
+    if requested.path is not None:
+        if path is not None and requested.path not in {path, unquote(path)}:
+            yield _differs("page", path, requested.path)
+    elif path not in {None, _ALL_PAGES} and PAGE_FILTERS.isdisjoint(requested.params):
         yield _differs("page", path, "all pages")
     timezone = answer.get("timezone")
-    if timezone is not None and asked.timezone not in {None, timezone}:
-        yield _differs("time zone", timezone, asked.timezone)
+    if timezone is not None and requested.timezone not in {None, timezone}:
+        yield _differs("time zone", timezone, requested.timezone)
     version = answer.get("version")
-    if version is not None and asked.version != version:
-        yield _differs("version", version, asked.version)
+    if version is not None and requested.version != version:
+        yield _differs("version", version, requested.version)
     # What follows is in no document, so it is no reason to lose the numbers.
     for name, problems in wrong.items():
         yield f"the answer's {name!r} is not used: {problems[0]}"

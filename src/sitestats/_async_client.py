@@ -8,7 +8,7 @@ from sitestats import _operations as operations
 
 from ._base_client import BaseClient
 from ._fanout import AsyncOutcomes
-from ._performer import AsyncPerformer
+from ._runner import AsyncRunner
 
 if TYPE_CHECKING:
     import os
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 class AsyncWebsites:
     """The Admin API: ``client.websites`` (sections 4.1 and 4.2)."""
 
-    def __init__(self, performer: AsyncPerformer) -> None:
-        self._performer = performer
+    def __init__(self, runner: AsyncRunner) -> None:
+        self._runner = runner
 
     async def list(self) -> Sequence[Website]:
         """List every website of the user (section 4.1).
@@ -60,9 +60,7 @@ class AsyncWebsites:
             >>> asyncio.run(main())
             3
         """
-        return await self._performer.run(
-            operations.list_websites(self._performer.settings)
-        )
+        return await self._runner.run(operations.list_websites(self._runner.settings))
 
     async def add(
         self,
@@ -106,9 +104,9 @@ class AsyncWebsites:
             >>> asyncio.run(main())
             'UTC'
         """
-        return await self._performer.run(
+        return await self._runner.run(
             operations.add_website(
-                self._performer.settings,
+                self._runner.settings,
                 hostname,
                 timezone=timezone,
                 public=public,
@@ -203,21 +201,21 @@ class AsyncWebsites:
 
         from ._progress import showing
 
-        wanted, settings = as_specs(specs), self._performer.settings
+        wanted, settings = as_specs(specs), self._runner.settings
         with (
             open_journal(journal, str(settings.base)) as log,
             showing(progress, "websites") as show,
         ):
             watch = Watch(log, show)
             flow = ensure_websites(settings, wanted, watch.history)
-            return await self._performer.run(flow, watch.anote)
+            return await self._runner.run(flow, watch.anote)
 
 
 class AsyncStatistics:
     """The Stats API: ``client.stats`` (section 4.3)."""
 
-    def __init__(self, performer: AsyncPerformer) -> None:
-        self._performer = performer
+    def __init__(self, runner: AsyncRunner) -> None:
+        self._runner = runner
 
     async def get(self, query: StatsQuery) -> Stats:
         """Ask for the statistics of one website or one page (section 4.3).
@@ -243,8 +241,8 @@ class AsyncStatistics:
             >>> asyncio.run(main())
             1586
         """
-        return await self._performer.run(
-            operations.get_stats(self._performer.settings, query)
+        return await self._runner.run(
+            operations.get_stats(self._runner.settings, query)
         )
 
     async def compare(
@@ -278,8 +276,8 @@ class AsyncStatistics:
             >>> asyncio.run(main())
             414
         """
-        return await self._performer.run(
-            operations.compare(self._performer.settings, query, against)
+        return await self._runner.run(
+            operations.compare(self._runner.settings, query, against)
         )
 
     def get_many(
@@ -327,7 +325,7 @@ class AsyncStatistics:
             1586
         """
         return AsyncOutcomes(
-            self._performer, queries, concurrency=concurrency, progress=progress
+            self._runner, queries, concurrency=concurrency, progress=progress
         )
 
     async def get_jsonp(self, query: StatsQuery, *, callback: str) -> str:
@@ -355,8 +353,8 @@ class AsyncStatistics:
             >>> asyncio.run(main()).startswith("show(")
             True
         """
-        return await self._performer.run(
-            operations.get_jsonp(self._performer.settings, query, callback)
+        return await self._runner.run(
+            operations.get_jsonp(self._runner.settings, query, callback)
         )
 
 
@@ -433,7 +431,7 @@ class AsyncClient(BaseClient["httpx.AsyncBaseTransport", "AsyncSender"]):
             >>> asyncio.run(main())["success"]
             True
         """
-        return await self._performer.run(
+        return await self._runner.run(
             operations.request_json(
                 self._settings, method, path, params=params, json=json
             )
@@ -466,6 +464,6 @@ class AsyncClient(BaseClient["httpx.AsyncBaseTransport", "AsyncSender"]):
     def _set_up(self, settings: Settings, sender: AsyncSender) -> None:
         self._settings = settings
         self._sender = sender
-        self._performer = AsyncPerformer(settings, sender)
-        self.websites = AsyncWebsites(self._performer)
-        self.stats = AsyncStatistics(self._performer)
+        self._runner = AsyncRunner(settings, sender)
+        self.websites = AsyncWebsites(self._runner)
+        self.stats = AsyncStatistics(self._runner)

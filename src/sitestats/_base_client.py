@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 TransportT = TypeVar("TransportT")
 
 
-class Sender(Protocol):
-    """What this module needs to know of a sender."""
+class _HasConnections(Protocol):
+    """A sender, as far as this module uses it."""
 
     @property
     def is_open(self) -> bool:
@@ -50,7 +50,7 @@ class Sender(Protocol):
         ...
 
 
-SenderT = TypeVar("SenderT", bound=Sender)
+SenderT = TypeVar("SenderT", bound=_HasConnections)
 
 
 class Options(TypedDict, Generic[TransportT], total=False):

@@ -13,13 +13,13 @@ from ._errors import (
     ResponseError,
     ResponseTooLargeError,
 )
-from ._headers import body_without_secrets, headers_without_secrets, without_secrets
 from ._inflate import Body, CorruptError, TooLargeError
-from ._pool import Turn
-from ._settings import Secret, Settings
-from ._wire import HttpRequest, HttpResponse
+from ._pool import Lease
+from ._wire import HttpRequest
 
 if TYPE_CHECKING:
+    from ._headers import Redactor
+    from ._settings import Settings
     from ._watchdog import Stop
 
 _WITHOUT_BODY: Final = {204, 304}
@@ -35,13 +35,14 @@ class OverdueError(Exception):
     """The time was up before anything was sent."""
 
 
-class Call:
+class Attempt:
     """One request on its way."""
 
     def __init__(
         self,
         request: HttpRequest,
         settings: Settings,
+        redactor: Redactor,
         *,
         until: float,
         timeout: float,
@@ -54,9 +55,10 @@ class Call:
         """Whether something may have left the machine."""
         self.overdue = False
         """Whether its connection was shut down for taking too long."""
-        self.turn: Turn[Any] = Turn(fresh=request.fresh_connection, stop=stop)
+        self.lease: Lease[Any] = Lease(fresh=request.fresh_connection, stop=stop)
         self._handled = sys.exception()
         self._settings = settings
+        self._redactor = redactor
         self._timeout = timeout
 
     def limits(self) -> dict[str, float]:
@@ -79,26 +81,16 @@ class Call:
             CorruptError: It is in an encoding that was not asked for.
         """
         encoding = headers.get("content-encoding", "")
-        body = Body(encoding, limit=self._settings.max_response_bytes)
-        if self.request.method != "HEAD" and status not in _WITHOUT_BODY:
-            body.expect(headers.get("content-length"))
-        return body
+        has_body = self.request.method != "HEAD" and status not in _WITHOUT_BODY
+        length = headers.get("content-length") if has_body else None
+        limit = self._settings.max_response_bytes
+        return Body(encoding, limit=limit, length=length)
 
-    def received(
-        self, status: int, headers: Mapping[str, str], body: bytes
-    ) -> HttpResponse:
-        """The whole answer, without credentials that it repeats."""
-        return HttpResponse(
-            status,
-            headers_without_secrets(headers, self._secrets),
-            body_without_secrets(body, self._secrets),
-        )
-
-    def leave_connection(self) -> None:
+    def do_not_reuse(self) -> None:
         """Have the connection closed after this answer, good as it is."""
-        self.turn.last = True
+        self.lease.last = True
 
-    def strip(self, error: BaseException) -> None:
+    def drop_frames(self, error: BaseException) -> None:
         """Take the frames from *error*, which goes on as it is: they hold the key."""
         link: BaseException | None = error
         # What the caller is in the middle of handling is none of ours.
@@ -106,21 +98,21 @@ class Call:
             link.with_traceback(None)
             link = link.__cause__ or link.__context__
 
-    def ran_out(self, *, maybe_sent: bool) -> RequestTimeoutError:
+    def total_timeout_error(self, *, maybe_sent: bool) -> RequestTimeoutError:
         """The error for a call that reached the limit of all its tries together."""
         took = time.monotonic() - self.started
         message = (
             f"no whole answer to {self.request} before total_timeout: this try ended "
             f"after {took:.3g} s"
         )
-        if self.turn.waited:
+        if self.lease.waited:
             message += (
-                f", {self.turn.waited:.3g} s of them spent waiting for one of "
+                f", {self.lease.waited:.3g} s of them spent waiting for one of "
                 f"{self._settings.max_connections} connections to be free"
             )
         return RequestTimeoutError(message, request=self.request, maybe_sent=maybe_sent)
 
-    def was_silent(self, what: str, *, maybe_sent: bool) -> RequestTimeoutError:
+    def timeout_error(self, what: str, *, maybe_sent: bool) -> RequestTimeoutError:
         """The error for a single wait that was too long; *what* it was for."""
         return RequestTimeoutError(
             f"{what} {self._origin} within timeout, {self._timeout:g} s",
@@ -128,7 +120,9 @@ class Call:
             maybe_sent=maybe_sent,
         )
 
-    def failed(self, error: Exception, *, maybe_sent: bool) -> ConnectionFailedError:
+    def connection_error(
+        self, error: Exception, *, maybe_sent: bool
+    ) -> ConnectionFailedError:
         """The error for a connection that could not be made, or that broke."""
         what = "the connection to" if maybe_sent else "could not connect to"
         failed = " failed" if maybe_sent else ""
@@ -138,12 +132,12 @@ class Call:
             maybe_sent=maybe_sent,
         )
 
-    def refused(self, error: TooLargeError | CorruptError) -> ResponseError:
+    def body_error(self, error: TooLargeError | CorruptError) -> ResponseError:
         """The error for a body that is not taken."""
         if isinstance(error, CorruptError):
             return ResponseError(
                 f"the body of the answer to {self.request} can't be read: "
-                f"{without_secrets(str(error), self._secrets)}",
+                f"{self._redactor.text(str(error))}",
                 request=self.request,
             )
         return ResponseTooLargeError(
@@ -151,10 +145,6 @@ class Call:
             f"{self._settings.max_response_bytes:,} bytes; it was not read on",
             request=self.request,
         )
-
-    @property
-    def _secrets(self) -> tuple[Secret | None, ...]:
-        return (self._settings.api_key, self._settings.user_id)
 
     @property
     def _origin(self) -> str:
@@ -167,7 +157,7 @@ class Call:
         text = texts[0] if texts else type(error).__name__
         if texts and texts[-1] not in text:
             text = f"{text} ({texts[-1]})"
-        text = without_secrets(text, self._secrets)
+        text = self._redactor.text(text)
         return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}…"
 
 

@@ -8,7 +8,7 @@ from sitestats import _operations as operations
 
 from ._base_client import BaseClient
 from ._fanout import Outcomes
-from ._performer import Performer
+from ._runner import Runner
 
 if TYPE_CHECKING:
     import os
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 class Websites:
     """The Admin API: ``client.websites`` (sections 4.1 and 4.2)."""
 
-    def __init__(self, performer: Performer) -> None:
-        self._performer = performer
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
 
     def list(self) -> Sequence[Website]:
         """List every website of the user (section 4.1).
@@ -52,7 +52,7 @@ class Websites:
             >>> [website.hostname for website in client.websites.list()][:2]
             ['semicomplete.com', 'blog.semicomplete.com']
         """
-        return self._performer.run(operations.list_websites(self._performer.settings))
+        return self._runner.run(operations.list_websites(self._runner.settings))
 
     def add(
         self,
@@ -92,9 +92,9 @@ class Websites:
             >>> client.websites.add("shop.example.com", timezone="Asia/Tokyo").timezone
             'Asia/Tokyo'
         """
-        return self._performer.run(
+        return self._runner.run(
             operations.add_website(
-                self._performer.settings,
+                self._runner.settings,
                 hostname,
                 timezone=timezone,
                 public=public,
@@ -184,21 +184,21 @@ class Websites:
 
         from ._progress import showing
 
-        wanted, settings = as_specs(specs), self._performer.settings
+        wanted, settings = as_specs(specs), self._runner.settings
         with (
             open_journal(journal, str(settings.base)) as log,
             showing(progress, "websites") as show,
         ):
             watch = Watch(log, show)
             flow = ensure_websites(settings, wanted, watch.history)
-            return self._performer.run(flow, watch.note)
+            return self._runner.run(flow, watch.note)
 
 
 class Statistics:
     """The Stats API: ``client.stats`` (section 4.3)."""
 
-    def __init__(self, performer: Performer) -> None:
-        self._performer = performer
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
 
     def get(self, query: StatsQuery) -> Stats:
         """Ask for the statistics of one website or one page (section 4.3).
@@ -221,9 +221,7 @@ class Statistics:
             >>> client.stats.get(query).pageviews
             1586
         """
-        return self._performer.run(
-            operations.get_stats(self._performer.settings, query)
-        )
+        return self._runner.run(operations.get_stats(self._runner.settings, query))
 
     def compare(
         self, query: StatsQuery, *, against: Against = "previous_period"
@@ -252,8 +250,8 @@ class Statistics:
             >>> client.stats.compare(query).totals["visitors"].before
             414
         """
-        return self._performer.run(
-            operations.compare(self._performer.settings, query, against)
+        return self._runner.run(
+            operations.compare(self._runner.settings, query, against)
         )
 
     def get_many(
@@ -296,7 +294,7 @@ class Statistics:
             1586
         """
         return Outcomes(
-            self._performer, queries, concurrency=concurrency, progress=progress
+            self._runner, queries, concurrency=concurrency, progress=progress
         )
 
     def get_jsonp(self, query: StatsQuery, *, callback: str) -> str:
@@ -321,8 +319,8 @@ class Statistics:
             >>> client.stats.get_jsonp(query, callback="show").startswith("show(")
             True
         """
-        return self._performer.run(
-            operations.get_jsonp(self._performer.settings, query, callback)
+        return self._runner.run(
+            operations.get_jsonp(self._runner.settings, query, callback)
         )
 
 
@@ -396,7 +394,7 @@ class Client(BaseClient["httpx.BaseTransport", "Sender"]):
             >>> client.request("GET", "/api/websites")["success"]
             True
         """
-        return self._performer.run(
+        return self._runner.run(
             operations.request_json(
                 self._settings, method, path, params=params, json=json
             )
@@ -429,6 +427,6 @@ class Client(BaseClient["httpx.BaseTransport", "Sender"]):
     def _set_up(self, settings: Settings, sender: Sender) -> None:
         self._settings = settings
         self._sender = sender
-        self._performer = Performer(settings, sender)
-        self.websites = Websites(self._performer)
-        self.stats = Statistics(self._performer)
+        self._runner = Runner(settings, sender)
+        self.websites = Websites(self._runner)
+        self.stats = Statistics(self._runner)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Final
 from urllib.parse import urlsplit
@@ -28,7 +27,7 @@ from ._errors import (
     WebsiteLockedError,
 )
 from ._json import JsonValue, NotJsonError, load_json
-from ._wire import HttpRequest, HttpResponse, parse_http_date, parse_retry_after
+from ._wire import HttpRequest, HttpResponse
 from ._wording import shown
 
 LOCKED_CODE: Final = "BADGE_REQUIRED"
@@ -78,8 +77,6 @@ def failure(
     response: HttpResponse,
     request: HttpRequest,
     data: JsonValue,
-    *,
-    moment: datetime | None,
 ) -> ServiceError:
     """The error that an answer is which says no.
 
@@ -87,7 +84,6 @@ def failure(
         response: The answer.
         request: What it answers.
         data: The decoded body; None when it is no JSON.
-        moment: When it was answered, for a ``Retry-After`` that is a date.
     """
     status = response.status
     answer = data if isinstance(data, dict) else {}
@@ -101,7 +97,7 @@ def failure(
             code=code,
             body=response.body,
             request=request,
-            retry_after=_retry_after(response, moment),
+            retry_after=response.retry_after,
         )
     return _class(status, code, words)(
         message, status=status, code=code, body=response.body, request=request
@@ -197,16 +193,6 @@ def _describe(
     return f"the service answered {named}: {text}"
 
 
-def _retry_after(response: HttpResponse, moment: datetime | None) -> float | None:
-    value = response.headers.get("retry-after")
-    if value is None:
-        return None
-    if moment is None:
-        # Seconds need no clock; a date can't be told without one.
-        return parse_retry_after(value, unix_now=0.0) if value[:1].isdigit() else None
-    return parse_retry_after(value, unix_now=moment.timestamp())
-
-
 def _without_secrets(address: str) -> str:
     """An address without its user, password, query and fragment."""
     try:
@@ -226,9 +212,7 @@ OK: Final = range(200, 300)
 _LOWEST_FAILURE: Final = 400
 
 
-def judge(
-    response: HttpResponse, request: HttpRequest, received: float | None
-) -> JsonValue:
+def judge(response: HttpResponse, request: HttpRequest) -> JsonValue:
     """The decoded body of an answer that says yes; None when it is no JSON."""
     pointing_elsewhere = redirect(response, request)
     if pointing_elsewhere is not None:
@@ -240,8 +224,7 @@ def judge(
     if response.status >= _LOWEST_FAILURE or (
         response.status in OK and is_failure(data)
     ):
-        moment = moment_of(response, received)
-        raise failure(response, request, data, moment=moment)
+        raise failure(response, request, data)
     if response.status not in OK:
         raise unreadable(
             response, request, f"has the status {response.status}, which no answer has"
@@ -249,26 +232,15 @@ def judge(
     return data
 
 
-def decoded(
-    response: HttpResponse, request: HttpRequest, received: float | None
-) -> JsonValue:
+def decoded(response: HttpResponse, request: HttpRequest) -> JsonValue:
     """The decoded body of an answer that says yes, in JSON."""
-    data = judge(response, request, received)
+    data = judge(response, request)
     if data is None:
         try:
             data = load_json(response.body)
         except NotJsonError as error:
             raise unreadable(response, request, str(error)) from None
     return data
-
-
-def moment_of(response: HttpResponse, received: float | None) -> datetime | None:
-    """When the service answered, by its own clock if it tells."""
-    date = response.headers.get("date")
-    moment = None if date is None else parse_http_date(date)
-    if moment is None and received is not None:
-        return datetime.fromtimestamp(received, UTC)
-    return moment
 
 
 def unreadable(response: HttpResponse, request: HttpRequest, why: str) -> ResponseError:

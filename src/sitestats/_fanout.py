@@ -1,6 +1,6 @@
 """Many queries at once: in threads for the blocking client, in tasks for the other.
 
-What both decide stands once: in ``Ledger`` when a query is taken, in ``Pauses`` how
+What both decide stands once: in ``Schedule`` when a query is taken, in ``Pauses`` how
 long a refusal holds, in a flow what comes of a query.
 """
 
@@ -27,8 +27,8 @@ from anyio.lowlevel import checkpoint
 from sitestats import _operations as operations
 
 from ._frames_of_many import AsyncFramesOfMany, FramesOfMany
-from ._ledger import END, Job, Ledger
 from ._retry import Pauses
+from ._schedule import END, Job, Schedule
 from ._watchdog import Stop, StoppedError
 
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from anyio.abc import TaskGroup
 
     from ._outcomes import Outcome
-    from ._performer import AsyncPerformer, Performer
     from ._progress import Progress
     from ._query import StatsQuery
+    from ._runner import AsyncRunner, Runner
 
 _MILLISECONDS_TO_START: Final = 1_000
 
@@ -62,14 +62,14 @@ class Outcomes(FramesOfMany):
 
     def __init__(
         self,
-        performer: Performer,
+        runner: Runner,
         queries: Iterable[StatsQuery],
         *,
         concurrency: int | None,
         progress: Progress,
     ) -> None:
-        settings = performer.settings
-        self._ledger = Ledger(
+        settings = runner.settings
+        self._schedule = Schedule(
             queries,
             (Iterable,),
             concurrency=concurrency,
@@ -80,34 +80,34 @@ class Outcomes(FramesOfMany):
         self._iterator: Iterator[StatsQuery] = iter(())
         self._pauses = Pauses()
         self._stop = Stop()
-        self._performer = performer.stopped_by(self._stop)
+        self._runner = runner.stopped_by(self._stop)
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._results: SimpleQueue[Outcome | BaseException] = SimpleQueue()
         self._threads: list[threading.Thread] = []
 
     def __enter__(self) -> Self:
-        self._ledger.begin()
+        self._schedule.begin()
         self._iterator = iter(self._queries)
         return self
 
     def __iter__(self) -> Iterator[Outcome]:
-        self._ledger.check_open()
+        self._schedule.check_open()
         return self
 
     def __next__(self) -> Outcome:
-        ledger = self._ledger
-        ledger.check_open()
-        while ledger.wants_one(ready=not self._results.empty()):
-            job = ledger.take(next(self._iterator, END))
+        schedule = self._schedule
+        schedule.check_open()
+        while schedule.wants_one(ready=not self._results.empty()):
+            job = schedule.take(next(self._iterator, END))
             if job is not None:
                 self._begin(job)
-        if not ledger.under_way:
+        if not schedule.under_way:
             raise StopIteration
-        return ledger.give(self._next_result())
+        return schedule.give(self._next_result())
 
     def _begin(self, job: Job) -> None:
         self._jobs.put(job)
-        if len(self._threads) < self._ledger.under_way:
+        if len(self._threads) < self._schedule.under_way:
             # Each in a copy of the context that the caller is in, as tasks are.
             thread = threading.Thread(
                 target=contextvars.copy_context().run,
@@ -121,11 +121,11 @@ class Outcomes(FramesOfMany):
 
     def _work(self) -> None:
         result: Outcome | BaseException
-        settings = self._performer.settings
+        settings = self._runner.settings
         while (job := self._jobs.get()) is not None:
             flow = operations.get_outcome(settings, *job, self._pauses)
             try:
-                result = self._performer.run(flow)
+                result = self._runner.run(flow)
             except StoppedError:
                 return
             except BaseException as error:  # noqa: BLE001 - raised again by __next__
@@ -154,7 +154,7 @@ class Outcomes(FramesOfMany):
             for thread in self._threads:
                 _join(thread)
         finally:
-            self._ledger.end()
+            self._schedule.end()
             # A generator that was made when we asked for an iterator is ours to end;
             # one that we were given may be gone on with.
             if self._iterator is not self._queries and _is_generator(self._iterator):
@@ -184,18 +184,18 @@ class AsyncOutcomes(AsyncFramesOfMany):
 
     def __init__(
         self,
-        performer: AsyncPerformer,
+        runner: AsyncRunner,
         queries: Iterable[StatsQuery] | AsyncIterable[StatsQuery],
         *,
         concurrency: int | None,
         progress: Progress,
     ) -> None:
-        self._performer = performer
-        self._ledger = Ledger(
+        self._runner = runner
+        self._schedule = Schedule(
             queries,
             (Iterable, AsyncIterable),
             concurrency=concurrency,
-            max_connections=performer.settings.max_connections,
+            max_connections=runner.settings.max_connections,
             progress=progress,
         )
         self._queries = queries
@@ -204,7 +204,7 @@ class AsyncOutcomes(AsyncFramesOfMany):
         self._results: deque[Outcome | BaseException] = deque()
 
     async def __aenter__(self) -> Self:
-        self._ledger.begin()
+        self._schedule.begin()
         if isinstance(self._queries, AsyncIterable):
             self._iterator = aiter(self._queries)
         else:
@@ -218,19 +218,19 @@ class AsyncOutcomes(AsyncFramesOfMany):
         return self
 
     def __aiter__(self) -> AsyncIterator[Outcome]:
-        self._ledger.check_open()
+        self._schedule.check_open()
         return self
 
     async def __anext__(self) -> Outcome:
-        ledger = self._ledger
-        ledger.check_open()
-        while ledger.wants_one(ready=bool(self._results)):
-            job = ledger.take(await self._next_query())
+        schedule = self._schedule
+        schedule.check_open()
+        while schedule.wants_one(ready=bool(self._results)):
+            job = schedule.take(await self._next_query())
             if job is not None:
                 self._group.start_soon(self._work, *job)
-        if not ledger.under_way:
+        if not schedule.under_way:
             raise StopAsyncIteration
-        return ledger.give(await self._next_result())
+        return schedule.give(await self._next_result())
 
     async def _next_query(self) -> object:
         if isinstance(self._iterator, AsyncIterator):
@@ -238,11 +238,11 @@ class AsyncOutcomes(AsyncFramesOfMany):
         return next(self._iterator, END)
 
     async def _work(self, query: StatsQuery, index: int) -> None:
-        settings = self._performer.settings
+        settings = self._runner.settings
         flow = operations.get_outcome(settings, query, index, self._pauses)
         result: Outcome | BaseException
         try:
-            result = await self._performer.run(flow)
+            result = await self._runner.run(flow)
         except Exception as error:  # noqa: BLE001 - raised again by __anext__
             result = error
         self._results.append(result)
@@ -271,7 +271,7 @@ class AsyncOutcomes(AsyncFramesOfMany):
         except BaseExceptionGroup as group:
             raise _interrupt_in(group) or group from None
         finally:
-            self._ledger.end()
+            self._schedule.end()
             # See Outcomes.
             if self._iterator is not self._queries:
                 if _is_async_generator(self._iterator):

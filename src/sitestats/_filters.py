@@ -50,7 +50,7 @@ class Filters(TypedDict, total=False):
 METADATA: Final = "metadata."
 """What the parameter of a metadata filter starts with."""
 
-_PAGE_FILTERS: Final = ("page", "pages")
+PAGE_FILTERS: Final = frozenset(("page", "pages"))
 _CONTAINS_LENGTH: Final = 12
 _METADATA_KEY: Final = re.compile(r"[a-zA-Z0-9_]+")
 # Nobody writes the codes down, so letters alone would be too narrow: some services
@@ -109,7 +109,7 @@ def _pattern(name: str, text: str, where: str) -> list[Problem]:
         return []
     if not is_contains(text):
         advice = (
-            "; a contains search has one at both ends" if name in _PAGE_FILTERS else ""
+            "; a contains search has one at both ends" if name in PAGE_FILTERS else ""
         )
         return refused(
             "filter-star",
@@ -117,7 +117,7 @@ def _pattern(name: str, text: str, where: str) -> list[Problem]:
             f"one{advice}",
             where,
         )
-    if name not in _PAGE_FILTERS:
+    if name not in PAGE_FILTERS:
         return refused(
             "contains-filter",
             f"{shown(text)} starts and ends with '*', which only page and pages "
@@ -305,12 +305,12 @@ def _instant(value: datetime) -> str | None:
 # --- what the service takes, and is probably not meant ---
 
 
-def doubts(name: str, text: str) -> list[Problem]:
+def unlikely(name: str, text: str) -> list[Problem]:
     """What is probably not meant with a parameter, though the service takes it."""
     if name.startswith(METADATA):
-        return _metadata_doubts(name.removeprefix(METADATA), text)
+        return _unlikely_metadata(name.removeprefix(METADATA), text)
     where = f"where({name}=…)"
-    if name in _PAGE_FILTERS:
+    if name in PAGE_FILTERS:
         pages = text.split(",") if name == "pages" else [text]
         return [_no_slash(page, where) for page in pages if page[:1] not in ("/", "*")]
     if name == "country" and not _COUNTRY.fullmatch(text):
@@ -334,7 +334,7 @@ def _no_slash(page: str, where: str) -> Problem:
     )
 
 
-def _metadata_doubts(key: str, text: str) -> list[Problem]:
+def _unlikely_metadata(key: str, text: str) -> list[Problem]:
     found: list[Problem] = []
     where = f"where_metadata({key}=…)"
     suffix = next((end for end in _METADATA_SUFFIXES if key.endswith(end)), None)

@@ -53,8 +53,8 @@ class Note:
 
 
 Step: TypeAlias = Send | Sleep | Now | Note
-Outcome: TypeAlias = HttpResponse | Moment | None
-Flow: TypeAlias = Generator[Step, Outcome, T]
+StepResult: TypeAlias = HttpResponse | Moment | None
+Flow: TypeAlias = Generator[Step, StepResult, T]
 
 
 def send(request: HttpRequest, until: float) -> Flow[HttpResponse]:

@@ -6,12 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
-from ._asked import asked
 from ._display import frame_maker
 from ._entries import Entries, columns_of_entries, entry_class
-from ._errors import FieldNotRequestedError, SiteStatsError, warn
+from ._errors import FieldNotRequestedError, warn
 from ._fields import FIELDS, TOTALS
 from ._histogram import entry_type
+from ._query import requested
 from ._stats import columns_of_totals
 from ._tables import Column, named, stacked
 from ._wording import did_you_mean, shown
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    from ._asked import Asked
     from ._fields import FieldName
     from ._outcomes import Failed, Outcome
     from ._query import StatsQuery
@@ -208,9 +207,9 @@ class TableBuilder:
         parts = sorted(self._parts, key=lambda part: part.query)
         tables = [part.columns for part in parts]
         if self._field is None:
-            requested = {column.name for table in tables for column in table}
+            names = {column.name for table in tables for column in table}
             # First, since they are in the document's order, as those of one result.
-            no_rows = columns_of_totals([], [n for n in TOTALS if n in requested])
+            no_rows = columns_of_totals([], [n for n in TOTALS if n in names])
             columns = stacked([no_rows, *tables])
             columns.append(_repeated(parts, "error"))
         else:
@@ -232,33 +231,25 @@ def _repeated(parts: Sequence[_Part], name: str) -> Column:
 def _totals(outcome: Outcome) -> list[Column]:
     if outcome.error is None:
         return columns_of_totals([outcome.stats])
-    requested = _requested(outcome.query)
+    fields = requested(outcome.query).fields
     cells: dict[str, Any] = {"hostname": outcome.query.hostname}
     return [
         column._replace(cells=[cells.get(column.name)])
-        for column in columns_of_totals([], requested.fields if requested else ())
+        for column in columns_of_totals([], fields)
     ]
 
 
 def _no_rows(field: str, query: StatsQuery | None) -> list[Column]:
     """The columns of a response to *query*, or of one to the simplest query."""
-    requested = None if query is None else _requested(query)
+    wanted = None if query is None else requested(query)
     kind: type[Any]
     if field == "histogram":
-        kind = entry_type(requested.interval if requested else None)
+        kind = entry_type(wanted.interval if wanted else None)
     else:
-        fields = requested.fields if requested else ()
+        fields = wanted.fields if wanted else ()
         kind = entry_class(field, timed="seconds_on_page" in fields)
     empty: Entries[Any] = Entries([], name=field, entry_type=kind)
     return columns_of_entries(empty, "")
-
-
-def _requested(query: StatsQuery) -> Asked | None:
-    try:
-        return asked(query)
-    except SiteStatsError:
-        # It breaks a rule, and that is why it failed.
-        return None
 
 
 def _missing(failed: Sequence[Failed], total: int) -> str:

@@ -1,16 +1,29 @@
-"""The headers that go out with a request, and those that come back."""
+"""Request headers with credentials, response headers, and redaction.
+
+A service may well repeat a key: in the error for a wrong one, or in a page that
+shows the whole request. Whoever logs the error would log the key, so credentials
+are taken out of whatever comes back.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from ._settings import Secret, Settings
-from ._wire import Credentials, HttpRequest
+from ._wire import Credentials, HttpRequest, HttpResponse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ._settings import Secret, Settings
 
 RawHeaders: TypeAlias = list[tuple[bytes, bytes]]
+
+_SHORTEST: Final = 12
+"""Characters: what is shorter is no secret, and may stand in data by chance."""
+
+_MARK: Final = "…"
 
 
 @cache
@@ -20,31 +33,46 @@ def _user_agent() -> bytes:
     return f"sitestats/{version('sitestats')}".encode("ascii")
 
 
-def outgoing_headers(
-    request: HttpRequest, settings: Settings, host: bytes
-) -> RawHeaders:
-    """The headers of *request*: the one value that holds credentials in the clear."""
-    headers = [
-        (b"Host", host),
-        (b"Accept", b"application/json"),
-        (b"Accept-Encoding", b"gzip"),
-        (b"User-Agent", _user_agent()),
-    ]
-    if request.content_type is not None:
-        headers.append((b"Content-Type", request.content_type.encode("ascii")))
-    if request.body or request.method not in {"GET", "HEAD"}:
-        headers.append((b"Content-Length", b"%d" % len(request.body)))
-    if request.credentials is not Credentials.NONE and settings.api_key:
-        headers.append((b"Api-Key", settings.api_key.reveal().encode("ascii")))
-    if request.credentials is Credentials.KEY_AND_USER and settings.user_id:
-        headers.append((b"User-Id", settings.user_id.reveal().encode("ascii")))
-    return headers
+class RequestHeaders:
+    """The headers of a sender's requests: credentials in plain text are here alone."""
+
+    # Slots keep them from whatever shows the attributes of objects.
+    __slots__ = ("_always", "_credentials")
+
+    def __init__(self, settings: Settings, host: bytes) -> None:
+        self._always = (
+            (b"Host", host),
+            (b"Accept", b"application/json"),
+            (b"Accept-Encoding", b"gzip"),
+            (b"User-Agent", _user_agent()),
+        )
+        key = _credential(b"Api-Key", settings.api_key)
+        user = _credential(b"User-Id", settings.user_id)
+        self._credentials: Mapping[Credentials, RawHeaders] = {
+            Credentials.NONE: [],
+            Credentials.KEY: key,
+            Credentials.KEY_AND_USER: [*key, *user],
+        }
+
+    def of(self, request: HttpRequest) -> RawHeaders:
+        """The headers of *request*, with the credentials that it wants."""
+        headers = [*self._always]
+        if request.content_type is not None:
+            headers.append((b"Content-Type", request.content_type.encode("ascii")))
+        if request.body or request.method not in {"GET", "HEAD"}:
+            headers.append((b"Content-Length", b"%d" % len(request.body)))
+        headers += self._credentials[request.credentials]
+        return headers
 
 
-def incoming_headers(raw: RawHeaders) -> dict[str, str]:
-    """The headers of an answer, with lower-case names; cookies are not kept.
+def _credential(name: bytes, secret: Secret | None) -> RawHeaders:
+    return [] if secret is None else [(name, secret.reveal().encode("ascii"))]
 
-    >>> incoming_headers([(b"Vary", b"a"), (b"Set-Cookie", b"id=1"), (b"vary", b"b")])
+
+def response_headers(raw: RawHeaders) -> dict[str, str]:
+    """The headers of a response, with lower-case names; cookies are not kept.
+
+    >>> response_headers([(b"Vary", b"a"), (b"Set-Cookie", b"id=1"), (b"vary", b"b")])
     {'vary': 'a, b'}
     """
     headers: dict[str, str] = {}
@@ -55,57 +83,56 @@ def incoming_headers(raw: RawHeaders) -> dict[str, str]:
     return headers
 
 
-# --- redaction --------------------------------------------------------------------
+class Redactor:
+    """Puts a mark in the place of each of a sender's credentials.
 
-
-_SHORTEST: Final = 12
-"""Characters: what is shorter is no secret, and may stand in data by chance."""
-
-_MARK: Final = "…"
-
-
-def without_secrets(text: str, secrets: Iterable[Secret | None]) -> str:
-    """*text* with a mark in place of each secret.
-
-    >>> without_secrets("the key is 0123456789ab", [Secret("0123456789ab")])
+    >>> from sitestats._settings import Secret
+    >>> Redactor([Secret("0123456789ab")]).text("the key is 0123456789ab")
     'the key is …'
     """
-    for spelling in _spellings(secrets):
-        text = text.replace(spelling, _MARK)
-    return text
+
+    # As for RequestHeaders.
+    __slots__ = ("_forms", "_long_bytes", "_long_forms")
+
+    def __init__(self, secrets: Iterable[Secret | None]) -> None:
+        values = [secret.reveal() for secret in secrets if secret is not None]
+        self._forms = [form for value in values for form in _forms(value)]
+        self._long_forms = [
+            form
+            for value in values
+            if len(value) >= _SHORTEST
+            for form in _forms(value)
+        ]
+        self._long_bytes = [form.encode("ascii") for form in self._long_forms]
+
+    def text(self, text: str) -> str:
+        """*text* without credentials."""
+        for form in self._forms:
+            text = text.replace(form, _MARK)
+        return text
+
+    def response(
+        self, status: int, headers: Mapping[str, str], body: bytes, received_at: float
+    ) -> HttpResponse:
+        """A response without credentials."""
+        clean = dict(headers)
+        for form in self._long_forms:
+            for name, value in clean.items():
+                if form in value:
+                    clean[name] = value.replace(form, _MARK)
+        for data in self._long_bytes:
+            body = body.replace(data, _MARK.encode())
+        return HttpResponse(status, clean, body, received_at)
 
 
-def headers_without_secrets(
-    headers: Mapping[str, str], secrets: Iterable[Secret | None]
-) -> dict[str, str]:
-    """The same for the values of headers."""
-    clean = dict(headers)
-    for spelling in _spellings(_long(secrets)):
-        for name, value in clean.items():
-            if spelling in value:
-                clean[name] = value.replace(spelling, _MARK)
-    return clean
-
-
-def body_without_secrets(body: bytes, secrets: Iterable[Secret | None]) -> bytes:
-    """The same for a body; the mark is in UTF-8."""
-    for spelling in _spellings(_long(secrets)):
-        body = body.replace(spelling.encode("ascii"), _MARK.encode())
-    return body
-
-
-def _long(secrets: Iterable[Secret | None]) -> list[Secret]:
-    return [one for one in secrets if one and len(one.reveal()) >= _SHORTEST]
-
-
-def _spellings(secrets: Iterable[Secret | None]) -> Iterator[str]:
-    """How each secret is spelt: as it is, in JSON, and in Python's own strings."""
-    for secret in secrets:
-        if secret is None:
-            continue
-        yield secret.reveal()
-        # The others differ from it by a backslash before one of these.
-        if not {"\\", '"', "'"}.isdisjoint(secret.reveal()):
-            yield json.dumps(secret.reveal())[1:-1]
-            yield repr(secret.reveal())[1:-1]
-            yield secret.reveal().replace("\\", "\\\\")
+def _forms(secret: str) -> list[str]:
+    """How a secret may be written: as it is, in JSON, and in Python's own strings."""
+    # The others differ from it by a backslash before one of these.
+    if {"\\", '"', "'"}.isdisjoint(secret):
+        return [secret]
+    return [
+        secret,
+        json.dumps(secret)[1:-1],
+        repr(secret)[1:-1],
+        secret.replace("\\", "\\\\"),
+    ]

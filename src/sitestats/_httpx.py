@@ -24,13 +24,13 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio
 import httpx
 
-from ._call import Call, OverdueError
+from ._call import Attempt, OverdueError
 from ._errors import ConfigurationError, SiteStatsError
-from ._headers import incoming_headers, outgoing_headers
+from ._headers import Redactor, RequestHeaders, response_headers
 from ._inflate import CorruptError, TooLargeError
-from ._joined import Awaited, has_surplus, joined
-from ._pool import AsyncPool, NoTurnError, Pool
-from ._slot import AsyncSlot, Slot
+from ._joined import AsyncIter, has_leftover_bytes, joined
+from ._pool import AsyncPool, Pool, PoolTimeoutError
+from ._slot import AsyncPooledConnection, PooledConnection
 from ._tls import trusting
 from ._watchdog import Watchdog
 from ._wire import HttpRequest, HttpResponse
@@ -52,7 +52,7 @@ _MOST_PIECES_LEFT: Final = 20_000
 """More than httpx has read in advance: that is 64 KiB, of at least 6 bytes each."""
 
 
-class Dialect:
+class HttpxAdapter:
     """How wire values are said to httpx, and what its answers mean."""
 
     def __init__(self, settings: Settings, *, own_transports: bool) -> None:
@@ -60,7 +60,8 @@ class Dialect:
         self._address = str(settings.base)
         self._base = base = httpx.URL(self._address)
         self._origin = (base.raw_scheme, base.raw_host, base.port)
-        self._host = base.netloc
+        self._headers = RequestHeaders(settings, base.netloc)
+        self.redactor = Redactor((settings.api_key, settings.user_id))
         self._proxy = _proxy(settings) if own_transports else None
         self._tls: ssl.SSLContext | None = None
         self._tls_locks: dict[int, threading.Lock] = {}
@@ -120,7 +121,7 @@ class Dialect:
         outgoing = httpx.Request(
             request.method,
             url,
-            headers=outgoing_headers(request, self._settings, self._host),
+            headers=self._headers.of(request),
             stream=_Body(request.body),
             extensions=extensions,
         )
@@ -133,11 +134,11 @@ class _Body(httpx.ByteStream):
     """A request's body, without a generator: trio warns of one left in its middle."""
 
     def __aiter__(self) -> AsyncIterator[bytes]:
-        return Awaited(iter(self))
+        return AsyncIter(iter(self))
 
 
 _NEVER_SENT: Final = (
-    NoTurnError,
+    PoolTimeoutError,
     OverdueError,
     httpx.ConnectError,
     httpx.ConnectTimeout,
@@ -157,7 +158,7 @@ _SILENCES: Final = {
 """What was waited for in vain."""
 
 _FAULTS: Final = (
-    NoTurnError,
+    PoolTimeoutError,
     OverdueError,
     httpx.HTTPError,
     httpx.StreamError,
@@ -172,23 +173,25 @@ _FAULTS: Final = (
 )
 
 
-def _failure(call: Call, error: Exception, *, own_transport: bool) -> Exception | None:
+def _failure(
+    attempt: Attempt, error: Exception, *, own_transport: bool
+) -> Exception | None:
     """The error to raise instead of *error*, or None for *error* as it is."""
     if isinstance(error, (TooLargeError, CorruptError)):
-        return call.refused(error)
+        return attempt.body_error(error)
     if not own_transport and not _is_a_fault(error):
         return None
     if isinstance(error, (AssertionError, MemoryError)):
         # Mocks below this module fail a test by an AssertionError.
-        call.strip(error)
+        attempt.drop_frames(error)
         return error
     maybe_sent = not isinstance(error, _NEVER_SENT)
-    if call.overdue or time.monotonic() >= call.until:
-        return call.ran_out(maybe_sent=maybe_sent)
+    if attempt.overdue or time.monotonic() >= attempt.until:
+        return attempt.total_timeout_error(maybe_sent=maybe_sent)
     for kind, what in _SILENCES.items():
         if isinstance(error, kind):
-            return call.was_silent(what, maybe_sent=maybe_sent)
-    return call.failed(error, maybe_sent=maybe_sent)
+            return attempt.timeout_error(what, maybe_sent=maybe_sent)
+    return attempt.connection_error(error, maybe_sent=maybe_sent)
 
 
 def _is_a_fault(error: BaseException) -> bool:
@@ -230,23 +233,23 @@ class Sender:
         self, settings: Settings, transport: httpx.BaseTransport | None = None
     ) -> None:
         self._settings = settings
-        self._dialect = Dialect(settings, own_transports=transport is None)
+        self._adapter = HttpxAdapter(settings, own_transports=transport is None)
         self._given = transport
         self._watchdogs: dict[int, Watchdog] = {}
         self._pool = Pool(
             self._make,
-            Slot[httpx.BaseTransport].close,
+            PooledConnection[httpx.BaseTransport].close,
             limit=settings.max_connections,
             idle_seconds=IDLE_SECONDS,
         )
 
-    def _make(self) -> Slot[httpx.BaseTransport]:
+    def _make(self) -> PooledConnection[httpx.BaseTransport]:
         # A thread does not outlive a fork, so each process has its own.
         watchdog = self._watchdogs.setdefault(os.getpid(), Watchdog())
         if self._given is not None:
-            return Slot(self._given, watchdog, is_shared=True)
-        transport = httpx.HTTPTransport(**self._dialect.transport_options())
-        return Slot(transport, watchdog, is_shared=False)
+            return PooledConnection(self._given, watchdog, is_shared=True)
+        transport = httpx.HTTPTransport(**self._adapter.transport_options())
+        return PooledConnection(transport, watchdog, is_shared=False)
 
     def send(
         self,
@@ -272,17 +275,26 @@ class Sender:
             ResponseError: It can't be decompressed.
             ClientClosedError: This was closed.
         """
-        call = Call(request, self._settings, until=until, timeout=timeout, stop=stop)
+        attempt = Attempt(
+            request,
+            self._settings,
+            self._adapter.redactor,
+            until=until,
+            timeout=timeout,
+            stop=stop,
+        )
         try:
-            return self._pool.use(call.turn, partial(self._exchange, call), until=until)
+            return self._pool.use(
+                attempt.lease, partial(self._exchange, attempt), until=until
+            )
         except SiteStatsError:
             raise
         except Exception as error:
-            failure = _failure(call, error, own_transport=self._given is None)
+            failure = _failure(attempt, error, own_transport=self._given is None)
             if failure is None:
                 raise
         except BaseException as interrupt:
-            call.strip(interrupt)
+            attempt.drop_frames(interrupt)
             raise
         try:
             raise failure
@@ -290,31 +302,35 @@ class Sender:
             # Its traceback has this frame: without the cycle it is freed at once.
             del failure
 
-    def _exchange(self, call: Call, slot: Slot[httpx.BaseTransport]) -> HttpResponse:
-        extensions = {"timeout": call.limits(), "trace": slot.trace}
-        outgoing = self._dialect.outgoing(call.request, extensions)
+    def _exchange(
+        self, attempt: Attempt, connection: PooledConnection[httpx.BaseTransport]
+    ) -> HttpResponse:
+        extensions = {"timeout": attempt.limits(), "trace": connection.trace}
+        outgoing = self._adapter.outgoing(attempt.request, extensions)
         try:
-            slot.begin(call.until, call.turn.stop, outgoing.extensions)
-            response = slot.transport.handle_request(outgoing)
+            connection.begin(attempt.until, attempt.lease.stop, outgoing.extensions)
+            response = connection.transport.handle_request(outgoing)
             stream = response.stream
             assert isinstance(stream, httpx.SyncByteStream)
             try:
-                if slot.is_shared:
-                    slot.follow(response.extensions.get("network_stream"))
-                headers = incoming_headers(response.headers.raw)
-                body = call.body(response.status_code, headers)
+                if connection.is_shared:
+                    connection.follow(response.extensions.get("network_stream"))
+                headers = response_headers(response.headers.raw)
+                body = attempt.body(response.status_code, headers)
                 for piece in stream:
                     body.feed(piece)
-                if slot.overdue:
+                if connection.overdue:
                     # A body without a length ends where its connection does.
                     raise EOFError
-                if has_surplus(slot.transport):
-                    call.leave_connection()
-                return call.received(response.status_code, headers, body.finish())
+                if has_leftover_bytes(connection.transport):
+                    attempt.do_not_reuse()
+                return self._adapter.redactor.response(
+                    response.status_code, headers, body.finish(), time.time()
+                )
             finally:
                 stream.close()
         finally:
-            call.overdue = slot.end()
+            attempt.overdue = connection.end()
 
     def close(self) -> None:
         """Close the connections; what is in flight may come to its end first."""
@@ -336,20 +352,20 @@ class AsyncSender:
         self, settings: Settings, transport: httpx.AsyncBaseTransport | None = None
     ) -> None:
         self._settings = settings
-        self._dialect = Dialect(settings, own_transports=transport is None)
+        self._adapter = HttpxAdapter(settings, own_transports=transport is None)
         self._given = transport
         self._pool = AsyncPool(
             self._make,
-            AsyncSlot[httpx.AsyncBaseTransport].aclose,
+            AsyncPooledConnection[httpx.AsyncBaseTransport].aclose,
             limit=settings.max_connections,
             idle_seconds=IDLE_SECONDS,
         )
 
-    def _make(self) -> AsyncSlot[httpx.AsyncBaseTransport]:
+    def _make(self) -> AsyncPooledConnection[httpx.AsyncBaseTransport]:
         if self._given is not None:
-            return AsyncSlot(self._given, is_shared=True)
-        transport = httpx.AsyncHTTPTransport(**self._dialect.transport_options())
-        return AsyncSlot(transport, is_shared=False)
+            return AsyncPooledConnection(self._given, is_shared=True)
+        transport = httpx.AsyncHTTPTransport(**self._adapter.transport_options())
+        return AsyncPooledConnection(transport, is_shared=False)
 
     async def send(
         self,
@@ -362,23 +378,31 @@ class AsyncSender:
 
         The arguments and the errors are those of `Sender.send`.
         """
-        call = Call(request, self._settings, until=until, timeout=timeout)
+        attempt = Attempt(
+            request,
+            self._settings,
+            self._adapter.redactor,
+            until=until,
+            timeout=timeout,
+        )
         failure: Exception | None = None
-        deadline = anyio.current_time() + until - call.started
+        deadline = anyio.current_time() + until - attempt.started
         with anyio.CancelScope(deadline=deadline):
             try:
-                return await self._pool.use(call.turn, partial(self._exchange, call))
+                return await self._pool.use(
+                    attempt.lease, partial(self._exchange, attempt)
+                )
             except SiteStatsError:
                 raise
             except Exception as error:
-                failure = _failure(call, error, own_transport=self._given is None)
+                failure = _failure(attempt, error, own_transport=self._given is None)
                 if failure is None:
                     raise
             except BaseException as interrupt:
-                call.strip(interrupt)
+                attempt.drop_frames(interrupt)
                 raise
         if failure is None:
-            failure = call.ran_out(maybe_sent=call.began)
+            failure = attempt.total_timeout_error(maybe_sent=attempt.began)
         try:
             raise failure
         finally:
@@ -386,29 +410,33 @@ class AsyncSender:
             del failure
 
     async def _exchange(
-        self, call: Call, slot: AsyncSlot[httpx.AsyncBaseTransport]
+        self,
+        attempt: Attempt,
+        connection: AsyncPooledConnection[httpx.AsyncBaseTransport],
     ) -> HttpResponse:
-        extensions: dict[str, Any] = {"timeout": call.limits()}
+        extensions: dict[str, Any] = {"timeout": attempt.limits()}
         if self._settings.base.scheme == "https":
-            extensions["trace"] = slot.trace
-        outgoing = self._dialect.outgoing(call.request, extensions)
+            extensions["trace"] = connection.trace
+        outgoing = self._adapter.outgoing(attempt.request, extensions)
         try:
-            response = await slot.transport.handle_async_request(outgoing)
+            response = await connection.transport.handle_async_request(outgoing)
         finally:
-            call.began = not slot.is_connecting
+            attempt.began = not connection.is_connecting
         stream = response.stream
         assert isinstance(stream, httpx.AsyncByteStream)
         pieces = aiter(stream)
         whole = False
         try:
-            headers = incoming_headers(response.headers.raw)
-            body = call.body(response.status_code, headers)
+            headers = response_headers(response.headers.raw)
+            body = attempt.body(response.status_code, headers)
             async for piece in pieces:
                 body.feed(piece)
             whole = True
-            if has_surplus(slot.transport):
-                call.leave_connection()
-            return call.received(response.status_code, headers, body.finish())
+            if has_leftover_bytes(connection.transport):
+                attempt.do_not_reuse()
+            return self._adapter.redactor.response(
+                response.status_code, headers, body.finish(), time.time()
+            )
         finally:
             if whole:
                 await stream.aclose()

@@ -35,11 +35,14 @@ class Body:
     b'hello'
     """
 
-    def __init__(self, encoding: str = "", *, limit: int) -> None:
-        """Collect a body whose ``Content-Encoding`` is *encoding*.
+    def __init__(
+        self, encoding: str = "", *, limit: int, length: str | None = None
+    ) -> None:
+        """Collect a body with this ``Content-Encoding`` and ``Content-Length``.
 
         Raises:
-            CorruptError: It is not gzip, which alone is asked for.
+            CorruptError: The encoding is not gzip, which alone is requested.
+            TooLargeError: The length is over the limit already.
         """
         codings = {coding.strip().lower() for coding in encoding.split(",")}
         codings -= {"", "identity"}
@@ -54,13 +57,6 @@ class Body:
         self._size = 0
         self._begun = False
         self._whole = BytesIO()
-
-    def expect(self, length: str | None) -> None:
-        """Refuse a body whose ``Content-Length`` is over the limit already.
-
-        Raises:
-            TooLargeError: It is.
-        """
         # A length of more digits than any limit has need not be converted,
         # and int() refuses one of 5,000.
         if (

@@ -49,7 +49,7 @@ def joined(base: httpx.URL, path: str, target: str) -> httpx.URL | None:
 # --- leftover bytes ---------------------------------------------------------------
 
 
-def has_surplus(transport: object) -> bool:
+def has_leftover_bytes(transport: object) -> bool:
     """Whether the connection of *transport* holds bytes that nobody asked for.
 
     httpx has no way to ask for them, so this looks inside. Where it finds
@@ -73,7 +73,7 @@ def has_surplus(transport: object) -> bool:
 T = TypeVar("T")
 
 
-class Awaited(Generic[T]):
+class AsyncIter(Generic[T]):
     """What *pieces* gives, to be awaited.
 
     It is no asynchronous generator: trio warns of one that is left in its middle.
@@ -82,7 +82,7 @@ class Awaited(Generic[T]):
     def __init__(self, pieces: Iterator[T]) -> None:
         self._pieces = pieces
 
-    def __aiter__(self) -> Awaited[T]:
+    def __aiter__(self) -> AsyncIter[T]:
         return self
 
     async def __anext__(self) -> T:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from ._asked import asked
 from ._errors import (
     ConfigurationError,
     Problem,
@@ -12,10 +11,9 @@ from ._errors import (
     ReadOnlyError,
     SiteStatsError,
 )
-from ._flow import now
 from ._outcomes import Answered, Failed
 from ._periods import previous_period, previous_year
-from ._query import StatsQuery
+from ._query import StatsQuery, requested
 from ._requests import (
     add_request,
     custom_request,
@@ -25,6 +23,7 @@ from ._requests import (
 )
 from ._responses import read_added, read_json, read_jsonp, read_stats, read_websites
 from ._retry import send_with_retries
+from ._validation import validate
 from ._wire import Credentials
 from ._wording import did_you_mean, shown
 
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from ._models import AddedWebsite, Website
     from ._outcomes import Outcome
     from ._periods import Day
+    from ._requested import Requested
     from ._retry import Pauses
     from ._settings import Settings
     from ._stats import Stats
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 def list_websites(settings: Settings) -> Flow[tuple[Website, ...]]:
     """Every website of the user (section 4.1)."""
     request = list_request()
-    response, received = yield from _exchange(request, settings)
-    return read_websites(response, request, received=received)
+    response = yield from _exchange(request, settings)
+    return read_websites(response, request)
 
 
 def add_website(
@@ -64,7 +64,7 @@ def add_website(
     Without *warned*, what the service made otherwise is in the result alone.
     """
     request = add_request(hostname, timezone=timezone, public=public, label=label)
-    response, received = yield from _exchange(request, settings)
+    response = yield from _exchange(request, settings)
     return read_added(
         response,
         request,
@@ -72,7 +72,6 @@ def add_website(
         timezone=timezone,
         public=public,
         warned=warned,
-        received=received,
     )
 
 
@@ -80,10 +79,10 @@ def get_stats(
     settings: Settings, query: StatsQuery, pauses: Pauses | None = None
 ) -> Flow[Stats]:
     """The statistics that *query* asks for (section 4.3)."""
-    query.validate(has_key=settings.api_key is not None)
-    request = stats_request(query)
-    response, received = yield from _exchange(request, settings, pauses)
-    return read_stats(response, request, query, asked(query), received=received)
+    asked = _validated(query, settings)
+    request = stats_request(asked)
+    response = yield from _exchange(request, settings, pauses)
+    return read_stats(response, request, query, asked)
 
 
 def compare(
@@ -109,10 +108,9 @@ def get_outcome(
 
 def get_jsonp(settings: Settings, query: StatsQuery, callback: str) -> Flow[str]:
     """The statistics wrapped in a call of *callback*, as served (section 4.3)."""
-    query.validate(has_key=settings.api_key is not None)
-    request = jsonp_request(query, callback)
-    response, received = yield from _exchange(request, settings)
-    return read_jsonp(response, request, callback, received=received)
+    request = jsonp_request(_validated(query, settings), callback)
+    response = yield from _exchange(request, settings)
+    return read_jsonp(response, request, callback)
 
 
 def request_json(
@@ -125,19 +123,26 @@ def request_json(
 ) -> Flow[JsonValue]:
     """The decoded answer of a custom endpoint (section 1)."""
     request = custom_request(method, path, params=params, json=json)
-    response, received = yield from _exchange(request, settings)
-    return read_json(response, request, received=received)
+    response = yield from _exchange(request, settings)
+    return read_json(response, request)
 
 
 def _exchange(
     request: HttpRequest, settings: Settings, pauses: Pauses | None = None
-) -> Flow[tuple[HttpResponse, float]]:
-    """The last answer to *request*, and when it came in seconds since 1970."""
+) -> Flow[HttpResponse]:
+    """The last response to *request*."""
     _refuse_what_the_client_may_not(request, settings)
-    response = yield from send_with_retries(
-        request, settings.retry, settings.total_timeout, pauses
+    return (
+        yield from send_with_retries(
+            request, settings.retry, settings.total_timeout, pauses
+        )
     )
-    return response, (yield from now()).unix
+
+
+def _validated(query: StatsQuery, settings: Settings) -> Requested:
+    found = requested(query)
+    validate(found, has_key=settings.api_key is not None)
+    return found
 
 
 def _refuse_what_the_client_may_not(request: HttpRequest, settings: Settings) -> None:

@@ -1,14 +1,14 @@
-"""A bounded number of slots, each used by one call at a time.
+"""Connection pools for threads and for event loops: one request a connection.
 
-A slot is whatever *make* returns; here it is a transport with one connection.
-Calls wait for their turn in the order they came. The slot that was used last is
-used next, so that what is not needed grows old and is closed. A slot whose use
-did not end cleanly is closed and never used again: whatever it was doing when it
-was left, it may be doing still.
+A connection is whatever *make* returns; here it is a transport with a single
+connection. Requests wait in the order in which they came. The connection that was
+used last is used next, so that what is not needed grows old and is closed. One whose
+use did not end cleanly is closed and never used again: whatever it was doing, it may
+be doing still.
 
-Both pools keep their books in the same way, so the rules stand in `_Book` once.
-Each turn adds and removes nobody but itself there, and every such step may be
-done twice: an interrupt between any two of them leaves the books whole.
+The rules of both pools stand in `_PoolState` once. Each lease adds and removes
+nothing but itself there, and every such step may be done twice: an interrupt between
+any two of them leaves the state consistent.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 import anyio
 
 from ._errors import ClientClosedError
-from ._watchdog import ThreadGate
+from ._watchdog import InterruptSafeEvent
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -35,148 +35,148 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _LOOK_AGAIN: Final = 1.0
-"""Seconds after which a waiting thread looks for itself whether it is its turn:
+"""Seconds after which a waiting thread checks for itself whether it is next:
 an interrupted thread may have died before it could tell."""
 
 
-class NoTurnError(Exception):
-    """The time was up before a slot was free."""
+class PoolTimeoutError(Exception):
+    """The time was up before a connection was free."""
 
 
-class _Gate(Protocol):
+class _Event(Protocol):
     def set(self) -> object: ...
 
 
-class Turn(Generic[T]):
-    """One use of a slot, from waiting for it to giving it back."""
+class Lease(Generic[T]):
+    """One use of a connection, from waiting for it to giving it back."""
 
     __slots__ = (
         "aborted",
         "clean",
+        "connection",
+        "event",
         "fresh",
-        "gate",
         "last",
         "queued",
-        "slot",
-        "spare",
         "stop",
+        "to_close",
         "waited",
     )
 
     def __init__(self, *, fresh: bool = False, stop: Stop | None = None) -> None:
         self.fresh = fresh
-        """Whether it must be a slot that was never used before."""
+        """Whether it must be a connection that was never used before."""
         self.stop = stop
         """What may end the waiting from another thread."""
-        self.slot: T | None = None
-        """The slot while it is in use."""
+        self.connection: T | None = None
+        """The connection while it is in use."""
         self.waited = 0.0
-        """Seconds spent waiting for a slot."""
+        """Seconds spent waiting for a connection."""
         self.last = False
-        """Whether its slot must not be used again, however well this ends."""
+        """Whether its connection must not be used again, however well this ends."""
         self.aborted = False
         self.clean = False
-        self.gate: _Gate | None = None
+        self.event: _Event | None = None
         self.queued = False  # Whether it may be among those that wait.
-        self.spare: list[T] = []
+        self.to_close: list[T] = []
 
     def abort(self) -> None:
-        """Wait for a slot no more; another thread may call this."""
+        """Stop waiting for a connection; another thread may call this."""
         self.aborted = True
-        if self.gate is not None:
-            self.gate.set()
+        if self.event is not None:
+            self.event.set()
 
 
-class _Book(Generic[T]):
-    """Who uses a slot, who waits for one, and which slots are idle."""
+class _PoolState(Generic[T]):
+    """Who uses a connection, who waits for one, and which connections are idle."""
 
     def __init__(self, limit: int, idle_seconds: float) -> None:
         self.limit = limit
         self.idle_seconds = idle_seconds
         self.closed = False
-        self.using: set[Turn[T]] = set()
-        self.waiting: deque[Turn[T]] = deque()
+        self.using: set[Lease[T]] = set()
+        self.waiting: deque[Lease[T]] = deque()
         self.idle: deque[tuple[T, float]] = deque()
         """Slots and since when; the one that was used last is at the right."""
 
-    def enter(self, turn: Turn[T]) -> bool:
-        """Whether *turn* may go; it belongs at the end of the queue if not."""
+    def enter(self, lease: Lease[T]) -> bool:
+        """Whether *lease* may start now; otherwise it belongs in the queue."""
         if self.closed:
             raise ClientClosedError("this client was closed; make a new one")
         if len(self.using) >= self.limit or (
-            self.waiting and self.waiting[0] is not turn
+            self.waiting and self.waiting[0] is not lease
         ):
             return False
-        self.using.add(turn)
-        if turn.queued:
+        self.using.add(lease)
+        if lease.queued:
             self.waiting.popleft()
-            turn.queued = False
-            self.tell_next()
-        self._choose(turn)
+            lease.queued = False
+            self.wake_next()
+        self._choose(lease)
         return True
 
     # An interrupt comes after a call and never within such a line as the first of
-    # these pairs, so a slot is at no moment nowhere.
+    # these pairs, so no connection is ever lost.
 
-    def _choose(self, turn: Turn[T]) -> None:
+    def _choose(self, lease: Lease[T]) -> None:
         oldest = time.monotonic() - self.idle_seconds
         while self.idle and self.idle[0][1] < oldest:
-            self._retire_oldest(turn)
-        if not turn.fresh:
+            self._retire_oldest(lease)
+        if not lease.fresh:
             if self.idle:
-                turn.slot = self.idle[-1][0]
+                lease.connection = self.idle[-1][0]
                 self.idle.pop()
         elif len(self.using) + len(self.idle) > self.limit:
-            self._retire_oldest(turn)
+            self._retire_oldest(lease)
 
-    def _retire_oldest(self, turn: Turn[T]) -> None:
-        turn.spare += [self.idle[0][0]]
+    def _retire_oldest(self, lease: Lease[T]) -> None:
+        lease.to_close += [self.idle[0][0]]
         self.idle.popleft()
 
-    def leave(self, turn: Turn[T]) -> None:
-        """Take *turn* out, wherever it got to; what to close is in its spare."""
+    def leave(self, lease: Lease[T]) -> None:
+        """Take *lease* out, wherever it is; ``to_close`` has what is to be closed."""
         now = time.monotonic()
-        slot, turn.slot = turn.slot, None
-        if slot is not None:
-            if turn.clean and not self.closed:
-                self.idle.append((slot, now))
+        connection, lease.connection = lease.connection, None
+        if connection is not None:
+            if lease.clean and not self.closed:
+                self.idle.append((connection, now))
             else:
-                turn.spare.append(slot)
-        self.using.discard(turn)
-        if turn.queued:
+                lease.to_close.append(connection)
+        self.using.discard(lease)
+        if lease.queued:
             with suppress(ValueError):  # Looked for as little as can be: many may wait.
-                self.waiting.remove(turn)
-        self.tell_next()
+                self.waiting.remove(lease)
+        self.wake_next()
 
-    def tell_next(self) -> None:
+    def wake_next(self) -> None:
         if self.waiting and len(self.using) < self.limit:
-            gate = self.waiting[0].gate
-            assert gate is not None
-            gate.set()
+            event = self.waiting[0].event
+            assert event is not None
+            event.set()
 
     def close(self) -> None:
-        """Refuse every further turn, those that wait for one too."""
+        """Refuse every further lease, those that wait for one too."""
         self.closed = True
-        for turn in self.waiting:
-            if turn.gate is not None:
-                turn.gate.set()
+        for lease in self.waiting:
+            if lease.event is not None:
+                lease.event.set()
 
     def take_idle(self) -> list[T]:
-        """Every idle slot; they are the caller's to close."""
-        slots = [slot for slot, _ in self.idle]
+        """Every idle connection; they are the caller's to close."""
+        connections = [connection for connection, _ in self.idle]
         self.idle.clear()
-        return slots
+        return connections
 
     @property
-    def has_slots(self) -> bool:
+    def has_connections(self) -> bool:
         return bool(self.idle or self.using)
 
 
-class _LockedBook(_Book[T]):
-    """The book of one process, for its threads."""
+class _ThreadedState(_PoolState[T]):
+    """The state of a pool in one process, for its threads."""
 
     def __init__(
-        self, limit: int, idle_seconds: float, inherited: _LockedBook[T] | None
+        self, limit: int, idle_seconds: float, inherited: _ThreadedState[T] | None
     ) -> None:
         super().__init__(limit, idle_seconds)
         self.lock = threading.Lock()
@@ -201,95 +201,98 @@ class Pool(Generic[T]):
     ) -> None:
         self._make = make
         self._close = close
-        self._book = _LockedBook[T](limit, idle_seconds, None)
+        self._state = _ThreadedState[T](limit, idle_seconds, None)
 
-    def _here(self) -> _LockedBook[T]:
-        book = self._book
-        if book.process != os.getpid():
-            book = self._book = _LockedBook(book.limit, book.idle_seconds, book)
-        return book
+    def _here(self) -> _ThreadedState[T]:
+        state = self._state
+        if state.process != os.getpid():
+            state = self._state = _ThreadedState(state.limit, state.idle_seconds, state)
+        return state
 
-    def use(self, turn: Turn[T], work: Callable[[T], R], *, until: float) -> R:
-        """Wait for a slot, and return what *work* returns for it.
+    def use(self, lease: Lease[T], work: Callable[[T], R], *, until: float) -> R:
+        """Wait for a connection, and return what *work* returns for it.
 
         Raises:
-            NoTurnError: No slot was free when the monotonic clock showed *until*.
+            PoolTimeoutError: No connection was free by *until* (monotonic clock).
             ClientClosedError: The pool was closed.
         """
-        book = self._here()
+        state = self._here()
         try:
-            self._enter(book, turn, until)
-            slot = turn.slot
-            if slot is None:
-                slot = turn.slot = self._make()
-            result = work(slot)
-            turn.clean = not turn.last
+            self._enter(state, lease, until)
+            connection = lease.connection
+            if connection is None:
+                connection = lease.connection = self._make()
+            result = work(connection)
+            lease.clean = not lease.last
             return result
         finally:
             try:
-                self._leave(book, turn)
+                self._leave(state, lease)
             except KeyboardInterrupt:
-                self._leave(book, turn)
+                self._leave(state, lease)
                 raise
 
-    def _enter(self, book: _LockedBook[T], turn: Turn[T], until: float) -> None:
-        gate = None
-        with book.lock:
-            if not book.enter(turn):
-                turn.gate = gate = ThreadGate()
-                turn.queued = True
-                book.waiting.append(turn)
-        if gate is not None:
-            self._wait(book, turn, gate, until)
-        self._close_spare(turn)
+    def _enter(self, state: _ThreadedState[T], lease: Lease[T], until: float) -> None:
+        event = None
+        with state.lock:
+            if not state.enter(lease):
+                lease.event = event = InterruptSafeEvent()
+                lease.queued = True
+                state.waiting.append(lease)
+        if event is not None:
+            self._wait(state, lease, event, until)
+        self._close_retired(lease)
 
     @staticmethod
     def _wait(
-        book: _LockedBook[T], turn: Turn[T], gate: ThreadGate, until: float
+        state: _ThreadedState[T],
+        lease: Lease[T],
+        event: InterruptSafeEvent,
+        until: float,
     ) -> None:
         started = time.monotonic()
         try:
-            if turn.stop is not None:
-                turn.stop.hold(turn)
-            while (left := until - time.monotonic()) > 0 and not turn.aborted:
-                gate.wait(min(left, _LOOK_AGAIN))
-                with book.lock:
-                    if book.enter(turn):
+            if lease.stop is not None:
+                lease.stop.hold(lease)
+            while (left := until - time.monotonic()) > 0 and not lease.aborted:
+                event.wait(min(left, _LOOK_AGAIN))
+                with state.lock:
+                    if state.enter(lease):
                         return
-            raise NoTurnError
+            raise PoolTimeoutError
         finally:
-            if turn.stop is not None:
-                turn.stop.release(turn)
-            turn.waited = time.monotonic() - started
+            if lease.stop is not None:
+                lease.stop.release(lease)
+            lease.waited = time.monotonic() - started
 
-    def _leave(self, book: _LockedBook[T], turn: Turn[T]) -> None:
-        with book.lock:
-            book.leave(turn)
-        self._close_spare(turn)
+    def _leave(self, state: _ThreadedState[T], lease: Lease[T]) -> None:
+        with state.lock:
+            state.leave(lease)
+        self._close_retired(lease)
 
-    def _close_spare(self, turn: Turn[T]) -> None:
-        while turn.spare:
-            self._close(turn.spare[-1])
-            turn.spare.pop()
+    def _close_retired(self, lease: Lease[T]) -> None:
+        while lease.to_close:
+            self._close(lease.to_close[-1])
+            lease.to_close.pop()
 
     def close(self) -> None:
         """Close what is idle now, and what is in use as soon as it is left."""
-        book = self._here()
-        with book.lock:
-            book.close()
-            idle = book.take_idle()
-        for slot in idle:
-            self._close(slot)
+        state = self._here()
+        with state.lock:
+            state.close()
+            idle = state.take_idle()
+        for connection in idle:
+            self._close(connection)
 
     @property
     def is_open(self) -> bool:
-        """Whether there is a slot that closing would close."""
-        book = self._here()
-        return not book.closed and book.has_slots
+        """Whether there is a connection that closing would close."""
+        state = self._here()
+        return not state.closed and state.has_connections
 
 
-class _LoopBook(_Book[T]):
-    """The book of one event loop, for its tasks."""
+class _LoopState(_PoolState[T]):
+    """The state of a pool in one event loop, for its tasks."""
 
     closing: AsyncGenerator[None, None] | None = None
 
@@ -314,62 +317,62 @@ class AsyncPool(Generic[T]):
         self._limit = limit
         self._idle_seconds = idle_seconds
         self._closed = False
-        self._books: dict[object, _LoopBook[T]] = {}
+        self._states: dict[object, _LoopState[T]] = {}
         self._process = os.getpid()
-        # See _LockedBook: a forked child leaves its parent's alone.
-        self._inherited: list[dict[object, _LoopBook[T]]] = []
+        # See _ThreadedState: a forked child leaves its parent's alone.
+        self._inherited: list[dict[object, _LoopState[T]]] = []
 
-    async def use(self, turn: Turn[T], work: Callable[[T], Awaitable[R]]) -> R:
-        """Wait for a slot, and return what *work* returns for it.
+    async def use(self, lease: Lease[T], work: Callable[[T], Awaitable[R]]) -> R:
+        """Wait for a connection, and return what *work* returns for it.
 
         It waits for ever: a limit is the caller's, by a cancel scope around it.
 
         Raises:
             ClientClosedError: The pool was closed.
         """
-        book = self._here()
-        if book.closing is None:
-            book.closing = self._close_with_the_loop(book)
-            await anext(book.closing)
+        state = self._here()
+        if state.closing is None:
+            state.closing = self._close_with_the_loop(state)
+            await anext(state.closing)
         try:
-            if not book.enter(turn):
-                await self._wait(book, turn)
-            if turn.spare:
-                await self._close_spare(turn)
-            slot = turn.slot
-            if slot is None:
-                slot = turn.slot = self._make()
-            result = await work(slot)
-            turn.clean = not turn.last
+            if not state.enter(lease):
+                await self._wait(state, lease)
+            if lease.to_close:
+                await self._close_retired(lease)
+            connection = lease.connection
+            if connection is None:
+                connection = lease.connection = self._make()
+            result = await work(connection)
+            lease.clean = not lease.last
             return result
         finally:
-            book.leave(turn)
-            if turn.spare:
-                await self._close_spare(turn)
+            state.leave(lease)
+            if lease.to_close:
+                await self._close_retired(lease)
 
     @staticmethod
-    async def _wait(book: _LoopBook[T], turn: Turn[T]) -> None:
+    async def _wait(state: _LoopState[T], lease: Lease[T]) -> None:
         started = time.monotonic()
-        turn.gate = gate = anyio.Event()
-        turn.queued = True
-        book.waiting.append(turn)
+        lease.event = event = anyio.Event()
+        lease.queued = True
+        state.waiting.append(lease)
         try:
             while True:
-                await gate.wait()
-                turn.gate = gate = anyio.Event()
-                if book.enter(turn):
+                await event.wait()
+                lease.event = event = anyio.Event()
+                if state.enter(lease):
                     return
         finally:
-            turn.waited = time.monotonic() - started
+            lease.waited = time.monotonic() - started
 
-    async def _close_spare(self, turn: Turn[T]) -> None:
+    async def _close_retired(self, lease: Lease[T]) -> None:
         # Unshielded, a cancelled task would leave its connection open.
         with anyio.CancelScope(shield=True):
-            while turn.spare:
-                await self._close(turn.spare.pop())
+            while lease.to_close:
+                await self._close(lease.to_close.pop())
 
     async def _close_with_the_loop(
-        self, book: _LoopBook[T]
+        self, state: _LoopState[T]
     ) -> AsyncGenerator[None, None]:
         # asyncio.run and trio.run close the asynchronous generators that were
         # begun in them: the one moment at which the connections of a loop that
@@ -377,24 +380,24 @@ class AsyncPool(Generic[T]):
         try:
             yield
         finally:
-            book.closing = None
+            state.closing = None
             with anyio.CancelScope(shield=True):
-                for slot in book.take_idle():
-                    await self._close(slot)
+                for connection in state.take_idle():
+                    await self._close(connection)
 
-    def _here(self) -> _LoopBook[T]:
+    def _here(self) -> _LoopState[T]:
         if self._process != os.getpid():
-            self._inherited.append(self._books)
-            self._books, self._process = {}, os.getpid()
+            self._inherited.append(self._states)
+            self._states, self._process = {}, os.getpid()
         loop = _running_loop()
-        book = self._books.get(loop)
-        if book is None:
-            for other in list(self._books):
+        state = self._states.get(loop)
+        if state is None:
+            for other in list(self._states):
                 if _has_ended(other):
-                    self._books.pop(other, None)
-            book = self._books[loop] = _LoopBook(self._limit, self._idle_seconds)
-            book.closed = self._closed
-        return book
+                    self._states.pop(other, None)
+            state = self._states[loop] = _LoopState(self._limit, self._idle_seconds)
+            state.closed = self._closed
+        return state
 
     async def aclose(self) -> None:
         """Close what is idle now, and what is in use as soon as it is left.
@@ -405,17 +408,17 @@ class AsyncPool(Generic[T]):
         self._closed = True
         here = self._here()
         here.close()
-        for book in list(self._books.values()):
-            book.closed = True
+        for state in list(self._states.values()):
+            state.closed = True
         if here.closing is not None:
             await here.closing.aclose()
 
     @property
     def is_open(self) -> bool:
-        """Whether there is a slot that closing would close."""
+        """Whether there is a connection that closing would close."""
         return not self._closed and any(
-            book.has_slots and not _has_ended(loop)
-            for loop, book in list(self._books.items())
+            state.has_connections and not _has_ended(loop)
+            for loop, state in list(self._states.items())
         )
 
 

@@ -8,26 +8,32 @@ checks its own arguments; ``validate`` checks what spans steps.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from typing import (
     Final,
     Unpack,
     cast,
     final,
 )
-from urllib.parse import quote
 
 import attrs
 
-from sitestats import _across, _filters, _periods, _rules, _values
+from sitestats import _addresses as _urls
+from sitestats import _filters, _periods, _rules, _validation, _values
 
 from ._errors import Problem, QueryError, warn
 from ._fields import FieldName
 from ._filters import Filters, MetadataValue
 from ._hostnames import BaseAddress
 from ._periods import Day, StoredDay
+from ._requested import Requested, read_requested, with_days
 from ._rules import Interval
 from ._wire import HttpRequest
+
+_NUMBER: Final = re.compile(r"[0-9]{1,9}")
+_FLAGS: Final = {"true": True, "false": False}
+_PERIOD: Final = frozenset(("start", "end"))
 
 _ALWAYS_SENT: Final[Mapping[str, StoredDay]] = {
     "version": str(_rules.LATEST_VERSION),
@@ -64,7 +70,7 @@ class StatsQuery:
     """The website's host name as it is sent: lower case, punycode."""
     _page_path: str | None
     _values: Mapping[str, StoredDay]
-    _unjudged: Mapping[str, tuple[Problem, ...]]
+    _unchecked: Mapping[str, tuple[Problem, ...]]
     """The parameters that came past the rules: through the escape hatch, or in
     an address, and then with what is wrong with them."""
 
@@ -194,8 +200,8 @@ class StatsQuery:
         >>> query.params()["pages"]
         '/blog*,/docs*'
         """
-        query = with_filters(self, cast("Mapping[str, object]", filters))
-        _warn_of_doubts(query, self)
+        query = _with_filters(self, cast("Mapping[str, object]", filters))
+        _warn_of_unlikely(query, self)
         return query
 
     def where_metadata(
@@ -217,8 +223,8 @@ class StatsQuery:
         >>> StatsQuery("example.com").where_metadata(plan="pro", seats=5)
         StatsQuery('example.com').where_metadata(plan='pro', seats='5')
         """
-        query = with_metadata(self, mapping, more)
-        _warn_of_doubts(query, self)
+        query = _with_metadata(self, mapping, more)
+        _warn_of_unlikely(query, self)
         return query
 
     # --- the rest ---
@@ -252,7 +258,7 @@ class StatsQuery:
             self.hostname,
             _text(_values.path(page)),
             self._values,
-            self._unjudged,
+            self._unchecked,
         )
 
     def website(self, hostname: str) -> StatsQuery:
@@ -265,7 +271,7 @@ class StatsQuery:
             _text(_rules.hostname(hostname)),
             self._page_path,
             self._values,
-            self._unjudged,
+            self._unchecked,
         )
 
     def version(self, number: int) -> StatsQuery:
@@ -292,7 +298,7 @@ class StatsQuery:
         """Send a parameter as it is: the way around every rule.
 
         For what the service may add, or takes without documenting it. The
-        value is not judged, and replaces what a step set for that parameter;
+        value is not checked, and replaces what a step set for that parameter;
         None takes it away.
 
         Raises:
@@ -310,7 +316,7 @@ class StatsQuery:
             query.hostname,
             query._page_path,
             query._values,
-            {**query._unjudged, key: ()},
+            {**query._unchecked, key: ()},
         )
 
     # --- checking and sending ---
@@ -326,13 +332,7 @@ class StatsQuery:
         >>> [problem.rule for problem in StatsQuery("example.com").problems()]
         ['fields-or-events']
         """
-        sent, problems = _across.texts(self._values)
-        for doubts in self._unjudged.values():
-            problems += doubts
-        if self._unjudged.keys().isdisjoint(("start", "end")):
-            problems += _periods.in_order(sent.get("start"), sent.get("end"))
-        facts = _across.facts(self._values, self._page_path, self._unjudged)
-        return (*problems, *_across.across(facts, has_key))
+        return tuple(_validation.problems_of(requested(self), has_key=has_key))
 
     def validate(self, has_key: bool | None = None) -> None:  # noqa: FBT001 - as above
         """Check the rules that span steps; see ``problems``.
@@ -340,9 +340,7 @@ class StatsQuery:
         Raises:
             QueryError: Rules are broken; it holds every problem.
         """
-        problems = self.problems(has_key)
-        if problems:
-            raise QueryError(problems)
+        _validation.validate(requested(self), has_key=has_key)
 
     def params(self) -> dict[str, str]:
         """Return the parameters that are sent, without host name and path.
@@ -356,10 +354,10 @@ class StatsQuery:
         >>> StatsQuery("example.com").fields("visitors").params()
         {'version': '6', 'info': 'false', 'fields': 'visitors'}
         """
-        sent, problems = _across.texts(self._values)
-        if problems:
-            raise QueryError(problems)
-        return _across.in_order(sent)
+        sent = requested(self)
+        if sent.problems:
+            raise QueryError(sent.problems)
+        return dict(sent.params)
 
     def url(self, base_url: str | BaseAddress) -> str:
         """Return the whole address of the query's data (section 4.3).
@@ -371,8 +369,9 @@ class StatsQuery:
         >>> StatsQuery("example.com").url("https://stats.example.org")
         'https://stats.example.org/example.com.json?version=6&info=false'
         """
-        request = HttpRequest("GET", address(self), tuple(self.params().items()))
-        return f"{base_of(base_url, 'url')}{request.target}"
+        pairs = tuple(self.params().items())
+        request = HttpRequest("GET", requested(self).address, pairs)
+        return f"{_urls.parse_base(base_url, 'url')}{request.target}"
 
     @classmethod
     def from_url(
@@ -399,10 +398,8 @@ class StatsQuery:
         >>> StatsQuery.from_url(address)
         StatsQuery('example.com').path('/contact').where(country='NL')
         """
-        from sitestats import _addresses
-
-        query = _addresses.read(address, base_url)
-        _warn_of_doubts(query, None)
+        query = _read_address(address, base_url)
+        _warn_of_unlikely(query, None)
         return query
 
     # --- a value ---
@@ -419,11 +416,11 @@ class StatsQuery:
         from sitestats import _spelling
 
         return _spelling.chain(
-            self.hostname, self._page_path, self._values, self._unjudged
+            self.hostname, self._page_path, self._values, self._unchecked
         )
 
     def _key(self) -> tuple[object, ...]:
-        sent, _ = _across.texts(self._values)
+        sent, _ = with_days(self._values)
         return self.hostname, self._page_path, frozenset(sent.items())
 
     def _with(self, changes: Mapping[str, StoredDay | None]) -> StatsQuery:
@@ -435,12 +432,14 @@ class StatsQuery:
                 values[name] = _ALWAYS_SENT[name]
             else:
                 values.pop(name, None)
-        unjudged = self._unjudged
-        if unjudged:
-            unjudged = {
-                name: doubts for name, doubts in unjudged.items() if name not in changes
+        unchecked = self._unchecked
+        if unchecked:
+            unchecked = {
+                name: problems
+                for name, problems in unchecked.items()
+                if name not in changes
             }
-        return _make(self.hostname, self._page_path, values, unjudged)
+        return _make(self.hostname, self._page_path, values, unchecked)
 
 
 def _fill(
@@ -448,25 +447,25 @@ def _fill(
     hostname: str,
     page: str | None,
     values: Mapping[str, StoredDay],
-    unjudged: Mapping[str, tuple[Problem, ...]],
+    unchecked: Mapping[str, tuple[Problem, ...]],
 ) -> None:
     # A frozen class refuses plain assignment, also from its own constructor.
     put = object.__setattr__
     put(query, "hostname", hostname)
     put(query, "_page_path", page)
     put(query, "_values", values)
-    put(query, "_unjudged", unjudged)
+    put(query, "_unchecked", unchecked)
 
 
 def _make(
     hostname: str,
     page: str | None,
     values: Mapping[str, StoredDay],
-    unjudged: Mapping[str, tuple[Problem, ...]],
+    unchecked: Mapping[str, tuple[Problem, ...]],
 ) -> StatsQuery:
     """A query of parts that are checked already."""
     query = object.__new__(StatsQuery)
-    _fill(query, hostname, page, values, unjudged)
+    _fill(query, hostname, page, values, unchecked)
     return query
 
 
@@ -483,17 +482,7 @@ def _day(value: object, where: str) -> StoredDay:
     return stored
 
 
-def base_of(base_url: str | BaseAddress, where: str) -> BaseAddress:
-    if isinstance(base_url, BaseAddress):
-        return base_url
-    try:
-        return BaseAddress.parse(base_url)
-    except ValueError as error:
-        message = str(error).removesuffix(".")
-        raise QueryError(_rules.refused("address", message, where)) from None
-
-
-def with_filters(query: StatsQuery, filters: Mapping[str, object]) -> StatsQuery:
+def _with_filters(query: StatsQuery, filters: Mapping[str, object]) -> StatsQuery:
     """*query* with these filters, without a warning."""
     problems: list[Problem] = []
     merged: dict[str, str | None] = {}
@@ -511,7 +500,7 @@ def with_filters(query: StatsQuery, filters: Mapping[str, object]) -> StatsQuery
     return query._with(merged)
 
 
-def with_metadata(
+def _with_metadata(
     query: StatsQuery, mapping: object, more: Mapping[str, object]
 ) -> StatsQuery:
     """*query* with these metadata filters, without a warning."""
@@ -521,37 +510,117 @@ def with_metadata(
     return query._with(texts)
 
 
-def with_doubt(
+def _with_problems(
     query: StatsQuery, name: str, text: str, problems: tuple[Problem, ...]
 ) -> StatsQuery:
-    """*query* with a parameter of an address, though *problems* speak against it."""
+    """*query* with an unchecked parameter, and the *problems* that are known of it."""
     kept = query.extra_param(name, text)
     return _make(
         kept.hostname,
         kept._page_path,
         kept._values,
-        {**kept._unjudged, name: problems},
+        {**kept._unchecked, name: problems},
     )
 
 
-def _warn_of_doubts(query: StatsQuery, before: StatsQuery | None) -> None:
+def _warn_of_unlikely(query: StatsQuery, before: StatsQuery | None) -> None:
     """Warn of what *query* has and the query *before* had not."""
     old: Mapping[str, object] = {} if before is None else before._values
     for name, text in query._values.items():
         # What was refused already needs no warning besides.
-        if old.get(name) != text and name not in query._unjudged:
-            for problem in _filters.doubts(name, str(text)):
+        if old.get(name) != text and name not in query._unchecked:
+            for problem in _filters.unlikely(name, str(text)):
                 warn(str(problem))
 
 
-def page_path(query: StatsQuery) -> str | None:
-    """The page of the query's address, decoded, or None for the whole website."""
-    return query._page_path
+def requested(query: StatsQuery) -> Requested:
+    """What *query* requests: its parameters as they are sent, and what they mean."""
+    return read_requested(
+        query.hostname, query._page_path, query._values, query._unchecked
+    )
 
 
-def address(query: StatsQuery) -> str:
-    """The path of the query's address below the base address, encoded."""
-    page = query._page_path
-    # Nothing but the slashes between segments is left as it is.
-    encoded = "" if page is None else quote(page, safe="/")
-    return f"/{query.hostname}{encoded}.json"
+# --- addresses --------------------------------------------------------------------
+
+
+def _read_address(address: object, base_url: str | BaseAddress | None) -> StatsQuery:
+    """Apply what *address* says to a new query, each parameter by its own step."""
+    hostname, page, pairs = _urls.split_address(address, base_url)
+    params = dict(pairs)
+    # What makes the address unreadable, and what is merely wrong in it.
+    problems, found = _urls.repeated_parameters(pairs), list[Problem]()
+    # Any query will do to set the rest on, so that all problems are told.
+    query = StatsQuery("example.com")
+    try:
+        query = StatsQuery(hostname)
+    except QueryError as error:
+        problems += error.problems
+    if page is not None:
+        try:
+            query = query.path(page)
+        except QueryError as error:
+            problems += error.problems
+    # The two ends of a period have one step.
+    period = {name: text for name, text in params.items() if name in _PERIOD}
+    groups = [{name: params[name]} for name in params if name not in _PERIOD]
+    for group in (period, *groups):
+        try:
+            query = _with_params(query, group)
+        except QueryError as error:
+            found += error.problems
+            try:
+                query = _with_unchecked(query, group, error.problems)
+            except QueryError as worse:
+                problems += worse.problems
+    if problems:
+        raise QueryError(dict.fromkeys([*problems, *found]))
+    return query
+
+
+def _with_unchecked(
+    query: StatsQuery, params: Mapping[str, str], problems: tuple[Problem, ...]
+) -> StatsQuery:
+    for name, text in params.items():
+        query = _with_problems(query, name, text, problems)
+        # The problems of a period are told once, with its first parameter.
+        problems = ()
+    return query
+
+
+def _with_params(query: StatsQuery, params: Mapping[str, str]) -> StatsQuery:
+    """*query* with these parameters set by their own step, which checks them."""
+    if params.keys() <= _PERIOD:
+        return query.between(**params)
+    ((name, text),) = params.items()
+    if name in _STEPS:
+        return _STEPS[name](query, text)
+    if name in _rules.FILTERS:
+        return _with_filters(query, {name: text})
+    if name.startswith(_filters.METADATA):
+        return _with_metadata(query, {name.removeprefix(_filters.METADATA): text}, {})
+    return query.extra_param(name, text)
+
+
+def _number(text: str) -> int:
+    # What is no number goes on as it is, for the step to refuse.
+    return int(text) if _NUMBER.fullmatch(text) else cast("int", text)
+
+
+def _flag(text: str) -> bool:
+    return _FLAGS[text] if text in _FLAGS else cast("bool", text)
+
+
+_STEPS: Final[Mapping[str, Callable[[StatsQuery, str], StatsQuery]]] = {
+    "version": lambda query, text: query.version(_number(text)),
+    "limit": lambda query, text: query.limit(_number(text)),
+    "timezone": lambda query, text: query.timezone(text),
+    "info": lambda query, text: query.info(_flag(text)),
+    "interval": lambda query, text: query.interval(cast("Interval", text)),
+    "fields": lambda query, text: query.fields(
+        *cast("list[FieldName]", text.split(","))
+    ),
+    "events": lambda query, text: (
+        query.all_events() if text == "*" else query.events(*text.split(","))
+    ),
+    "pages": lambda query, text: _with_filters(query, {"pages": text.split(",")}),
+}

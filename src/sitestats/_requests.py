@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote
 from sitestats import _periods, _rules, _values
 
 from ._errors import Problem, QueryError, SpecError
-from ._query import StatsQuery, address
+from ._requested import Requested
 from ._rules import broken, refused
 from ._wire import Credentials, HttpRequest
 from ._wording import shown
@@ -34,21 +34,17 @@ _ENCODED: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
-def stats_request(query: StatsQuery) -> HttpRequest:
-    """Ask for the statistics of a website (section 4.3).
-
-    Raises:
-        QueryError: A moment has no time zone to be a day in.
-    """
+def stats_request(requested: Requested) -> HttpRequest:
+    """Request the statistics of a website (section 4.3)."""
     return HttpRequest(
         "GET",
-        address(query),
-        tuple(query.params().items()),
+        requested.address,
+        tuple(requested.params.items()),
         credentials=Credentials.KEY,
     )
 
 
-def jsonp_request(query: StatsQuery, callback: str) -> HttpRequest:
+def jsonp_request(requested: Requested, callback: str) -> HttpRequest:
     """Ask for the same, wrapped for JSONP (section 4.3).
 
     The document shows no rule for the callback's name. The answer is a script
@@ -57,12 +53,11 @@ def jsonp_request(query: StatsQuery, callback: str) -> HttpRequest:
 
     Raises:
         SpecError: *callback* is no such name.
-        QueryError: A moment has no time zone to be a day in.
     """
-    return _jsonp(query, callback)
+    return _jsonp(requested, callback)
 
 
-def _jsonp(query: StatsQuery, callback: object) -> HttpRequest:
+def _jsonp(requested: Requested, callback: object) -> HttpRequest:
     parts = callback.split(".") if isinstance(callback, str) else [""]
     if not all(_IDENTIFIER.fullmatch(part) for part in parts):
         message = (
@@ -79,8 +74,8 @@ def _jsonp(query: StatsQuery, callback: object) -> HttpRequest:
         raise SpecError(refused("callback-name", message, "callback"))
     return HttpRequest(
         "GET",
-        address(query),
-        (*query.params().items(), ("callback", ".".join(parts))),
+        requested.address,
+        (*requested.params.items(), ("callback", ".".join(parts))),
         credentials=Credentials.KEY,
     )
 

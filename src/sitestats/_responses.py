@@ -18,15 +18,7 @@ import attrs
 from ._answers import LATEST_SHAPE, problems_with, same_host, worth_a_look
 from ._entries import Entries
 from ._errors import Problem, warn
-from ._failures import (
-    OK,
-    decoded,
-    judge,
-    moment_of,
-    not_as_documented,
-    page_title,
-    unreadable,
-)
+from ._failures import OK, decoded, judge, not_as_documented, page_title, unreadable
 from ._fields import COUNTS, LISTS
 from ._histogram import entry_type, read_histogram
 from ._json import JsonValue
@@ -36,9 +28,9 @@ from ._stats import Stats
 from ._wording import shown
 
 if TYPE_CHECKING:
-    from ._asked import Asked
     from ._models import AddedWebsite
     from ._query import StatsQuery
+    from ._requested import Requested
     from ._wire import HttpRequest, HttpResponse
 
 _OWN_FIELDS: Final = 3
@@ -47,43 +39,35 @@ _MOST_EVENTS: Final = 1000
 _NO_CONTENT: Final = 204
 
 
-def check(
-    response: HttpResponse, request: HttpRequest, *, received: float | None = None
-) -> None:
+def check(response: HttpResponse, request: HttpRequest) -> None:
     """Raise the error that *response* is, if it is one.
 
     Args:
         response: The answer.
         request: What it answers.
-        received: When it came, in seconds since 1970. It counts only where the
-            answer has no date of its own.
 
     Raises:
         ServiceError: The service said no, by its status or in its words.
         ResponseError: The status is none that an answer has.
     """
-    judge(response, request, received)
+    judge(response, request)
 
 
-def read_json(
-    response: HttpResponse, request: HttpRequest, *, received: float | None = None
-) -> JsonValue:
+def read_json(response: HttpResponse, request: HttpRequest) -> JsonValue:
     """The decoded answer of a custom endpoint (section 1); None for 204."""
     if response.status == _NO_CONTENT:
         return None
-    return decoded(response, request, received)
+    return decoded(response, request)
 
 
-def read_websites(
-    response: HttpResponse, request: HttpRequest, *, received: float | None = None
-) -> WebsiteList:
+def read_websites(response: HttpResponse, request: HttpRequest) -> WebsiteList:
     """The websites of a list (section 4.1).
 
     The document has them in an object; a bare array is taken as well.
     """
     from ._converter import structure_websites
 
-    data = decoded(response, request, received)
+    data = decoded(response, request)
     path = "$"
     flags = _flags(data)
     if isinstance(data, dict):
@@ -107,7 +91,6 @@ def read_added(
     timezone: str | None,
     public: bool,
     warned: bool = True,
-    received: float | None = None,
 ) -> AddedWebsite:
     """The result of adding a website (section 4.2), held against what was asked.
 
@@ -116,7 +99,7 @@ def read_added(
     """
     from ._converter import structure_added
 
-    data = decoded(response, request, received)
+    data = decoded(response, request)
     added, problems = structure_added(data)
     problems = [*_flags(data), *problems]
     if added is None or problems:
@@ -169,8 +152,6 @@ def read_jsonp(
     response: HttpResponse,
     request: HttpRequest,
     callback: str,
-    *,
-    received: float | None = None,
 ) -> str:
     """The statistics wrapped in a call of *callback*, as served (section 4.3).
 
@@ -189,7 +170,7 @@ def read_jsonp(
     judged = response
     if inside is not None:
         judged = attrs.evolve(response, body=inside.encode())
-    data = judge(judged, request, received)
+    data = judge(judged, request)
     if inside is None or page_title(response.body) is not None:
         raise unreadable(response, request, broken)
     if not isinstance(data, dict):
@@ -213,9 +194,7 @@ def read_stats(
     response: HttpResponse,
     request: HttpRequest,
     query: StatsQuery,
-    asked: Asked,
-    *,
-    received: float | None = None,
+    requested: Requested,
 ) -> Stats:
     """The statistics that *query* asked for (section 4.3).
 
@@ -223,35 +202,32 @@ def read_stats(
         response: The answer.
         request: What it answers.
         query: What the result is for.
-        asked: What the answer is held against.
-        received: When the answer came, in seconds since 1970. It counts only
-            where the answer has no date of its own; without either, no entry of
-            the histogram is marked as partial.
+        requested: What the response is checked against.
 
     Raises:
         ServiceError: The service said no.
         ResponseError: The answer is not what the document says, or not about
             what was asked.
     """
-    if asked.version < _OWN_FIELDS:
-        asked = _with_totals(asked)
-    expected = shape(asked.fields, asked.events is not None)
+    if requested.version < _OWN_FIELDS:
+        requested = _with_totals(requested)
+    expected = shape(requested.fields, requested.events is not None)
     wrong: dict[str, list[Problem]] = {}
     answer = expected.decode(response.body) if response.status in OK else None
     if answer is None or not (answer.get("ok", True) and answer.get("success", True)):
-        answer, wrong = _slowly(response, request, expected, asked, received)
-    problems = [*problems_with(answer, wrong, expected, asked)]
+        answer, wrong = _slowly(response, request, expected, requested)
+    problems = [*problems_with(answer, wrong, expected, requested)]
     if problems:
         nothing = expected.required and expected.required.isdisjoint(answer)
         hint = _NOTHING_THERE if nothing else ""
         raise not_as_documented(response, request, problems, hint=hint)
     start, end = _utc(answer.get("start")), _utc(answer.get("end"))
-    for sentence in worth_a_look(answer, wrong, query, asked):
+    for sentence in worth_a_look(answer, wrong, requested):
         warn(sentence)
     for name, bound in (("start", start), ("end", end)):
         if bound is None and answer.get(name) is not None:
             warn(f"the answer's {name!r} is no date: {shown(answer[name])}")
-    moment = moment_of(response, received)
+    moment = response.answered_at
     return Stats(
         query=query,
         hostname=answer.get("hostname"),
@@ -263,33 +239,32 @@ def read_stats(
         generated_in_ms=answer.get("generated_in_ms"),
         partial=moment is not None and end is not None and moment < end,
         body=response.body,
-        asked=asked,
-        values=dict(_values(answer, expected, asked, end, moment)),
+        requested=requested,
+        values=dict(_values(answer, expected, requested, end, moment)),
     )
 
 
-def _with_totals(asked: Asked) -> Asked:
+def _with_totals(requested: Requested) -> Requested:
     """What was asked, as versions 1 and 2 take it: they do not look at fields."""
-    others = (name for name in asked.fields if name not in COUNTS)
-    return attrs.evolve(asked, fields=(*COUNTS, *others))
+    others = (name for name in requested.fields if name not in COUNTS)
+    return attrs.evolve(requested, fields=(*COUNTS, *others))
 
 
 def _slowly(
     response: HttpResponse,
     request: HttpRequest,
     expected: Shape,
-    asked: Asked,
-    received: float | None,
+    requested: Requested,
 ) -> tuple[dict[str, Any], dict[str, list[Problem]]]:
     """The values that the quick way did not take, and by name what is wrong."""
     from ._converter import structure_stats
 
-    data = decoded(response, request, received)
+    data = decoded(response, request)
     if not isinstance(data, dict):
         problem = Problem("expected an object", section="2.3", where="$")
         raise not_as_documented(response, request, [problem])
     answer, wrong = structure_stats(data, expected.types)
-    if asked.version < LATEST_SHAPE:
+    if requested.version < LATEST_SHAPE:
         # Older lists have shapes of their own: they are in raw() alone.
         wrong = {name: found for name, found in wrong.items() if name not in _LISTS}
     return answer, wrong
@@ -305,7 +280,7 @@ _NOTHING_THERE: Final = (
 def _values(
     answer: Mapping[str, Any],
     expected: Shape,
-    asked: Asked,
+    requested: Requested,
     end: datetime | None,
     moment: datetime | None,
 ) -> Iterator[tuple[str, Any]]:
@@ -319,15 +294,15 @@ def _values(
         elif name in COUNTS:
             yield name, answer[name]
         elif name == "histogram":
-            timezone = answer.get("timezone") or asked.timezone
+            timezone = answer.get("timezone") or requested.timezone
             entries = read_histogram(
                 answer[name],
-                interval=asked.interval,
+                interval=requested.interval,
                 timezone=timezone,
                 end=end,
                 moment=moment,
             )
-            kind = entry_type(asked.interval)
+            kind = entry_type(requested.interval)
             yield (
                 name,
                 Entries(entries, name=name, entry_type=kind, timezone=timezone),
@@ -339,15 +314,15 @@ def _values(
                     answer[name],
                     name=name,
                     entry_type=get_args(expected.types[name])[0],
-                    truncated=len(answer[name]) >= _limit(name, asked),
+                    truncated=len(answer[name]) >= _limit(name, requested),
                 ),
             )
 
 
-def _limit(name: str, asked: Asked) -> float:
+def _limit(name: str, requested: Requested) -> float:
     if name != "events":
-        return asked.limit
-    return _MOST_EVENTS if asked.events == "*" else math.inf
+        return requested.limit
+    return _MOST_EVENTS if requested.events == "*" else math.inf
 
 
 def _utc(text: str | None) -> datetime | None:

@@ -16,9 +16,10 @@ from typing import Final
 import attrs
 
 from ._errors import RateLimitedError, TransportError
-from ._flow import Flow, Moment, note, now, send, sleep
+from ._filters import PAGE_FILTERS, is_contains
+from ._flow import Flow, Moment, Note, Now, Send, Sleep
 from ._settings import RetryPolicy
-from ._wire import HttpRequest, HttpResponse, parse_retry_after
+from ._wire import HttpRequest, HttpResponse
 
 TOO_MANY_REQUESTS: Final = 429
 
@@ -47,7 +48,8 @@ def send_with_retries(
     """
     pauses = pauses or Pauses()
     yield from hold(request, pauses, patience=total_timeout)
-    started = yield from now()
+    started = yield Now()
+    assert isinstance(started, Moment)
     until = started.monotonic + total_timeout
     retry = 0
     while True:
@@ -55,28 +57,33 @@ def send_with_retries(
         last = retry > policy.retries
         response: HttpResponse | None = None
         try:
-            response = yield from send(request, until)
+            outcome = yield Send(request, until)
+            assert isinstance(outcome, HttpResponse)
+            response = outcome
         except TransportError as error:
             if last or not _may_be_sent_again(request, error):
                 raise
-            moment = yield from now()
+            moment = yield Now()
+            assert isinstance(moment, Moment)
             seconds = policy.wait(retry)
             if moment.monotonic + seconds >= until:
                 raise
         else:
             if response.status == TOO_MANY_REQUESTS:
-                moment = yield from now()
-                asked = _asked_for(response, moment)
-                pauses.begin(request, now=moment.monotonic, seconds=asked)
+                moment = yield Now()
+                assert isinstance(moment, Moment)
+                seconds = response.retry_after or 0.0
+                pauses.begin(request, now=moment.monotonic, seconds=seconds)
             if last or request.method != "GET" or not _is_passing(response.status):
                 return response
-            moment = yield from now()
-            seconds = max(policy.wait(retry), _asked_for(response, moment))
+            moment = yield Now()
+            assert isinstance(moment, Moment)
+            seconds = max(policy.wait(retry), response.retry_after or 0.0)
             if moment.monotonic + seconds >= until:
                 return response
         status = None if response is None else response.status
-        yield from note(Retrying(request, seconds, status))
-        yield from sleep(seconds)
+        yield Note(Retrying(request, seconds, status))
+        yield Sleep(seconds)
         yield from hold(
             request, pauses, patience=total_timeout, since=started.monotonic
         )
@@ -90,26 +97,16 @@ def _is_passing(status: int) -> bool:
     return status == TOO_MANY_REQUESTS or 500 <= status <= 599  # noqa: PLR2004  5xx
 
 
-def _asked_for(response: HttpResponse, moment: Moment) -> float:
-    value = response.headers.get("retry-after")
-    if value is None:
-        return 0.0
-    return parse_retry_after(value, unix_now=moment.unix) or 0.0
-
-
 # --- pauses that requests share ---------------------------------------------------
-
-
-_PAGE_FILTERS: Final = frozenset({"page", "pages"})
 
 
 def is_contains_search(request: HttpRequest) -> bool:
     """Whether *request* is a contains search (section 4.3, Wildcards).
 
-    No other pattern begins with a star, but for a lone one.
+    Those have a rate limit of their own (section 7).
     """
     return any(
-        name in _PAGE_FILTERS and value.startswith("*") and value != "*"
+        name in PAGE_FILTERS and any(map(is_contains, value.split(",")))
         for name, value in request.params
     )
 
@@ -158,7 +155,8 @@ def hold(
         RateLimitedError: A pause is longer than that, so nothing was sent.
     """
     while (end := pauses.end(request)) > -math.inf:
-        moment = yield from now()
+        moment = yield Now()
+        assert isinstance(moment, Moment)
         left = end - moment.monotonic
         if left <= 0:
             return
@@ -171,4 +169,4 @@ def hold(
                 retry_after=left,
             )
         # Another answer may make the pause longer in the meantime: look again.
-        yield from sleep(left)
+        yield Sleep(left)

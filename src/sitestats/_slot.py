@@ -1,4 +1,4 @@
-"""A slot of the pools: a transport, and what has to be known of its connection."""
+"""Pooled connections: a transport and the state of its connection."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Transport(Protocol):
-    """What a slot needs to know of a transport."""
+    """What a connection needs to know of a transport."""
 
     def close(self) -> None:
         """Close its connection."""
@@ -34,7 +34,7 @@ TransportT = TypeVar("TransportT", bound=Transport)
 AsyncTransportT = TypeVar("AsyncTransportT", bound=AsyncTransport)
 
 
-class Slot(Generic[TransportT]):
+class PooledConnection(Generic[TransportT]):
     """A blocking transport, and the socket by which another thread ends its call."""
 
     __slots__ = (
@@ -149,7 +149,7 @@ class Slot(Generic[TransportT]):
                 self.transport.close()
 
 
-class AsyncSlot(Generic[AsyncTransportT]):
+class AsyncPooledConnection(Generic[AsyncTransportT]):
     """An asynchronous transport, and its connection until that is ready."""
 
     def __init__(self, transport: AsyncTransportT, *, is_shared: bool) -> None:

@@ -14,11 +14,11 @@ def chain(
     hostname: str,
     page: str | None,
     values: Mapping[str, StoredDay],
-    unjudged: Collection[str],
+    unchecked: Collection[str],
 ) -> str:
     """The call of the constructor and of each step, as Python would read it."""
-    judged = {name: text for name, text in values.items() if name not in unjudged}
-    texts = {name: str(text) for name, text in judged.items()}
+    checked = {name: text for name, text in values.items() if name not in unchecked}
+    texts = {name: str(text) for name, text in checked.items()}
     steps = [f"StatsQuery({hostname!r})"]
     if page is not None:
         steps.append(f"path({page!r})")
@@ -28,7 +28,7 @@ def chain(
         everything = texts["events"] == "*"
         names = _several(texts["events"])
         steps.append("all_events()" if everything else f"events({names})")
-    steps += _period(judged.get("start"), judged.get("end"))
+    steps += _period(checked.get("start"), checked.get("end"))
     if "timezone" in texts:
         steps.append(f"timezone({texts['timezone']!r})")
     steps += _filters(texts)
@@ -41,7 +41,7 @@ def chain(
         steps.append(f"version({texts['version']})")
     if texts.get("info") == "true":
         steps.append("info(True)")
-    steps += [f"extra_param({name!r}, {values[name]!r})" for name in sorted(unjudged)]
+    steps += [f"extra_param({name!r}, {values[name]!r})" for name in sorted(unchecked)]
     return ".".join(steps)
 
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 import attrs
 
-from ._asked import Asked
 from ._display import Displayed, HasFrame
 from ._entries import Entries, EventCount, ListEntry, PageEntry
 from ._errors import FieldNotRequestedError, ResponseError
 from ._fields import FIELDS, TOTALS
 from ._histogram import HistogramEntry
 from ._json import NotJsonError, load_json
+from ._requested import Requested
 from ._tables import Column, common_zone, named
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Stats(HasFrame, Displayed):
     it ends today: the numbers will still grow. False when that is not known."""
     body: bytes = b""
     """The response's body as it came."""
-    _asked: Asked = attrs.field(alias="asked")
+    _requested: Requested = attrs.field(alias="requested")
     _values: Mapping[str, Any] = attrs.field(alias="values")
 
     @property
@@ -176,8 +176,8 @@ class Stats(HasFrame, Displayed):
     @property
     def requested(self) -> tuple[str, ...]:
         """The names of what was requested, in the document's order."""
-        events = () if self._asked.events is None else ("events",)
-        return (*self._asked.fields, *events)
+        events = () if self._requested.events is None else ("events",)
+        return (*self._requested.fields, *events)
 
     @property
     def extra(self) -> dict[str, JsonValue]:
@@ -253,7 +253,7 @@ class Stats(HasFrame, Displayed):
         return hash(self.query)
 
     def __repr__(self) -> str:
-        shown = [repr(self.hostname or self._asked.hostname)]
+        shown = [repr(self.hostname or self._requested.hostname)]
         shown += [f"{name}={value}" for name, value in self._shortly()]
         return f"Stats({', '.join(shown)})"
 
@@ -273,7 +273,7 @@ class Stats(HasFrame, Displayed):
                 yield name, repr(value)
 
     def __rich_repr__(self) -> Iterator[Any]:
-        yield self.hostname or self._asked.hostname
+        yield self.hostname or self._requested.hostname
         for name in _ENVELOPE[1:]:
             yield name, getattr(self, name), None
         yield "partial", self.partial, False
@@ -301,7 +301,7 @@ class Stats(HasFrame, Displayed):
                 "'events' was not requested: add .events('…') or .all_events() to the "
                 "query"
             )
-        fields = ", ".join(map(repr, (*self._asked.fields, name)))
+        fields = ", ".join(map(repr, (*self._requested.fields, name)))
         return f"{name!r} was not requested: add it to the query by .fields({fields})"
 
 

@@ -23,7 +23,7 @@ class Stop:
         self._lock = threading.Lock()
         self._held: set[Abortable] = set()
         self._stopped = False
-        self._gate = ThreadGate()
+        self._event = InterruptSafeEvent()
 
     def stop(self) -> None:
         """Abort what is held, end every sleep, and let nothing more begin."""
@@ -31,7 +31,7 @@ class Stop:
             if self._stopped:
                 return
             self._stopped = True
-            self._gate.set()
+            self._event.set()
             for what in self._held:
                 what.abort()
 
@@ -57,16 +57,16 @@ class Stop:
         Raises:
             StoppedError: The time was not up yet.
         """
-        if self._gate.wait(seconds):
+        if self._event.wait(seconds):
             # Once open it stays so, for the other threads.
-            self._gate.set()
+            self._event.set()
             raise StoppedError
 
 
 # --- an interrupt-safe event ------------------------------------------------------
 
 
-class ThreadGate:
+class InterruptSafeEvent:
     """An event without a lock that an interrupt can keep.
 
     ``threading.Event`` takes its lock in Python code, and an interrupt that

@@ -52,7 +52,7 @@ class HttpRequest:
         """The path with its encoded query: what follows the base address."""
         if not self.params:
             return self.path
-        pairs = (f"{_encoded(name)}={_encoded(value)}" for name, value in self.params)
+        pairs = [f"{_encoded(name)}={_encoded(value)}" for name, value in self.params]
         return f"{self.path}?{'&'.join(pairs)}"
 
     def __str__(self) -> str:
@@ -61,12 +61,32 @@ class HttpRequest:
 
 @attrs.frozen
 class HttpResponse:
-    """One whole answer, its body decompressed."""
+    """One whole response, its body decompressed."""
 
     status: int
     headers: Mapping[str, str] = attrs.field(factory=dict[str, str])
     """Names are lower case."""
     body: bytes = b""
+    received_at: float | None = None
+    """When it arrived, by this machine's clock in seconds since 1970."""
+
+    @property
+    def answered_at(self) -> datetime | None:
+        """When the service answered: its ``Date``, else when the response arrived."""
+        date = self.headers.get("date")
+        moment = None if date is None else parse_http_date(date)
+        if moment is None and self.received_at is not None:
+            return datetime.fromtimestamp(self.received_at, UTC)
+        return moment
+
+    @property
+    def retry_after(self) -> float | None:
+        """Seconds that ``Retry-After`` asks to wait; None without a usable one.
+
+        A date there goes by the clock of the service, whose ``Date`` is beside it.
+        """
+        value = self.headers.get("retry-after")
+        return None if value is None else parse_retry_after(value, self.answered_at)
 
 
 # --- dates and Retry-After --------------------------------------------------------
@@ -81,17 +101,17 @@ _SECONDS = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
 _LIKE_A_DATE = re.compile(r"[A-Za-z].* [0-9]{2}:[0-9]{2}:[0-9]{2}(?: [A-Za-z0-9+-]+)?")
 
 
-def parse_retry_after(value: str, *, unix_now: float) -> float | None:
-    """Give the seconds to wait from now, at least 0, or None for garbage.
+def parse_retry_after(value: str, answered_at: datetime | None) -> float | None:
+    """Give the seconds to wait, at least 0, or None for garbage.
 
-    A date is turned into seconds with *unix_now*, the time of the answer in
-    seconds since 1970.
+    A date counts from *answered_at*; without it a date is of no use.
 
-    >>> parse_retry_after("7", unix_now=0)
+    >>> parse_retry_after("7", None)
     7.0
-    >>> parse_retry_after("Thu, 01 Jan 1970 00:01:00 GMT", unix_now=20.0)
-    40.0
-    >>> parse_retry_after("soon", unix_now=0) is None
+    >>> minute = datetime(2026, 11, 20, 12, 1, tzinfo=UTC)
+    >>> parse_retry_after("Fri, 20 Nov 2026 12:01:30 GMT", minute)
+    30.0
+    >>> parse_retry_after("soon", minute) is None
     True
     """
     text = value.strip()
@@ -100,7 +120,9 @@ def parse_retry_after(value: str, *, unix_now: float) -> float | None:
         # Hundreds of digits overflow: nobody means to wait that long.
         return max(0.0, seconds) if math.isfinite(seconds) else None
     moment = parse_http_date(text)
-    return None if moment is None else max(0.0, moment.timestamp() - unix_now)
+    if moment is None or answered_at is None:
+        return None
+    return max(0.0, (moment - answered_at).total_seconds())
 
 
 # All answers of a second have the same date.

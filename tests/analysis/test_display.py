@@ -116,7 +116,7 @@ def test_what_visitors_write_is_text(attack: str) -> None:
 def test_what_a_response_says_of_itself_is_text(name: str, attack: str) -> None:
     """A website's name, its page and its zone are shown as text too."""
     from sitestats import Stats
-    from sitestats._asked import asked
+    from sitestats._query import requested
 
     query = StatsQuery("example.com").fields("pageviews")
     day = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
@@ -124,7 +124,7 @@ def test_what_a_response_says_of_itself_is_text(name: str, attack: str) -> None:
         query=query,
         start=day,
         end=day,
-        asked=asked(query),
+        requested=requested(query),
         values={"pageviews": 3},
         **{name: attack},
     )

@@ -24,11 +24,11 @@ from measuring import (
     seconds,
     size,
 )
-from sitestats._asked import Asked, asked
 from sitestats._converter import structure_stats
 from sitestats._fields import LISTS
 from sitestats._json import load_json
-from sitestats._query import StatsQuery
+from sitestats._query import StatsQuery, requested
+from sitestats._requested import Requested
 from sitestats._requests import stats_request
 from sitestats._responses import read_stats
 from sitestats._shape import shape
@@ -57,10 +57,10 @@ class Reading:
         data = {**ENVELOPE, **fields}
         self.body = json.dumps(data, separators=(",", ":")).encode()
         self.query = query
-        self.asked: Asked = asked(query)
-        self.request = stats_request(query)
+        self.requested: Requested = requested(query)
+        self.request = stats_request(self.requested)
         self.response = HttpResponse(200, {}, self.body)
-        self.shape = shape(self.asked.fields)
+        self.shape = shape(self.requested.fields)
         told = {"start": dt.datetime, "end": dt.datetime, "generated_in_ms": int}
         told |= {"version": int, **dict.fromkeys(("hostname", "path", "timezone"), str)}
         types = {**told, **{name: self.shape.types[name] for name in self.shape.names}}
@@ -75,7 +75,7 @@ class Reading:
 
     def typed(self) -> Any:
         """What this package does: typed, and held against the question."""
-        return read_stats(self.response, self.request, self.query, self.asked)
+        return read_stats(self.response, self.request, self.query, self.requested)
 
     def msgspec_alone(self) -> Any:
         """The quick way without checks and without the result around it."""
@@ -102,7 +102,7 @@ class Reading:
         entries: Any = list
         kinds: dict[str, Any] = {
             name: entries[entry] if name in ALL_LISTS else int
-            for name in self.asked.fields
+            for name in self.requested.fields
         }
         model = pydantic.create_model("Answer", **kinds)
         return partial(model.model_validate_json, self.body, strict=True)

@@ -10,10 +10,10 @@ from typing import Any
 from unittest.mock import patch
 
 from sitestats import SiteStatsError, Stats, StatsQuery
-from sitestats._asked import asked
 from sitestats._entries import Entries
 from sitestats._fields import FIELDS
 from sitestats._inflate import Body, CorruptError, TooLargeError
+from sitestats._query import requested
 from sitestats._requests import (
     add_request,
     custom_request,
@@ -88,7 +88,8 @@ def _read(one: Input) -> str:
 
 
 def _stats(query: StatsQuery) -> Read:
-    request, expected = stats_request(query), asked(query)
+    expected = requested(query)
+    request = stats_request(expected)
     return lambda response: read_stats(response, request, query, expected)
 
 
@@ -96,7 +97,7 @@ def _targets() -> dict[str, Read]:
     listing, custom = list_request(), custom_request("GET", "/api/x")
     adding = add_request("example.com", timezone="UTC", public=False)
     query = QUERIES["totals"]
-    jsonp = jsonp_request(query, "show")
+    jsonp = jsonp_request(requested(query), "show")
     targets: dict[str, Read] = {name: _stats(query) for name, query in QUERIES.items()}
     targets["list"] = lambda response: read_websites(response, listing)
     targets["custom"] = lambda response: read_json(response, custom)

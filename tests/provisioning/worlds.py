@@ -9,7 +9,7 @@ from typing import Any
 
 from sitestats import ProvisioningReport, RetryPolicy, SiteStatsError, WebsiteSpec
 from sitestats._errors import ConnectionFailedError, RequestTimeoutError
-from sitestats._flow import Flow, Moment, Note, Now, Outcome, Send, Sleep, Step
+from sitestats._flow import Flow, Moment, Note, Now, Send, Sleep, Step, StepResult
 from sitestats._hostnames import BaseAddress
 from sitestats._settings import Secret, Settings
 from sitestats._wire import HttpRequest, HttpResponse
@@ -138,7 +138,7 @@ class World:
 
     def run(self, flow: Flow[Any]) -> Any:
         """Perform the steps of *flow*."""
-        outcome: Outcome = None
+        outcome: StepResult = None
         error: SiteStatsError | None = None
         while True:
             try:
@@ -151,7 +151,7 @@ class World:
             except SiteStatsError as failure:
                 error = failure
 
-    def perform(self, step: Step) -> Outcome:
+    def perform(self, step: Step) -> StepResult:
         """Do what a step asks for."""
         match step:
             case Now():

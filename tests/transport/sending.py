@@ -67,7 +67,7 @@ class Blocking:
         return self.sender.send(request, until=until, timeout=timeout)
 
 
-class Awaited:
+class AsyncIter:
     """The asynchronous sender, on a loop in a thread of its own."""
 
     def __init__(self, settings: Settings, transport: Any, portal: Any) -> None:
@@ -102,7 +102,7 @@ def sending(
             blocking.close()
         return
     with start_blocking_portal(way) as portal:
-        awaited = Awaited(settings, transport, portal)
+        awaited = AsyncIter(settings, transport, portal)
         try:
             yield awaited
         finally:

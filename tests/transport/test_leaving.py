@@ -17,6 +17,7 @@ from loopback import Connection, serve
 
 from sitestats import AsyncClient, Client, Outcome, StatsQuery
 from sitestats._httpx import Sender
+from sitestats._query import requested
 from sitestats._requests import stats_request
 from sitestats._settings import resolve
 from sitestats._watchdog import Stop
@@ -178,7 +179,7 @@ def test_leaving_in_a_pause(fan: Fan) -> None:
 
 
 def test_a_call_that_waits_for_a_connection_is_stopped() -> None:
-    """A thread that waits for its turn at a connection is ended as well."""
+    """A thread that waits for its lease at a connection is ended as well."""
     arrived = threading.Event()
 
     def script(connection: Connection) -> None:
@@ -186,7 +187,7 @@ def test_a_call_that_waits_for_a_connection_is_stopped() -> None:
             arrived.set()
             connection.wait()
 
-    request = stats_request(query())
+    request = stats_request(requested(query()))
     ended: list[BaseException] = []
     with serve(script) as server:
         settings = resolve(

@@ -17,9 +17,9 @@ from sending import Blocking, settings_for
 from query_strategies import queries
 from sitestats import AsyncClient, Client, StatsQuery
 from sitestats._joined import joined
-from sitestats._query import address
+from sitestats._query import requested
 from sitestats._requests import stats_request
-from sitestats._slot import Slot
+from sitestats._slot import PooledConnection
 from sitestats._wire import HttpRequest
 
 BASES = st.sampled_from(
@@ -61,9 +61,9 @@ def test_a_joined_address_is_the_parsed_one(base: tuple[str, str], target: str) 
 @given(BASES, queries())
 def test_no_query_is_parsed(base: tuple[str, str], query: StatsQuery) -> None:
     """Every query's address is joined, and is the one that httpx would parse."""
-    target = stats_request(query).target
+    target = stats_request(requested(query)).target
     ours = joined(httpx.URL("".join(base)), base[1], target)
-    if "/." not in address(query):
+    if "/." not in requested(query).address:
         assert ours is not None
         assert same(ours, httpx.URL("".join(base) + target))
 
@@ -81,15 +81,15 @@ def test_another_httpx_parses() -> None:
 
 
 def test_a_used_connection_is_not_traced(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a request on a connection that is there, its slot is told one thing."""
+    """Of a request on a connection that is there, its connection is told one thing."""
     told: list[str] = []
-    trace = Slot[Any].trace
+    trace = PooledConnection[Any].trace
 
-    def counted(self: Slot[Any], event: str, info: dict[str, Any]) -> None:
+    def counted(self: PooledConnection[Any], event: str, info: dict[str, Any]) -> None:
         told.append(event)
         trace(self, event, info)
 
-    monkeypatch.setattr(Slot, "trace", counted)
+    monkeypatch.setattr(PooledConnection, "trace", counted)
     with serve(polite) as server:
         blocking = Blocking(settings_for(server.address), None)
         try:

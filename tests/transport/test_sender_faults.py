@@ -317,7 +317,7 @@ def test_a_connection_that_closes_on_the_request_is_a_failure(way: str) -> None:
 
 
 def test_a_connection_in_place_of_a_stale_one_has_the_same_limit(way: str) -> None:
-    """Nobody told the slot beforehand that its request would need a new one."""
+    """Nobody told the connection beforehand that its request would need a new one."""
     whole: list[bool] = []
 
     def drips_a_while(connection: Connection) -> None:

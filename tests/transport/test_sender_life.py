@@ -177,9 +177,9 @@ def test_a_task_that_waits_for_a_connection_has_a_limit(
 
 async def assert_whole(sender: AsyncSender, limit: int) -> None:
     """As many requests at once as there may be, each with its own answer."""
-    (book,) = sender._pool._books.values()
-    assert not book.using
-    assert not book.waiting
+    (state,) = sender._pool._states.values()
+    assert not state.using
+    assert not state.waiting
 
     async def one(number: int) -> None:
         assert (await ask(sender, numbered(number))).body == b"/%d" % number

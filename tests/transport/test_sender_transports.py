@@ -248,7 +248,7 @@ def loop(request: pytest.FixtureRequest) -> str:
 
 
 def test_the_total_limit_holds_in_httpx_own_transport() -> None:
-    """One shared by all slots has connections of its own, which are found too."""
+    """One shared by all connections has connections of its own, which are found too."""
 
     def script(connection: Connection) -> None:
         connection.request()
@@ -310,7 +310,7 @@ def test_every_fault_is_a_transport_error() -> None:
 
 
 def test_no_result_comes_of_a_stop_iteration() -> None:
-    """Within a coroutine Python turns it into another error, which is mapped too."""
+    """Within a coroutine Python leases it into another error, which is mapped too."""
 
     class Stopping(httpx.AsyncBaseTransport):
         async def handle_async_request(self, request: httpx.Request) -> httpx.Response:

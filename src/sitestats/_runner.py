@@ -13,7 +13,7 @@ from ._flow import Moment, Note, Now, Send, Sleep
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from ._flow import Flow, Outcome, Step
+    from ._flow import Flow, Step, StepResult
     from ._httpx import AsyncSender, Sender
     from ._settings import Settings
     from ._watchdog import Stop
@@ -25,7 +25,7 @@ AsyncObserver: TypeAlias = "Callable[[object], Awaitable[None]]"
 """Is given the events of a flow's notes."""
 
 
-class Performer:
+class Runner:
     """Performs what flows ask for, blocking."""
 
     def __init__(
@@ -35,9 +35,9 @@ class Performer:
         self._sender = sender
         self._stop = stop
 
-    def stopped_by(self, stop: Stop) -> Performer:
+    def stopped_by(self, stop: Stop) -> Runner:
         """One that does the same in other threads until *stop* ends it."""
-        return Performer(self.settings, self._sender, stop)
+        return Runner(self.settings, self._sender, stop)
 
     def run(self, flow: Flow[T], on_note: Observer | None = None) -> T:
         """Perform the steps of *flow*; the value is what it returns.
@@ -45,7 +45,7 @@ class Performer:
         *on_note* is given what the flow lets others know. An error of this
         package that it raises is raised in the flow, any other one ends it.
         """
-        outcome: Outcome = None
+        outcome: StepResult = None
         error: SiteStatsError | None = None
         try:
             while True:
@@ -67,7 +67,7 @@ class Performer:
             error = None
             flow.close()
 
-    def _perform(self, step: Step, on_note: Observer | None) -> Outcome:
+    def _perform(self, step: Step, on_note: Observer | None) -> StepResult:
         match step:
             case Send(request, until):
                 return self._sender.send(
@@ -89,7 +89,7 @@ class Performer:
         return None
 
 
-class AsyncPerformer:
+class AsyncRunner:
     """Performs what flows ask for, awaiting."""
 
     def __init__(self, settings: Settings, sender: AsyncSender) -> None:
@@ -102,7 +102,7 @@ class AsyncPerformer:
         *on_note* is given what the flow lets others know. An error of this
         package that it raises is raised in the flow, any other one ends it.
         """
-        outcome: Outcome = None
+        outcome: StepResult = None
         error: SiteStatsError | None = None
         try:
             while True:
@@ -124,7 +124,7 @@ class AsyncPerformer:
             error = None
             flow.close()
 
-    async def _perform(self, step: Step, on_note: AsyncObserver | None) -> Outcome:
+    async def _perform(self, step: Step, on_note: AsyncObserver | None) -> StepResult:
         match step:
             case Send(request, until):
                 return await self._sender.send(

@@ -10,21 +10,21 @@ from hypothesis import strategies as st
 
 from sitestats import ConfigurationError, QueryError, StatsQuery
 from sitestats._errors import ConnectionFailedError
-from sitestats._ledger import END, Ledger
 from sitestats._outcomes import Failed
+from sitestats._schedule import END, Schedule
 
 QUERY = StatsQuery("example.com").fields("pageviews")
 
 
-def ledger(queries: object = (), limit: int | None = 3, **more: Any) -> Ledger:
-    """A ledger of a client with fifty connections."""
+def schedule(queries: object = (), limit: int | None = 3, **more: Any) -> Schedule:
+    """A schedule of a client with fifty connections."""
     options: dict[str, Any] = {"max_connections": 50, "progress": False, **more}
-    return Ledger(queries, (list, tuple), concurrency=limit, **options)
+    return Schedule(queries, (list, tuple), concurrency=limit, **options)
 
 
-def begun(limit: int | None = 3, **more: Any) -> Ledger:
-    """A ledger whose block was entered."""
-    one = ledger(limit=limit, **more)
+def begun(limit: int | None = 3, **more: Any) -> Schedule:
+    """A schedule whose block was entered."""
+    one = schedule(limit=limit, **more)
     one.begin()
     return one
 
@@ -34,7 +34,7 @@ def failed(index: int) -> Failed:
     return Failed(QUERY, index, ConnectionFailedError("gone"))
 
 
-def take_all(one: Ledger, *, ready: bool = False) -> int:
+def take_all(one: Schedule, *, ready: bool = False) -> int:
     """Take as many queries as are wanted; the value is how many."""
     count = 0
     while one.wants_one(ready=ready):
@@ -106,14 +106,14 @@ def test_connections_bound_how_many(
 def test_a_concurrency_that_is_wrong(value: Any) -> None:
     """Anything but a whole number from 1 on is refused by name."""
     with pytest.raises(ConfigurationError, match="concurrency"):
-        ledger(limit=value)
+        schedule(limit=value)
 
 
 @pytest.mark.parametrize("value", [None, 3, QUERY])
 def test_queries_that_are_none(value: object) -> None:
     """What is no iterable of the right kind is refused, and the error says what is."""
     with pytest.raises(QueryError, match="a list"):
-        ledger(value)
+        schedule(value)
 
 
 def test_an_item_that_is_no_query() -> None:
@@ -126,7 +126,7 @@ def test_an_item_that_is_no_query() -> None:
 
 def test_outcomes_want_their_block() -> None:
     """Before the block, after it and in a second one the error says what to do."""
-    one = ledger()
+    one = schedule()
     with pytest.raises(ConfigurationError, match="with client"):
         one.check_open()
     one.begin()
@@ -156,7 +156,7 @@ def test_progress_is_told() -> None:
     def hear(done: int, total: int | None) -> None:
         told.append((done, total))
 
-    one = ledger([QUERY] * 2, progress=hear)
+    one = schedule([QUERY] * 2, progress=hear)
     one.begin()
     take_all(one)
     one.give(failed(0))

@@ -31,7 +31,7 @@ _DEFAULT_CONCURRENCY: Final = 20
 nobody asked for; and other calls of the same client find a connection free."""
 
 
-class Ledger:
+class Schedule:
     """How many queries were taken and outcomes given, and what is next."""
 
     def __init__(
