@@ -76,8 +76,12 @@ MAY_IMPORT = {
     # What may be asked for, and when again.
     "_flow": {"_wire"},
     "_retry": {"_errors", "_filters", "_flow", "_settings", "_wire"},
+    # What comes back, as tables.
+    "_tables": set[str](),
+    "_display": set[str](),
+    "_comparison": {"_display", "_entries", "_errors", "_fields", "_tables"},
     # What many at once have in common.
-    "_outcomes": {"_framed", "analysis._columns", "analysis._html"},
+    "_outcomes": {"_display", "_tables"},
     "_progress": {"_errors", "_wording"},
     "_schedule": {"_errors", "_progress", "_query", "_settings", "_wording"},
     # What carries it.
@@ -141,6 +145,18 @@ def test_only_the_clients_import_the_clients(path: Path) -> None:
     if path.stem not in SHELL:
         assert not ours & (shell | {"provisioning"})
     assert not _module_level_packages(path) & packages
+
+
+def test_the_results_name_one_way_to_the_renderers() -> None:
+    """Outside ``analysis`` only _display imports it, so results name no renderer."""
+    importers = {
+        path.relative_to(PACKAGE).as_posix()
+        for folder in (PACKAGE, PACKAGE / "provisioning")
+        for path in folder.glob("*.py")
+        for name, _ in imports(path)
+        if name.removeprefix("sitestats.").partition(".")[0] == "analysis"
+    }
+    assert importers == {"_display.py"}
 
 
 OUTGOING = {"_query", "_rules", "_periods", "_hostnames", "_requests"}

@@ -52,7 +52,7 @@ def partial(
 
 
 def test_the_current_day_is_partial() -> None:
-    """The day that the service answered in still grows, those before do not."""
+    """The day that the service responded in still grows, those before do not."""
     buckets = days("2026-11-18", 3)
     end = "2026-11-20T23:59:59.999"
     assert partial(buckets, "2026-11-20T12:00", end=end) == [False, False, True]
@@ -109,7 +109,7 @@ def test_a_week_whose_period_is_over_is_not_partial() -> None:
 
 
 def test_without_a_clock_nothing_is_partial() -> None:
-    """What can't be told is not guessed."""
+    """What is not known is not guessed."""
     assert partial(days("2999-01-01", 2), None) == [False, False]
 
 
@@ -133,7 +133,7 @@ def hours(*names: int, date: str, timezone: str | None) -> list[dt.datetime | No
     return [entry.start for entry in entries]
 
 
-def test_hours_begin_in_the_zone_of_the_answer() -> None:
+def test_hours_begin_in_the_zone_of_the_response() -> None:
     """The start is an aware datetime."""
     (start,) = hours(9, date="2026-07-20", timezone=AMSTERDAM)
     assert start == utc("2026-07-20T07:00")

@@ -420,7 +420,7 @@ def test_version_1_gives_its_total() -> None:
     assert stats.pageviews == 66
     assert stats.requested == ("pageviews", "visitors")
     assert "visitors" not in stats
-    with pytest.raises(FieldNotRequestedError, match="not in this answer"):
+    with pytest.raises(FieldNotRequestedError, match="not in this response"):
         _ = stats.visitors
     assert stats.raw() == VERSION_1
     assert set(stats.extra) == {"visits", "agents"}

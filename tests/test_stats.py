@@ -1,4 +1,4 @@
-"""Statistics as a value that knows what was asked."""
+"""Statistics as a value that knows what was requested."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DATA = answer(
 
 
 def stats(query: StatsQuery = QUERY, **more: Any) -> Stats:
-    """The statistics of an answer to *query*."""
+    """The statistics of a response to *query*."""
     return read(query, {**DATA, **more})
 
 
@@ -89,7 +89,7 @@ def test_what_was_requested_is_in_the_order_of_the_document() -> None:
 
 
 def test_results_are_equal_when_query_and_values_are() -> None:
-    """What the answer tells besides does not count."""
+    """What else the response says does not count."""
     assert stats() == stats(generated_in_ms=7, more=1)
     assert hash(stats()) == hash(stats(generated_in_ms=7))
     assert stats() != stats(visitors=42)
@@ -99,7 +99,7 @@ def test_results_are_equal_when_query_and_values_are() -> None:
 
 
 def test_results_pickle_and_copy() -> None:
-    """Everything survives: values, what was asked, and the answer itself."""
+    """Everything survives: values, what was requested, and the response itself."""
     result = stats(more=1)
     for other in (
         pickle.loads(pickle.dumps(result)),
@@ -116,7 +116,7 @@ def test_results_pickle_and_copy() -> None:
 
 
 def test_results_are_frozen() -> None:
-    """Neither fields nor what the answer tells can be changed."""
+    """Neither fields nor what the response says can be changed."""
     result = stats()
     for name in ("visitors", "hostname", "more"):
         with pytest.raises(AttributeError):
@@ -126,7 +126,7 @@ def test_results_are_frozen() -> None:
 
 
 def test_nothing_is_lost() -> None:
-    """The whole answer is in raw(), what is not known in extra, prose in neither."""
+    """The whole response is in raw(), what is not known in extra, prose in neither."""
     result = stats(more={"a": [1.5]}, requested=7, extra=8, __pages="prose")
     assert result.raw() == {
         **DATA,
@@ -153,7 +153,7 @@ def test_json_names_the_lists_that_were_cut() -> None:
 
 
 def test_a_result_becomes_json() -> None:
-    """What the answer tells about itself and what was requested, as plain values."""
+    """What the response says about itself and what was requested, as plain values."""
     result = stats(QUERY.fields("visitors", "pages"))
     assert json.loads(json.dumps(result.to_dict())) == {
         "hostname": "example.com",
@@ -186,15 +186,15 @@ def test_the_repr_is_short() -> None:
 
 
 def test_rich_is_told_the_same() -> None:
-    """Rich shows what the answer tells and what was requested."""
-    told = [*stats().__rich_repr__()]
-    assert told[0] == "example.com"
-    assert ("visitors", 41) in told
-    assert [one[0] for one in told[-3:]] == ["visitors", "histogram", "pages"]
+    """Rich shows what the response says and what was requested."""
+    parts = [*stats().__rich_repr__()]
+    assert parts[0] == "example.com"
+    assert ("visitors", 41) in parts
+    assert [one[0] for one in parts[-3:]] == ["visitors", "histogram", "pages"]
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{"])
-def test_a_result_that_was_made_by_hand_may_have_no_answer(body: bytes) -> None:
+def test_a_result_that_was_made_by_hand_may_have_no_body(body: bytes) -> None:
     """Its raw() says so in an error of ours."""
     result = Stats(
         query=QUERY, requested=Requested("example.com"), values={}, body=body

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     import httpx
 
-    from sitestats.analysis._comparison import Comparison
-
+    from ._comparison import Comparison
     from ._httpx import AsyncSender
     from ._json import JsonValue
     from ._models import AddedWebsite, Website

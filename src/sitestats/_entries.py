@@ -1,9 +1,9 @@
-"""The entries of an answer's lists, and the one container that holds them.
+"""Lists of a response: the classes of their entries, and ``Entries`` that holds them.
 
-An entry is as plain as it can be, since an answer may hold thousands: a frozen
+An entry is as plain as it can be, since a response may hold thousands: a frozen
 class with a slot for each value. What differs from that has a class of its own:
 
-* ``Timed…`` entries were asked for with ``seconds_on_page``;
+* ``Timed…`` entries were requested with ``seconds_on_page``;
 * ``Incomplete…`` entries lack a value that the others have. They are what a
   plain string in a list becomes.
 """
@@ -16,19 +16,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar, overlo
 
 import attrs
 
+from ._display import Displayed, HasFrame, draw
 from ._errors import FieldNotRequestedError
-from ._framed import Framed
+from ._tables import Column, common_zone, named
 from ._wording import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from rich.console import Console, ConsoleOptions, RenderResult
-
-    from sitestats.analysis._columns import Column
 
     from ._json import JsonValue
 
-_SHOWN: Final = 3
+_MOST_IN_REPR: Final = 3
 """How many entries the repr of a container shows."""
 
 
@@ -102,14 +100,14 @@ class ListEntry(Entry):
         """Median seconds on the page (section 2.3, rule 2), None when unknown.
 
         Raises:
-            FieldNotRequestedError: The query did not ask for it.
+            FieldNotRequestedError: The query did not request it.
         """
         raise _seconds_not_requested()
 
 
 @attrs.frozen(weakref_slot=False, repr=False)
 class TimedListEntry(ListEntry):
-    """A ``ListEntry`` that was asked for with ``seconds_on_page``."""
+    """A ``ListEntry`` that was requested with ``seconds_on_page``."""
 
     columns: ClassVar[tuple[str, ...]] = (*ListEntry.columns, "seconds_on_page")
 
@@ -142,14 +140,14 @@ class PageEntry(Entry):
         """Median seconds on the page (section 2.3, rule 2), None when unknown.
 
         Raises:
-            FieldNotRequestedError: The query did not ask for it.
+            FieldNotRequestedError: The query did not request it.
         """
         raise _seconds_not_requested()
 
 
 @attrs.frozen(weakref_slot=False, repr=False)
 class TimedPageEntry(PageEntry):
-    """A ``PageEntry`` that was asked for with ``seconds_on_page``."""
+    """A ``PageEntry`` that was requested with ``seconds_on_page``."""
 
     columns: ClassVar[tuple[str, ...]] = TimedListEntry.columns
 
@@ -173,6 +171,20 @@ class EventCount(Entry):
     """The event's name, in lower case as the service stores it."""
     total: int
     """How often it happened."""
+
+
+def entry_class(field: str, *, timed: bool) -> type[ListEntry | PageEntry | EventCount]:
+    """The class of the entries of every list but the histogram.
+
+    Args:
+        field: The list's name, such as ``"pages"``.
+        timed: Whether ``seconds_on_page`` was requested too.
+    """
+    if field == "events":
+        return EventCount
+    if field == "pages":
+        return TimedPageEntry if timed else PageEntry
+    return TimedListEntry if timed else ListEntry
 
 
 def from_known(name: str) -> Any:
@@ -212,7 +224,7 @@ class Incomplete(Entry):
             return _seconds_not_requested()
         which = " ".join(shown(value) for value in list(self._known.values())[:1])
         return FieldNotRequestedError(
-            f"the answer has no {name!r} for this entry ({which or 'it is empty'}), "
+            f"the response has no {name!r} for this entry ({which or 'it is empty'}), "
             "which is not of the shape that the service documents",
             name=name,
         )
@@ -264,8 +276,8 @@ EntryT_co = TypeVar("EntryT_co", bound=Entry, covariant=True)
 
 
 @attrs.frozen(repr=False)
-class Entries(Framed, Generic[EntryT_co]):
-    """The entries of one list of an answer, in the service's order.
+class Entries(HasFrame, Displayed, Generic[EntryT_co]):
+    """The entries of one list of a response, in the service's order.
 
     It has a length, can be iterated and indexed, and a slice of it is one
     again. It is not a ``Sequence``, so that no library of data frames mistakes
@@ -285,10 +297,10 @@ class Entries(Framed, Generic[EntryT_co]):
     name: str = attrs.field(kw_only=True, eq=False)
     """The field that the list came in, such as ``"pages"``."""
     entry_type: type[EntryT_co] = attrs.field(kw_only=True, eq=False)
-    """The class of the entries, which tells the columns of an empty list."""
+    """The class of the entries, which knows the columns of an empty list."""
     truncated: bool = attrs.field(default=False, kw_only=True, eq=False)
     """Whether the list is as long as the limit in force, so that there may be
-    more than the answer holds (section 8). A slice says it of the whole list."""
+    more than the response holds (section 8). A slice has that of the whole list."""
     timezone: str | None = attrs.field(default=None, kw_only=True, eq=False)
     """The zone of a histogram's hours; None for other lists, and when unknown."""
 
@@ -314,8 +326,6 @@ class Entries(Framed, Generic[EntryT_co]):
         return [entry.get(name) for entry in self._items]
 
     def _table(self) -> Sequence[Column]:
-        from sitestats.analysis._columns import columns_of_entries
-
         return columns_of_entries(self)
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -337,15 +347,7 @@ class Entries(Framed, Generic[EntryT_co]):
         >>> len(axes.patches)
         14
         """
-        from sitestats.analysis._plots import plot
-
-        axes: Axes = plot(self, ax)
-        return axes
-
-    def _repr_html_(self) -> str:
-        from sitestats.analysis._html import of_entries
-
-        return of_entries(self)
+        return draw(self, ax)
 
     def to_dicts(self) -> list[dict[str, JsonValue]]:
         """The entries as dicts, ready for JSON."""
@@ -375,23 +377,32 @@ class Entries(Framed, Generic[EntryT_co]):
         return hash(tuple(self._items))
 
     def __repr__(self) -> str:
-        shown_entries = [repr(entry) for entry in self._items[:_SHOWN]]
+        shown_entries = [repr(entry) for entry in self._items[:_MOST_IN_REPR]]
         more = len(self) - len(shown_entries)
         if more:
             shown_entries.append(f"… {more} more")
         truncated = ", truncated=True" if self.truncated else ""
         return f"Entries([{', '.join(shown_entries)}], name={self.name!r}{truncated})"
 
-    def __rich_console__(
-        self, console: Console, options: ConsoleOptions
-    ) -> RenderResult:
-        from sitestats.analysis._console import of_entries
-
-        return of_entries(self, options)
-
     def __rich_repr__(self) -> Iterator[Any]:
-        yield list(self._items[:_SHOWN])
-        if len(self) > _SHOWN:
-            yield "more", len(self) - _SHOWN
+        yield list(self._items[:_MOST_IN_REPR])
+        if len(self) > _MOST_IN_REPR:
+            yield "more", len(self) - _MOST_IN_REPR
         yield "name", self.name
         yield "truncated", self.truncated, False
+
+
+def columns_of_entries(
+    entries: Entries[Any], hostname: str | None = None
+) -> list[Column]:
+    """The entries as columns; behind one of *hostname* where that is given."""
+    zone = "UTC"
+    if "start" in entries.columns:
+        # Lists that were not read from a response have the zone of their hours alone.
+        starts = filter(None, entries.column("start"))
+        zones = {str(start.tzinfo) for start in starts}
+        zone = common_zone({entries.timezone} if entries.timezone else zones)
+    columns = [named(name, entries.column(name), zone) for name in entries.columns]
+    if hostname is not None:
+        columns.insert(0, named("hostname", [hostname] * len(entries)))
+    return columns

@@ -26,7 +26,7 @@ from anyio.lowlevel import checkpoint
 
 from sitestats import _operations as operations
 
-from ._framed_many import AsyncFramedOutcomes, FramedOutcomes
+from ._frames_of_many import AsyncFramesOfMany, FramesOfMany
 from ._retry import Pauses
 from ._schedule import END, Job, Schedule
 from ._watchdog import Stop, StoppedError
@@ -47,7 +47,7 @@ _LOOK_UP: Final = 0.5
 """Seconds. On Windows a thread that waits at a queue does not hear Ctrl-C."""
 
 
-class Outcomes(FramedOutcomes):
+class Outcomes(FramesOfMany):
     """What comes of many queries, in the order of completion: ``get_many``.
 
     It is used in a ``with`` block and iterated over once. Leaving the block ends
@@ -161,7 +161,7 @@ class Outcomes(FramedOutcomes):
                 self._iterator.close()
 
 
-class AsyncOutcomes(AsyncFramedOutcomes):
+class AsyncOutcomes(AsyncFramesOfMany):
     """What comes of many queries, in the order of completion: ``get_many``.
 
     It is used in an ``async with`` block and iterated over once. Leaving the

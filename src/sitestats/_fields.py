@@ -29,8 +29,11 @@ FieldName: TypeAlias = Literal[
 FIELDS: Final[tuple[FieldName, ...]] = get_args(FieldName)
 """All fifteen, in the document's order."""
 
-TOTALS: Final = ("pageviews", "visitors")
-_ALONE: Final = (*TOTALS, "histogram", "pages", "seconds_on_page")
+COUNTS: Final = ("pageviews", "visitors")
+"""The totals that are whole numbers; entries of lists have them too."""
+TOTALS: Final = (*COUNTS, "seconds_on_page")
+"""The fields that are one number each."""
+_ALONE: Final = (*TOTALS, "histogram", "pages")
 LISTS: Final[tuple[str, ...]] = tuple(name for name in FIELDS if name not in _ALONE)
 """The lists whose entries are alike; those of pages have a path for a value."""
 

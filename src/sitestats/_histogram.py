@@ -1,17 +1,17 @@
-"""The histogram's entries: when each begins, and which one is not over yet."""
+"""Histogram entries: read them, find when each begins and which are not over yet."""
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Final
-from zoneinfo import ZoneInfo
 
 import attrs
 
 from ._entries import Entry, Incomplete, from_known
+from ._fields import COUNTS
+from ._tables import find_zone
 
-_COUNTS: Final = ("pageviews", "visitors")
 _ENDS: Final = (dt.MINYEAR, dt.MAXYEAR)
 
 
@@ -34,24 +34,24 @@ class HistogramEntry(Entry):
 
     date: dt.date
     """The day, or the day that the week, month or year is known by; in the zone
-    of the answer."""
+    of the response."""
     pageviews: int
     """Page views in this part of the period."""
     visitors: int
     """Visitors in this part of the period. A visitor may count in several
     parts, so adding them up gives too many."""
     start: dt.datetime | None = None
-    """When an hour begins, in the zone of the answer; None for other intervals
+    """When an hour begins, in the zone of the response; None for other intervals
     and when the zone is not known. The hour that is repeated at the end of
     summer time is there twice, the second time with ``fold=1``."""
     hour: int | None = None
     """From 0 to 23, None for other intervals."""
     year: int | None = None
-    """The year that ``week`` belongs to; None where the answer has none."""
+    """The year that ``week`` belongs to; None where the response has none."""
     week: int | None = None
     """The week's number; None for other intervals."""
     partial: bool = False
-    """Whether it was not over when the service answered, as the current day is
+    """Whether it was not over when the service responded, as the current day is
     when the period ends today: its counts will still grow."""
 
     def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
@@ -101,7 +101,7 @@ class IncompleteHistogramEntry(Incomplete, HistogramEntry):
 
 @attrs.frozen(weakref_slot=False)
 class Bucket:
-    """One entry of a histogram as the answer has it."""
+    """One entry of a histogram as the response has it."""
 
     date: dt.date
     pageviews: int | None = None
@@ -122,13 +122,13 @@ def read_histogram(
     """Make entries of *buckets*, which are in ascending order.
 
     Args:
-        buckets: As they are in the answer.
-        interval: What was asked for; None means by day.
-        timezone: The zone that the answer was made in.
+        buckets: As they are in the response.
+        interval: What was requested; None means by day.
+        timezone: The zone that the response was made in.
         end: The last moment of the period.
-        moment: When the service answered; None marks no entry as partial.
+        moment: When the service responded; None marks no entry as partial.
     """
-    zone = _zone(timezone)
+    zone = find_zone(timezone)
     starts = _starts(buckets, zone)
     first_partial = len(buckets)
     while moment is not None and first_partial > 0:
@@ -137,8 +137,8 @@ def read_histogram(
         if over is None or over <= moment:
             break
         first_partial = last
-        # Without a zone the end of the period is all that is known, and that
-        # tells of the last entry alone.
+        # Without a zone the end of the period is all that is known, which
+        # bounds the last entry alone.
         if zone is None:
             break
     kind = entry_type(interval)
@@ -167,20 +167,10 @@ def _entry(
             partial,
         )
     known = {name: getattr(bucket, name) for name in attrs.fields_dict(Bucket)}
-    for count in _COUNTS:
+    for count in COUNTS:
         if known[count] is None:
             del known[count]
     return IncompleteHistogramEntry({**known, "start": start, "partial": partial})
-
-
-def _zone(name: str | None) -> dt.tzinfo | None:
-    if name is None:
-        return None
-    try:
-        return ZoneInfo(name)
-    except (KeyError, ValueError, OSError):
-        # The service knows a zone that this machine does not.
-        return None
 
 
 def _starts(
@@ -208,7 +198,7 @@ def _start(bucket: Bucket, zone: dt.tzinfo | None, *, fold: int) -> dt.datetime 
             bucket.date, dt.time(bucket.hour, tzinfo=zone, fold=fold)
         )
         if start.year in _ENDS:
-            # Refuses a moment that UTC can't tell, which fits into no frame.
+            # Refuses a moment that UTC can't express, which fits into no frame.
             start.astimezone(dt.UTC)
     except (ValueError, OverflowError):
         return None
@@ -222,7 +212,7 @@ def _over(
     zone: dt.tzinfo | None,
     end: dt.datetime | None,
 ) -> dt.datetime | None:
-    """From when on no count of *bucket* changes; None when that can't be told."""
+    """From when on no count of *bucket* changes; None when that is not known."""
     if zone is None:
         return end
     try:

@@ -1,18 +1,15 @@
-"""Websites, as the Admin API tells of them."""
+"""Websites of the Admin API: one, a list of them, and one that was added."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import attrs
 
+from ._display import HasSheet
 from ._errors import Problem
-from ._framed import Shown
 from ._json import JsonValue
-
-if TYPE_CHECKING:
-    from sitestats.analysis._columns import Sheet
+from ._tables import Sheet
 
 
 def _no_extra() -> Mapping[str, JsonValue]:
@@ -20,7 +17,7 @@ def _no_extra() -> Mapping[str, JsonValue]:
 
 
 @attrs.frozen(kw_only=True)
-class Website(Shown):
+class Website(HasSheet):
     """One website of the user (section 2.1).
 
     >>> for website in client.websites.list():
@@ -52,14 +49,12 @@ class Website(Shown):
         return _named_values(self)
 
 
-class WebsiteList(tuple[Website, ...], Shown):
+class WebsiteList(tuple[Website, ...], HasSheet):
     """Websites as the service lists them: a tuple that shows itself as a table."""
 
     __slots__ = ()
 
     def _sheet(self) -> Sheet:
-        from sitestats.analysis._columns import Sheet
-
         rows = [
             (
                 *(website.hostname, website.label, website.timezone),
@@ -72,7 +67,7 @@ class WebsiteList(tuple[Website, ...], Shown):
 
 
 @attrs.frozen(kw_only=True)
-class AddedWebsite(Shown):
+class AddedWebsite(HasSheet):
     """What adding a website led to (section 2.2).
 
     >>> added = client.websites.add("example.com", timezone="Europe/Amsterdam")
@@ -91,7 +86,7 @@ class AddedWebsite(Shown):
     valid_dns: bool
     """Whether the DNS is valid."""
     differences: tuple[Problem, ...] = ()
-    """What came out otherwise than it was asked for; ``where`` names it
+    """What is different from what was requested; ``where`` names it
     (``"timezone"``). The website exists all the same."""
     extra: Mapping[str, JsonValue] = attrs.field(factory=_no_extra, hash=False)
     """What else the service sends, by its name there."""
@@ -101,8 +96,6 @@ class AddedWebsite(Shown):
 
 
 def _named_values(website: Website | AddedWebsite) -> Sheet:
-    from sitestats.analysis._columns import Sheet
-
     values = attrs.asdict(website, recurse=False)
     differences = values.pop("differences", ())
     extra = values.pop("extra")

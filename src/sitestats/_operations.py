@@ -30,8 +30,7 @@ from ._wording import did_you_mean, shown
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sitestats.analysis._comparison import Comparison
-
+    from ._comparison import Comparison
     from ._flow import Flow
     from ._json import JsonValue
     from ._models import AddedWebsite, Website

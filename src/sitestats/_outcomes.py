@@ -1,4 +1,4 @@
-"""What came of each query of ``get_many``: an answer or an error, never both."""
+"""The outcome of each query of ``get_many``: a result or an error, never both."""
 
 from __future__ import annotations
 
@@ -6,21 +6,18 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 import attrs
 
-from ._framed import Shown
+from ._display import Displayed, HasSheet
+from ._tables import Sheet
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderResult
-
-    from sitestats.analysis._columns import Sheet
-
     from ._errors import SiteStatsError
     from ._query import StatsQuery
     from ._stats import Stats
 
 
 @attrs.frozen
-class Answered:
-    """A query that was answered.
+class Answered(Displayed):
+    """A query that succeeded.
 
     Test ``outcome.error is None``, and a type checker knows that
     ``outcome.stats`` is there.
@@ -35,32 +32,25 @@ class Answered:
     """
 
     query: StatsQuery
-    """What was asked."""
+    """What was requested."""
     index: int
     """The query's place among all that were given, from 0."""
     stats: Stats
-    """The answer."""
+    """The result."""
     error: None = attrs.field(default=None, init=False, repr=False)
     """None: it went well."""
 
     def result(self) -> Stats:
-        """Return the answer."""
+        """Return the result."""
         return self.stats
 
-    def _repr_html_(self) -> str:
-        from sitestats.analysis._html import of_stats
-
-        return of_stats(self.stats)
-
-    def __rich_console__(
-        self, console: Console, options: ConsoleOptions
-    ) -> RenderResult:
-        yield self.stats
+    def _displayed(self) -> Stats:
+        return self.stats
 
 
 @attrs.frozen
-class Failed(Shown):
-    """A query that has no answer, and why.
+class Failed(HasSheet):
+    """A query that failed, and why.
 
     It spoils nothing: the other queries go on.
 
@@ -74,24 +64,22 @@ class Failed(Shown):
     """
 
     query: StatsQuery
-    """What was asked."""
+    """What was requested."""
     index: int
     """The query's place among all that were given, from 0."""
     error: SiteStatsError
-    """Why there is no answer: what ``client.stats.get`` would have raised."""
+    """Why there is no result: what ``client.stats.get`` would have raised."""
     stats: None = attrs.field(default=None, init=False, repr=False)
-    """None: there is no answer."""
+    """None: there is no result."""
 
     def result(self) -> NoReturn:
         """Raise the error."""
         raise self.error
 
     def _sheet(self) -> Sheet:
-        from sitestats.analysis._columns import Sheet
-
         why = f"{type(self.error).__name__}: {self.error}"
         return Sheet(self.query.hostname, ("",), [(why,)], "no answer")
 
 
 Outcome: TypeAlias = Answered | Failed
-"""What came of one query."""
+"""The outcome of one query."""

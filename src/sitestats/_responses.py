@@ -19,7 +19,7 @@ from ._answers import LATEST_SHAPE, problems_with, same_host, worth_a_look
 from ._entries import Entries
 from ._errors import Problem, warn
 from ._failures import OK, decoded, judge, not_as_documented, page_title, unreadable
-from ._fields import LISTS, TOTALS
+from ._fields import COUNTS, LISTS
 from ._histogram import entry_type, read_histogram
 from ._json import JsonValue
 from ._models import WebsiteList
@@ -246,8 +246,8 @@ def read_stats(
 
 def _with_totals(requested: Requested) -> Requested:
     """What was asked, as versions 1 and 2 take it: they do not look at fields."""
-    others = (name for name in requested.fields if name not in TOTALS)
-    return attrs.evolve(requested, fields=(*TOTALS, *others))
+    others = (name for name in requested.fields if name not in COUNTS)
+    return attrs.evolve(requested, fields=(*COUNTS, *others))
 
 
 def _slowly(
@@ -291,7 +291,7 @@ def _values(
             yield name, answer.get(name)
         elif name not in answer:
             continue
-        elif name in TOTALS:
+        elif name in COUNTS:
             yield name, answer[name]
         elif name == "histogram":
             timezone = answer.get("timezone") or requested.timezone

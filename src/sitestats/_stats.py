@@ -1,4 +1,4 @@
-"""The statistics of one answer: a value that knows what was asked."""
+"""``Stats``: the statistics of one response, with the query that they are of."""
 
 from __future__ import annotations
 
@@ -8,20 +8,17 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 import attrs
 
+from ._display import Displayed, HasFrame
 from ._entries import Entries, EventCount, ListEntry, PageEntry
 from ._errors import FieldNotRequestedError, ResponseError
-from ._fields import FIELDS
-from ._framed import Framed
+from ._fields import FIELDS, TOTALS
 from ._histogram import HistogramEntry
 from ._json import NotJsonError, load_json
 from ._requested import Requested
+from ._tables import Column, common_zone, named
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderResult
-
-    from sitestats.analysis._columns import Column
-    from sitestats.analysis._comparison import Comparison
-
+    from ._comparison import Comparison
     from ._json import JsonValue
     from ._query import StatsQuery
 
@@ -38,12 +35,12 @@ _ENVELOPE: Final = (
 KNOWN_NAMES: Final = frozenset(
     (*FIELDS, "events", *_ENVELOPE, "docs", "info", "ok", "success", "url")
 )
-"""What answers were seen to hold; everything else is in ``Stats.extra``."""
+"""What responses were seen to hold; everything else is in ``Stats.extra``."""
 
 
 @attrs.frozen(kw_only=True, repr=False, eq=False)
-class Stats(Framed):
-    """The statistics that a query asked for (section 2.3).
+class Stats(HasFrame, Displayed):
+    """The statistics that a query requested (section 2.3).
 
     Each field that was requested is an attribute of its plain type. One that
     was not requested raises ``FieldNotRequestedError`` when it is read, so that
@@ -60,27 +57,27 @@ class Stats(Framed):
     """
 
     query: StatsQuery
-    """What was asked."""
+    """What was requested."""
     hostname: str | None = None
-    """The website, as the answer names it; None when it does not."""
+    """The website, as the response names it; None when it does not."""
     path: str | None = None
-    """The page that the answer is about; ``"*"`` when it is about all pages,
-    None when it does not tell."""
+    """The page that the response is about; ``"*"`` when it is about all pages,
+    None when it does not say."""
     timezone: str | None = None
-    """The zone of the answer's days and hours; None when it does not tell."""
+    """The zone of the response's days and hours; None when it does not say."""
     version: int | None = None
-    """The version of the answer's format; None when it does not tell."""
+    """The version of the response's format; None when it does not say."""
     start: dt.datetime | None = None
-    """The first moment of the period, in UTC; None when the answer lacks it."""
+    """The first moment of the period, in UTC; None when the response lacks it."""
     end: dt.datetime | None = None
-    """The last moment of the period, in UTC; None when the answer lacks it."""
+    """The last moment of the period, in UTC; None when the response lacks it."""
     generated_in_ms: int | None = None
-    """Milliseconds that the service took; None when it does not tell."""
+    """Milliseconds that the service took; None when it does not say."""
     partial: bool = False
-    """Whether the period was not over when the service answered, as it is when it
-    ends today: the numbers will still grow. False when that can't be told."""
+    """Whether the period was not over when the service responded, as it is when
+    it ends today: the numbers will still grow. False when that is not known."""
     body: bytes = b""
-    """The answer as it came."""
+    """The response's body as it came."""
     _requested: Requested = attrs.field(alias="requested")
     _values: Mapping[str, Any] = attrs.field(alias="values")
 
@@ -113,64 +110,54 @@ class Stats(Framed):
     @property
     def countries(self) -> Entries[ListEntry]:
         """Codes of the visitors' countries (section 2.3)."""
-        value: Entries[ListEntry] = self._value("countries")
-        return value
+        return self._list("countries")
 
     @property
     def referrers(self) -> Entries[ListEntry]:
         """Where visitors came from, normalised by the service (section 2.3)."""
-        value: Entries[ListEntry] = self._value("referrers")
-        return value
+        return self._list("referrers")
 
     @property
     def utm_sources(self) -> Entries[ListEntry]:
         """Values of ``utm_source`` (section 2.3)."""
-        value: Entries[ListEntry] = self._value("utm_sources")
-        return value
+        return self._list("utm_sources")
 
     @property
     def utm_mediums(self) -> Entries[ListEntry]:
         """Values of ``utm_medium`` (section 2.3)."""
-        value: Entries[ListEntry] = self._value("utm_mediums")
-        return value
+        return self._list("utm_mediums")
 
     @property
     def utm_campaigns(self) -> Entries[ListEntry]:
         """Values of ``utm_campaign`` (section 2.3)."""
-        value: Entries[ListEntry] = self._value("utm_campaigns")
-        return value
+        return self._list("utm_campaigns")
 
     @property
     def utm_contents(self) -> Entries[ListEntry]:
         """Values of ``utm_content`` (section 2.3)."""
-        value: Entries[ListEntry] = self._value("utm_contents")
-        return value
+        return self._list("utm_contents")
 
     @property
     def utm_terms(self) -> Entries[ListEntry]:
         """Values of ``utm_term`` (section 2.3)."""
-        value: Entries[ListEntry] = self._value("utm_terms")
-        return value
+        return self._list("utm_terms")
 
     @property
     def browser_names(self) -> Entries[ListEntry]:
         """The visitors' browsers (section 2.3)."""
-        value: Entries[ListEntry] = self._value("browser_names")
-        return value
+        return self._list("browser_names")
 
     @property
     def os_names(self) -> Entries[ListEntry]:
         """The visitors' operating systems (section 2.3)."""
-        value: Entries[ListEntry] = self._value("os_names")
-        return value
+        return self._list("os_names")
 
     @property
     def device_types(self) -> Entries[ListEntry]:
         """The kinds of devices: ``mobile``, ``tablet``, ``desktop`` and ``tv``
         are documented, and others are kept as they come (section 2.3).
         """
-        value: Entries[ListEntry] = self._value("device_types")
-        return value
+        return self._list("device_types")
 
     @property
     def seconds_on_page(self) -> float | None:
@@ -194,7 +181,7 @@ class Stats(Framed):
 
     @property
     def extra(self) -> dict[str, JsonValue]:
-        """What the answer holds under names that this package does not know.
+        """What the response holds under names that this package does not know.
 
         It is decoded anew each time. Prose about the fields (names that begin
         with two underscores, section 4.3 under ``info``) is in ``raw()`` alone.
@@ -206,61 +193,51 @@ class Stats(Framed):
         }
 
     def raw(self) -> dict[str, JsonValue]:
-        """The whole answer as plain values, decoded anew each time.
+        """The whole response as plain values, decoded anew each time.
 
         Raises:
-            ResponseError: ``body`` is no JSON object, which no answer that was
-                read by a client has.
+            ResponseError: ``body`` is no JSON object, which no response that
+                a client has read has.
         """
         try:
             data = load_json(self.body)
         except NotJsonError as error:
-            raise ResponseError(f"the answer {error}", body=self.body) from None
+            raise ResponseError(f"the response {error}", body=self.body) from None
         if not isinstance(data, dict):
-            raise ResponseError("the answer is no object", body=self.body)
+            raise ResponseError("the response is no object", body=self.body)
         return data
 
     def to_dict(self) -> dict[str, JsonValue]:
-        """The result as plain values, ready for JSON: what the answer tells
+        """The result as plain values, ready for JSON: what the response says
         about itself, and what was requested. ``truncated`` names the lists that
         were cut by the limit.
         """
         moments = {"start": self.start, "end": self.end}
-        told: dict[str, JsonValue] = {
+        values: dict[str, JsonValue] = {
             name: getattr(self, name) for name in _ENVELOPE if name not in moments
         }
         for name, moment in moments.items():
-            told[name] = None if moment is None else moment.isoformat()
-        told["partial"] = self.partial
-        told["truncated"] = [
-            name
-            for name, value in self._values.items()
-            if _are_entries(value) and value.truncated
-        ]
+            values[name] = None if moment is None else moment.isoformat()
+        lists = {n: v for n, v in self._values.items() if _are_entries(v)}
+        values["partial"] = self.partial
+        values["truncated"] = [name for name in lists if lists[name].truncated]
         for name, value in self._values.items():
-            told[name] = _for_json(value)
-        return told
-
-    def _repr_html_(self) -> str:
-        from sitestats.analysis._html import of_stats
-
-        return of_stats(self)
+            values[name] = [*lists[name].to_dicts()] if name in lists else value
+        return values
 
     def compare_to(self, before: Stats) -> Comparison:
-        """Hold this result against *before*, of the same query in another period.
+        """Compare this result with *before*, of the same query in another period.
 
         >>> query = StatsQuery("semicomplete.com").fields("pageviews")
         >>> yesterday = client.stats.get(query.on("yesterday"))
         >>> yesterday.compare_to(client.stats.get(query.on("today-2d")))
         Comparison('semicomplete.com', pageviews=549 → 359 (-34.6 %))
         """
-        from sitestats.analysis._comparison import Comparison
+        from ._comparison import Comparison
 
         return Comparison(self, before)
 
     def _table(self) -> Sequence[Column]:
-        from sitestats.analysis._columns import columns_of_totals
-
         return columns_of_totals([self])
 
     def __contains__(self, name: object) -> bool:
@@ -295,19 +272,16 @@ class Stats(Framed):
             else:
                 yield name, repr(value)
 
-    def __rich_console__(
-        self, console: Console, options: ConsoleOptions
-    ) -> RenderResult:
-        from sitestats.analysis._console import of_stats
-
-        return of_stats(self, options)
-
     def __rich_repr__(self) -> Iterator[Any]:
         yield self.hostname or self._requested.hostname
         for name in _ENVELOPE[1:]:
             yield name, getattr(self, name), None
         yield "partial", self.partial, False
         yield from self._values.items()
+
+    def _list(self, name: str) -> Entries[ListEntry]:
+        value: Entries[ListEntry] = self._value(name)
+        return value
 
     def _value(self, name: str) -> Any:
         # Not in an except block: the KeyError would go along as the context, and
@@ -319,8 +293,8 @@ class Stats(Framed):
     def _why_not(self, name: str) -> str:
         if name in self.requested:
             return (
-                f"{name!r} is not in this answer: versions below 5 have other fields; "
-                "see .raw(), or ask for version 6"
+                f"{name!r} is not in this response: versions below 5 have other "
+                "fields; see .raw(), or request version 6"
             )
         if name == "events":
             return (
@@ -335,6 +309,27 @@ def _are_entries(value: Any) -> TypeGuard[Entries[Any]]:
     return isinstance(value, Entries)
 
 
-def _for_json(value: Any) -> JsonValue:
-    plain: JsonValue = [*value.to_dicts()] if _are_entries(value) else value
-    return plain
+def columns_of_totals(
+    results: Sequence[Stats], fields: Sequence[str] = ()
+) -> list[Column]:
+    """One row for each result: which website, which period, its totals, and
+    whether they will still grow.
+
+    A total that no result has has no column, unless it is among *fields*.
+    """
+
+    def column(name: str, zone: str = "UTC") -> Column:
+        return named(name, [getattr(stats, name, None) for stats in results], zone)
+
+    zone = common_zone([stats.timezone for stats in results])
+    return [
+        named("hostname", [stats.query.hostname for stats in results]),
+        column("start", zone),
+        column("end", zone),
+        *(
+            column(name)
+            for name in TOTALS
+            if name in fields or any(name in stats for stats in results)
+        ),
+        column("partial"),
+    ]

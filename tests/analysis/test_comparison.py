@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from sitestats import Entries, FieldNotRequestedError, ListEntry, QueryError, StatsQuery
+from sitestats._comparison import changes_of
 from sitestats.analysis import Change
-from sitestats.analysis._comparison import changes_of
 from sitestats.emulator import Emulator
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def client() -> Iterator[Client]:
 
 
 def test_the_period_before(client: Client) -> None:
-    """Both periods are asked for, and the totals are held against each other."""
+    """Both periods are requested, and the totals are compared."""
     comparison = client.stats.compare(QUERY.last(days=2))
     before = client.stats.get(QUERY.between("today-4d", "today-3d"))
     assert comparison.before == before
@@ -157,7 +157,7 @@ def test_a_change(
     assert (change.absolute, change.percent) == (absolute, percent)
 
 
-def test_a_field_that_was_not_asked_for(client: Client) -> None:
+def test_a_field_that_was_not_requested(client: Client) -> None:
     """A list that is not there is an error that names it."""
     comparison = client.stats.compare(QUERY.last(days=2))
     with pytest.raises(FieldNotRequestedError, match="countries"):

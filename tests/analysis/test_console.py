@@ -24,8 +24,8 @@ from sitestats import (
     StatsQuery,
     WebsiteSpec,
 )
+from sitestats._comparison import changes_of
 from sitestats._models import WebsiteList
-from sitestats.analysis._comparison import changes_of
 from sitestats.emulator import Emulator
 from sitestats.provisioning import Difference, PlannedWebsite
 
@@ -166,7 +166,7 @@ def test_what_visitors_write_is_text(attack: str) -> None:
             assert "\\" in text
 
 
-def test_what_an_answer_says_of_itself_is_text() -> None:
+def test_what_a_response_says_of_itself_is_text() -> None:
     """A website's name, its page and its zone are shown as text too."""
     query = StatsQuery("semicomplete.com").fields("pageviews").last(days=2)
     with Emulator.demo().client() as client:
@@ -190,7 +190,7 @@ def test_what_the_service_writes_is_text(attack: str) -> None:
 
 
 def test_a_list_of_websites() -> None:
-    """Websites are a table; an outcome is shown as its answer is."""
+    """Websites are a table; an outcome is shown as its result is."""
     query = StatsQuery("semicomplete.com").fields("pageviews").last(days=2)
     with Emulator.demo().client() as client, client.stats.get_many([query]) as outcomes:
         text = shown(client.websites.list())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import io
 from html.parser import HTMLParser
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from attacks import ATTACKS
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 from sheets import sheets_of, website
 
 from sitestats import (
@@ -24,8 +26,8 @@ from sitestats import (
     StatsQuery,
     WebsiteSpec,
 )
+from sitestats._comparison import changes_of
 from sitestats._models import WebsiteList
-from sitestats.analysis._comparison import changes_of
 from sitestats.emulator import Emulator
 from sitestats.provisioning import PlannedWebsite, ProvisionedWebsite
 
@@ -111,7 +113,7 @@ def test_what_visitors_write_is_text(attack: str) -> None:
 
 @pytest.mark.parametrize("attack", ATTACKS)
 @pytest.mark.parametrize("name", ["hostname", "path", "timezone"])
-def test_what_an_answer_says_of_itself_is_text(name: str, attack: str) -> None:
+def test_what_a_response_says_of_itself_is_text(name: str, attack: str) -> None:
     """A website's name, its page and its zone are shown as text too."""
     from sitestats import Stats
     from sitestats._query import requested
@@ -211,8 +213,8 @@ def test_a_shortened_report_begins_with_what_needs_a_look() -> None:
         assert "20 websites: " in html
 
 
-def test_an_outcome_shows_its_answer_or_its_error() -> None:
-    """What came of a query shows itself as the answer does, or says why not."""
+def test_an_outcome_shows_its_result_or_its_error() -> None:
+    """An outcome shows itself as its result does, or says why there is none."""
     query = StatsQuery("semicomplete.com").fields("pageviews").last(days=2)
     queries = [query, query.website("nobody.example")]
     with Emulator.demo().client() as client, client.stats.get_many(queries) as outcomes:
@@ -259,6 +261,34 @@ def test_a_whole_result_and_a_comparison() -> None:
         assert text in shown
     shown = "".join(assert_harmless(comparison._repr_html_()).texts)
     assert "against" in shown
+
+
+def test_a_comparison_without_totals_names_both_periods() -> None:
+    """A comparison of lists alone says what it is compared with."""
+    query = StatsQuery("semicomplete.com").fields("pages").last(days=4)
+    with Emulator.demo().client() as client:
+        comparison = client.stats.compare(query)
+    assert comparison.totals == {}
+    shown = "".join(assert_harmless(comparison._repr_html_()).texts)
+    assert "against" in shown
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("referrers", "(none)"), ("countries", "(unknown)")]
+)
+@pytest.mark.parametrize("value", [None, ""])
+def test_an_entry_without_a_value_has_a_label(
+    value: str | None, name: str, words: str
+) -> None:
+    """What has no name is not a blank, and is called the same wherever it is shown."""
+    entries = Entries([ListEntry(value, 1, 1)], name=name, entry_type=ListEntry)
+    console = Console(file=io.StringIO(), width=80, _environ={})
+    with console.capture() as capture:
+        console.print(entries)
+    (tick,) = entries.plot().get_yticklabels()
+    plt.close("all")
+    for shown in (entries._repr_html_(), capture.get(), tick.get_text()):
+        assert words in shown
 
 
 class TestPlots:

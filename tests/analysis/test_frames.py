@@ -138,7 +138,7 @@ def test_a_missing_count_is_null_and_no_zero() -> None:
 
 def test_a_missing_flag_is_null_and_not_false() -> None:
     """A flag that is not known stays so, in a column of flags."""
-    from sitestats.analysis._columns import Column, Kind
+    from sitestats._tables import Column, Kind
     from sitestats.analysis._frames import to_pandas
 
     frame = to_pandas([Column("partial", Kind.FLAG, [True, None])])
@@ -169,7 +169,7 @@ def query() -> StatsQuery:
 
 
 def test_totals_are_one_row(client: Client, query: StatsQuery) -> None:
-    """A whole result is one row: the website, the period, the totals asked for."""
+    """A whole result is one row: the website, the period, the requested totals."""
     stats = client.stats.get(query.fields("pageviews", "pages"))
     frame = stats.to_pandas()
     assert list(frame.columns) == ["hostname", "start", "end", "pageviews", "partial"]
@@ -180,7 +180,7 @@ def test_totals_are_one_row(client: Client, query: StatsQuery) -> None:
 
 
 def test_hours_are_in_the_querys_zone(client: Client, query: StatsQuery) -> None:
-    """Hours of a histogram are moments in the zone that was asked for."""
+    """Hours of a histogram are moments in the zone that was requested."""
     query = query.fields("histogram").interval("hour").timezone("Asia/Kolkata")
     histogram = client.stats.get(query).histogram
     starts = histogram.to_pandas()["start"]
@@ -190,7 +190,7 @@ def test_hours_are_in_the_querys_zone(client: Client, query: StatsQuery) -> None
 
 
 def test_no_hours_are_in_the_querys_zone_too(client: Client, query: StatsQuery) -> None:
-    """A slice without an hour keeps the zone of the answer in its schema."""
+    """A slice without an hour keeps the zone of the response in its schema."""
     query = query.fields("histogram").interval("hour").timezone("Asia/Kolkata")
     nothing = client.stats.get(query).histogram[:0]
     assert str(nothing.to_pandas()["start"].dt.tz) == "Asia/Kolkata"
@@ -274,7 +274,7 @@ MOST = 2**63 - 1
 
 @pytest.mark.parametrize("method", ["to_pandas", "to_polars", "to_arrow", "plot"])
 def test_a_number_without_room_is_an_error_that_names_it(method: str) -> None:
-    """The largest count of 64 bits has its row; a larger one is told of by its row."""
+    """The largest count of 64 bits has its row; a larger one is an error by row."""
 
     def of(*counts: int) -> Any:
         rows = [ListEntry(f"C{n}", n, 1) for n in counts]

@@ -19,8 +19,8 @@ from sitestats import (
     SiteStatsWarning,
     StatsQuery,
 )
+from sitestats._frames_of_many import TableBuilder
 from sitestats._outcomes import Answered, Failed
-from sitestats.analysis._many import Gathering
 from sitestats.emulator import Emulator
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def test_totals_of_many_websites(client: Client) -> None:
 
 
 def test_a_failed_query_is_told_of_where_it_has_no_rows(client: Client) -> None:
-    """A frame of a list warns of failed queries, at the line that asked for it."""
+    """A frame of a list warns of failed queries, at the line that requested it."""
     nobodies = [QUERY.website(f"nobody{number}.example") for number in range(5)]
     with (
         outcomes_of(client, QUERY, *nobodies) as outcomes,
@@ -157,8 +157,8 @@ def test_no_query_at_all(client: Client, field: Any) -> None:
     assert len(frame.columns) > 3
 
 
-def test_queries_that_asked_for_different_things(client: Client) -> None:
-    """A column that one query asked for is there for all, and empty for the others."""
+def test_queries_that_requested_different_things(client: Client) -> None:
+    """A column that one query requested is there for all, and empty for the others."""
     timed = QUERY.fields("pages", "seconds_on_page", "visitors")
     with outcomes_of(client, QUERY, timed) as outcomes:
         frame = outcomes.to_polars("pages")
@@ -232,7 +232,7 @@ def test_the_async_client_has_the_same_frames(client: Client) -> None:
     [("page", "did you mean 'pages'"), ("pageviews", "it is a total"), ("x\n", "x")],
 )
 def test_what_is_no_list(client: Client, field: Any, words: str) -> None:
-    """A misspelt list, or a total, is refused before anything is asked."""
+    """A misspelt list, or a total, is refused before anything is sent."""
     emulator = Emulator.demo()
     with (
         emulator.client() as other,
@@ -274,11 +274,11 @@ def test_the_order_of_completion_does_not_matter(client: Client) -> None:
     ]
     tables: list[Any] = []
     for ordered in (outcomes, outcomes[::-1]):
-        gathering = Gathering(None)
+        builder = TableBuilder(None)
         for outcome in ordered:
-            gathering.add(outcome)
-        tables.append(gathering.columns())
-        assert [failed.index for failed in gathering.failed] == [2, 3]
+            builder.add(outcome)
+        tables.append(builder.columns())
+        assert [failed.index for failed in builder.failed] == [2, 3]
     assert tables[0] == tables[1]
 
 
@@ -286,7 +286,7 @@ def test_the_order_of_completion_does_not_matter(client: Client) -> None:
     ("library", "extra"),
     [("pandas", "pandas"), ("polars", "polars"), ("pyarrow", "arrow")],
 )
-def test_a_missing_library_is_told_before_anything_is_asked(
+def test_a_missing_library_is_an_error_before_anything_is_sent(
     library: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without the library a thousand queries are not sent for nothing."""

@@ -1,6 +1,6 @@
-"""Columns as a data frame of pandas or polars, or as a table of Arrow.
+"""Make data frames of pandas or polars, or tables of Arrow, from columns.
 
-Each library is an extra, imported here when a frame is asked for.
+Each library is an extra, which is imported when a frame is made.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from sitestats._errors import MissingExtraError, Problem, ResponseError
+from sitestats._tables import Column, Kind
 from sitestats._wording import encodable
-
-from ._columns import Column, Kind
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,10 +40,25 @@ def load(library: str, *, extra: str) -> Any:
     raise missing
 
 
+def maker(library: str) -> Callable[[Sequence[Column]], Any]:
+    """The function that makes a frame of *library*: pandas, polars or arrow.
+
+    Raises:
+        MissingExtraError: It is not installed.
+    """
+    make, name = {
+        "pandas": (to_pandas, "pandas"),
+        "polars": (to_polars, "polars"),
+        "arrow": (to_arrow, "pyarrow"),
+    }[library]
+    load(name, extra=library)
+    return make
+
+
 def check_range(columns: Sequence[Column]) -> None:
     """See that every number has room in a column of its kind.
 
-    JSON knows no largest number, and an answer may hold any. A wider column for
+    JSON knows no largest number, and a response may hold any. A wider column for
     one absurd number would change the schema, and a null would lose it.
 
     Raises:
@@ -61,7 +75,7 @@ def check_range(columns: Sequence[Column]) -> None:
         for row, value in _out_of_range(column)
     ]
     if problems:
-        raise ResponseError("an answer does not fit into a frame", problems=problems)
+        raise ResponseError("a response does not fit into a frame", problems=problems)
 
 
 def _out_of_range(column: Column) -> list[tuple[int, int]]:
@@ -85,29 +99,24 @@ def to_pandas(columns: Sequence[Column]) -> pd.DataFrame:
     library = load("pandas", extra="pandas")
     check_range(columns)
     frame: pd.DataFrame = library.DataFrame(
-        {column.name: _pandas_array(library, column) for column in columns},
+        {column.name: _pandas_series(library, column) for column in columns},
         columns=[column.name for column in columns],
     )
     return frame
 
 
-def _pandas_array(library: Any, column: Column) -> Any:
-    values = list(column.cells)
-    match column.kind:
-        case Kind.TEXT:
-            return library.array(_texts(values), dtype="string")
-        case Kind.COUNT:
-            return library.array(values, dtype="Int64" if column.has_gaps else "int64")
-        case Kind.SECONDS:
-            return library.array(values, dtype="float64")
-        case Kind.FLAG:
-            return library.array(values, dtype="boolean" if column.has_gaps else "bool")
-        case Kind.DAY:
-            return library.Series(values, dtype="datetime64[us]")
-        case Kind.MOMENT:
-            # In UTC first: a zone's repeated hour can't be told by its name.
-            moments = library.Series(_in_utc(values), dtype="datetime64[us, UTC]")
-            return moments.dt.tz_convert(column.zone)
+def _pandas_series(library: Any, column: Column) -> Any:
+    dtypes = {
+        Kind.TEXT: "string",
+        Kind.COUNT: "Int64" if column.has_gaps else "int64",
+        Kind.SECONDS: "float64",
+        Kind.FLAG: "boolean" if column.has_gaps else "bool",
+        Kind.DAY: "datetime64[us]",
+        Kind.MOMENT: "datetime64[us, UTC]",
+    }
+    series = library.Series(_cells(column), dtype=dtypes[column.kind])
+    is_moment = column.kind is Kind.MOMENT
+    return series.dt.tz_convert(column.zone) if is_moment else series
 
 
 def to_polars(columns: Sequence[Column]) -> pl.DataFrame:
@@ -123,38 +132,35 @@ def to_polars(columns: Sequence[Column]) -> pl.DataFrame:
 
 
 def _polars_series(library: Any, column: Column) -> Any:
-    if column.kind is not Kind.MOMENT:
-        types = {
-            Kind.TEXT: library.String,
-            Kind.COUNT: library.Int64,
-            Kind.SECONDS: library.Float64,
-            Kind.FLAG: library.Boolean,
-            Kind.DAY: library.Date,
-        }
-        dtype = types[column.kind]
-        is_text = column.kind is Kind.TEXT
-        cells = _texts(column.cells) if is_text else list(column.cells)
-        return library.Series(column.name, cells, dtype=dtype)
-    moments = library.Series(
-        column.name, _in_utc(column.cells), dtype=library.Datetime("us", "UTC")
-    )
-    return moments.dt.convert_time_zone(column.zone)
+    types = {
+        Kind.TEXT: library.String,
+        Kind.COUNT: library.Int64,
+        Kind.SECONDS: library.Float64,
+        Kind.FLAG: library.Boolean,
+        Kind.DAY: library.Date,
+        Kind.MOMENT: library.Datetime("us", "UTC"),
+    }
+    series = library.Series(column.name, _cells(column), dtype=types[column.kind])
+    is_moment = column.kind is Kind.MOMENT
+    return series.dt.convert_time_zone(column.zone) if is_moment else series
 
 
 def to_arrow(columns: Sequence[Column]) -> pa.Table:
     """A table of Arrow, with the types of the polars frame."""
     library = load("pyarrow", extra="arrow")
     check_range(columns)
-    types: dict[Kind, Callable[[Column], Any]] = {
-        Kind.TEXT: lambda _: library.string(),
-        Kind.COUNT: lambda _: library.int64(),
-        Kind.SECONDS: lambda _: library.float64(),
-        Kind.FLAG: lambda _: library.bool_(),
-        Kind.DAY: lambda _: library.date32(),
-        Kind.MOMENT: lambda column: library.timestamp("us", tz=column.zone),
+    types = {
+        Kind.TEXT: library.string(),
+        Kind.COUNT: library.int64(),
+        Kind.SECONDS: library.float64(),
+        Kind.FLAG: library.bool_(),
+        Kind.DAY: library.date32(),
     }
     arrays = [
-        library.array(_arrow_cells(column), type=types[column.kind](column))
+        library.array(
+            _cells(column),
+            type=types.get(column.kind) or library.timestamp("us", tz=column.zone),
+        )
         for column in columns
     ]
     table: pa.Table = library.table(arrays, names=[column.name for column in columns])
@@ -164,15 +170,14 @@ def to_arrow(columns: Sequence[Column]) -> pa.Table:
 def to_stream(columns: Sequence[Column], requested_schema: object | None) -> object:
     """The capsule of a stream of Arrow: by pyarrow, else by polars.
 
-    Whoever reads it needs neither. It is not made by hand, although that would
+    The reader of the stream needs neither. It is not made by hand, although that would
     need no library at all: the reader calls back into it from any thread and at any
     time, and a mistake there is a crash and no error.
     """
     table: Any
     try:
         table = to_arrow(columns)
-    except MissingExtraError as error:
-        missing = error
+    except MissingExtraError as missing:
         try:
             table = to_polars(columns)
         except MissingExtraError:
@@ -181,19 +186,19 @@ def to_stream(columns: Sequence[Column], requested_schema: object | None) -> obj
     return stream
 
 
-def _arrow_cells(column: Column) -> Sequence[Any]:
+def _cells(column: Column) -> list[Any]:
+    """The cells as each of the libraries takes them."""
+    prepare: Callable[[Any], Any]
     match column.kind:
         case Kind.MOMENT:
-            return _in_utc(column.cells)
+            # In UTC first: a zone's repeated hour is not known by its name.
+            prepare = _in_utc
         case Kind.TEXT:
-            return _texts(column.cells)
+            prepare = encodable
         case _:
-            return column.cells
+            return list(column.cells)
+    return [None if value is None else prepare(value) for value in column.cells]
 
 
-def _in_utc(values: Sequence[dt.datetime | None]) -> list[dt.datetime | None]:
-    return [None if value is None else value.astimezone(dt.UTC) for value in values]
-
-
-def _texts(values: Sequence[str | None]) -> list[str | None]:
-    return [None if value is None else encodable(value) for value in values]
+def _in_utc(moment: dt.datetime) -> dt.datetime:
+    return moment.astimezone(dt.UTC)

@@ -1,4 +1,4 @@
-"""Results as pictures of matplotlib."""
+"""Draw histograms and lists with matplotlib."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import datetime as dt
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
+from sitestats._entries import columns_of_entries
 from sitestats._wording import encodable
 
-from ._columns import columns_of_entries
 from ._frames import check_range, load
-from ._words import NOT_OVER, heading, left_out
+from ._labels import NOT_OVER, heading, left_out, unknown
 
 if TYPE_CHECKING:
     from sitestats._entries import Entries
@@ -75,7 +75,8 @@ def _list(entries: Entries[Any], ax: Any) -> Any:
     label, count = entries.columns[:2]
     shown = list(entries)[:_MOST_BARS]
     # A mark for text of matplotlib's own is a plain character here.
-    names = [encodable(_name(entry.get(label))).replace("$", r"\$") for entry in shown]
+    values = [entry.get(label) or unknown(entries.name) for entry in shown]
+    names = [encodable(_cut(value)).replace("$", r"\$") for value in values]
     places = range(len(shown))
     ax.barh(places, [entry.get(count) or 0 for entry in shown])
     ax.set_yticks(places, labels=names)
@@ -86,6 +87,5 @@ def _list(entries: Entries[Any], ax: Any) -> Any:
     return ax
 
 
-def _name(value: str | None) -> str:
-    text = value or "(none)"
+def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"

@@ -82,9 +82,7 @@ def demo(top: int) -> None:
     ):
         console.print(f"A stand-in of the service answers at {address}.\n")
         websites, added, stats = ask(client)
-    table = make_table(
-        {"website": False, "time zone": False, "public": False, "label": False}
-    )
+    table = make_table(("website", "time zone", "public", "label"))
     for website in websites:
         table.add_row(
             text(website.hostname),

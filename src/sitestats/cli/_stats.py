@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from sitestats.analysis._columns import TOTALS
+from sitestats._fields import TOTALS
 from sitestats.analysis._console import show_stats
-from sitestats.analysis._words import left_out
+from sitestats.analysis._labels import left_out
 
 from ._client import base_address, client_options, make_client
 from ._output import format_option, make_console, print_csv, print_json

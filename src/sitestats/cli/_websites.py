@@ -88,7 +88,8 @@ def list_(output: str, **options: Any) -> None:
     elif output == "csv":
         print_csv(_LIST, rows)
     else:
-        table = make_table({title: is_number for title, _, is_number in _SHOWN})
+        numbers = {n for n, (*_, is_number) in enumerate(_SHOWN) if is_number}
+        table = make_table([title for title, _, _ in _SHOWN], numbers)
         table.columns[0].no_wrap = True
         for row in rows:
             table.add_row(*(text(row[name]) for _, name, _ in _SHOWN))

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeAlias, Type
 
 import attrs
 
-from sitestats._framed import Shown
+from sitestats._display import HasSheet, frame_maker
+from sitestats._tables import Column, Kind, Sheet
 
 from ._differences import BY_HAND, Difference
 
 if TYPE_CHECKING:
-    from sitestats.analysis._columns import Sheet
-
     from ._specs import WebsiteSpec
 
 StateT = TypeVar("StateT", bound=str)
@@ -68,7 +67,7 @@ class Item(Generic[StateT, WebsiteT]):
 
 
 @attrs.frozen(repr=False)
-class Items(Shown, Generic[ItemT]):
+class Items(HasSheet, Generic[ItemT]):
     """One item for each specification: the base of plans and reports."""
 
     items: tuple[ItemT, ...]
@@ -112,9 +111,6 @@ class Items(Shown, Generic[ItemT]):
         Raises:
             MissingExtraError: pandas is not installed.
         """
-        from sitestats.analysis._columns import Column, Kind
-        from sitestats.analysis._frames import to_pandas
-
         rows = [item.row() for item in self.items]
         columns = [
             Column(
@@ -125,7 +121,7 @@ class Items(Shown, Generic[ItemT]):
             for name in self._columns
         ]
         # A flag without gaps is a plain bool; this column has always been nullable.
-        return to_pandas(columns).astype({"public": "boolean"})
+        return frame_maker("pandas")(columns).astype({"public": "boolean"})
 
     def _in_state(self, state: str) -> tuple[ItemT, ...]:
         return tuple(item for item in self.items if item.state == state)
@@ -142,8 +138,6 @@ class Items(Shown, Generic[ItemT]):
         return [BY_HAND] if any(item.differences for item in self.items) else []
 
     def _sheet(self) -> Sheet:
-        from sitestats.analysis._columns import Sheet
-
         # A long table is shortened, so what needs attention comes first.
         items = sorted(self.items, key=lambda item: item.as_specified)
         rows = [

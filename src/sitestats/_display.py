@@ -1,25 +1,67 @@
-"""What results can become: the frames of pandas, polars and Arrow.
+"""How results become frames, plots, HTML in notebooks, and tables in terminals.
 
-The work is done in ``analysis``, which is imported when a method is called.
+The work is done in ``analysis``, which is imported when a method is called: this
+module is the only one of the results that does so.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+    from matplotlib.axes import Axes
     from rich.console import Console, ConsoleOptions, RenderResult
 
-    from sitestats.analysis._columns import Column, Sheet
+    from ._tables import Column, Sheet
 
 
-class Framed(ABC):
+# --- frames and plots -------------------------------------------------------------
+
+
+@overload
+def frame_maker(
+    library: Literal["pandas"],
+) -> Callable[[Sequence[Column]], pd.DataFrame]: ...
+@overload
+def frame_maker(
+    library: Literal["polars"],
+) -> Callable[[Sequence[Column]], pl.DataFrame]: ...
+@overload
+def frame_maker(
+    library: Literal["arrow"],
+) -> Callable[[Sequence[Column]], pa.Table]: ...
+def frame_maker(
+    library: Literal["pandas", "polars", "arrow"],
+) -> Callable[[Sequence[Column]], Any]:
+    """The function that makes a frame of columns.
+
+    Raises:
+        MissingExtraError: The library is not installed.
+    """
+    from sitestats.analysis._frames import maker
+
+    return maker(library)
+
+
+def draw(entries: Any, ax: Axes | None) -> Axes:
+    """Draw *entries* with matplotlib into *ax*, or into new axes.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    from sitestats.analysis._plots import plot
+
+    axes: Axes = plot(entries, ax)
+    return axes
+
+
+class HasFrame(ABC):
     """A result with rows. Without rows a frame has the same columns and types."""
 
     __slots__ = ()
@@ -31,7 +73,7 @@ class Framed(ABC):
     def to_pandas(self) -> pd.DataFrame:
         """A pandas data frame (the extra ``pandas``).
 
-        Days are ``datetime64``, hours ``datetime64`` in the zone of the answer,
+        Days are ``datetime64``, hours ``datetime64`` in the zone of the response,
         counts ``int64``, medians ``float64`` with NaN where there is none.
 
         Raises:
@@ -44,14 +86,12 @@ class Framed(ABC):
         1    DE        108        78
         2    FR         83        55
         """
-        from sitestats.analysis._frames import to_pandas
-
-        return to_pandas(self._table())
+        return frame_maker("pandas")(self._table())
 
     def to_polars(self) -> pl.DataFrame:
         """A polars data frame (the extra ``polars``).
 
-        Days are ``Date``, hours ``Datetime`` in the zone of the answer, counts
+        Days are ``Date``, hours ``Datetime`` in the zone of the response, counts
         ``Int64``, medians ``Float64`` with null where there is none.
 
         Raises:
@@ -61,9 +101,7 @@ class Framed(ABC):
         >>> client.stats.get(query.last(days=30)).countries.to_polars().columns
         ['value', 'pageviews', 'visitors']
         """
-        from sitestats.analysis._frames import to_polars
-
-        return to_polars(self._table())
+        return frame_maker("polars")(self._table())
 
     def to_arrow(self) -> pa.Table:
         """A table of Arrow (the extra ``arrow``), with the types of ``to_polars``.
@@ -75,9 +113,7 @@ class Framed(ABC):
         >>> client.stats.get(query.last(days=30)).countries.to_arrow().num_rows
         3
         """
-        from sitestats.analysis._frames import to_arrow
-
-        return to_arrow(self._table())
+        return frame_maker("arrow")(self._table())
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The rows for any library that reads Arrow, such as DuckDB or polars.
@@ -103,8 +139,30 @@ class Framed(ABC):
 # --- notebooks and terminals ------------------------------------------------------
 
 
-class Shown(ABC):
-    """A value with a few lines to show. Its repr stays as it is."""
+class Displayed:
+    """A value that notebooks and rich show as tables. Its repr stays as it is."""
+
+    __slots__ = ()
+
+    def _displayed(self) -> object:
+        """What is shown: the value itself, or another one in its place."""
+        return self
+
+    def _repr_html_(self) -> str:
+        from sitestats.analysis._html import to_html
+
+        return to_html(self._displayed())
+
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> RenderResult:
+        from sitestats.analysis._console import to_console
+
+        return to_console(self._displayed(), options)
+
+
+class HasSheet(Displayed, ABC):
+    """A value that is shown as one sheet."""
 
     __slots__ = ()
 
@@ -112,14 +170,5 @@ class Shown(ABC):
     def _sheet(self) -> Sheet:
         """The table to show."""
 
-    def _repr_html_(self) -> str:
-        from sitestats.analysis._html import of_sheet
-
-        return of_sheet(self._sheet())
-
-    def __rich_console__(
-        self, console: Console, options: ConsoleOptions
-    ) -> RenderResult:
-        from sitestats.analysis._console import of_sheet
-
-        return of_sheet(self._sheet())
+    def _displayed(self) -> Sheet:
+        return self._sheet()

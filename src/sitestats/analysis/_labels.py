@@ -1,11 +1,12 @@
-"""How numbers, missing values and field names are written for people."""
+"""Labels for people: headings, formatted numbers, missing values, periods."""
 
 from __future__ import annotations
 
 import datetime as dt
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from ._columns import days_of
+from sitestats._tables import find_zone
 
 if TYPE_CHECKING:
     from sitestats._stats import Stats
@@ -16,7 +17,7 @@ MOST_ROWS: Final = 10
 NOTHING: Final = "\N{EN DASH}"
 NO_ENTRIES: Final = "nothing in this period"
 NOT_OVER: Final = "not over yet"
-"""What is said of everything whose numbers will still grow."""
+"""The note on everything whose numbers will still grow."""
 
 _HEADINGS: Final = {
     "value": "",
@@ -74,7 +75,7 @@ def percent(value: float | None) -> str:
 
 
 def left_out(total: int, shown: int, *, truncated: bool, partial: bool = False) -> str:
-    """What a list says below its last row; empty when it is whole and final."""
+    """The note below a list's last row; empty when it is whole and final."""
     parts: list[str] = []
     if total > shown:
         parts.append(f"… {total - shown:,} more")
@@ -85,23 +86,28 @@ def left_out(total: int, shown: int, *, truncated: bool, partial: bool = False) 
     return "; ".join(parts)
 
 
-def label(value: str | None, field: str) -> str:
-    """What an entry of *field* is called, also when the service does not know."""
-    if value is not None:
-        return value
+def unknown(field: str) -> str:
+    """What an entry of *field* is called that has no value, or an empty one."""
     return "(none)" if field.startswith(("referrers", "utm")) else "(unknown)"
 
 
 def title(stats: Stats) -> str:
-    """The website that an answer is about, with the page where it is about one."""
+    """The website that a result is about, with the page where it is about one."""
     where = stats.hostname or stats.query.hostname
     return where if stats.path in {None, "*"} else f"{where}{stats.path}"
 
 
 def about(stats: Stats) -> str:
-    """The days of an answer, their zone, and whether they are over."""
-    days = days_of(stats)
-    parts = [] if days is None else [f"{days[0]} to {days[1]}"]
+    """The days of a result, their zone, and whether they are over."""
+    parts: list[str] = []
+    if stats.start is not None and stats.end is not None:
+        zone = find_zone(stats.timezone) or dt.UTC
+        # In that zone it may be a year that no date can hold: 0 or 10000.
+        with suppress(OverflowError):
+            first, last = (
+                at.astimezone(zone).date() for at in (stats.start, stats.end)
+            )
+            parts.append(f"{first} to {last}")
     if stats.timezone:
         parts.append(stats.timezone)
     if stats.partial:

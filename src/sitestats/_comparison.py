@@ -1,4 +1,4 @@
-"""This period against another one: the totals, and every list."""
+"""Compare two periods: the change of each total and of each entry of a list."""
 
 from __future__ import annotations
 
@@ -7,27 +7,29 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import attrs
 
-from sitestats._entries import Entries
-from sitestats._errors import FieldNotRequestedError
-from sitestats._framed import Framed
-
-from ._columns import TOTALS
+from ._display import Displayed, HasFrame
+from ._entries import Entries
+from ._errors import FieldNotRequestedError
+from ._fields import COUNTS, TOTALS
+from ._tables import Column, Kind, named
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderResult
+    from ._entries import Entry
+    from ._stats import Stats
 
-    from sitestats._entries import Entry
-    from sitestats._stats import Stats
-
-    from ._columns import Column
-
-
-_NOT_COMPARED: Final = frozenset(("histogram", "events"))
+_NOT_COMPARED: Final = ("histogram", "events")
+_COLUMNS: Final = (
+    ("", "now", Kind.COUNT),
+    ("_before", "before", Kind.COUNT),
+    ("_change", "absolute", Kind.COUNT),
+    ("_percent", "percent", Kind.SECONDS),
+)
+"""What a frame has of each count: the column's ending, the value, and its kind."""
 
 
 @attrs.frozen(repr=False)
-class Comparison(Framed):
-    """What two results of one query say of the time between them.
+class Comparison(HasFrame, Displayed):
+    """Two periods of one query compared: totals, and every list.
 
     >>> query = StatsQuery("semicomplete.com").fields("visitors", "pages").last(days=2)
     >>> comparison = client.stats.compare(query)
@@ -38,13 +40,13 @@ class Comparison(Framed):
     """
 
     now: Stats
-    """The period that was asked for."""
+    """The period that was requested."""
     before: Stats
-    """The period that it is held against."""
+    """The period that it is compared with."""
 
     @property
     def partial(self) -> bool:
-        """Whether one of the periods was not over when the service answered: its
+        """Whether one of the periods was not over when the service responded: its
         numbers will still grow, and with them the changes.
         """
         return self.now.partial or self.before.partial
@@ -71,7 +73,7 @@ class Comparison(Framed):
         """The changes of one list.
 
         Raises:
-            FieldNotRequestedError: The query did not ask for it, or it is no list.
+            FieldNotRequestedError: The query did not request it, or it is no list.
         """
         if not self._is_list(name) or name in _NOT_COMPARED:
             raise FieldNotRequestedError(
@@ -88,32 +90,17 @@ class Comparison(Framed):
         )
 
     def _table(self) -> Sequence[Column]:
-        from ._columns import Column, Kind
-
         totals = self.totals
-        values = list(totals.values())
-
-        def numbers(name: str) -> Column:
-            found = [getattr(change, name) for change in values]
-            return Column(name, Kind.SECONDS, found)
-
         return [
-            Column("name", Kind.TEXT, list(totals)),
-            *map(numbers, ("now", "before", "absolute", "percent")),
-            Column("partial", Kind.FLAG, [self.partial] * len(totals)),
+            named("name", list(totals)),
+            *(
+                Column(
+                    value, Kind.SECONDS, [getattr(c, value) for c in totals.values()]
+                )
+                for _, value, _ in _COLUMNS
+            ),
+            named("partial", [self.partial] * len(totals)),
         ]
-
-    def _repr_html_(self) -> str:
-        from ._html import of_comparison
-
-        return of_comparison(self)
-
-    def __rich_console__(
-        self, console: Console, options: ConsoleOptions
-    ) -> RenderResult:
-        from ._console import of_comparison
-
-        return of_comparison(self)
 
     def __rich_repr__(self) -> Iterator[Any]:
         yield self.now.query.hostname
@@ -149,9 +136,9 @@ class Change:
     """
 
     now: float | None
-    """In the period that was asked for; None when it is not known."""
+    """In the period that was requested; None when it is not known."""
     before: float | None
-    """In the period that it is held against; None when it is not known."""
+    """In the period that it is compared with; None when it is not known."""
 
     @property
     def absolute(self) -> float | None:
@@ -188,7 +175,7 @@ class EntryChange:
 
 
 @attrs.frozen(repr=False)
-class Changes(Framed):
+class Changes(HasFrame, Displayed):
     """A list field in both periods: entries of now first, then those only before.
 
     It has a length and can be iterated and indexed. What an entry has on the
@@ -214,39 +201,20 @@ class Changes(Framed):
         return attrs.evolve(self, items=items)
 
     def _table(self) -> Sequence[Column]:
-        from ._columns import Column, Kind
-
-        def column(name: str, kind: Kind, values: Iterator[Any]) -> Column:
-            return Column(name, kind, list(values))
-
-        columns = [column("value", Kind.TEXT, (item.value for item in self))]
-        for count in ("pageviews", "visitors"):
-            changes: list[Change] = [getattr(item, count) for item in self]
-            columns += [
-                column(count, Kind.COUNT, (c.now for c in changes)),
-                column(f"{count}_before", Kind.COUNT, (c.before for c in changes)),
-                column(f"{count}_change", Kind.COUNT, (c.absolute for c in changes)),
-                column(f"{count}_percent", Kind.SECONDS, (c.percent for c in changes)),
-            ]
-        directions = (item.direction for item in self)
-        partial = (self.partial for _ in self)
         return [
-            *columns,
-            column("direction", Kind.TEXT, directions),
-            column("partial", Kind.FLAG, partial),
+            named("value", [item.value for item in self]),
+            *(
+                Column(
+                    count + ending,
+                    kind,
+                    [getattr(getattr(item, count), value) for item in self],
+                )
+                for count in COUNTS
+                for ending, value, kind in _COLUMNS
+            ),
+            named("direction", [item.direction for item in self]),
+            named("partial", [self.partial] * len(self)),
         ]
-
-    def _repr_html_(self) -> str:
-        from ._html import of_changes
-
-        return of_changes(self)
-
-    def __rich_console__(
-        self, console: Console, options: ConsoleOptions
-    ) -> RenderResult:
-        from ._console import of_changes
-
-        return of_changes(self)
 
     def __len__(self) -> int:
         return len(self._items)
@@ -267,17 +235,16 @@ class Changes(Framed):
 def changes_of(
     now: Entries[Any], before: Entries[Any], *, partial: bool = False
 ) -> Changes:
-    """What became of each entry of two lists of one field."""
+    """The change of each entry of two lists of one field."""
     old = {entry.get("value"): entry for entry in before}
     new = {entry.get("value") for entry in now}
-    items = [_change(entry, old.get(entry.get("value")), now, before) for entry in now]
-    items += [
-        _change(None, entry, now, before)
-        for value, entry in old.items()
-        if value not in new
+    pairs: list[tuple[Entry | None, Entry | None]] = [
+        *((entry, old.get(entry.get("value"))) for entry in now),
+        *((None, entry) for value, entry in old.items() if value not in new),
     ]
+    items = tuple(_change(*pair, now, before) for pair in pairs)
     truncated = now.truncated or before.truncated
-    return Changes(now.name, tuple(items), truncated, partial)
+    return Changes(now.name, items, truncated, partial)
 
 
 def _change(
@@ -286,8 +253,7 @@ def _change(
     listed = new if new is not None else old
     assert listed is not None
     pageviews, visitors = (
-        Change(_count(new, name, now), _count(old, name, before))
-        for name in ("pageviews", "visitors")
+        Change(_count(new, name, now), _count(old, name, before)) for name in COUNTS
     )
     direction = _direction(pageviews, only_before=new is None, only_now=old is None)
     return EntryChange(listed.get("value"), pageviews, visitors, direction)

@@ -1,0 +1,259 @@
+"""What each type of result shows: titles, totals, charts and tables as plain values.
+
+``_html`` and ``_console`` render these; ``describe`` has one function for each type
+that shows itself.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from functools import singledispatch
+from typing import Any, Final, TypeAlias
+
+import attrs
+
+from sitestats._comparison import Change, Changes, Comparison
+from sitestats._entries import Entries
+from sitestats._fields import TOTALS
+from sitestats._stats import Stats
+from sitestats._tables import Sheet
+
+from ._labels import (
+    MOST_ROWS,
+    NO_ENTRIES,
+    NOT_OVER,
+    about,
+    cell,
+    heading,
+    left_out,
+    percent,
+    signed,
+    title,
+    unknown,
+)
+
+
+@attrs.frozen
+class Title:
+    """A website, and the period that the numbers below are of."""
+
+    text: str
+    about: str
+
+
+@attrs.frozen
+class Totals:
+    """Numbers that stand alone, each with its heading."""
+
+    numbers: Sequence[tuple[str, object]]
+
+
+@attrs.frozen
+class Bar:
+    """One part of the period in a chart."""
+
+    count: int
+    partial: bool
+    label: str
+    """When it is, as a line of a table begins: ``"Thu 2026-01-01 05:00"``."""
+    tick: str
+    """The same below an axis, where there is little room: ``"01 Jan 05:00"``."""
+    tip: str
+    """When it is and all that there is to know about it."""
+
+
+@attrs.frozen
+class Chart:
+    """Page views over time."""
+
+    bars: Sequence[Bar]
+
+    @property
+    def highest(self) -> int:
+        """The largest count, and at least 1, which it can be divided by."""
+        return max([1, *(bar.count for bar in self.bars)])
+
+    @property
+    def partial(self) -> int:
+        """How many bars are not over yet."""
+        return sum(bar.partial for bar in self.bars)
+
+
+@attrs.frozen
+class Unknown:
+    """The cell of an entry without a value."""
+
+    text: str
+
+
+@attrs.frozen
+class Signed:
+    """The cell of a difference: green above zero, red below."""
+
+    text: str
+    value: float
+    """The difference, which the text may have in percent."""
+
+
+@attrs.frozen
+class Table:
+    """Rows of plain values, ``Unknown`` and ``Signed``, below a title."""
+
+    title: str
+    headings: Sequence[str]
+    rows: Sequence[Sequence[object]]
+    numbers: AbstractSet[int]
+    """The columns that hold numbers."""
+    notes: Sequence[str] = ()
+    """What stands below the last row."""
+    empty: str = NO_ENTRIES
+    """What stands in place of rows where there are none."""
+    has_bars: bool = False
+    """Whether the second column's numbers can be drawn as bars."""
+    is_sheet: bool = False
+    """Whether its values are mixed, so that the first column is like the others."""
+
+
+@attrs.frozen
+class Periods:
+    """The head of a comparison: both periods, and the totals of each."""
+
+    title: Title
+    against: str
+    totals: Table
+
+
+Part: TypeAlias = Title | Totals | Chart | Table | Periods
+
+
+@singledispatch
+def describe(result: object, top: int = MOST_ROWS) -> Iterator[Part]:
+    """The parts of what *result* shows, from top to bottom.
+
+    Args:
+        result: A value that shows itself.
+        top: The most rows of a table.
+    """
+    message = f"{type(result).__name__} at most {top} rows"
+    raise NotImplementedError(message)
+
+
+@describe.register(Stats)
+def _of_stats(stats: Stats, top: int = MOST_ROWS) -> Iterator[Part]:
+    yield Title(title(stats), about(stats))
+    names = [name for name in stats.requested if name in stats]
+    totals = [(heading(n), getattr(stats, n)) for n in TOTALS if n in stats]
+    if totals:
+        yield Totals(totals)
+    for name in names:
+        if name not in TOTALS:
+            yield from describe(getattr(stats, name), top)
+
+
+@describe.register(Entries)
+def _of_entries(entries: Entries[Any], top: int = MOST_ROWS) -> Iterator[Part]:
+    if "date" in entries.columns:
+        yield Chart([_bar(entry) for entry in entries])
+        return
+    first, *numbers = entries.columns
+    rows = [
+        (
+            _label(entry.get(first), entries.name),
+            *(entry.get(name) for name in numbers),
+        )
+        for entry in entries[:top]
+    ]
+    note = left_out(len(entries), len(rows), truncated=entries.truncated)
+    yield Table(
+        heading(entries.name),
+        ("", *map(heading, numbers)),
+        rows,
+        numbers=set(range(1, len(entries.columns))),
+        notes=(note,),
+        has_bars=True,
+    )
+
+
+def _label(value: str | None, field: str) -> str | Unknown:
+    return value or Unknown(unknown(field))
+
+
+def _bar(entry: Any) -> Bar:
+    date: dt.date = entry.get("date")
+    start: dt.datetime | None = entry.get("start")
+    hour: int | None = entry.get("hour")
+    count, visitors = entry.get("pageviews"), entry.get("visitors")
+    partial = bool(entry.get("partial"))
+    tick = f"{date:%d %b %Y}" if date.day == 1 else f"{date:%d %b}"
+    tip = f"{cell(start or date)}: {cell(count)} page views, {cell(visitors)} visitors"
+    return Bar(
+        count or 0,
+        partial,
+        label=cell(date) if hour is None else f"{cell(date)} {hour:02}:00",
+        tick=tick if start is None else f"{start:%d %b %H:%M}",
+        tip=f"{tip}, {NOT_OVER}" if partial else tip,
+    )
+
+
+@describe.register(Sheet)
+def _of_sheet(sheet: Sheet, top: int = MOST_ROWS) -> Iterator[Part]:
+    rows = sheet.rows[:top]
+    yield Table(
+        sheet.title,
+        sheet.headings,
+        rows,
+        numbers={n for n in range(len(sheet.headings)) if sheet.is_number(n)},
+        notes=(left_out(len(sheet.rows), len(rows), truncated=False), sheet.note),
+        empty="none",
+        is_sheet=True,
+    )
+
+
+# --- comparisons ------------------------------------------------------------------
+
+_CHANGE: Final = ("before", "change", "in percent")
+
+
+@describe.register(Comparison)
+def _of_comparison(comparison: Comparison, top: int = MOST_ROWS) -> Iterator[Part]:
+    now, before = comparison.now, about(comparison.before)
+    rows = [
+        (heading(name), *_change(change)) for name, change in comparison.totals.items()
+    ]
+    yield Periods(
+        Title(title(now), about(now)),
+        f"against {before}" if before else "",
+        Table("totals", ("", "now", *_CHANGE), rows, numbers={1, 2, 3, 4}),
+    )
+    for changes in comparison.lists.values():
+        yield from describe(changes, top)
+
+
+@describe.register(Changes)
+def _of_changes(changes: Changes, top: int = MOST_ROWS) -> Iterator[Part]:
+    rows = [
+        (_label(item.value, changes.name), *_change(item.pageviews), item.direction)
+        for item in list(changes)[:top]
+    ]
+    note = left_out(
+        len(changes), len(rows), truncated=changes.truncated, partial=changes.partial
+    )
+    yield Table(
+        heading(changes.name),
+        ("", "page views", *_CHANGE, ""),
+        rows,
+        numbers={1, 2, 3, 4},
+        notes=(note,),
+    )
+
+
+def _change(change: Change) -> tuple[object, ...]:
+    absolute = change.absolute or 0
+    return (
+        change.now,
+        change.before,
+        Signed(signed(change.absolute), absolute),
+        Signed(percent(change.percent), absolute),
+    )
