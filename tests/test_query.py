@@ -21,6 +21,8 @@ from sitestats._hostnames import BaseAddress
 from sitestats._query import StatsQuery
 from sitestats._requests import asked, stats_request
 
+pytestmark = pytest.mark.slow
+
 BASE = "https://stats.example.org"
 # What the service takes may be worth a warning, and is none of these tests' matter.
 MAY_WARN = pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")
