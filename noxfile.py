@@ -19,6 +19,8 @@ nox.needs_version = ">=2025.5.1"
 PYTHONS = ["3.11", "3.12", "3.13"]
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
 EVERY_EXTRA = ".[emulator,cli,pandas,polars,arrow,plot]"
+# One wheel for all Pythons, where several runs of nox are to test the same.
+WHEEL = os.environ.get("WHEEL")
 LOCKED = ["--constraint", "tests/locked.txt"]
 
 nox.options.default_venv_backend = "uv"
@@ -118,10 +120,10 @@ def build(session: nox.Session) -> None:
     session.run("uv", "build", "--quiet", "--clear", "--out-dir", out)
 
 
-@nox.session(python=PYTHONS, requires=["build"])
+@nox.session(python=PYTHONS, requires=[] if WHEEL else ["build"])
 def tests_wheel(session: nox.Session) -> None:
-    """The same with the built wheel; the source can't be imported."""
-    (wheel,) = dist(session).glob("*.whl")
+    """The same with the wheel at $WHEEL or, without that, with one built now."""
+    (wheel,) = [Path(WHEEL)] if WHEEL else dist(session).glob("*.whl")
     extras = EVERY_EXTRA.removeprefix(".")
     session.install(f"{wheel}{extras}", *groups("tests"), *LOCKED)
     check = "assert sitestats.__path__[0].startswith(sysconfig.get_path('purelib'))"

@@ -33,9 +33,10 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# The tests are measured. The programs that they start are not: several tests are
-# about the memory or the time that those take.
-os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
+# The processes of pytest-xdist are measured. What the tests start there is not:
+# several are about the memory or the time that a program takes.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

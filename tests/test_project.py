@@ -131,8 +131,9 @@ def test_ci_builds_no_environment_twice(tmp_path: Path, broken: str | None) -> N
     )
     assert (run.returncode == 0) is (broken is None), run.stdout + run.stderr
     assert run.stdout.count("== 3 passed in 1s ==") >= 4
-    readme, *others = (tmp_path / "sessions").read_text("utf-8").splitlines()
-    assert readme == "tests"
+    sessions = (tmp_path / "sessions").read_text("utf-8").splitlines()
+    assert sessions[:2] == ["tests", "--session build"]
+    others = sessions[2:]
     assert all("--error-on-missing-interpreters" in other for other in others)
     ran = [name for other in others for name in other.split("--session")[1].split()]
     wheels = {f"tests_wheel-{python}" for python in PYTHONS if python != here}
