@@ -1,13 +1,15 @@
 """Everything that is run on this project; ``nox --list`` shows it.
 
-Plain ``nox`` runs what the README promises, on the Pythons at hand. ``.ci/run``
-adds the others, and fails where one is missing.
+Plain ``nox`` runs what a change needs, on the Python that nox runs on: style,
+types and tests. ``.ci/run`` adds the rest, and fails where a Python is missing.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from pathlib import Path
 
 import nox
@@ -17,22 +19,16 @@ nox.needs_version = ">=2025.5.1"
 PYTHONS = ["3.11", "3.12", "3.13"]
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
 EVERY_EXTRA = ".[emulator,cli,pandas,polars,arrow,plot]"
+# One wheel for all Pythons, where several runs of nox are to test the same.
+WHEEL = os.environ.get("WHEEL")
 LOCKED = ["--constraint", "tests/locked.txt"]
 
 nox.options.default_venv_backend = "uv"
-# A Python that is not there is skipped, also where CI is set: a user's machine
-# may have one alone. Whoever needs them all passes
-# --error-on-missing-interpreters.
+# Whoever needs a Python that may be missing passes
+# --error-on-missing-interpreters, as .ci/run does.
 nox.options.error_on_missing_interpreters = False
 nox.options.download_python = "never"
-nox.options.sessions = [
-    "lint",
-    "types",
-    "docs",
-    "tests",
-    f"tests_wheel-{HERE if HERE in PYTHONS else PYTHONS[0]}",
-    f"tests_lowest-{HERE if HERE in PYTHONS else PYTHONS[0]}",
-]
+nox.options.sessions = ["lint", "types", f"tests-{HERE}"]
 
 
 def groups(*names: str) -> list[str]:
@@ -40,28 +36,47 @@ def groups(*names: str) -> list[str]:
     return [part for name in names for part in ("--group", name)]
 
 
-def pytest(session: nox.Session, *args: str) -> None:
-    """Run pytest with *args*, or with those given after ``--``."""
-    # Matplotlib would look for a display, and HOME may be read-only.
-    env = {"MPLBACKEND": "agg", "MPLCONFIGDIR": session.create_tmp()}
-    session.run("pytest", *(session.posargs or args), env=env)
+def pytest(session: nox.Session, *args: str, measured: bool = False) -> None:
+    """Run pytest in two processes with *args*, or with those given after ``--``.
+
+    What is *measured* ends with the lines and branches that no test reached.
+    """
+    tmp = Path(session.create_tmp()).resolve()
+    env = {
+        # Matplotlib would look for a display, and HOME may be read-only.
+        "MPLBACKEND": "agg",
+        "MPLCONFIGDIR": str(tmp),
+        # Many tests start a program: each would compile all that it imports.
+        "PYTHONDONTWRITEBYTECODE": "",
+    }
+    if session.posargs:
+        session.run("pytest", *session.posargs, env=env)
+        return
+    # A file's tests stay together: the examples of one share their names, and
+    # what a fixture makes for a module is made once. conftest.py has the order.
+    two = ("--numprocesses", "2", "--dist", "loadfile", "--no-loadscope-reorder")
+    if not measured:
+        session.run("pytest", *two, *args, env=env)
+        return
+    env["COVERAGE_FILE"] = str(tmp / "coverage")
+    session.run("coverage", "erase", env=env)
+    session.run("coverage", "run", "--module", "pytest", *two, *args, env=env)
+    session.run("coverage", "combine", "--quiet", env=env)
+    session.run("coverage", "report", env=env)
 
 
-def build(session: nox.Session) -> tuple[Path, Path]:
-    """Build the source distribution and, from it alone, the wheel."""
-    out = Path(session.create_tmp()).resolve() / "dist"
-    session.run("uv", "build", "--quiet", "--clear", "--out-dir", str(out))
-    (sdist,) = out.glob("*.tar.gz")
-    (wheel,) = out.glob("*.whl")
-    return sdist, wheel
+def dist(session: nox.Session) -> Path:
+    """Where the session ``build`` leaves what it builds."""
+    return session.cache_dir.resolve() / "dist"
 
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Style: ruff's rules and its formatting."""
+    """Style: ruff's rules and its formatting, and the spelling."""
     session.install(*groups("lint"), *LOCKED)
     session.run("ruff", "check", *session.posargs)
     session.run("ruff", "format", "--check")
+    session.run("codespell")
 
 
 @nox.session
@@ -69,10 +84,16 @@ def types(session: nox.Session) -> None:
     """Types: mypy and pyright, and the share of public names with a type."""
     # Not editable: --verifytypes looks at the package as a user has it.
     session.install(EVERY_EXTRA, "nox", *groups("types", "tests", "bench"), *LOCKED)
-    for python in (PYTHONS[0], PYTHONS[-1]):
-        session.run("mypy", "--python-version", python)
-        session.run("pyright", "--pythonversion", python)
-    session.run("pyright", "--verifytypes", "sitestats", "--ignoreexternal")
+    commands = [
+        *product(["mypy"], ["--python-version"], [PYTHONS[0], PYTHONS[-1]]),
+        *product(["pyright"], ["--pythonversion"], [PYTHONS[0], PYTHONS[-1]]),
+        ("pyright", "--verifytypes", "sitestats", "--ignoreexternal"),
+    ]
+    # Side by side, since each keeps one core busy.
+    with ThreadPoolExecutor(2) as pool:
+        results = [pool.submit(session.run, *command) for command in commands]
+    for result in results:
+        result.result()
 
 
 @nox.session
@@ -87,20 +108,27 @@ def docs(session: nox.Session) -> None:
 
 @nox.session(python=PYTHONS if HERE in PYTHONS else [*PYTHONS, HERE])
 def tests(session: nox.Session) -> None:
-    """The tests and every example of the documentation, locked dependencies."""
+    """The tests and every example of the documentation, and what they cover."""
     session.install("--editable", EVERY_EXTRA, *groups("tests"), *LOCKED)
-    pytest(session)
+    pytest(session, measured=True)
 
 
-@nox.session(python=PYTHONS)
+@nox.session
+def build(session: nox.Session) -> None:
+    """Build the source distribution and, from it alone, the wheel."""
+    out = str(dist(session))
+    session.run("uv", "build", "--quiet", "--clear", "--out-dir", out)
+
+
+@nox.session(python=PYTHONS, requires=[] if WHEEL else ["build"])
 def tests_wheel(session: nox.Session) -> None:
-    """The tests against the built wheel; the source can't be imported."""
-    _, wheel = build(session)
+    """The same with the wheel at $WHEEL or, without that, with one built now."""
+    (wheel,) = [Path(WHEEL)] if WHEEL else dist(session).glob("*.whl")
     extras = EVERY_EXTRA.removeprefix(".")
     session.install(f"{wheel}{extras}", *groups("tests"), *LOCKED)
     check = "assert sitestats.__path__[0].startswith(sysconfig.get_path('purelib'))"
     session.run("python", "-c", f"import sitestats, sysconfig; {check}")
-    pytest(session, "tests")
+    pytest(session)
 
 
 @nox.session(python=PYTHONS)
@@ -131,11 +159,12 @@ def lock(session: nox.Session) -> None:
     )
 
 
-@nox.session
+@nox.session(requires=["build"])
 def release(session: nox.Session) -> None:
     """Build, check, install the wheel in a fresh environment, run its demo."""
     session.install(*groups("release"), *LOCKED)
-    sdist, wheel = build(session)
+    (sdist,) = dist(session).glob("*.tar.gz")
+    (wheel,) = dist(session).glob("*.whl")
     session.run("twine", "check", "--strict", str(sdist), str(wheel))
     fresh = Path(session.create_tmp()).resolve() / "fresh"
     session.run("uv", "venv", "--quiet", "--clear", "--python", HERE, str(fresh))

@@ -1,10 +1,11 @@
-"""How Hypothesis looks for examples, and that tests can press Ctrl-C."""
+"""How Hypothesis looks for examples, what runs first, and that Ctrl-C is heard."""
 
 from __future__ import annotations
 
 import os
 import signal
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # Plain runs find the same on every machine: whoever tries the project should not
@@ -31,3 +32,13 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 # tests start would be, too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# The processes of pytest-xdist are measured. What the tests start there is not:
+# several are about the memory or the time that a program takes.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put slow files first: no process is to begin one when the other is done."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)

@@ -29,6 +29,8 @@ from sitestats.emulator import Emulator
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+pytestmark = pytest.mark.slow
+
 HOST = "semicomplete.com"
 QUICK = RetryPolicy(wait_initial=0.001, wait_max=0.002)
 TOTALS = StatsQuery(HOST).fields("pageviews", "visitors").last(days=30)

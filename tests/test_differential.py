@@ -46,6 +46,8 @@ from sitestats.emulator._http import RecordedRequest
 from sitestats.emulator._parameters import Question
 from sitestats.emulator._service import Service
 
+pytestmark = pytest.mark.slow
+
 QUERIES: Final = 10_500
 """How many queries one run generates."""
 LEAST: Final = 25

@@ -32,6 +32,8 @@ from faults.server import ELSEWHERE, Place
 from tables import read_rows
 from ways import API_KEY, USER_ID, WAYS, Run, run_cases
 
+pytestmark = pytest.mark.slow
+
 MARGIN = 60.0
 """Seconds that a busy machine may add to a limit."""
 

@@ -41,6 +41,8 @@ from sitestats import (
 )
 from ways import API_KEY, QUERY, QUICK, ask_in_another_process, fail_in_another_process
 
+pytestmark = pytest.mark.slow
+
 PACKAGE = str(Path(sitestats.__file__).parent)
 PLENTY = 120.0
 """Seconds after which something hangs, however busy the machine is."""

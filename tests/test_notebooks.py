@@ -17,6 +17,8 @@ from sitestats import Client
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent / "examples" / "notebooks"
 NOTEBOOKS = sorted(ROOT.glob("*.ipynb"))
 NAMES = [path.stem for path in NOTEBOOKS]

@@ -381,13 +381,15 @@ class Interrupter:
 
 def is_interrupted(run: Callable[[], object], at: int) -> bool:
     """Run *run*, and tell whether an interrupt at the moment *at* ended it."""
+    # Whoever measures the tests traces this thread, too.
+    before = sys.gettrace()
     sys.settrace(Interrupter(at).trace)
     try:
         run()
     except KeyboardInterrupt:
         return True
     finally:
-        sys.settrace(None)
+        sys.settrace(before)
     return False
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ast
 import importlib.metadata
+import os
 import re
+import shutil
+import subprocess
 import sys
 import tomllib
 from itertools import chain
@@ -13,6 +16,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
+PYTHONS = ["3.11", "3.12", "3.13"]
+BASH = shutil.which("bash")
 SOURCE = sorted((ROOT / "src").rglob("*.py"))
 CODE = sorted(
     {*ROOT.glob("*.py"), *SOURCE}.union(
@@ -84,7 +89,75 @@ def test_ci_runs_every_python_that_is_promised() -> None:
     script = (ROOT / ".ci" / "run").read_text("utf-8")
     assert project["requires-python"] == f">={pythons[0]}"
     assert f"PYTHONS = {pythons}".replace("'", '"') in noxfile
-    assert f"for python in {' '.join(pythons[1:])}; do" in script
+    assert f"for python in {' '.join(pythons)}; do" in script
+    assert f"for python in {' '.join(reversed(pythons))}; do" in script
+
+
+@pytest.mark.skipif(not BASH, reason="needs bash")
+@pytest.mark.parametrize("broken", [None, "tests", "tests_lowest-3.11"])
+def test_ci_builds_no_environment_twice(tmp_path: Path, broken: str | None) -> None:
+    """CI runs each session once, the wheel on the other Pythons, and tells a failure.
+
+    Two runs of nox beside each other must not write the same environment.
+    """
+    here = f"{sys.version_info.major}.{sys.version_info.minor}"
+    (tmp_path / ".ci").mkdir()
+    shutil.copy(ROOT / ".ci" / "run", tmp_path / ".ci")
+    shutil.copy(ROOT / "README.md", tmp_path)
+    bin_dir = tmp_path / "bin"
+    bin_dir.mkdir()
+    programs = {
+        # Makes the environment that the README's command asks for.
+        "python3": f'mkdir -p "$3/bin"; cp {bin_dir}/* "$3/bin"\n'
+        f'ln -sf {sys.executable} "$3/bin/python"',
+        "pip": "true",
+        "nox": f'echo "${{*:-tests}}" >>{tmp_path}/sessions\n'
+        f'case " ${{*:-tests}} " in *" {broken} "*) exit 1;; esac\n'
+        'echo "== 3 passed in 1s =="',
+    }
+    for name, text in programs.items():
+        (bin_dir / name).write_text(f"#!/usr/bin/env bash\n{text}\n", "utf-8")
+        (bin_dir / name).chmod(0o755)
+    path = f"{bin_dir}{os.pathsep}{os.environ['PATH']}"
+    run = subprocess.run(
+        [str(BASH), str(tmp_path / ".ci" / "run")],
+        check=False,
+        capture_output=True,
+        text=True,
+        env={"PATH": path, "HOME": str(tmp_path)},
+    )
+    assert (run.returncode == 0) is (broken is None), run.stdout + run.stderr
+    assert run.stdout.count("== 3 passed in 1s ==") >= 4
+    sessions = (tmp_path / "sessions").read_text("utf-8").splitlines()
+    assert sessions[:2] == ["tests", "--session build"]
+    others = sessions[2:]
+    assert all("--error-on-missing-interpreters" in other for other in others)
+    ran = [name for other in others for name in other.split("--session")[1].split()]
+    wheels = {f"tests_wheel-{python}" for python in PYTHONS if python != here}
+    assert sorted(ran) == sorted({"docs", "tests_lowest-3.11", *wheels})
+
+
+def test_actions_are_pinned_by_their_commits() -> None:
+    """What CI on GitHub runs of others can't be moved to other code."""
+    used = [
+        line.partition("uses: ")[2]
+        for path in (ROOT / ".github" / "workflows").glob("*.yml")
+        for line in path.read_text("utf-8").splitlines()
+        if "uses: " in line
+    ]
+    assert len(used) >= 2
+    pinned = re.compile(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
+    assert [one for one in used if not pinned.fullmatch(one)] == []
+
+
+def test_pre_commit_has_the_locked_ruff() -> None:
+    """A commit is formatted by the ruff that checks it, with the same rules."""
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text("utf-8")
+    locked = (ROOT / "tests" / "locked.txt").read_text("utf-8")
+    (version,) = re.findall(r"^ruff==(\S+)$", locked, re.MULTILINE)
+    assert re.findall(r"ruff-pre-commit\n\s+rev: v(\S+)$", hooks, re.MULTILINE) == [
+        version
+    ]
 
 
 def test_version_is_the_same_everywhere() -> None:

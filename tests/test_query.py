@@ -21,6 +21,8 @@ from sitestats._query import StatsQuery, requested
 from sitestats._requested import Requested
 from sitestats._requests import stats_request
 
+pytestmark = pytest.mark.slow
+
 BASE = "https://stats.example.org"
 # What the service takes may be worth a warning, and is none of these tests' matter.
 MAY_WARN = pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")

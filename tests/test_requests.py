@@ -249,7 +249,7 @@ def test_a_custom_method_is_one_of_http(method: object) -> None:
         ("a=b", None),
         (None, float("inf")),
         (None, {1, 2}),
-        (None, object()),
+        (None, object),
     ],
     ids=repr,
 )

@@ -14,6 +14,8 @@ from soak.__main__ import BLOCKS, GROWTH, LONG, what_grew
 from soak.measure import Held, can_measure
 from soak.phases import AT_ONCE, MOMENTS, WAYS, Phase
 
+pytestmark = pytest.mark.slow
+
 NOTHING = Held(memory=50, blocks=1000, files=10, threads=3, tasks=1)
 
 

@@ -15,6 +15,8 @@ import measuring
 import report
 from measuring import Goal, Row, Scale, Table
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parent
 PAGE = HERE.parent.parent / "docs" / "benchmarks.md"
 OPTIONAL = ("aiohttp", "pydantic", "requests")

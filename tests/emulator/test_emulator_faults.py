@@ -18,6 +18,8 @@ import pytest
 from asking import NOW, asker
 from sitestats.emulator import Emulator
 
+pytestmark = pytest.mark.slow
+
 TARGET = "/example.com.json?version=6&fields=pageviews&info=false"
 
 
@@ -241,7 +243,7 @@ def test_faults_of_async_clients(emulator: Emulator, backend: str) -> None:
             [True, False, False],
         ),
     ],
-    ids=str,
+    ids=["method", "path", "path with a star", "path and method", "function"],
 )
 def test_faults_for_some_requests(
     emulator: Emulator, match: dict[str, Any], met: list[bool]

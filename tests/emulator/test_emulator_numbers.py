@@ -20,6 +20,8 @@ from asking import asker
 from plain import Row
 from sitestats.emulator import Emulator
 
+pytestmark = pytest.mark.slow
+
 FIELDS = ["pageviews", "visitors", "histogram", *plain.LISTS, "seconds_on_page"]
 START, END = date(2015, 5, 16), date(2015, 5, 21)
 DATA = Path(sitestats.emulator.__file__).parent / "data" / "semicomplete.csv.gz"

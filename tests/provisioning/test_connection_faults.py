@@ -32,6 +32,8 @@ from hypothesis.stateful import (
 
 from sitestats import ServerError, WebsiteSpec
 
+pytestmark = pytest.mark.slow
+
 SPECS = [WebsiteSpec(f"{letter}.example") for letter in "abc"]
 
 

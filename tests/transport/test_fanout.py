@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
     from loopback import Connection
 
+pytestmark = pytest.mark.slow
+
 BACKENDS = ["blocking", "asyncio", "trio"]
 LOOPS = pytest.mark.parametrize("loop", ["asyncio", "trio"])
 

@@ -12,6 +12,8 @@ from sending import ADD, GET, sending
 
 from sitestats._errors import ConnectionFailedError, RequestTimeoutError, TransportError
 
+pytestmark = pytest.mark.slow
+
 OK = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
 LONG_HEADER = OK + b"X-Long: " + b"x" * 3000
