@@ -72,11 +72,12 @@ def dist(session: nox.Session) -> Path:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Style: ruff's rules and its formatting, and the spelling."""
+    """Style: ruff's rules and formatting, the spelling, the directions of imports."""
     session.install(*groups("lint"), *LOCKED)
     session.run("ruff", "check", *session.posargs)
     session.run("ruff", "format", "--check")
     session.run("codespell")
+    session.run("lint-imports", "--no-logo", env={"PYTHONPATH": "src"})
 
 
 @nox.session

@@ -72,7 +72,7 @@ GIVEN = {
 # attributes are found in the module that defines them.
 for public in map(vars(sitestats).get, sitestats.__all__):
     if isinstance(public, type) and issubclass(public, Exception):
-        public.__module__ = "sitestats._errors"
+        public.__module__ = "sitestats._common.errors"
 
 
 def show_signature(

@@ -7,11 +7,11 @@ from typing import Any
 
 import attrs
 
-from sitestats._query import StatsQuery, requested
-from sitestats._requests import stats_request
-from sitestats._responses import read_stats
-from sitestats._stats import Stats
-from sitestats._wire import HttpRequest, HttpResponse
+from sitestats._common.wire import HttpRequest, HttpResponse
+from sitestats._protocol.requests import stats_request
+from sitestats._protocol.responses import read_stats
+from sitestats._query.builder import StatsQuery, requested
+from sitestats._results.stats import Stats
 
 REQUEST = HttpRequest("GET", "/example.com.json")
 

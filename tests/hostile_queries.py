@@ -13,8 +13,8 @@ from typing import Any, Final, TypeAlias
 
 import attrs
 
-from sitestats._fields import FIELDS
-from sitestats._rules import FILTERS, INTERVALS
+from sitestats._common.fields import FIELDS
+from sitestats._query.rules import FILTERS, INTERVALS
 
 NOW: Final = datetime(2026, 3, 15, 12, 30, tzinfo=UTC)
 NAIVE: Final = datetime(2026, 3, 1, 12)  # noqa: DTZ001 - it is to have no zone

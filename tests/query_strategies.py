@@ -7,10 +7,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sitestats._fields import FIELDS
-from sitestats._periods import placeholder, zones
-from sitestats._query import StatsQuery
-from sitestats._rules import FILTERS, INTERVALS
+from sitestats._common.fields import FIELDS
+from sitestats._query.builder import StatsQuery
+from sitestats._query.periods import placeholder, zones
+from sitestats._query.rules import FILTERS, INTERVALS
 
 # What UTF-8 can encode.
 TEXT = st.text(st.characters(codec="utf-8"))

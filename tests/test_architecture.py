@@ -1,9 +1,7 @@
-"""The layers hold: who imports whom, and what the two clients have in common.
+"""The layers are pure where they should be, and the two clients are alike.
 
-Data goes one way, and the file names say so::
-
-    _query → _rules → _requests → _wire → (_flow, _retry) → _httpx → _wire
-           → _responses → _converter → _models
+Who may import whom is in the contracts of ``pyproject.toml``, which ``nox -s lint``
+checks.
 """
 
 from __future__ import annotations
@@ -14,41 +12,30 @@ import pickle
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import sitestats
-from sitestats import AsyncClient, Client, _errors
-from sitestats._async_client import AsyncStatistics, AsyncWebsites
-from sitestats._client import Statistics, Websites
+from sitestats import AsyncClient, Client
+from sitestats._client.async_client import AsyncStatistics, AsyncWebsites
+from sitestats._client.client import Statistics, Websites
+from sitestats._common import errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 PACKAGE = Path(sitestats.__file__).parent
-# The command line's second name is part of the commands.
-CORE = sorted({*PACKAGE.glob("_*.py")} - {PACKAGE / "__main__.py"})
-SHELL = {
-    "__init__",
-    "_async_client",
-    "_base_client",
-    "_client",
-    "_fanout",
-    "_runner",
-}
-"""The modules that make the clients: they may import every other."""
-
-MAY_DO_IO = SHELL | {
-    "_call",
-    "_httpx",
-    "_pool",
-    "_settings",
-    "_slot",
-    "_tls",
-    "_watchdog",
-}
+PRIVATE = sorted(path for path in PACKAGE.glob("_*/*.py") if path.name != "__init__.py")
+PURE = [
+    path
+    for path in PRIVATE
+    if path.parent.name in {"_common", "_protocol", "_query", "_results"}
+    # The settings read the environment.
+    and path.name != "settings.py"
+]
 IO = {
     "anyio",
     "asyncio",
@@ -65,35 +52,14 @@ IO = {
     "urllib.request",
 }
 
-MAY_IMPORT = {
-    # What goes out.
-    "_wording": set[str](),
-    "_wire": set[str](),
-    "_errors": {"_wire"},
-    "_hostnames": {"_wording"},
-    "_fields": set[str](),
-    "_requested": {"_errors", "_fields", "_filters", "_periods", "_rules"},
-    # What may be asked for, and when again.
-    "_flow": {"_wire"},
-    "_retry": {"_errors", "_filters", "_flow", "_settings", "_wire"},
-    # What comes back, as tables.
-    "_tables": set[str](),
-    "_display": set[str](),
-    "_comparison": {"_display", "_entries", "_errors", "_fields", "_tables"},
-    # What many at once have in common.
-    "_outcomes": {"_display", "_tables"},
-    "_progress": {"_errors", "_wording"},
-    "_schedule": {"_errors", "_progress", "_query", "_settings", "_wording"},
-    # What carries it.
-    "_watchdog": set[str](),
-    "_pool": {"_errors", "_watchdog"},
-    "_settings": {"_errors", "_hostnames"},
-}
-"""The lowest layers: each module, and which of the package's own it may import."""
+
+def place(path: Path) -> str:
+    """A module by its folder and name."""
+    return path.relative_to(PACKAGE).as_posix()
 
 
-def imports(path: Path) -> Iterator[tuple[str, bool]]:
-    """Every module that *path* imports when it runs, and whether it is ours."""
+def imports(path: Path) -> Iterator[str]:
+    """Every module that *path* imports when it runs."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
@@ -101,83 +67,67 @@ def imports(path: Path) -> Iterator[tuple[str, bool]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield alias.name, False
+                yield alias.name
         elif isinstance(node, ast.ImportFrom):
-            if node.level:
-                names = [node.module] if node.module else [a.name for a in node.names]
-                for name in names:
-                    yield name, True
-            elif node.module:
-                yield node.module, False
+            yield "." * node.level + (node.module or "")
 
 
 def test_httpx_has_one_importer() -> None:
-    """In the core only _httpx imports httpx, so another library costs one module."""
+    """Only httpx_sender imports httpx, so that another library costs one module."""
     importers = {
-        path.stem
-        for path in CORE
-        for name, ours in imports(path)
-        if not ours and name.partition(".")[0] in {"httpx", "httpcore"}
+        place(path)
+        for path in PRIVATE
+        for name in imports(path)
+        if name.partition(".")[0] in {"httpx", "httpcore"}
     }
-    assert importers == {"_httpx"}
+    assert importers == {"_transport/httpx_sender.py"}
 
 
-@pytest.mark.parametrize("path", CORE, ids=lambda path: path.stem)
-def test_the_core_does_no_io(path: Path) -> None:
-    """No module but the named ones can read a clock, sleep, or open a socket."""
-    foreign = {name for name, ours in imports(path) if not ours}
-    assert path.stem in MAY_DO_IO or not foreign & IO
+@pytest.mark.parametrize("path", PURE, ids=place)
+def test_pure_layers_do_no_io(path: Path) -> None:
+    """No module of a pure layer can read a clock, sleep, or open a socket."""
+    assert not set(imports(path)) & IO
 
 
-@pytest.mark.parametrize("name", sorted(MAY_IMPORT))
-def test_layers_go_one_way(name: str) -> None:
-    """A module of a lower layer imports nothing of the layers above it."""
-    ours = {module for module, is_ours in imports(PACKAGE / f"{name}.py") if is_ours}
-    assert ours <= MAY_IMPORT[name]
+def test_the_pure_layers_are_there() -> None:
+    """The parametrised tests above look at every module of four folders."""
+    assert len(PURE) >= 30
+    assert {path.parent.name for path in PRIVATE} == {
+        *("_client", "_common", "_protocol", "_query", "_results", "_transport"),
+    }
 
 
-@pytest.mark.parametrize("path", CORE, ids=lambda path: path.stem)
-def test_only_the_clients_import_the_clients(path: Path) -> None:
-    """Nothing below the clients knows of them, of a sender, or of the packages."""
-    shell = SHELL - {"__init__"} | {"_httpx"}
-    packages = {"analysis", "cli", "emulator"}
-    ours = {name.partition(".")[0] for name, is_ours in imports(path) if is_ours}
-    if path.stem not in SHELL:
-        assert not ours & (shell | {"provisioning"})
-    assert not _module_level_packages(path) & packages
+def test_no_private_folder_is_loaded_whole() -> None:
+    """An ``__init__`` of a private folder is empty: importing it loads nothing."""
+    folders = sorted({path.parent for path in PRIVATE})
+    assert len(folders) >= 6
+    for folder in folders:
+        assert (folder / "__init__.py").read_text("utf-8") == "", folder
+
+
+def test_every_module_is_in_a_contract() -> None:
+    """The layers of the import contracts are all there is, so no module escapes."""
+    text = (Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8")
+    contracts = tomllib.loads(text)["tool"]["importlinter"]["contracts"]
+    (layers,) = (one for one in contracts if one["type"] == "layers")
+    assert layers["containers"] == ["sitestats"]
+    assert layers["exhaustive"] is True
+    named = {name.strip() for row in layers["layers"] for name in row.split("|")}
+    children = {path.stem for path in PACKAGE.glob("*.py")} | {
+        path.parent.name for path in PACKAGE.glob("*/__init__.py")
+    }
+    assert named == children - {"__init__"}
 
 
 def test_the_results_name_one_way_to_the_renderers() -> None:
-    """Outside ``analysis`` only _display imports it, so results name no renderer."""
+    """Below the emulator only display imports ``analysis``: results name no renderer."""
     importers = {
-        path.relative_to(PACKAGE).as_posix()
-        for folder in (PACKAGE, PACKAGE / "provisioning")
-        for path in folder.glob("*.py")
-        for name, _ in imports(path)
+        place(path)
+        for path in (*PRIVATE, *(PACKAGE / "provisioning").glob("*.py"))
+        for name in imports(path)
         if name.removeprefix("sitestats.").partition(".")[0] == "analysis"
     }
-    assert importers == {"_display.py"}
-
-
-OUTGOING = {"_query", "_rules", "_periods", "_hostnames", "_requests"}
-INCOMING = {"_responses", "_converter", "_models", "_stats", "_entries", "_histogram"}
-
-
-@pytest.mark.parametrize("name", sorted(OUTGOING | INCOMING))
-def test_questions_and_answers_do_not_know_each_other(name: str) -> None:
-    """What builds a question imports nothing that reads an answer, or the reverse."""
-    other = INCOMING if name in OUTGOING else OUTGOING - {"_hostnames"}
-    ours = {module for module, is_ours in imports(PACKAGE / f"{name}.py") if is_ours}
-    assert not ours & (other | {"_flow", "_retry", "_settings", "_pool"})
-
-
-def _module_level_packages(path: Path) -> set[str]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    return {
-        (node.module or "").partition(".")[0]
-        for node in tree.body
-        if isinstance(node, ast.ImportFrom) and node.level
-    }
+    assert importers == {"_results/display.py"}
 
 
 TWINS = [
@@ -232,7 +182,7 @@ def test_every_public_name_exists_once_and_in_order() -> None:
 
 ERRORS = [
     value
-    for value in vars(_errors).values()
+    for value in vars(errors).values()
     if isinstance(value, type) and issubclass(value, Exception)
 ]
 
@@ -245,7 +195,7 @@ def test_every_error_is_exported_documented_and_in_the_tree(
     assert getattr(sitestats, error.__name__) is error
     assert error.__doc__
     if error is not sitestats.SiteStatsWarning:
-        assert error.__name__ in (_errors.__doc__ or "")
+        assert error.__name__ in (errors.__doc__ or "")
 
 
 PROBLEM = sitestats.Problem("1001 is above 1000.", "limit", "4.3", "limit")

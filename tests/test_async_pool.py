@@ -15,8 +15,8 @@ import anyio.lowlevel
 import pytest
 import trio
 
-from sitestats._errors import ClientClosedError
-from sitestats._pool import AsyncPool, Lease
+from sitestats._common.errors import ClientClosedError
+from sitestats._transport.pool import AsyncPool, Lease
 
 LONG = 30.0
 """Seconds that pass only when a test fails."""

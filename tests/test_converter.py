@@ -12,8 +12,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from answers import answer, entry
-from sitestats._converter import structure_added, structure_stats, structure_websites
-from sitestats._entries import (
+from sitestats._common.fields import FIELDS
+from sitestats._common.jsontext import load_json
+from sitestats._protocol.converter import (
+    structure_added,
+    structure_stats,
+    structure_websites,
+)
+from sitestats._protocol.decoder import shape
+from sitestats._results.entries import (
     IncompleteListEntry,
     IncompletePageEntry,
     IncompleteTimedListEntry,
@@ -21,10 +28,7 @@ from sitestats._entries import (
     PageEntry,
     TimedPageEntry,
 )
-from sitestats._fields import FIELDS
-from sitestats._histogram import Bucket
-from sitestats._json import load_json
-from sitestats._shape import shape
+from sitestats._results.histogram import Bucket
 
 ALL = shape(FIELDS, events=True)
 UNTIMED = shape(("pageviews", "visitors", "histogram", "pages", "countries"))

@@ -12,7 +12,7 @@ from typing import Final
 import attrs
 import pytest
 
-from sitestats._rules import RULES
+from sitestats._query.rules import RULES
 
 TESTS: Final = Path(__file__).parent
 PAGE: Final = TESTS.parent / "docs" / "coverage.md"

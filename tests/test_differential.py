@@ -34,12 +34,12 @@ from hostile_queries import (
     generated,
 )
 from query_strategies import queries
-from sitestats import _filters
-from sitestats._errors import InvalidInputError, Problem, QueryError
-from sitestats._fields import FIELDS
-from sitestats._query import StatsQuery, requested
-from sitestats._requests import add_request, jsonp_request, stats_request
-from sitestats._rules import FILTERS, RULES
+from sitestats._common.errors import InvalidInputError, Problem, QueryError
+from sitestats._common.fields import FIELDS
+from sitestats._protocol.requests import add_request, jsonp_request, stats_request
+from sitestats._query import filters as filter_rules
+from sitestats._query.builder import StatsQuery, requested
+from sitestats._query.rules import FILTERS, RULES
 from sitestats.emulator import Emulator
 from sitestats.emulator._aggregate import Numbers
 from sitestats.emulator._http import RecordedRequest
@@ -526,7 +526,7 @@ def expected(case: Case, mix: Mix) -> tuple[int, str]:
         mix.rules.update(
             problem.rule
             for name, value in query.params().items()
-            for problem in _filters.unlikely(name, value)
+            for problem in filter_rules.unlikely(name, value)
         )
     if query is None:
         lost = ADDRESSES.intersection(problem.rule for problem in problems)

@@ -34,8 +34,8 @@ PUBLIC: Final = (
     sitestats.provisioning,
 )
 BEHIND_A_CLIENT: Final = {
-    "sitestats._client.Statistics",
-    "sitestats._client.Websites",
+    "sitestats._client.client.Statistics",
+    "sitestats._client.client.Websites",
 }
 """What is reached as ``client.stats`` and ``client.websites``, never by its name."""
 

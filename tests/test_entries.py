@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitestats._entries import (
+from sitestats._common.errors import FieldNotRequestedError
+from sitestats._results.entries import (
     Entries,
     Entry,
     EventCount,
@@ -24,7 +25,6 @@ from sitestats._entries import (
     TimedListEntry,
     TimedPageEntry,
 )
-from sitestats._errors import FieldNotRequestedError
 
 ALL_KINDS: list[Entry] = [
     ListEntry("NL", 3, 2),

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from answers import REQUEST, answer, respond
-from sitestats._errors import (
+from sitestats._common.errors import (
     AuthenticationError,
     BadRequestError,
     NotFoundError,
@@ -24,7 +24,7 @@ from sitestats._errors import (
     SiteStatsError,
     WebsiteLockedError,
 )
-from sitestats._responses import check
+from sitestats._protocol.responses import check
 
 NOON = dt.datetime(2026, 11, 20, 12, tzinfo=dt.UTC)
 PAGE = b"<!DOCTYPE html><html><head><title>Down &amp; out</title></head></html>"

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitestats._errors import FieldNotRequestedError
-from sitestats._histogram import (
+from sitestats._common.errors import FieldNotRequestedError
+from sitestats._results.histogram import (
     Bucket,
     HistogramEntry,
     IncompleteHistogramEntry,

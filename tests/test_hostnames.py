@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sitestats._hostnames import BaseAddress, HostnameError, normalise_hostname
+from sitestats._common.hostnames import BaseAddress, HostnameError, normalise_hostname
 
 ACCEPTED = {
     "plain": ("example.com", "example.com"),

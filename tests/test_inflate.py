@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sitestats._inflate import Body, CorruptError, TooLargeError
+from sitestats._transport.body import Body, CorruptError, TooLargeError
 
 MIB = 1024 * 1024
 EMPTY_MEMBER = gzip.compress(b"", mtime=0)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitestats._json import JsonValue, NotJsonError, load_json
+from sitestats._common.jsontext import JsonValue, NotJsonError, load_json
 
 VALUES: st.SearchStrategy[JsonValue] = st.recursive(
     st.none()

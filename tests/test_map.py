@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from sitestats._rules import RULES
+from sitestats._query.rules import RULES
 
 ROOT: Final = Path(__file__).parent.parent
 SOURCE: Final = ROOT / "src" / "sitestats"

@@ -10,14 +10,19 @@ from attrs import define, field
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitestats._errors import RateLimitedError
-from sitestats._flow import Moment, Note, Now, Send, Sleep
-from sitestats._retry import Pauses, hold, is_contains_search, send_with_retries
-from sitestats._settings import RetryPolicy
-from sitestats._wire import HttpRequest, HttpResponse
+from sitestats._common.errors import RateLimitedError
+from sitestats._common.settings import RetryPolicy
+from sitestats._common.wire import HttpRequest, HttpResponse
+from sitestats._protocol.flow import Moment, Note, Now, Send, Sleep
+from sitestats._protocol.retry import (
+    Pauses,
+    hold,
+    is_contains_search,
+    send_with_retries,
+)
 
 if TYPE_CHECKING:
-    from sitestats._flow import Flow, StepResult
+    from sitestats._protocol.flow import Flow, StepResult
 
 PLAIN = HttpRequest("GET", "/example.com.json", (("pages", "/blog*"),))
 SEARCH = HttpRequest("GET", "/example.com.json", (("pages", "*a-long-pattern*"),))

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitestats._errors import QueryError
-from sitestats._periods import (
+from sitestats._common.errors import QueryError
+from sitestats._query.builder import StatsQuery
+from sitestats._query.periods import (
     MOST_DAYS,
     day,
     days_back,
@@ -22,8 +23,7 @@ from sitestats._periods import (
     previous_year,
     zones,
 )
-from sitestats._periods import timezone as zone_name
-from sitestats._query import StatsQuery
+from sitestats._query.periods import timezone as zone_name
 
 DAYS_BACK = st.integers(0, MOST_DAYS)
 ZONES = st.sampled_from(sorted(zones()))
@@ -162,7 +162,7 @@ def test_the_zones_are_names_with_capitals() -> None:
 
 def test_a_machine_without_zones_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where there is no database no name is wrong: what to install is told."""
-    monkeypatch.setattr("sitestats._periods.zones", frozenset)
+    monkeypatch.setattr("sitestats._query.periods.zones", frozenset)
     with pytest.raises(QueryError, match="pip install tzdata"):
         StatsQuery("example.com").timezone("Europe/Amsterdam")
 

@@ -17,9 +17,9 @@ from typing import ClassVar
 
 import pytest
 
-from sitestats import _pool
-from sitestats._errors import ClientClosedError
-from sitestats._pool import Lease, Pool, PoolTimeoutError
+from sitestats._common.errors import ClientClosedError
+from sitestats._transport import pool as pool_module
+from sitestats._transport.pool import Lease, Pool, PoolTimeoutError
 
 LONG = 30.0
 """Seconds that pass only when a test fails."""
@@ -109,7 +109,7 @@ def test_the_last_used_is_used_next() -> None:
 
 def test_no_more_than_the_limit_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fifty threads share three connections, and each is told when it is its lease."""
-    monkeypatch.setattr(_pool, "_LOOK_AGAIN", 10 * LONG)
+    monkeypatch.setattr(pool_module, "_LOOK_AGAIN", 10 * LONG)
     pool = make_pool(3)
     with ThreadPoolExecutor(50) as executor:
         futures = [executor.submit(use, pool) for _ in range(500)]
@@ -144,7 +144,7 @@ def test_who_came_first_goes_first() -> None:
 
 def test_all_idle_connections_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     """When two connections become free at once, two waiting requests get them."""
-    monkeypatch.setattr(_pool, "_LOOK_AGAIN", 10 * LONG)
+    monkeypatch.setattr(pool_module, "_LOOK_AGAIN", 10 * LONG)
     pool = make_pool(2)
     together = threading.Barrier(2)
 
@@ -183,8 +183,8 @@ def test_who_does_not_wait_waited_for_no_time() -> None:
 
 def test_a_lost_word_is_made_up_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """A waiting thread looks for itself when nobody told it that it is its lease."""
-    monkeypatch.setattr(_pool, "_LOOK_AGAIN", 0.01)
-    monkeypatch.setattr(_pool._PoolState, "wake_next", lambda self: None)
+    monkeypatch.setattr(pool_module, "_LOOK_AGAIN", 0.01)
+    monkeypatch.setattr(pool_module._PoolState, "wake_next", lambda self: None)
     pool = make_pool(1)
     with ThreadPoolExecutor(5) as executor:
         futures = [executor.submit(use, pool) for _ in range(20)]
@@ -348,7 +348,7 @@ class Interrupter:
         if within == threading.__file__:
             if frame.f_back is None or frame.f_back.f_trace is None:
                 return None
-        elif within != _pool.__file__:
+        elif within != pool_module.__file__:
             return None
         frame.f_trace_opcodes = True
         frame.f_trace_lines = False
@@ -434,7 +434,7 @@ def test_an_interrupt_while_waiting_leaves_the_pool_whole(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Wherever Ctrl-C comes to one that waits, those behind it get their lease."""
-    monkeypatch.setattr(_pool, "_LOOK_AGAIN", 0.05)
+    monkeypatch.setattr(pool_module, "_LOOK_AGAIN", 0.05)
 
     def scenario(pool: Pool[Connection]) -> None:
         holds, go = threading.Event(), threading.Event()

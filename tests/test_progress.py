@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sitestats import ConfigurationError
-from sitestats._progress import showing
+from sitestats._common.progress import showing
 
 
 class Terminal(io.StringIO):

@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from query_strategies import TEXT, queries
-from sitestats._errors import QueryError
-from sitestats._fields import FIELDS, is_field_name
-from sitestats._hostnames import BaseAddress
-from sitestats._query import StatsQuery, requested
-from sitestats._requested import Requested
-from sitestats._requests import stats_request
+from sitestats._common.errors import QueryError
+from sitestats._common.fields import FIELDS, is_field_name
+from sitestats._common.hostnames import BaseAddress
+from sitestats._protocol.requests import stats_request
+from sitestats._query.builder import StatsQuery, requested
+from sitestats._query.requested import Requested
 
 pytestmark = pytest.mark.slow
 

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitestats._errors import QueryError, SpecError
-from sitestats._query import StatsQuery, requested
-from sitestats._requests import (
+from sitestats._common.errors import QueryError, SpecError
+from sitestats._common.wire import Credentials
+from sitestats._protocol.requests import (
     add_request,
     custom_request,
     jsonp_request,
     list_request,
     stats_request,
 )
-from sitestats._wire import Credentials
+from sitestats._query.builder import StatsQuery, requested
 
 
 def test_statistics_are_asked_for_by_host_name() -> None:

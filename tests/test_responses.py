@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from answers import REQUEST, answer, entry, read, respond
-from sitestats._entries import EventCount, IncompletePageEntry, ListEntry, PageEntry
-from sitestats._errors import (
+from sitestats._common.errors import (
     AuthenticationError,
     BadRequestError,
     FieldNotRequestedError,
@@ -24,9 +23,20 @@ from sitestats._errors import (
     SiteStatsError,
     SiteStatsWarning,
 )
-from sitestats._fields import FIELDS
-from sitestats._query import StatsQuery
-from sitestats._responses import read_added, read_json, read_jsonp, read_websites
+from sitestats._common.fields import FIELDS
+from sitestats._protocol.responses import (
+    read_added,
+    read_json,
+    read_jsonp,
+    read_websites,
+)
+from sitestats._query.builder import StatsQuery
+from sitestats._results.entries import (
+    EventCount,
+    IncompletePageEntry,
+    ListEntry,
+    PageEntry,
+)
 
 QUERY = StatsQuery("example.com")
 TOTALS = QUERY.fields("pageviews", "visitors")

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitestats._errors import ConfigurationError, ConnectionFailedError
-from sitestats._flow import Moment, Note, Now, Send, Sleep
-from sitestats._retry import Retrying, send_with_retries
-from sitestats._settings import RetryPolicy
-from sitestats._wire import HttpRequest, HttpResponse
+from sitestats._common.errors import ConfigurationError, ConnectionFailedError
+from sitestats._common.settings import RetryPolicy
+from sitestats._common.wire import HttpRequest, HttpResponse
+from sitestats._protocol.flow import Moment, Note, Now, Send, Sleep
+from sitestats._protocol.retry import Retrying, send_with_retries
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sitestats._flow import Flow, Step, StepResult
+    from sitestats._protocol.flow import Flow, Step, StepResult
 
 GET = HttpRequest("GET", "/example.com.json")
 POST = HttpRequest("POST", "/api/websites/add")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitestats._wire import parse_http_date, parse_retry_after
+from sitestats._common.wire import parse_http_date, parse_retry_after
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 

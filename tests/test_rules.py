@@ -12,21 +12,19 @@ from typing import Any
 
 import pytest
 
-from sitestats import (
-    _addresses,
-    _filters,
-    _periods,
-    _query,
-    _requests,
-    _rules,
-    _validation,
-    _values,
+from sitestats._common.errors import (
+    InvalidInputError,
+    Problem,
+    QueryError,
+    SiteStatsWarning,
 )
-from sitestats._errors import InvalidInputError, Problem, QueryError, SiteStatsWarning
-from sitestats._fields import FIELDS
-from sitestats._query import StatsQuery, requested
-from sitestats._requests import add_request, custom_request, jsonp_request
-from sitestats._rules import RULES
+from sitestats._common.fields import FIELDS
+from sitestats._protocol import requests
+from sitestats._protocol.requests import add_request, custom_request, jsonp_request
+from sitestats._query import builder, periods, rules, urls, validation, values
+from sitestats._query import filters as filter_rules
+from sitestats._query.builder import StatsQuery, requested
+from sitestats._query.rules import RULES
 
 Step = Callable[[Any], StatsQuery]
 
@@ -94,7 +92,7 @@ def step(name: str, *args: Any, **kwargs: Any) -> Step:
 
 
 ONE_OF_EACH = {
-    **dict.fromkeys(_rules.FILTERS, "x"),
+    **dict.fromkeys(rules.FILTERS, "x"),
     "page": "/x",
     "pages": "/x",
     "country": "nl",
@@ -972,14 +970,14 @@ def test_every_row_of_the_table_is_tested() -> None:
 def test_every_row_of_the_table_is_enforced() -> None:
     """The code names each row of the table, and no row that is not there."""
     modules = (
-        _validation,
-        _addresses,
-        _filters,
-        _periods,
-        _query,
-        _requests,
-        _rules,
-        _values,
+        validation,
+        urls,
+        filter_rules,
+        periods,
+        builder,
+        requests,
+        rules,
+        values,
     )
     named: set[str] = set()
     for module in modules:

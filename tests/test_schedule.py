@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitestats import ConfigurationError, QueryError, StatsQuery
-from sitestats._errors import ConnectionFailedError
-from sitestats._outcomes import Failed
-from sitestats._schedule import END, Schedule
+from sitestats._client.schedule import END, Schedule
+from sitestats._common.errors import ConnectionFailedError
+from sitestats._results.outcomes import Failed
 
 QUERY = StatsQuery("example.com").fields("pageviews")
 

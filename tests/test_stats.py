@@ -13,11 +13,11 @@ import attrs
 import pytest
 
 from answers import answer, entry, read
-from sitestats._errors import FieldNotRequestedError, ResponseError
-from sitestats._fields import FIELDS
-from sitestats._query import StatsQuery
-from sitestats._requested import Requested
-from sitestats._stats import Stats
+from sitestats._common.errors import FieldNotRequestedError, ResponseError
+from sitestats._common.fields import FIELDS
+from sitestats._query.builder import StatsQuery
+from sitestats._query.requested import Requested
+from sitestats._results.stats import Stats
 
 QUERY = StatsQuery("example.com").fields("visitors", "pages", "histogram")
 DATA = answer(

@@ -8,7 +8,7 @@ import time
 import pytest
 from attrs import define
 
-from sitestats._watchdog import Stop, StoppedError
+from sitestats._transport.interrupt import Stop, StoppedError
 
 
 @define(eq=False)

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from sitestats import _errors
-from sitestats._errors import SiteStatsWarning, warn
+from sitestats._query import builder
+from sitestats._common.errors import SiteStatsWarning, warn
 
 
 def test_a_warning_is_shown_at_the_first_line_outside_of_the_package() -> None:
     """However deep in the package it is raised, the user sees a line of their own."""
     code = "def deeper(n):\n    warn('look') if n == 0 else deeper(n - 1)\n"
     inside: dict[str, Any] = {"warn": warn}
-    exec(compile(code, _errors.__file__, "exec"), inside)
+    exec(compile(code, builder.__file__, "exec"), inside)
     for depth in (0, 7):
         with pytest.warns(SiteStatsWarning, match="look") as caught:
             inside["deeper"](depth)

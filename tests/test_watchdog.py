@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from sitestats import _watchdog
-from sitestats._watchdog import Watchdog
+from sitestats._transport import interrupt
+from sitestats._transport.interrupt import Watchdog
 
 LONG = 30.0
 """Seconds that pass only when a test fails."""
@@ -91,7 +91,7 @@ def test_the_thread_ends_by_itself(
     watchdog: Watchdog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Idle for a while, it goes, and comes again when it is needed."""
-    monkeypatch.setattr(_watchdog, "LINGER", 0.01)
+    monkeypatch.setattr(interrupt, "LINGER", 0.01)
     for _ in range(2):
         watched = Watched()
         watchdog.watch(watched, soon())

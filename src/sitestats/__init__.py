@@ -5,10 +5,10 @@ Start with ``Client`` or ``AsyncClient`` and a ``StatsQuery``.
 
 from __future__ import annotations
 
-from ._async_client import AsyncClient
-from ._client import Client
-from ._entries import Entries, EventCount, ListEntry, PageEntry
-from ._errors import (
+from ._client.async_client import AsyncClient
+from ._client.client import Client
+from ._client.get_many import AsyncOutcomes, Outcomes
+from ._common.errors import (
     AuthenticationError,
     BadRequestError,
     ClientClosedError,
@@ -34,16 +34,16 @@ from ._errors import (
     TransportError,
     WebsiteLockedError,
 )
-from ._fanout import AsyncOutcomes, Outcomes
-from ._fields import FieldName, is_field_name
-from ._filters import Filters
-from ._histogram import HistogramEntry
-from ._models import AddedWebsite, Website
-from ._outcomes import Answered, Failed, Outcome
-from ._query import StatsQuery
-from ._rules import Interval
-from ._settings import RetryPolicy
-from ._stats import Stats
+from ._common.fields import FieldName, is_field_name
+from ._common.settings import RetryPolicy
+from ._query.builder import StatsQuery
+from ._query.filters import Filters
+from ._query.rules import Interval
+from ._results.entries import Entries, EventCount, ListEntry, PageEntry
+from ._results.histogram import HistogramEntry
+from ._results.outcomes import Answered, Failed, Outcome
+from ._results.stats import Stats
+from ._results.websites import AddedWebsite, Website
 from .provisioning import (
     Difference,
     PlannedWebsite,

@@ -18,7 +18,7 @@ from sheets import sheets_of
 from test_display import Page, assert_harmless, pages_of
 
 from sitestats import Entries, ListEntry, StatsQuery
-from sitestats._comparison import changes_of
+from sitestats._results.comparison import changes_of
 from sitestats.emulator import Emulator
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from sitestats import (
     Website,
     WebsiteSpec,
 )
-from sitestats._models import WebsiteList
+from sitestats._results.websites import WebsiteList
 from sitestats.provisioning import Difference, PlannedWebsite, ProvisionedWebsite
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from sitestats import Entries, FieldNotRequestedError, ListEntry, QueryError, StatsQuery
-from sitestats._comparison import changes_of
+from sitestats._results.comparison import changes_of
 from sitestats.analysis import Change
 from sitestats.emulator import Emulator
 

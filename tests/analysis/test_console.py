@@ -24,8 +24,8 @@ from sitestats import (
     StatsQuery,
     WebsiteSpec,
 )
-from sitestats._comparison import changes_of
-from sitestats._models import WebsiteList
+from sitestats._results.comparison import changes_of
+from sitestats._results.websites import WebsiteList
 from sitestats.emulator import Emulator
 from sitestats.provisioning import Difference, PlannedWebsite
 

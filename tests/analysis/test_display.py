@@ -26,8 +26,8 @@ from sitestats import (
     StatsQuery,
     WebsiteSpec,
 )
-from sitestats._comparison import changes_of
-from sitestats._models import WebsiteList
+from sitestats._results.comparison import changes_of
+from sitestats._results.websites import WebsiteList
 from sitestats.emulator import Emulator
 from sitestats.provisioning import PlannedWebsite, ProvisionedWebsite
 
@@ -116,7 +116,7 @@ def test_what_visitors_write_is_text(attack: str) -> None:
 def test_what_a_response_says_of_itself_is_text(name: str, attack: str) -> None:
     """A website's name, its page and its zone are shown as text too."""
     from sitestats import Stats
-    from sitestats._query import requested
+    from sitestats._query.builder import requested
 
     query = StatsQuery("example.com").fields("pageviews")
     day = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)

@@ -25,15 +25,15 @@ from sitestats import (
     ResponseError,
     StatsQuery,
 )
-from sitestats._entries import IncompleteListEntry, TimedPageEntry
-from sitestats._histogram import HourEntry, WeekEntry
+from sitestats._results.entries import IncompleteListEntry, TimedPageEntry
+from sitestats._results.histogram import HourEntry, WeekEntry
 from sitestats.emulator import Emulator
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sitestats import Client
-    from sitestats._entries import Entry
+    from sitestats._results.entries import Entry
 
 mpl.use("agg")
 
@@ -138,7 +138,7 @@ def test_a_missing_count_is_null_and_no_zero() -> None:
 
 def test_a_missing_flag_is_null_and_not_false() -> None:
     """A flag that is not known stays so, in a column of flags."""
-    from sitestats._tables import Column, Kind
+    from sitestats._results.tables import Column, Kind
     from sitestats.analysis._frames import to_pandas
 
     frame = to_pandas([Column("partial", Kind.FLAG, [True, None])])

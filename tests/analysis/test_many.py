@@ -19,8 +19,8 @@ from sitestats import (
     SiteStatsWarning,
     StatsQuery,
 )
-from sitestats._frames_of_many import TableBuilder
-from sitestats._outcomes import Answered, Failed
+from sitestats._client.frames import TableBuilder
+from sitestats._results.outcomes import Answered, Failed
 from sitestats.emulator import Emulator
 
 if TYPE_CHECKING:

@@ -24,15 +24,15 @@ from measuring import (
     seconds,
     size,
 )
-from sitestats._converter import structure_stats
-from sitestats._fields import LISTS
-from sitestats._json import load_json
-from sitestats._query import StatsQuery, requested
-from sitestats._requested import Requested
-from sitestats._requests import stats_request
-from sitestats._responses import read_stats
-from sitestats._shape import shape
-from sitestats._wire import HttpResponse
+from sitestats._common.fields import LISTS
+from sitestats._common.jsontext import load_json
+from sitestats._common.wire import HttpResponse
+from sitestats._protocol.converter import structure_stats
+from sitestats._protocol.decoder import shape
+from sitestats._protocol.requests import stats_request
+from sitestats._protocol.responses import read_stats
+from sitestats._query.builder import StatsQuery, requested
+from sitestats._query.requested import Requested
 
 ALL_LISTS = ("pages", *LISTS)
 ENVELOPE = {

@@ -198,7 +198,7 @@ def test_an_interruption_is_one_line(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sitestats._client.Runner.run", interrupted)
+    monkeypatch.setattr("sitestats._client.client.Runner.run", interrupted)
     done = run("websites", "list")
     assert (done.code, done.err) == (130, "sitestats: interrupted\n")
 

@@ -50,7 +50,7 @@ def test_it_shares_nothing_with_the_client_but_the_wire() -> None:
         shared = {
             name
             for name in ours
-            if not name.startswith(("sitestats.emulator", "sitestats._wire"))
+            if not name.startswith(("sitestats.emulator", "sitestats._common.wire"))
         }
         if shared:
             fronts.add(module.name)

@@ -10,7 +10,7 @@ from typing import Any
 
 from faults.answers import FRAME, STATS
 from faults.bodies import HTML
-from sitestats._fields import LISTS
+from sitestats._common.fields import LISTS
 
 FOUND = Path(__file__).parent / "found"
 """Inputs that broke something once, as regression tests."""

@@ -10,26 +10,26 @@ from typing import Any
 from unittest.mock import patch
 
 from sitestats import SiteStatsError, Stats, StatsQuery
-from sitestats._entries import Entries
-from sitestats._fields import FIELDS
-from sitestats._inflate import Body, CorruptError, TooLargeError
-from sitestats._query import requested
-from sitestats._requests import (
+from sitestats._common.fields import FIELDS
+from sitestats._common.wire import HttpResponse
+from sitestats._protocol.decoder import Shape
+from sitestats._protocol.requests import (
     add_request,
     custom_request,
     jsonp_request,
     list_request,
     stats_request,
 )
-from sitestats._responses import (
+from sitestats._protocol.responses import (
     read_added,
     read_json,
     read_jsonp,
     read_stats,
     read_websites,
 )
-from sitestats._shape import Shape
-from sitestats._wire import HttpResponse
+from sitestats._query.builder import requested
+from sitestats._results.entries import Entries
+from sitestats._transport.body import Body, CorruptError, TooLargeError
 
 from .inputs import Input
 

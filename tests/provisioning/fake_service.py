@@ -8,11 +8,20 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from sitestats import ProvisioningReport, RetryPolicy, SiteStatsError, WebsiteSpec
-from sitestats._errors import ConnectionFailedError, RequestTimeoutError
-from sitestats._flow import Flow, Moment, Note, Now, Send, Sleep, Step, StepResult
-from sitestats._hostnames import BaseAddress
-from sitestats._settings import Secret, Settings
-from sitestats._wire import HttpRequest, HttpResponse
+from sitestats._common.errors import ConnectionFailedError, RequestTimeoutError
+from sitestats._common.hostnames import BaseAddress
+from sitestats._common.settings import Secret, Settings
+from sitestats._common.wire import HttpRequest, HttpResponse
+from sitestats._protocol.flow import (
+    Flow,
+    Moment,
+    Note,
+    Now,
+    Send,
+    Sleep,
+    Step,
+    StepResult,
+)
 from sitestats.provisioning._ensure import ensure_websites
 from sitestats.provisioning._events import History, WebsiteDone
 

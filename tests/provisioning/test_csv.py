@@ -9,12 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitestats.provisioning._csv import (
-    SEPARATORS,
-    CsvError,
-    find_separator,
-    read_cells,
-)
+from sitestats.provisioning._csv import SEPARATORS, CsvError, find_separator, read_cells
 
 texts = st.text(st.sampled_from('ab,;\t"\r\n é'))
 

@@ -16,8 +16,8 @@ from fake_service import (
 )
 
 from sitestats import ReadOnlyError, ServerError, WebsiteSpec
-from sitestats._errors import ConfigurationError, ConnectionFailedError
-from sitestats._wire import HttpResponse
+from sitestats._common.errors import ConfigurationError, ConnectionFailedError
+from sitestats._common.wire import HttpResponse
 from sitestats.provisioning import Difference, ProvisioningReport
 from sitestats.provisioning._events import Ended, History, Sending, Settled
 

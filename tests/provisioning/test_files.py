@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitestats._errors import SpecError
-from sitestats._periods import zones
+from sitestats._common.errors import SpecError
+from sitestats._query.periods import zones
 from sitestats.provisioning import WebsiteSpec
 
 GOOD = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sitestats._errors import (
+from sitestats._common.errors import (
     BadRequestError,
     ConnectionFailedError,
     PermissionDeniedError,

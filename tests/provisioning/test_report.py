@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from sitestats import MissingExtraError, WebsiteSpec
-from sitestats._errors import BadRequestError, RequestTimeoutError
-from sitestats._wire import HttpRequest
+from sitestats._common.errors import BadRequestError, RequestTimeoutError
+from sitestats._common.wire import HttpRequest
 from sitestats.provisioning import Difference, ProvisionedWebsite, ProvisioningReport
 from sitestats.provisioning._report import STATES
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitestats._errors import SpecError
+from sitestats._common.errors import SpecError
 from sitestats.provisioning import WebsiteSpec
 from sitestats.provisioning._specs import as_specs
 

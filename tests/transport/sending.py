@@ -9,10 +9,10 @@ from typing import Any, Protocol
 
 from anyio.from_thread import start_blocking_portal
 
-from sitestats._hostnames import BaseAddress
-from sitestats._httpx import AsyncSender, Sender
-from sitestats._settings import Secret, Settings
-from sitestats._wire import Credentials, HttpRequest, HttpResponse
+from sitestats._common.hostnames import BaseAddress
+from sitestats._common.settings import Secret, Settings
+from sitestats._common.wire import Credentials, HttpRequest, HttpResponse
+from sitestats._transport.httpx_sender import AsyncSender, Sender
 
 KEY = "sa_api_key_Zw5fXq7RtY"
 USER = "sa_user_id_Kp3vLm8NbC"

@@ -16,11 +16,11 @@ from fanning import GOOD, QUICK, Fan, by_name, name_of, ours, query
 from loopback import Connection, serve
 
 from sitestats import AsyncClient, Client, Outcome, StatsQuery
-from sitestats._httpx import Sender
-from sitestats._query import requested
-from sitestats._requests import stats_request
-from sitestats._settings import resolve
-from sitestats._watchdog import Stop
+from sitestats._common.settings import resolve
+from sitestats._protocol.requests import stats_request
+from sitestats._query.builder import requested
+from sitestats._transport.httpx_sender import Sender
+from sitestats._transport.interrupt import Stop
 
 BACKENDS = ["blocking", "asyncio", "trio"]
 LOOPS = pytest.mark.parametrize("loop", ["asyncio", "trio"])

@@ -16,11 +16,11 @@ from sending import Blocking, settings_for
 
 from query_strategies import queries
 from sitestats import AsyncClient, Client, StatsQuery
-from sitestats._joined import joined
-from sitestats._query import requested
-from sitestats._requests import stats_request
-from sitestats._slot import PooledConnection
-from sitestats._wire import HttpRequest
+from sitestats._common.wire import HttpRequest
+from sitestats._protocol.requests import stats_request
+from sitestats._query.builder import requested
+from sitestats._transport.connection import PooledConnection
+from sitestats._transport.httpx_private import joined
 
 BASES = st.sampled_from(
     [

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from loopback import Connection, polite, serve
 from sending import ADD, GET, KEY, USER, sending, settings_for
 
-from sitestats._errors import (
+from sitestats._common.errors import (
     ConfigurationError,
     ResponseError,
     ResponseTooLargeError,
     SiteStatsError,
 )
-from sitestats._httpx import Sender
-from sitestats._wire import Credentials, HttpRequest
+from sitestats._common.wire import Credentials, HttpRequest
+from sitestats._transport.httpx_sender import Sender
 
 AGENT = f"sitestats/{importlib.metadata.version('sitestats')}"
 MIB = 1024 * 1024

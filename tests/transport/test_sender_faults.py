@@ -10,7 +10,11 @@ import pytest
 from loopback import Connection, Script, polite, serve
 from sending import ADD, GET, sending
 
-from sitestats._errors import ConnectionFailedError, RequestTimeoutError, TransportError
+from sitestats._common.errors import (
+    ConnectionFailedError,
+    RequestTimeoutError,
+    TransportError,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -393,7 +397,7 @@ def test_old_connections_are_not_used(
     way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was idle for long is closed, since the server may be about to as well."""
-    monkeypatch.setattr("sitestats._httpx.IDLE_SECONDS", 0.02)
+    monkeypatch.setattr("sitestats._transport.httpx_sender.IDLE_SECONDS", 0.02)
     with serve(polite) as server, sending(way, server.address) as sender:
         sender.send()
         time.sleep(0.05)

@@ -20,9 +20,9 @@ import trustme
 from loopback import Connection, polite, serve
 from sending import ADD, GET, LONG, Blocking, sending, settings_for
 
-from sitestats._errors import ClientClosedError, RequestTimeoutError
-from sitestats._httpx import AsyncSender
-from sitestats._wire import HttpRequest, HttpResponse
+from sitestats._common.errors import ClientClosedError, RequestTimeoutError
+from sitestats._common.wire import HttpRequest, HttpResponse
+from sitestats._transport.httpx_sender import AsyncSender
 
 FORKING = pytest.mark.filterwarnings(
     "ignore:This process.*is multi-threaded:DeprecationWarning"

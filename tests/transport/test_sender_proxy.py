@@ -15,14 +15,14 @@ from loopback import Connection, Script, Server, polite, serve
 from sending import ADD, GET, KEY, LONG, USER, sending, settings_for
 
 from sitestats import Client
-from sitestats._errors import (
+from sitestats._common.errors import (
     ConfigurationError,
     ConnectionFailedError,
     RequestTimeoutError,
 )
-from sitestats._hostnames import BaseAddress
-from sitestats._httpx import AsyncSender, Sender
-from sitestats._settings import proxy_from_environment
+from sitestats._common.hostnames import BaseAddress
+from sitestats._common.settings import proxy_from_environment
+from sitestats._transport.httpx_sender import AsyncSender, Sender
 
 PASSWORD = "p4ssw0rd"
 AUTHORITY = trustme.CA()
@@ -194,7 +194,9 @@ def test_what_is_no_proxy_is_refused_at_once(
 
 def test_a_socks_proxy_needs_a_library(monkeypatch: pytest.MonkeyPatch) -> None:
     """The error says what to install."""
-    monkeypatch.setattr("sitestats._httpx.find_spec", lambda name: None)
+    monkeypatch.setattr(
+        "sitestats._transport.httpx_sender.find_spec", lambda name: None
+    )
     with pytest.raises(ConfigurationError, match=r"pip install 'httpx\[socks\]'"):
         Sender(settings_for("https://stats.example", proxy="socks5://localhost:1080"))
 

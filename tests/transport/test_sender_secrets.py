@@ -21,8 +21,8 @@ from sending import ADD, GET, KEY, LONG, USER, sending, settings_for
 from test_sender_faults import BROKEN, SLOW, closed_port
 from test_sender_transports import Given, raises
 
-from sitestats._errors import ConnectionFailedError, SiteStatsError
-from sitestats._httpx import AsyncSender, Sender
+from sitestats._common.errors import ConnectionFailedError, SiteStatsError
+from sitestats._transport.httpx_sender import AsyncSender, Sender
 
 LARGE = attrs.evolve(ADD, body=b"x" * 8_000_000)
 """Too large for the buffers on the way: sending it waits for the other side."""

@@ -13,7 +13,7 @@ import trustme
 from loopback import Server, polite, serve
 from sending import ADD, KEY, sending
 
-from sitestats._errors import ConfigurationError, ConnectionFailedError
+from sitestats._common.errors import ConfigurationError, ConnectionFailedError
 
 AUTHORITY = trustme.CA()
 FOREIGN = trustme.CA()

@@ -17,13 +17,13 @@ import respx
 from loopback import Connection, serve
 from sending import ADD, GET, KEY, LONG, Blocking, sending, settings_for
 
-from sitestats._errors import (
+from sitestats._common.errors import (
     ConnectionFailedError,
     RequestTimeoutError,
     ResponseTooLargeError,
     TransportError,
 )
-from sitestats._httpx import AsyncSender, Sender
+from sitestats._transport.httpx_sender import AsyncSender, Sender
 
 ADDRESS = "https://stats.example"
 
@@ -225,7 +225,7 @@ def test_a_body_that_hangs_is_left_in_the_end(
     loop: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where a body does not end after it was closed, it is given up on."""
-    monkeypatch.setattr("sitestats._httpx._GRACE", 0.01)
+    monkeypatch.setattr("sitestats._transport.httpx_sender._GRACE", 0.01)
 
     class Hanging(Pieces):
         async def __aiter__(self) -> AsyncIterator[bytes]:

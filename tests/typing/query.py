@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 from typing import assert_type
 
-from sitestats._fields import FieldName, is_field_name
-from sitestats._filters import Filters
-from sitestats._query import StatsQuery
+from sitestats._common.fields import FieldName, is_field_name
+from sitestats._query.builder import StatsQuery
+from sitestats._query.filters import Filters
 
 
 def every_step(query: StatsQuery) -> None:

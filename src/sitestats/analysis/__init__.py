@@ -6,6 +6,6 @@ so the package costs nothing until then.
 
 from __future__ import annotations
 
-from sitestats._comparison import Change, Changes, Comparison, EntryChange
+from sitestats._results.comparison import Change, Changes, Comparison, EntryChange
 
 __all__ = ["Change", "Changes", "Comparison", "EntryChange"]

@@ -13,7 +13,7 @@ from rich import table as rich_tables
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.text import Text
 
-from sitestats._wording import plain
+from sitestats._common.text import plain
 
 from ._description import (
     Chart,
@@ -29,7 +29,7 @@ from ._description import (
 from ._labels import MOST_ROWS, NO_ENTRIES, NOT_OVER, cell
 
 if TYPE_CHECKING:
-    from sitestats._stats import Stats
+    from sitestats._results.stats import Stats
 
 _MOST_BARS: Final = 40
 _BAR: Final = 36

@@ -14,11 +14,11 @@ from typing import Any, Final, TypeAlias
 
 import attrs
 
-from sitestats._comparison import Change, Changes, Comparison
-from sitestats._entries import Entries
-from sitestats._fields import TOTALS
-from sitestats._stats import Stats
-from sitestats._tables import Sheet
+from sitestats._common.fields import TOTALS
+from sitestats._results.comparison import Change, Changes, Comparison
+from sitestats._results.entries import Entries
+from sitestats._results.stats import Stats
+from sitestats._results.tables import Sheet
 
 from ._labels import (
     MOST_ROWS,

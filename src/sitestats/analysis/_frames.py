@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from sitestats._errors import MissingExtraError, Problem, ResponseError
-from sitestats._tables import Column, Kind
-from sitestats._wording import encodable
+from sitestats._common.errors import MissingExtraError, Problem, ResponseError
+from sitestats._common.text import encodable
+from sitestats._results.tables import Column, Kind
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,7 @@ from __future__ import annotations
 from html import escape
 from typing import Final
 
-from sitestats._wording import encodable
+from sitestats._common.text import encodable
 
 from ._description import (
     Chart,

@@ -6,10 +6,10 @@ import datetime as dt
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from sitestats._tables import find_zone
+from sitestats._results.tables import find_zone
 
 if TYPE_CHECKING:
-    from sitestats._stats import Stats
+    from sitestats._results.stats import Stats
 
 MOST_ROWS: Final = 10
 """Rows of a table before it is shortened."""

@@ -6,14 +6,14 @@ import datetime as dt
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
-from sitestats._entries import columns_of_entries
-from sitestats._wording import encodable
+from sitestats._common.text import encodable
+from sitestats._results.entries import columns_of_entries
 
 from ._frames import check_range, load
 from ._labels import NOT_OVER, heading, left_out, unknown
 
 if TYPE_CHECKING:
-    from sitestats._entries import Entries
+    from sitestats._results.entries import Entries
 
 _MOST_BARS: Final = 20
 _LONGEST_NAME: Final = 40

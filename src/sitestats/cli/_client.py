@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from sitestats import Client
-from sitestats._settings import BASE_URL_VARIABLE
+from sitestats._common.settings import BASE_URL_VARIABLE
 
 F = TypeVar("F", bound=Callable[..., Any])
 

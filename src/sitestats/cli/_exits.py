@@ -11,7 +11,7 @@ from typing import NoReturn, TextIO
 
 import click
 
-from sitestats._errors import (
+from sitestats._common.errors import (
     ConfigurationError,
     InvalidInputError,
     MissingExtraError,
@@ -23,7 +23,7 @@ from sitestats._errors import (
     SiteStatsWarning,
     TransportError,
 )
-from sitestats._wording import plain
+from sitestats._common.text import plain
 
 
 class Code(IntEnum):

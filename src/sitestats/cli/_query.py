@@ -8,8 +8,9 @@ from typing import Any, Final, TypeVar, cast
 
 import click
 
-from sitestats import Problem, QueryError, StatsQuery, _periods, _rules
-from sitestats._fields import FIELDS
+from sitestats import Problem, QueryError, StatsQuery
+from sitestats._common.fields import FIELDS
+from sitestats._query import periods, rules
 
 from ._completion import one_of
 
@@ -61,14 +62,14 @@ _OPTIONS = (
     click.option(
         "--timezone",
         metavar="ZONE",
-        shell_complete=one_of(_periods.zones),
+        shell_complete=one_of(periods.zones),
         help="The zone of the days, such as Europe/Amsterdam; the website's own "
         "when left out.",
     ),
     click.option(
         "--interval",
         metavar="WIDTH",
-        shell_complete=one_of(lambda: _rules.INTERVALS),
+        shell_complete=one_of(lambda: rules.INTERVALS),
         help="hour, day, week, month or year, for the histogram.",
     ),
     click.option(
@@ -81,7 +82,7 @@ _OPTIONS = (
         "--where",
         multiple=True,
         metavar="NAME=VALUE",
-        shell_complete=one_of(lambda: _rules.FILTERS, suffix="="),
+        shell_complete=one_of(lambda: rules.FILTERS, suffix="="),
         help="A filter, such as country=NL or 'page=/blog*'; may be repeated, "
         "pages=… too.",
     ),

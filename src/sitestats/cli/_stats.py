@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from sitestats._fields import TOTALS
+from sitestats._common.fields import TOTALS
 from sitestats.analysis._console import show_stats
 from sitestats.analysis._labels import left_out
 
@@ -16,7 +16,7 @@ from ._query import make_query, query_options
 
 if TYPE_CHECKING:
     from sitestats import Stats
-    from sitestats._entries import Entries
+    from sitestats._results.entries import Entries
 
 
 @click.command(

@@ -12,8 +12,9 @@ import attrs
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from sitestats import ProvisioningReport, Website, WebsiteSpec, _periods
-from sitestats._wording import plain
+from sitestats import ProvisioningReport, Website, WebsiteSpec
+from sitestats._common.text import plain
+from sitestats._query import periods
 from sitestats.analysis._console import make_table, text
 from sitestats.provisioning._items import count_websites
 
@@ -109,7 +110,7 @@ def list_(output: str, **options: Any) -> None:
     default="UTC",
     show_default=True,
     metavar="ZONE",
-    shell_complete=one_of(_periods.zones),
+    shell_complete=one_of(periods.zones),
     help="A name of the tz database.",
 )
 @click.option("--public/--private", default=False, help="Who may see the statistics.")

@@ -15,7 +15,7 @@ import attrs
 
 from . import _demo, _faults
 from ._access import MAY_ADD, Key, Website
-from ._core import Core
+from ._dispatch import Core
 from ._hosts import host_name
 from ._http import RecordedRequest
 from ._options import ClientOptions, EmulatorOptions, WebsiteOptions
@@ -429,7 +429,7 @@ def _rows() -> Rows:
     except ModuleNotFoundError as error:
         if error.name != "duckdb":
             raise
-        from sitestats._errors import MissingExtraError
+        from sitestats._common.errors import MissingExtraError
 
         library = "duckdb"
         raise MissingExtraError(library, extra="emulator") from None

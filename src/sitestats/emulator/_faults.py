@@ -11,7 +11,7 @@ from typing import Final
 
 import attrs
 
-from sitestats._wire import HttpResponse
+from sitestats._common.wire import HttpResponse
 
 from . import _shapes
 from ._http import RecordedRequest

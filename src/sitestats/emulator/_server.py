@@ -12,7 +12,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final, cast
 
-from ._core import Core, Reply
+from ._dispatch import Core, Reply
 from ._http import RecordedRequest
 
 HOST: Final = "127.0.0.1"

@@ -18,7 +18,7 @@ from urllib.parse import unquote_to_bytes
 
 import attrs
 
-from sitestats._wire import HttpResponse
+from sitestats._common.wire import HttpResponse
 
 from . import _access, _shapes
 from ._access import Denied, Key, Website

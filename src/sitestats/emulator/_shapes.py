@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sitestats._wire import HttpResponse
+from sitestats._common.wire import HttpResponse
 
 from ._aggregate import Count, Numbers
 from ._parameters import FIELDS, LISTS, WITH_PAGES, Question

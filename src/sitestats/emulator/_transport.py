@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 import anyio
 import httpx
 
-from ._core import Core, Reply
+from ._dispatch import Core, Reply
 from ._http import RecordedRequest
 
 

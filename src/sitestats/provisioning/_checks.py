@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from sitestats._errors import Problem
-from sitestats._requests import website_value
+from sitestats._common.errors import Problem
+from sitestats._protocol.requests import website_value
 
 FIELDS: Final = ("hostname", "timezone", "public", "label")
 """The fields of a specification, in files too."""

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from sitestats._hostnames import HostnameError, normalise_hostname
+from sitestats._common.hostnames import HostnameError, normalise_hostname
 
 if TYPE_CHECKING:
-    from sitestats._models import AddedWebsite, Website
+    from sitestats._results.websites import AddedWebsite, Website
 
     from ._specs import WebsiteSpec
 

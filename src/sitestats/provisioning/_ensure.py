@@ -17,24 +17,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sitestats import _operations as operations
-from sitestats._errors import RateLimitedError, ReadOnlyError, SiteStatsError
-from sitestats._flow import note, now, sleep
+from sitestats._common.errors import RateLimitedError, ReadOnlyError, SiteStatsError
+from sitestats._protocol import operations
+from sitestats._protocol.flow import note, now, sleep
 
-from ._differences import (
-    by_hostname,
-    differences_of,
-    differences_of_added,
-    normalised,
-)
+from ._differences import by_hostname, differences_of, differences_of_added, normalised
 from ._events import Began, Ended, History, Sending, Settled, WebsiteDone
 from ._refusals import is_account_wide, is_refusal, message_of, was_not_sent
 from ._report import ProvisionedWebsite, ProvisioningReport, State
 
 if TYPE_CHECKING:
-    from sitestats._flow import Flow
-    from sitestats._models import AddedWebsite, Website
-    from sitestats._settings import Settings
+    from sitestats._common.settings import Settings
+    from sitestats._protocol.flow import Flow
+    from sitestats._results.websites import AddedWebsite, Website
 
     from ._specs import WebsiteSpec
 

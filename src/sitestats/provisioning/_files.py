@@ -14,8 +14,8 @@ from typing import Any, Final, NoReturn, TypeVar, cast
 
 import attrs
 
-from sitestats._errors import Problem, SpecError
-from sitestats._wording import did_you_mean, shown
+from sitestats._common.errors import Problem, SpecError
+from sitestats._common.text import did_you_mean, shown
 
 from ._checks import FIELDS, check_field, find_duplicates
 from ._csv import CsvError, find_separator, read_cells

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeAlias, Type
 
 import attrs
 
-from sitestats._display import HasSheet, frame_maker
-from sitestats._tables import Column, Kind, Sheet
+from sitestats._results.display import HasSheet, frame_maker
+from sitestats._results.tables import Column, Kind, Sheet
 
 from ._differences import BY_HAND, Difference
 

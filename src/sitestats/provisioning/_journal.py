@@ -22,7 +22,7 @@ from typing import Any, Final, cast
 
 import anyio.to_thread
 
-from sitestats._errors import ConfigurationError, Problem, SpecError
+from sitestats._common.errors import ConfigurationError, Problem, SpecError
 
 from ._events import Began, Ended, History, Sending, Settled, WebsiteDone
 

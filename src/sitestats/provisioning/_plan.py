@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import attrs
 
-from sitestats._models import Website
+from sitestats._results.websites import Website
 
 from ._differences import by_hostname, differences_of
 from ._items import Item, Items, count_websites

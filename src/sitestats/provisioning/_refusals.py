@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from sitestats._errors import (
+from sitestats._common.errors import (
     ServiceError,
     SiteStatsError,
     TransportError,
     WebsiteLockedError,
 )
-from sitestats._failures import is_about_account
+from sitestats._protocol.failures import is_about_account
 
 # No credentials, no payment, no permission.
 _ACCOUNT_STATUSES: Final = frozenset((401, 402, 403))

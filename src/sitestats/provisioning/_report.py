@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
 
 import attrs
 
-from sitestats._errors import SiteStatsError
-from sitestats._models import AddedWebsite, Website
+from sitestats._common.errors import SiteStatsError
+from sitestats._results.websites import AddedWebsite, Website
 
 from ._items import COLUMNS, Item, Items, Row, count_websites
 from ._refusals import message_of

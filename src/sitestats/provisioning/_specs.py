@@ -8,8 +8,8 @@ from typing import cast
 
 import attrs
 
-from sitestats._errors import Problem, SpecError
-from sitestats._wording import shown
+from sitestats._common.errors import Problem, SpecError
+from sitestats._common.text import shown
 
 from ._checks import FIELDS, check_field, find_duplicates
 

@@ -1,0 +1,468 @@
+"""The async client: it has flows performed, and decides nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from sitestats._protocol import operations
+
+from .base import BaseClient
+from .get_many import AsyncOutcomes
+from .runner import AsyncRunner
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import (
+        AsyncIterable,
+        Iterable,
+        Mapping,
+        Sequence,
+    )
+    from types import TracebackType
+
+    import httpx
+
+    from sitestats._common.jsontext import JsonValue
+    from sitestats._common.progress import Progress
+    from sitestats._common.settings import Settings
+    from sitestats._protocol.operations import Against
+    from sitestats._query.builder import StatsQuery
+    from sitestats._results.comparison import Comparison
+    from sitestats._results.stats import Stats
+    from sitestats._results.websites import AddedWebsite, Website
+    from sitestats._transport.httpx_sender import AsyncSender
+    from sitestats.provisioning import ProvisioningPlan, ProvisioningReport, WebsiteSpec
+
+
+class AsyncWebsites:
+    """The Admin API: ``client.websites`` (sections 4.1 and 4.2)."""
+
+    def __init__(self, runner: AsyncRunner) -> None:
+        self._runner = runner
+
+    async def list(self) -> Sequence[Website]:
+        """List every website of the user (section 4.1).
+
+        Returns:
+            The websites in the service's order, with estimates of page views
+            and events per 30 days.
+
+        Raises:
+            ConfigurationError: The client has no API key or no user ID.
+            ServiceError: The service refused; see its subclasses.
+            TransportError: No whole answer came, after all retries.
+            ResponseError: The answer is not what the document says.
+
+        Example:
+            >>> async def main() -> int:
+            ...     async with emulator.async_client() as client:
+            ...         return len(await client.websites.list())
+            >>> asyncio.run(main())
+            3
+        """
+        return await self._runner.run(operations.list_websites(self._runner.settings))
+
+    async def add(
+        self,
+        hostname: str,
+        *,
+        timezone: str | None = None,
+        public: bool = False,
+        label: str | None = None,
+    ) -> AddedWebsite:
+        """Add a website to the user's default team (section 4.2).
+
+        Adding can cost money and can't be undone, so it is sent once: after a
+        failure that leaves its fate open, look at ``list()``, or use
+        ``ensure``, which does.
+
+        Args:
+            hostname: Such as ``"example.com"``.
+            timezone: A name of the tz database in its exact case; the service
+                takes UTC when left out.
+            public: Whether everybody may see the statistics.
+            label: Free text of your own.
+
+        Returns:
+            The website as the service made it. Where that is not what was
+            asked, it is in ``differences`` and a ``SiteStatsWarning``.
+
+        Raises:
+            SpecError: A value breaks a rule; nothing was sent.
+            ConfigurationError: The client has no API key or no user ID, or is
+                read-only.
+            ServiceError: The service refused; see its subclasses.
+            TransportError: No whole answer came; ``maybe_sent`` tells whether
+                the website may exist now.
+            ResponseError: The answer is not what the document says.
+
+        Example:
+            >>> async def main() -> str:
+            ...     async with emulator.async_client() as client:
+            ...         added = await client.websites.add("async.example.com")
+            ...         return added.timezone
+            >>> asyncio.run(main())
+            'UTC'
+        """
+        return await self._runner.run(
+            operations.add_website(
+                self._runner.settings,
+                hostname,
+                timezone=timezone,
+                public=public,
+                label=label,
+            )
+        )
+
+    async def plan(self, specs: Iterable[WebsiteSpec]) -> ProvisioningPlan:
+        """Say what ``ensure`` would do: the list is read, and nothing is added.
+
+        Args:
+            specs: The websites that should exist; ``WebsiteSpec.load`` reads
+                them from a file.
+
+        Returns:
+            What would be added, what is there, and what is there but differs.
+
+        Raises:
+            SpecError: A website is given twice, or is no ``WebsiteSpec``;
+                nothing was sent.
+            SiteStatsError: The list can't be read; see ``list``.
+
+        Example:
+            >>> from sitestats import WebsiteSpec
+            >>> async def main() -> None:
+            ...     async with emulator.async_client() as client:
+            ...         print(await client.websites.plan([WebsiteSpec("new.example")]))
+            >>> asyncio.run(main())
+            1 website: 1 to add, 0 present, 0 differing
+            to add     new.example  UTC, private
+        """
+        from sitestats.provisioning._plan import plan_websites
+        from sitestats.provisioning._specs import as_specs
+
+        wanted = as_specs(specs)
+        return plan_websites(wanted, await self.list())
+
+    async def ensure(
+        self,
+        specs: Iterable[WebsiteSpec],
+        *,
+        journal: str | os.PathLike[str] | None = None,
+        progress: Progress = None,
+    ) -> ProvisioningReport:
+        """Add what is missing of *specs*, one at a time (section 4.2).
+
+        Within a run no website is sent twice. After a failure that leaves open
+        whether a website was added the list is read back, and tells. A refusal
+        that every website would meet (credentials, role, plan) ends the run,
+        one that concerns a single website does not. ``total_timeout`` is for
+        each request.
+
+        Args:
+            specs: The websites that should exist; ``WebsiteSpec.load`` reads
+                them from a file.
+            journal: A file in which each add is announced before it is sent.
+                Given again after an interruption, however hard, no website is
+                sent a second time that the list shows; one that may still be
+                under way is waited for, up to ``total_timeout``.
+            progress: True shows a bar; a function is called with
+                ``(done, total)``.
+
+        Returns:
+            What became of every website, in the given order.
+
+        Raises:
+            SpecError: A website is given twice, or is no ``WebsiteSpec``, or
+                the journal is damaged; nothing was sent.
+            ReadOnlyError: The client is read-only; nothing was sent.
+            ConfigurationError: The journal is in use, or of another service;
+                nothing was sent.
+            OSError: The journal can't be opened; nothing was sent.
+            SiteStatsError: The list can't be read; nothing was added.
+
+        Example:
+            >>> from sitestats import WebsiteSpec
+            >>> specs = [
+            ...     WebsiteSpec("b.example", public=True),
+            ...     WebsiteSpec("c.example"),
+            ... ]
+            >>> async def main() -> None:
+            ...     async with emulator.async_client() as client:
+            ...         print(await client.websites.ensure(specs))
+            >>> asyncio.run(main())
+            2 websites: 2 added
+            added      b.example
+            added      c.example
+        """
+        from sitestats._common.progress import showing
+        from sitestats.provisioning._ensure import ensure_websites
+        from sitestats.provisioning._journal import EventHandler, open_journal
+        from sitestats.provisioning._specs import as_specs
+
+        wanted, settings = as_specs(specs), self._runner.settings
+        with (
+            open_journal(journal, str(settings.base)) as log,
+            showing(progress, "websites") as show,
+        ):
+            events = EventHandler(log, show)
+            flow = ensure_websites(settings, wanted, events.history)
+            return await self._runner.run(flow, events.handle_async)
+
+
+class AsyncStatistics:
+    """The Stats API: ``client.stats`` (section 4.3)."""
+
+    def __init__(self, runner: AsyncRunner) -> None:
+        self._runner = runner
+
+    async def get(self, query: StatsQuery) -> Stats:
+        """Ask for the statistics of one website or one page (section 4.3).
+
+        Args:
+            query: What to ask; every rule of the document is checked first.
+
+        Returns:
+            What was asked for, typed. A field that was not asked for raises
+            ``FieldNotRequestedError`` when it is read.
+
+        Raises:
+            QueryError: The query breaks a rule; nothing was sent.
+            ServiceError: The service refused; see its subclasses.
+            TransportError: No whole answer came, after all retries.
+            ResponseError: The answer is not what the document says.
+
+        Example:
+            >>> async def main() -> int:
+            ...     query = StatsQuery("semicomplete.com").fields("pageviews")
+            ...     async with emulator.async_client() as client:
+            ...         return (await client.stats.get(query.last(days=4))).pageviews
+            >>> asyncio.run(main())
+            1586
+        """
+        return await self._runner.run(
+            operations.get_stats(self._runner.settings, query)
+        )
+
+    async def compare(
+        self, query: StatsQuery, *, against: Against = "previous_period"
+    ) -> Comparison:
+        """Hold a period against another one, by two requests.
+
+        Args:
+            query: What to ask about the period of interest.
+            against: ``"previous_period"``, as many days just before;
+                ``"previous_year"``, the same days a year before; a pair of days;
+                or a query of its own. Placeholders are shifted by placeholders,
+                so both periods are in the zone of the website or of the query.
+
+        Returns:
+            Totals and lists of both periods, absolute and in percent.
+
+        Raises:
+            QueryError: The query breaks a rule, or its period is not known;
+                nothing was sent.
+            ServiceError: The service refused; see its subclasses.
+            TransportError: No whole answer came, after all retries.
+            ResponseError: The answer is not what the document says.
+
+        Example:
+            >>> async def main() -> float | None:
+            ...     query = StatsQuery("semicomplete.com").fields("visitors")
+            ...     async with emulator.async_client() as client:
+            ...         comparison = await client.stats.compare(query.last(days=2))
+            ...         return comparison.totals["visitors"].before
+            >>> asyncio.run(main())
+            414
+        """
+        return await self._runner.run(
+            operations.compare(self._runner.settings, query, against)
+        )
+
+    def get_many(
+        self,
+        queries: Iterable[StatsQuery] | AsyncIterable[StatsQuery],
+        *,
+        concurrency: int | None = None,
+        progress: Progress = None,
+    ) -> AsyncOutcomes:
+        """Ask for the statistics of many queries at once (section 4.3).
+
+        The outcomes come in the order of completion, each with its ``query``,
+        its ``index`` among the queries, and either ``stats`` or ``error``;
+        ``result()`` gives the one or raises the other. What ``get`` would raise
+        for a query is its outcome, and spoils no other.
+
+        Leaving the block ends what is under way. When the service answers 429
+        and names a pause, all requests that it concerns make it: contains
+        searches if it answered one, else all.
+
+        Args:
+            queries: What to ask: any iterable, asynchronous or not. It is read
+                as the outcomes are taken, so it may be endless.
+            concurrency: How many are under way at once; 20 when left out, and
+                never more than the client's ``max_connections``.
+            progress: True shows a bar, in a terminal or a notebook; a function
+                is called with ``(done, total)`` after each outcome, where the
+                total is None for *queries* without a length.
+
+        Raises:
+            QueryError: *queries* is no iterable, or holds what is no query.
+            ConfigurationError: *concurrency* or *progress* is wrong, or the
+                outcomes are used outside of the block.
+
+        Example:
+            >>> query = StatsQuery("semicomplete.com").fields("pageviews").last(days=4)
+            >>> queries = [query, query.path("/nowhere")]
+            >>> async def main() -> int:
+            ...     async with (
+            ...         emulator.async_client() as client,
+            ...         client.stats.get_many(queries) as outcomes,
+            ...     ):
+            ...         return sum([o.result().pageviews async for o in outcomes])
+            >>> asyncio.run(main())
+            1586
+        """
+        return AsyncOutcomes(
+            self._runner, queries, concurrency=concurrency, progress=progress
+        )
+
+    async def get_jsonp(self, query: StatsQuery, *, callback: str) -> str:
+        """Ask for statistics wrapped for JSONP (section 4.3, ``callback``).
+
+        Args:
+            query: What to ask.
+            callback: The function's name: dotted JavaScript identifiers.
+
+        Returns:
+            The text as the service sent it: a script, not data.
+
+        Raises:
+            QueryError: The query breaks a rule; nothing was sent.
+            SpecError: The callback's name is not valid; nothing was sent.
+            ServiceError: The service refused; see its subclasses.
+            TransportError: No whole answer came, after all retries.
+            ResponseError: The answer is not a call of *callback*.
+
+        Example:
+            >>> async def main() -> str:
+            ...     query = StatsQuery("semicomplete.com").fields("pageviews")
+            ...     async with emulator.async_client() as client:
+            ...         return await client.stats.get_jsonp(query, callback="show")
+            >>> asyncio.run(main()).startswith("show(")
+            True
+        """
+        return await self._runner.run(
+            operations.get_jsonp(self._runner.settings, query, callback)
+        )
+
+
+class AsyncClient(BaseClient["httpx.AsyncBaseTransport", "AsyncSender"]):
+    """An async client of the service, on asyncio or trio.
+
+    Tasks may share one: it keeps up to ``max_connections`` connections for each
+    event loop and makes a call wait for a free one.
+
+    Args:
+        base_url: Where the service is. Left out, ``SITESTATS_BASE_URL``.
+        api_key: Sent to the origin of *base_url* and nowhere else. Left out,
+            ``SITESTATS_API_KEY`` if *base_url* is from the environment too;
+            None goes without.
+        user_id: The same, with ``SITESTATS_USER_ID``. The Admin API needs it.
+        timeout: Seconds for connecting and for each read.
+        total_timeout: Seconds for one request with its retries, its pauses and
+            the wait for a connection.
+        retries: How often a request that may be sent again is, or a
+            ``RetryPolicy``.
+        max_connections: How many requests may be under way at once.
+        max_response_bytes: The largest answer to accept, in bytes after
+            decompression.
+        read_only: Refuse every write before it is sent.
+        proxy: A proxy's address. Left out, as the environment says
+            (``HTTPS_PROXY``, ``NO_PROXY`` …); None goes without.
+        verify: True to check certificates, a path to a bundle of CA
+            certificates, or an ``ssl.SSLContext``.
+        transport: An httpx transport to use in place of connections.
+
+    Raises:
+        ConfigurationError: There is no base address, or a value is wrong.
+
+    Example:
+        >>> AsyncClient("https://analytics.example", api_key="…a key…")
+        Traceback (most recent call last):
+        sitestats.ConfigurationError: api_key is not usable: ...
+    """
+
+    websites: AsyncWebsites
+    stats: AsyncStatistics
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Mapping[str, str] | None = None,
+        json: JsonValue = None,
+    ) -> JsonValue:
+        """Ask a custom endpoint (section 1), with both credentials.
+
+        Args:
+            method: Such as ``"GET"``, the only one that is tried again.
+            path: Below the base address, with a leading slash.
+            params: Query parameters, not yet encoded.
+            json: The body; None sends none.
+
+        Returns:
+            The decoded JSON of a good answer.
+
+        Raises:
+            SpecError: The path is not relative, or a value can't be sent.
+            ConfigurationError: Credentials are missing, or the client is
+                read-only and the method is not GET.
+            ServiceError: The service refused; see its subclasses.
+            TransportError: No whole answer came, after all retries.
+            ResponseError: The answer is not JSON.
+
+        Example:
+            >>> async def main() -> JsonValue:
+            ...     async with emulator.async_client() as client:
+            ...         return await client.request("GET", "/api/websites")
+            >>> asyncio.run(main())["success"]
+            True
+        """
+        return await self._runner.run(
+            operations.request_json(
+                self._settings, method, path, params=params, json=json
+            )
+        )
+
+    async def aclose(self) -> None:
+        """End the connections; what is under way fails."""
+        if self._owns_sender:
+            await self._sender.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        _type: type[BaseException] | None,
+        _error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+    def _make_sender(
+        self, settings: Settings, transport: httpx.AsyncBaseTransport | None
+    ) -> AsyncSender:
+        # A program that only makes queries needs no httpx.
+        from sitestats._transport.httpx_sender import AsyncSender
+
+        return AsyncSender(settings, transport)
+
+    def _set_up(self, settings: Settings, sender: AsyncSender) -> None:
+        self._settings = settings
+        self._sender = sender
+        self._runner = AsyncRunner(settings, sender)
+        self.websites = AsyncWebsites(self._runner)
+        self.stats = AsyncStatistics(self._runner)

@@ -1,0 +1,241 @@
+"""What both clients are told and how they are made, copied and pickled."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from abc import ABC, abstractmethod
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    Protocol,
+    Self,
+    TypedDict,
+    TypeVar,
+    Unpack,
+)
+
+import attrs
+
+from sitestats._common.errors import ConfigurationError
+from sitestats._common.settings import (
+    API_KEY_VARIABLE,
+    LEFT_OUT,
+    MIB,
+    USER_ID_VARIABLE,
+    LeftOut,
+    Settings,
+    as_policy,
+    check_seconds,
+    resolve,
+    with_credentials_of_environment,
+    wrap_credential,
+)
+
+if TYPE_CHECKING:
+    import ssl
+
+    from sitestats._common.settings import RetryPolicy
+
+TransportT = TypeVar("TransportT")
+
+
+class _HasConnections(Protocol):
+    """A sender, as far as this module uses it."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether closing it would end a connection."""
+        ...
+
+
+SenderT = TypeVar("SenderT", bound=_HasConnections)
+
+
+class Options(TypedDict, Generic[TransportT], total=False):
+    """The constructor's keyword arguments, the credentials left out."""
+
+    timeout: float
+    total_timeout: float
+    retries: int | RetryPolicy
+    max_connections: int
+    max_response_bytes: int
+    read_only: bool
+    proxy: str | LeftOut | None
+    verify: bool | str | ssl.SSLContext
+    transport: TransportT | None
+
+
+class BaseClient(ABC, Generic[TransportT, SenderT]):
+    """The settings and the sender of a client, without a way to run a flow."""
+
+    _settings: Settings
+    _sender: SenderT
+    _owns_sender: bool = False
+    _has_own_transport: bool = False
+
+    def __init__(
+        self,
+        base_url: str | LeftOut = LEFT_OUT,
+        *,
+        api_key: str | LeftOut | None = LEFT_OUT,
+        user_id: str | LeftOut | None = LEFT_OUT,
+        timeout: float = 30.0,
+        total_timeout: float = 120.0,
+        retries: int | RetryPolicy = 2,
+        max_connections: int = 50,
+        max_response_bytes: int = 64 * MIB,
+        read_only: bool = False,
+        proxy: str | LeftOut | None = LEFT_OUT,
+        verify: bool | str | ssl.SSLContext = True,
+        transport: TransportT | None = None,
+    ) -> None:
+        # From here on no frame of ours has a credential among its variables.
+        key, user = wrap_credential(api_key), wrap_credential(user_id)
+        del api_key, user_id
+        settings = resolve(
+            base_url=base_url,
+            api_key=key,
+            user_id=user,
+            timeout=timeout,
+            total_timeout=total_timeout,
+            retries=retries,
+            max_connections=max_connections,
+            max_response_bytes=max_response_bytes,
+            read_only=read_only,
+            proxy=proxy,
+            verify=verify,
+        )
+        self._has_own_transport = transport is not None
+        self._set_up(settings, self._make_sender(settings, transport))
+        self._owns_sender = True
+
+    @classmethod
+    def from_env(
+        cls,
+        base_url: str | LeftOut = LEFT_OUT,
+        **options: Unpack[Options[TransportT]],
+    ) -> Self:
+        """Make a client that sends the environment's credentials to *base_url*.
+
+        ``Client(base_url)`` does not send a key from the environment to an
+        address that is not from there too; this does, since you name both.
+
+        Args:
+            base_url: Where to send them; ``SITESTATS_BASE_URL`` when left out.
+            options: The constructor's other arguments.
+
+        Raises:
+            ConfigurationError: There is no base address, or a value is wrong.
+
+        Example:
+            >>> Client.from_env("https://analytics.example", timeout=10.0)
+            Client('https://analytics.example')
+        """
+        client = cls(
+            base_url,
+            api_key=os.environ.get(API_KEY_VARIABLE) or None,
+            user_id=os.environ.get(USER_ID_VARIABLE) or None,
+            **options,
+        )
+        settings = client._settings
+        held = ("api_key", "user_id")
+        names = frozenset(n for n in held if getattr(settings, n) is not None)
+        settings = attrs.evolve(settings, from_environment=names)
+        client._set_up(settings, client._sender)
+        return client
+
+    def with_options(
+        self,
+        *,
+        timeout: float | LeftOut = LEFT_OUT,
+        total_timeout: float | LeftOut = LEFT_OUT,
+        retries: int | RetryPolicy | LeftOut = LEFT_OUT,
+    ) -> Self:
+        """Return a view of this client with other limits on the same connections.
+
+        Closing a view leaves the connections to the client that opened them.
+
+        Args:
+            timeout: Seconds for connecting and for each read.
+            total_timeout: Seconds for one request with its retries and pauses.
+            retries: A number of retries, or a policy.
+
+        Raises:
+            ConfigurationError: A value is wrong.
+
+        Example:
+            >>> patient = client.with_options(timeout=60.0, retries=5)
+        """
+        settings = self._settings
+        if timeout is not LEFT_OUT:
+            timeout = check_seconds("timeout", timeout)
+            settings = attrs.evolve(settings, timeout=timeout)
+        if total_timeout is not LEFT_OUT:
+            total_timeout = check_seconds("total_timeout", total_timeout)
+            settings = attrs.evolve(settings, total_timeout=total_timeout)
+        if retries is not LEFT_OUT:
+            settings = attrs.evolve(settings, retry=as_policy(retries))
+        return self._view(settings, self._sender, own_transport=self._has_own_transport)
+
+    def __repr__(self) -> str:
+        # A debugger shows one whose arguments were refused, too.
+        settings: Settings | None = getattr(self, "_settings", None)
+        shown = "" if settings is None else repr(str(settings.base))
+        return f"{type(self).__name__}({shown})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        settings = self._settings
+        for name in ("api_key", "user_id"):
+            if getattr(settings, name) and name not in settings.from_environment:
+                raise ConfigurationError(
+                    f"this client has its {name} from an argument, and a credential "
+                    "is never pickled: set SITESTATS_API_KEY and SITESTATS_USER_ID, "
+                    "and leave the arguments out"
+                )
+        if self._has_own_transport or not isinstance(settings.verify, (bool, str)):
+            raise ConfigurationError(
+                "this client has its own transport= or an SSLContext, which can't be "
+                "pickled: make the client in the process that uses it"
+            )
+        settings = attrs.evolve(settings, api_key=None, user_id=None)
+        return _unpickle, (type(self), settings)
+
+    def __del__(self) -> None:
+        if self._owns_sender and self._sender.is_open:
+            warnings.warn(
+                f"{self!r} was never closed: use it in a with block",
+                ResourceWarning,
+                stacklevel=2,
+                source=self,
+            )
+
+    @classmethod
+    def _view(cls, settings: Settings, sender: SenderT, *, own_transport: bool) -> Self:
+        view = cls.__new__(cls)
+        view._has_own_transport = own_transport  # noqa: SLF001 - one of this class
+        view._set_up(settings, sender)  # noqa: SLF001 - one of this class
+        return view
+
+    @abstractmethod
+    def _make_sender(self, settings: Settings, transport: TransportT | None) -> SenderT:
+        """What opens connections by *settings*, or uses *transport*."""
+
+    @abstractmethod
+    def _set_up(self, settings: Settings, sender: SenderT) -> None:
+        """Take *settings* and *sender*, and make the parts that use them."""
+
+
+_senders: dict[tuple[type, Settings], Any] = {}
+
+
+def _unpickle(cls: type[BaseClient[Any, Any]], settings: Settings) -> Any:
+    # A task queue unpickles a client for every task. They share one sender for
+    # each process, since a TLS context alone costs some 25 ms.
+    settings = with_credentials_of_environment(settings)
+    sender = _senders.get((cls, settings))
+    if sender is None:
+        sender = cls._make_sender(cls.__new__(cls), settings, None)
+        sender = _senders.setdefault((cls, settings), sender)
+    return cls._view(settings, sender, own_transport=False)

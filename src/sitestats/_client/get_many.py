@@ -1,0 +1,315 @@
+"""Many queries at once: in threads for the blocking client, in tasks for the other.
+
+What both decide stands once: in ``Schedule`` when a query is taken, in ``Pauses`` how
+long a refusal holds, in a flow what comes of a query.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+import time
+from collections import deque
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Generator,
+    Iterable,
+    Iterator,
+)
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any, Final, Self, TypeGuard
+
+import anyio
+from anyio.lowlevel import checkpoint
+
+from sitestats._protocol import operations
+from sitestats._protocol.retry import Pauses
+from sitestats._transport.interrupt import Stop, StoppedError
+
+from .frames import AsyncFramesOfMany, FramesOfMany
+from .schedule import END, Job, Schedule
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from anyio.abc import TaskGroup
+
+    from sitestats._common.progress import Progress
+    from sitestats._query.builder import StatsQuery
+    from sitestats._results.outcomes import Outcome
+
+    from .runner import AsyncRunner, Runner
+
+_MILLISECONDS_TO_START: Final = 1_000
+
+_LOOK_UP: Final = 0.5
+"""Seconds. On Windows a thread that waits at a queue does not hear Ctrl-C."""
+
+
+class Outcomes(FramesOfMany):
+    """What comes of many queries, in the order of completion: ``get_many``.
+
+    It is used in a ``with`` block and iterated over once. Leaving the block ends
+    what is still under way.
+
+    Example:
+        >>> queries = [StatsQuery("semicomplete.com").fields("pageviews")] * 3
+        >>> with client.stats.get_many(queries) as outcomes:
+        ...     sorted(outcome.index for outcome in outcomes)
+        [0, 1, 2]
+    """
+
+    def __init__(
+        self,
+        runner: Runner,
+        queries: Iterable[StatsQuery],
+        *,
+        concurrency: int | None,
+        progress: Progress,
+    ) -> None:
+        settings = runner.settings
+        self._schedule = Schedule(
+            queries,
+            (Iterable,),
+            concurrency=concurrency,
+            max_connections=settings.max_connections,
+            progress=progress,
+        )
+        self._queries = queries
+        self._iterator: Iterator[StatsQuery] = iter(())
+        self._pauses = Pauses()
+        self._stop = Stop()
+        self._runner = runner.stopped_by(self._stop)
+        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
+        self._results: SimpleQueue[Outcome | BaseException] = SimpleQueue()
+        self._threads: list[threading.Thread] = []
+
+    def __enter__(self) -> Self:
+        self._schedule.begin()
+        self._iterator = iter(self._queries)
+        return self
+
+    def __iter__(self) -> Iterator[Outcome]:
+        self._schedule.check_open()
+        return self
+
+    def __next__(self) -> Outcome:
+        schedule = self._schedule
+        schedule.check_open()
+        while schedule.wants_one(ready=not self._results.empty()):
+            job = schedule.take(next(self._iterator, END))
+            if job is not None:
+                self._begin(job)
+        if not schedule.under_way:
+            raise StopIteration
+        return schedule.give(self._next_result())
+
+    def _begin(self, job: Job) -> None:
+        self._jobs.put(job)
+        if len(self._threads) < self._schedule.under_way:
+            # Each in a copy of the context that the caller is in, as tasks are.
+            thread = threading.Thread(
+                target=contextvars.copy_context().run,
+                args=(self._work,),
+                name=f"sitestats-get-many-{len(self._threads)}",
+                daemon=True,
+            )
+            # First, so that an interrupt while it starts does not lose it.
+            self._threads.append(thread)
+            thread.start()
+
+    def _work(self) -> None:
+        result: Outcome | BaseException
+        settings = self._runner.settings
+        while (job := self._jobs.get()) is not None:
+            flow = operations.get_outcome(settings, *job, self._pauses)
+            try:
+                result = self._runner.run(flow)
+            except StoppedError:
+                return
+            except BaseException as error:  # noqa: BLE001 - raised again by __next__
+                result = error
+            self._results.put(result)
+            # While it waits it keeps nothing alive.
+            del job, flow, result
+
+    def _next_result(self) -> Outcome | BaseException:
+        while True:
+            try:
+                return self._results.get(timeout=_LOOK_UP)
+            except Empty:
+                continue
+
+    def __exit__(
+        self,
+        _type: type[BaseException] | None,
+        _error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        try:
+            self._stop.stop()
+            for _ in self._threads:
+                self._jobs.put(None)
+            for thread in self._threads:
+                _join(thread)
+        finally:
+            self._schedule.end()
+            # A generator that was made when we asked for an iterator is ours to end;
+            # one that we were given may be gone on with.
+            if self._iterator is not self._queries and _is_generator(self._iterator):
+                self._iterator.close()
+
+
+class AsyncOutcomes(AsyncFramesOfMany):
+    """What comes of many queries, in the order of completion: ``get_many``.
+
+    It is used in an ``async with`` block and iterated over once. Leaving the
+    block ends what is still under way.
+
+    Example:
+        >>> queries = [StatsQuery("semicomplete.com").fields("pageviews")] * 3
+        >>> async def main() -> list[int]:
+        ...     async with (
+        ...         emulator.async_client() as client,
+        ...         client.stats.get_many(queries) as outcomes,
+        ...     ):
+        ...         return sorted([outcome.index async for outcome in outcomes])
+        >>> asyncio.run(main())
+        [0, 1, 2]
+    """
+
+    _group: TaskGroup
+    _arrival: anyio.Event
+
+    def __init__(
+        self,
+        runner: AsyncRunner,
+        queries: Iterable[StatsQuery] | AsyncIterable[StatsQuery],
+        *,
+        concurrency: int | None,
+        progress: Progress,
+    ) -> None:
+        self._runner = runner
+        self._schedule = Schedule(
+            queries,
+            (Iterable, AsyncIterable),
+            concurrency=concurrency,
+            max_connections=runner.settings.max_connections,
+            progress=progress,
+        )
+        self._queries = queries
+        self._iterator: Iterator[StatsQuery] | AsyncIterator[StatsQuery] = iter(())
+        self._pauses = Pauses()
+        self._results: deque[Outcome | BaseException] = deque()
+
+    async def __aenter__(self) -> Self:
+        self._schedule.begin()
+        if isinstance(self._queries, AsyncIterable):
+            self._iterator = aiter(self._queries)
+        else:
+            self._iterator = iter(self._queries)
+        self._arrival = anyio.Event()
+        # A task group and a plain class around it. An asynchronous generator
+        # could be left in its middle, and its cancel scope would then be closed
+        # by the garbage collection, in whatever task that happens to run.
+        self._group = anyio.create_task_group()
+        await self._group.__aenter__()
+        return self
+
+    def __aiter__(self) -> AsyncIterator[Outcome]:
+        self._schedule.check_open()
+        return self
+
+    async def __anext__(self) -> Outcome:
+        schedule = self._schedule
+        schedule.check_open()
+        while schedule.wants_one(ready=bool(self._results)):
+            job = schedule.take(await self._next_query())
+            if job is not None:
+                self._group.start_soon(self._work, *job)
+        if not schedule.under_way:
+            raise StopAsyncIteration
+        return schedule.give(await self._next_result())
+
+    async def _next_query(self) -> object:
+        if isinstance(self._iterator, AsyncIterator):
+            return await anext(self._iterator, END)
+        return next(self._iterator, END)
+
+    async def _work(self, query: StatsQuery, index: int) -> None:
+        settings = self._runner.settings
+        flow = operations.get_outcome(settings, query, index, self._pauses)
+        result: Outcome | BaseException
+        try:
+            result = await self._runner.run(flow)
+        except Exception as error:  # noqa: BLE001 - raised again by __anext__
+            result = error
+        self._results.append(result)
+        self._arrival.set()
+
+    async def _next_result(self) -> Outcome | BaseException:
+        if self._results:
+            # A loop that never waits would not let anything come to its end.
+            await checkpoint()
+        while not self._results:
+            self._arrival = anyio.Event()
+            await self._arrival.wait()
+        return self._results.popleft()
+
+    async def __aexit__(
+        self,
+        _type: type[BaseException] | None,
+        _error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        try:
+            self._group.cancel_scope.cancel()
+            # Told of no error, the group does not wrap the caller's own in a
+            # group of exceptions.
+            await self._group.__aexit__(None, None, None)
+        except BaseExceptionGroup as group:
+            raise _interrupt_in(group) or group from None
+        finally:
+            self._schedule.end()
+            # See Outcomes.
+            if self._iterator is not self._queries:
+                if _is_async_generator(self._iterator):
+                    await self._iterator.aclose()
+                elif _is_generator(self._iterator):
+                    self._iterator.close()
+
+
+def _interrupt_in(error: BaseException) -> BaseException | None:
+    """The interrupt that *error* is or holds: trio may deliver Ctrl-C in any task.
+
+    Nothing else leaves a task of ours, and whoever presses Ctrl-C expects no group.
+    """
+    if isinstance(error, (KeyboardInterrupt, SystemExit)):
+        return error
+    inner: tuple[BaseException, ...] = getattr(error, "exceptions", ())
+    return next(filter(None, map(_interrupt_in, inner)), None)
+
+
+def _join(thread: threading.Thread) -> None:
+    """Wait until *thread* has ended.
+
+    An interrupt while it was being started leaves open whether it will run: it has
+    a moment to show itself.
+    """
+    for _ in range(_MILLISECONDS_TO_START):
+        try:
+            thread.join()
+        except RuntimeError:
+            time.sleep(0.001)
+        else:
+            return
+
+
+def _is_generator(iterator: object) -> TypeGuard[Generator[Any, Any, Any]]:
+    return isinstance(iterator, Generator)
+
+
+def _is_async_generator(iterator: object) -> TypeGuard[AsyncGenerator[Any, Any]]:
+    return isinstance(iterator, AsyncGenerator)

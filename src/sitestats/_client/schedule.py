@@ -1,0 +1,152 @@
+"""What both twins of ``get_many`` decide the same way: when to take a query.
+
+Queries are taken, outcomes given and progress told in the caller's own thread or
+task. So a generator of queries may use what belongs there, such as a database's
+cursor or session, and an error of its own comes out where the outcomes are used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sized
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from sitestats._common.errors import ConfigurationError, Problem, QueryError
+from sitestats._common.progress import Progress, ShowProgress, check_progress, showing
+from sitestats._common.settings import positive_count
+from sitestats._common.text import shown
+from sitestats._query.builder import StatsQuery
+
+if TYPE_CHECKING:
+    from sitestats._results.outcomes import Outcome
+
+Job: TypeAlias = tuple[StatsQuery, int]
+"""A query and its place among all, from 0."""
+
+END: Final = object()
+"""What comes after the last query."""
+
+_DEFAULT_CONCURRENCY: Final = 20
+"""Enough to hide how long the service takes to answer, and not a load on it that
+nobody asked for; and other calls of the same client find a connection free."""
+
+
+class Schedule:
+    """How many queries were taken and outcomes given, and what is next."""
+
+    def __init__(
+        self,
+        queries: object,
+        kinds: tuple[type, ...],
+        *,
+        concurrency: int | None,
+        max_connections: int,
+        progress: Progress,
+    ) -> None:
+        if not isinstance(queries, kinds):
+            raise QueryError([_no_queries(queries)])
+        if concurrency is None:
+            concurrency = _DEFAULT_CONCURRENCY
+        # More would wait for a connection, and the time they have would run.
+        self._limit = min(positive_count("concurrency", concurrency), max_connections)
+        self._progress = check_progress(progress)
+        self._total = len(queries) if isinstance(queries, Sized) else None
+        self._show: ShowProgress | None = None
+        self._block = ExitStack()
+        self._begun = False
+        self._ended = False
+        self._no_more = False
+        self._taken = 0
+        self._given = 0
+        self._took_one = False
+
+    def begin(self) -> None:
+        """Enter the block."""
+        if self._begun:
+            raise ConfigurationError(
+                "these outcomes have had their block: call get_many again"
+            )
+        self._begun = True
+        self._show = self._block.enter_context(showing(self._progress, "queries"))
+
+    def end(self) -> None:
+        """Leave the block."""
+        self._ended = True
+        self._block.close()
+
+    def check_open(self) -> None:
+        """Refuse to go on outside of the block."""
+        if not self._begun:
+            raise ConfigurationError(
+                "get_many wants a block, which ends what is under way when it is left: "
+                "“with client.stats.get_many(queries) as outcomes:” (“async with” for "
+                "an AsyncClient)"
+            )
+        if self._ended:
+            raise ConfigurationError(
+                "the block of get_many was left, and what was under way ended with "
+                "it: take the outcomes within the block"
+            )
+
+    @property
+    def under_way(self) -> int:
+        """How many outcomes are still to come, of the queries that were taken."""
+        return self._taken - self._given
+
+    def wants_one(self, *, ready: bool) -> bool:
+        """Whether to take a query before the next outcome is given.
+
+        One for each that was given, which keeps as many under way; further ones
+        only while no outcome is *ready*, so that queries that are slow to come
+        do not hold outcomes back.
+        """
+        return (
+            not self._no_more
+            and self.under_way < self._limit
+            and not (ready and self._took_one)
+        )
+
+    def take(self, query: object) -> Job | None:
+        """Count *query*, or note that this is the ``END`` of them.
+
+        Raises:
+            QueryError: It is no query at all.
+        """
+        if query is END:
+            self._no_more = True
+            return None
+        if not isinstance(query, StatsQuery):
+            raise QueryError([_no_query(query, self._taken)])
+        index = self._taken
+        self._taken += 1
+        self._took_one = True
+        return query, index
+
+    def give(self, result: Outcome | BaseException) -> Outcome:
+        """Count *result* and tell the progress, or raise what is not an outcome."""
+        if isinstance(result, BaseException):
+            try:
+                raise result
+            finally:
+                # Its traceback has this frame: without the cycle it is freed at once.
+                del result
+        self._given += 1
+        self._took_one = False
+        if self._show is not None:
+            self._show(self._given, self._total)
+        return result
+
+
+def _no_queries(value: object) -> Problem:
+    return Problem(
+        "get_many takes queries in an iterable, such as a list (or an asynchronous "
+        f"one, with an AsyncClient), not {shown(value)}",
+        where="queries",
+    )
+
+
+def _no_query(value: object, index: int) -> Problem:
+    return Problem(
+        f"every one of the queries is a StatsQuery, and this is {shown(value)}",
+        where=f"queries[{index}]",
+    )

@@ -1,0 +1,113 @@
+"""How far a long call is: told to a function, or drawn as a bar.
+
+The bar is our own and not tqdm's or rich's: it needs nothing to be installed, has
+no thread, and looks the same in a terminal and in a notebook without widgets.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any, Final, TextIO, TypeAlias
+
+from .errors import ConfigurationError
+from .text import shown
+
+ShowProgress: TypeAlias = Callable[[int, int | None], object]
+"""Called with how many are done, and of how many; None where that is not known."""
+
+Progress: TypeAlias = bool | ShowProgress | None
+"""What a caller may ask for: a bar, a function to be called, or nothing."""
+
+_WIDTH: Final = 30
+_STEPS_OF_A_LOG: Final = 10
+
+
+def check_progress(progress: object) -> Progress:
+    """*progress* as it is.
+
+    Raises:
+        ConfigurationError: It is neither a bool nor a function, nor None.
+    """
+    if progress is None or isinstance(progress, bool) or callable(progress):
+        return progress
+    raise ConfigurationError(
+        f"progress is True, or a function that takes (done, total), not "
+        f"{shown(progress)}"
+    )
+
+
+@contextmanager
+def showing(
+    progress: Progress,
+    what: str,
+) -> Generator[ShowProgress | None]:
+    """What to call with the progress: the caller's function, a bar, or None.
+
+    Raises:
+        ConfigurationError: *progress* is none of these.
+    """
+    progress = check_progress(progress)
+    if progress is True:
+        bar = _Bar(what)
+        try:
+            yield bar.show
+        finally:
+            bar.end()
+    else:
+        yield progress or None
+
+
+class _Bar:
+    """Redraws one line of a terminal; elsewhere it writes a few lines."""
+
+    def __init__(self, what: str) -> None:
+        # A notebook shows what is written to the other stream as an error.
+        in_notebook = _in_notebook()
+        self._stream: TextIO = sys.stdout if in_notebook else sys.stderr
+        self._what = what
+        self._redraws = in_notebook or self._stream.isatty()
+        # In a log the first line comes with the first step.
+        self._last: int | None = None if self._redraws else 0
+
+    def show(self, done: int, total: int | None) -> None:
+        # As often as something changes to the eye: no clock is needed.
+        if total is None:
+            step = _leading(done, digits=2 if self._redraws else 1)
+        else:
+            steps = 100 if self._redraws else _STEPS_OF_A_LOG
+            step = done * steps // max(total, 1)
+        if step == self._last:
+            return
+        self._last = step
+        if total is None:
+            text = f"{self._what} {done:,}"
+        else:
+            text = f"{self._what} {done:,} of {total:,}"
+            if self._redraws:
+                filled = _WIDTH * done // max(total, 1)
+                text = f"[{'#' * filled}{'.' * (_WIDTH - filled)}] {text}"
+        self._stream.write(f"\r{text}" if self._redraws else f"{text}\n")
+        self._stream.flush()
+
+    def end(self) -> None:
+        if self._redraws and self._last is not None:
+            self._stream.write("\n")
+
+
+def _leading(number: int, *, digits: int) -> int:
+    """*number* with all but its first *digits* made 0.
+
+    >>> _leading(98_765, digits=2), _leading(7, digits=2)
+    (98000, 7)
+    """
+    unit: int = 10 ** max(0, len(str(number)) - digits)
+    return number // unit * unit
+
+
+def _in_notebook() -> bool:
+    # A kernel says so in its configuration; IPython in a terminal does not.
+    module: Any = sys.modules.get("IPython")
+    shell = None if module is None else module.get_ipython()
+    return shell is not None and "IPKernelApp" in shell.config

@@ -1,0 +1,330 @@
+"""What a client was told: arguments, the environment, and the secret type."""
+
+from __future__ import annotations
+
+import os
+import random
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, TypeAlias
+
+import attrs
+
+from .errors import ConfigurationError
+from .hostnames import BaseAddress
+
+if TYPE_CHECKING:
+    import ssl
+
+
+MIB: Final = 1024 * 1024
+
+BASE_URL_VARIABLE: Final = "SITESTATS_BASE_URL"
+API_KEY_VARIABLE: Final = "SITESTATS_API_KEY"
+USER_ID_VARIABLE: Final = "SITESTATS_USER_ID"
+
+
+class _LeftOut(Enum):
+    LEFT_OUT = "left out"
+
+    def __repr__(self) -> str:
+        return "<left out>"
+
+
+LEFT_OUT: Final = _LeftOut.LEFT_OUT
+"""An argument that was left out comes from the environment; None means without."""
+
+LeftOut: TypeAlias = Literal[_LeftOut.LEFT_OUT]
+
+
+class Secret:
+    """A credential that never shows: not in a repr, not in a pickle."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: str) -> None:
+        self._value = value
+
+    def reveal(self) -> str:
+        """The credential itself, for the header alone."""
+        return self._value
+
+    def __repr__(self) -> str:
+        return "Secret('…')"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and self._value == other._value
+
+    def __hash__(self) -> int:
+        return hash(self._value)
+
+    def __reduce__(self) -> NoReturn:
+        raise ConfigurationError(
+            "a credential is never pickled: leave it out of the arguments, and it "
+            f"comes from the environment ({API_KEY_VARIABLE}, {USER_ID_VARIABLE}) "
+            "of each process"
+        )
+
+
+GivenSecret: TypeAlias = Secret | LeftOut | None
+
+
+def wrap_credential(value: object) -> GivenSecret:
+    """Put a credential away before anything can fail and show it."""
+    if value is None or value is LEFT_OUT:
+        return value
+    return Secret(value if isinstance(value, str) else "")
+
+
+def _not_negative(
+    _instance: RetryPolicy, attribute: attrs.Attribute[Any], value: object
+) -> None:
+    wanted = int if attribute.name == "retries" else (int, float)
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, wanted)
+        or not 0 <= value < float("inf")
+    ):
+        kind = "a whole number" if wanted is int else "a number of seconds"
+        raise ConfigurationError(
+            f"{attribute.name} is {kind}, 0 or more; got {value!r}"
+        )
+
+
+@attrs.frozen
+class RetryPolicy:
+    """How often a request is tried again, and how long the pauses are.
+
+    The pause before the n-th retry is drawn between half of and the whole of
+    ``wait_initial * 2 ** (n - 1)`` seconds, which never grows above
+    ``wait_max``. A ``Retry-After`` that asks for more is honoured in full.
+
+    Example:
+        >>> RetryPolicy(retries=5, wait_max=30.0)
+        RetryPolicy(retries=5, wait_initial=0.5, wait_max=30.0)
+    """
+
+    retries: int = attrs.field(default=2, validator=_not_negative)
+    wait_initial: float = attrs.field(default=0.5, validator=_not_negative)
+    wait_max: float = attrs.field(default=8.0, validator=_not_negative)
+
+    def longest_wait(self, retry: int) -> float:
+        """The most seconds to wait before the *retry*-th retry, from 1."""
+        # The exponent is bounded, since 2.0 ** 1024 is an OverflowError.
+        return min(self.wait_max, self.wait_initial * 2.0 ** min(retry - 1, 64))
+
+    def wait(self, retry: int) -> float:
+        """Seconds to wait before the *retry*-th retry, drawn with jitter."""
+        longest = self.longest_wait(retry)
+        return random.uniform(longest / 2, longest)  # noqa: S311  no secret
+
+
+@attrs.frozen
+class Settings:
+    """Everything that a client's constructor was told, checked."""
+
+    base: BaseAddress
+    api_key: Secret | None = None
+    user_id: Secret | None = None
+    timeout: float = 30.0
+    total_timeout: float = 120.0
+    retry: RetryPolicy = RetryPolicy()
+    max_connections: int = 50
+    max_response_bytes: int = 64 * MIB
+    read_only: bool = False
+    # A proxy's address may hold a password.
+    proxy: str | None = attrs.field(default=None, repr=False)
+    verify: bool | str | ssl.SSLContext = True
+    from_environment: frozenset[str] = frozenset()
+    """Which of the credentials were read from the environment."""
+
+
+def resolve(
+    *,
+    base_url: object,
+    api_key: GivenSecret,
+    user_id: GivenSecret,
+    timeout: object,
+    total_timeout: object,
+    retries: object,
+    max_connections: object,
+    max_response_bytes: object,
+    read_only: object,
+    proxy: object,
+    verify: bool | str | ssl.SSLContext,
+    trust_base_url: bool = False,
+) -> Settings:
+    """Check a constructor's arguments and read what was left out.
+
+    A credential from the environment goes only to a base address from the
+    environment, unless *trust_base_url* says that the caller chose both.
+    """
+    base = _base_address(base_url)
+    trusted = trust_base_url or base == _base_address_of_environment()
+    from_environment: set[str] = set()
+    key = _credential("api_key", api_key, API_KEY_VARIABLE, trusted, from_environment)
+    user = _credential("user_id", user_id, USER_ID_VARIABLE, trusted, from_environment)
+    return Settings(
+        base=base,
+        api_key=key,
+        user_id=user,
+        timeout=check_seconds("timeout", timeout),
+        total_timeout=check_seconds("total_timeout", total_timeout),
+        retry=as_policy(retries),
+        max_connections=positive_count("max_connections", max_connections),
+        max_response_bytes=positive_count("max_response_bytes", max_response_bytes),
+        read_only=_flag("read_only", read_only),
+        proxy=_proxy(proxy, base),
+        verify=verify,
+        from_environment=frozenset(from_environment),
+    )
+
+
+def _base_address(given: object) -> BaseAddress:
+    if given is LEFT_OUT:
+        found = _base_address_of_environment()
+        if found is None:
+            raise ConfigurationError(
+                "there is no base address: give it as Client('https://…') or set "
+                f"{BASE_URL_VARIABLE}"
+            )
+        return found
+    if not isinstance(given, str):
+        raise ConfigurationError(
+            f"base_url is an address such as 'https://…'; got {type(given).__name__}"
+        )
+    return _parsed(given, "base_url")
+
+
+def _base_address_of_environment() -> BaseAddress | None:
+    text = os.environ.get(BASE_URL_VARIABLE)
+    return _parsed(text, BASE_URL_VARIABLE) if text else None
+
+
+def _parsed(text: str, source: str) -> BaseAddress:
+    try:
+        return BaseAddress.parse(text)
+    except ValueError as error:
+        problem = f"{source}: {error}"
+    raise ConfigurationError(problem)
+
+
+def _credential(
+    name: str,
+    given: GivenSecret,
+    variable: str,
+    trusted: bool,  # noqa: FBT001  passed on by resolve alone
+    from_environment: set[str],
+) -> Secret | None:
+    if given is None:
+        return None
+    if given is not LEFT_OUT:
+        return _checked(given, name)
+    if not trusted or not os.environ.get(variable):
+        return None
+    from_environment.add(name)
+    return _checked(Secret(os.environ[variable]), variable)
+
+
+def _checked(secret: Secret, source: str) -> Secret:
+    if not _fits_a_header(secret):
+        raise ConfigurationError(
+            f"{source} is not usable: a credential is a string of printable ASCII "
+            "characters without spaces or line breaks, and not empty; look for a "
+            "stray quote or line end where it was copied (it is not shown here)"
+        )
+    return secret
+
+
+def _fits_a_header(secret: Secret) -> bool:
+    # A generator over characters, so that no frame of ours holds the text.
+    return bool(secret.reveal()) and all("!" <= c <= "~" for c in secret.reveal())
+
+
+def check_seconds(name: str, value: object) -> float:
+    """*value* as a finite number of seconds above 0, or a ConfigurationError."""
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, (int, float))
+        or not 0 < value < float("inf")
+    ):
+        raise ConfigurationError(
+            f"{name} is a number of seconds above 0; got {value!r} (nothing waits "
+            "for ever: name a large number instead)"
+        )
+    return float(value)
+
+
+def as_policy(retries: object) -> RetryPolicy:
+    """The policy for *retries*: a number of retries, or a policy itself."""
+    if isinstance(retries, RetryPolicy):
+        return retries
+    if isinstance(retries, bool) or not isinstance(retries, int):
+        raise ConfigurationError(
+            f"retries is a whole number or a RetryPolicy; got {retries!r}"
+        )
+    return RetryPolicy(retries=retries)
+
+
+def positive_count(name: str, value: object) -> int:
+    """*value* as a whole number from 1 on, or a ConfigurationError."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ConfigurationError(f"{name} is a whole number, 1 or more; got {value!r}")
+    return value
+
+
+def _flag(name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ConfigurationError(f"{name} is True or False; got {value!r}")
+    return value
+
+
+def _proxy(given: object, base: BaseAddress) -> str | None:
+    if given is LEFT_OUT:
+        return proxy_from_environment(base)
+    if given is None or isinstance(given, str):
+        return given
+    raise ConfigurationError(
+        f"proxy is an address such as 'http://…' or None; got {type(given).__name__}"
+    )
+
+
+def with_credentials_of_environment(settings: Settings) -> Settings:
+    """*settings* with the credentials that it had from the environment."""
+    return attrs.evolve(
+        settings,
+        api_key=_from_environment(settings, "api_key", API_KEY_VARIABLE),
+        user_id=_from_environment(settings, "user_id", USER_ID_VARIABLE),
+    )
+
+
+def _from_environment(settings: Settings, name: str, variable: str) -> Secret | None:
+    if name not in settings.from_environment:
+        return None
+    if not os.environ.get(variable):
+        raise ConfigurationError(
+            f"this client was pickled with its {name} from the environment, and "
+            f"{variable} is not set in this process: set it here too"
+        )
+    return _checked(Secret(os.environ[variable]), variable)
+
+
+# --- proxies ----------------------------------------------------------------------
+
+
+def proxy_from_environment(base: BaseAddress) -> str | None:
+    """The address of the proxy that leads to *base*, or None.
+
+    Reads ``HTTPS_PROXY``, ``HTTP_PROXY``, ``ALL_PROXY`` and ``NO_PROXY``, and
+    what the system's settings say where it has them, as the standard library does.
+    """
+    from urllib.request import (
+        getproxies,
+        proxy_bypass,
+    )
+
+    proxies = getproxies()
+    proxy = proxies.get(base.scheme) or proxies.get("all")
+    host = base.host if base.port is None else f"{base.host}:{base.port}"
+    if not proxy or proxy_bypass(host):
+        return None
+    return proxy if "://" in proxy else f"http://{proxy}"

@@ -1,0 +1,350 @@
+"""From plain values to models, strictly: the rules of cattrs, in one place.
+
+This is the slow way, which alone decides what is an error, and names every
+wrong place by its JSON path. Null, booleans, whole numbers, other numbers and
+strings never turn into one another. The one exception is a number without a
+fraction where the document says "number".
+
+It is imported when it is needed: most answers are read by ``decoder`` alone.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, TypeVar, cast, get_origin
+
+import attrs
+import cattrs
+from cattrs.gen import make_dict_structure_fn, override
+
+from sitestats._common.errors import Problem
+from sitestats._common.jsontext import JsonValue
+from sitestats._results.entries import (
+    Entry,
+    EventCount,
+    IncompleteListEntry,
+    IncompletePageEntry,
+    IncompleteTimedListEntry,
+    IncompleteTimedPageEntry,
+    ListEntry,
+    PageEntry,
+    TimedListEntry,
+    TimedPageEntry,
+)
+from sitestats._results.histogram import Bucket
+from sitestats._results.websites import AddedWebsite, Website
+
+T = TypeVar("T")
+
+_SHOWN: Final = 60
+"""How much of a wrong value a message shows, in characters."""
+
+
+# --- what is strict ---------------------------------------------------------------
+
+
+class UnexpectedValueError(ValueError):
+    """A value is not of the kind that its place wants."""
+
+    def __init__(self, expected: str, got: object) -> None:
+        super().__init__(f"expected {expected}, got {_shown(got)}")
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return "an array"
+    if isinstance(value, str) and len(value) > _SHOWN:
+        return f"{json.dumps(value[:_SHOWN])[:-1]}…"
+    text = json.dumps(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _strictly(wanted: type) -> Callable[[object, Any], Any]:
+    def check(value: object, _: Any) -> object:
+        # Not isinstance: True is an instance of int.
+        if type(value) is not wanted:
+            raise UnexpectedValueError(wanted.__name__, value)
+        return value
+
+    return check
+
+
+def _number(value: object, _: Any) -> float:
+    if type(value) is float and math.isfinite(value):
+        return value
+    if type(value) is int:
+        try:
+            return float(value)
+        except OverflowError:
+            pass
+    raise UnexpectedValueError("a number", value)
+
+
+_converter: Final = cattrs.Converter()
+for _type in (bool, int, str):
+    _converter.register_structure_hook(_type, _strictly(_type))
+_converter.register_structure_hook(float, _number)
+
+
+def _object(cls: type[T], **overrides: Any) -> Callable[[object, Any], T]:
+    """How to make a *cls* of an object, and of nothing else."""
+    structure = make_dict_structure_fn(cls, _converter, **overrides)
+
+    def hook(value: object, _: Any) -> T:
+        if not isinstance(value, dict):
+            raise UnexpectedValueError("an object", value)
+        return structure(cast("dict[str, Any]", value), cls)
+
+    return hook
+
+
+def _as_it_is(value: JsonValue, _: Any) -> JsonValue:
+    return value
+
+
+# --- the entries of lists -----------------------------------------------------------
+
+
+@attrs.frozen
+class _Loose:
+    """An entry as it may come, if everything but its kinds is forgiven."""
+
+    value: str | None = None
+    pageviews: int | None = None
+    visitors: int | None = None
+
+
+@attrs.frozen
+class _TimedLoose(_Loose):
+    """The same of an entry that was asked for with ``seconds_on_page``."""
+
+    seconds_on_page: float | None = None
+
+
+_converter.register_structure_hook(_Loose, _object(_Loose))
+_converter.register_structure_hook(_TimedLoose, _object(_TimedLoose))
+
+
+def _entry(
+    complete: type[Entry], incomplete: Callable[[dict[str, Any]], Entry]
+) -> Callable[[object, Any], Entry]:
+    columns = complete.columns
+    make: Callable[..., Entry] = complete
+    loosely = _TimedLoose if "seconds_on_page" in columns else _Loose
+    may_be_none = {"seconds_on_page"}
+    if not issubclass(complete, PageEntry):
+        may_be_none.add("value")
+
+    def hook(value: object, _: Any) -> Entry:
+        if isinstance(value, str):
+            loose = loosely(value)
+        elif isinstance(value, dict):
+            loose = _converter.structure(value, loosely)
+        else:
+            raise UnexpectedValueError("an object or a string", value)
+        values = {name: getattr(loose, name) for name in columns}
+        known = {
+            name: value
+            for name, value in values.items()
+            if value is not None or name in may_be_none
+        }
+        return make(**values) if known == values else incomplete(known)
+
+    return hook
+
+
+for _complete, _incomplete in (
+    (ListEntry, IncompleteListEntry),
+    (TimedListEntry, IncompleteTimedListEntry),
+    (PageEntry, IncompletePageEntry),
+    (TimedPageEntry, IncompleteTimedPageEntry),
+):
+    _converter.register_structure_hook(_complete, _entry(_complete, _incomplete))
+
+_converter.register_structure_hook(EventCount, _object(EventCount))
+
+
+# --- the entries of the histogram ---------------------------------------------------
+
+
+_DATE: Final = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2})(?:[T ].*)?)?", re.ASCII)
+_LEADING_NUMBER: Final = re.compile(r"\d{1,4}", re.ASCII)
+
+
+def _date(value: object) -> dt.date:
+    """A day, or the first day of a month or year; the form is not documented."""
+    match = _DATE.fullmatch(value) if isinstance(value, str) else None
+    if match is not None:
+        year, month, day = match.groups(default="1")
+        try:
+            return dt.date(int(year), int(month), int(day))
+        except ValueError:
+            pass
+    raise UnexpectedValueError("a date", value)
+
+
+def _part(value: object) -> int | None:
+    """An hour, a week or a year, whose types are not documented."""
+    if type(value) is int:
+        return value
+    # Such as "9" and "09:00".
+    match = _LEADING_NUMBER.match(value) if isinstance(value, str) else None
+    return None if match is None else int(match[0])
+
+
+def _loose_date(value: object, _: Any) -> dt.date:
+    return _date(value)
+
+
+def _loose_part(value: object, _: Any) -> int | None:
+    return _part(value)
+
+
+_converter.register_structure_hook(
+    Bucket,
+    _object(
+        Bucket,
+        date=override(struct_hook=_loose_date),
+        hour=override(struct_hook=_loose_part),
+        year=override(struct_hook=_loose_part),
+        week=override(struct_hook=_loose_part),
+    ),
+)
+
+
+# --- the answers of the Admin API ---------------------------------------------------
+
+_WEBSITE_OVERRIDES: Final = {"extra": override(struct_hook=_as_it_is)}
+_converter.register_structure_hook(Website, _object(Website, **_WEBSITE_OVERRIDES))
+
+_ADDED_NAMES: Final = {"custom_domain": "customDomain", "valid_dns": "validDNS"}
+_converter.register_structure_hook(
+    AddedWebsite,
+    _object(
+        AddedWebsite,
+        custom_domain=override(rename="customDomain"),
+        valid_dns=override(rename="validDNS"),
+        differences=override(omit=True),
+        extra=override(struct_hook=_as_it_is),
+    ),
+)
+
+_WEBSITE_NAMES: Final = frozenset(attrs.fields_dict(Website)) - {"extra"}
+_ADDED_KNOWN: Final = frozenset(
+    ("ok", "success", "hostname", "customDomain", "public", "timezone", "validDNS")
+)
+
+
+def structure_websites(
+    items: list[JsonValue], path: str
+) -> tuple[list[Website], list[Problem]]:
+    """The websites of a list that is at *path*, and what is wrong there."""
+    # The document has these two for every website, and null where there is
+    # none; a website without them is no reason to lose the list.
+    defaults = {"own_hostname": None, "label": None}
+    websites: list[Website] = []
+    problems: list[Problem] = []
+    for index, item in enumerate(items):
+        value = _with_extra(item, _WEBSITE_NAMES, defaults)
+        result = _structure(value, Website, f"{path}[{index}]", section="2.1")
+        if isinstance(result, _Wrong):
+            problems += result.problems
+        else:
+            websites.append(result)
+    return websites, problems
+
+
+def structure_added(value: JsonValue) -> tuple[AddedWebsite | None, list[Problem]]:
+    """The result of adding a website, or what is wrong with it."""
+    defaults = {"customDomain": None}
+    result = _structure(
+        _with_extra(value, _ADDED_KNOWN, defaults), AddedWebsite, "$", section="2.2"
+    )
+    return (None, result.problems) if isinstance(result, _Wrong) else (result, [])
+
+
+def _with_extra(
+    value: JsonValue, known: frozenset[str], defaults: Mapping[str, JsonValue]
+) -> JsonValue:
+    if not isinstance(value, dict):
+        return value
+    extra = {
+        name: item
+        for name, item in value.items()
+        if name not in known and not name.startswith("__")
+    }
+    found = {name: item for name, item in value.items() if name in known}
+    return {**defaults, **found, "extra": extra}
+
+
+# --- the answers of the Stats API ---------------------------------------------------
+
+
+def structure_stats(
+    data: Mapping[str, JsonValue], types: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, list[Problem]]]:
+    """The values of an answer of *types*, and by name what is wrong elsewhere."""
+    values: dict[str, Any] = {}
+    wrong: dict[str, list[Problem]] = {}
+    for name, wanted in types.items():
+        if name not in data:
+            continue
+        value = data[name]
+        if get_origin(wanted) is list and not isinstance(value, list):
+            # cattrs would take a string for a list of its characters.
+            problem = str(UnexpectedValueError("an array", value))
+            wrong[name] = [Problem(problem, section="2.3", where=f"$.{name}")]
+            continue
+        result = _structure(value, wanted, f"$.{name}", section="2.3")
+        if isinstance(result, _Wrong):
+            wrong[name] = result.problems
+        else:
+            values[name] = result
+    return values, wrong
+
+
+# --- where it is wrong --------------------------------------------------------------
+
+
+@attrs.frozen
+class _Wrong:
+    """What is wrong with a value, in the place of its model."""
+
+    problems: list[Problem]
+
+
+def _structure(
+    value: JsonValue, wanted: type[T], path: str, *, section: str
+) -> T | _Wrong:
+    try:
+        return _converter.structure(value, wanted)
+    except (cattrs.BaseValidationError, UnexpectedValueError) as error:
+        return _Wrong(list(_problems(error, path, section)))
+
+
+def _problems(error: BaseException, path: str, section: str) -> Iterator[Problem]:
+    """One problem for each wrong place that cattrs found under *path*."""
+    if isinstance(error, cattrs.IterableValidationError):
+        for inner, note in error.group_exceptions()[0]:
+            yield from _problems(inner, f"{path}[{note.index}]", section)
+    elif isinstance(error, cattrs.ClassValidationError):
+        for inner, field in error.group_exceptions()[0]:
+            name = _ADDED_NAMES.get(field.name, field.name)
+            yield from _problems(inner, f"{path}.{name}", section)
+    elif isinstance(error, UnexpectedValueError):
+        yield Problem(str(error), section=section, where=path)
+    elif isinstance(error, KeyError):
+        yield missing(path, section)
+    else:
+        raise error
+
+
+def missing(path: str, section: str) -> Problem:
+    """The problem of a value that is not there."""
+    return Problem("is missing", section=section, where=path)

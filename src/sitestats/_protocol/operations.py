@@ -1,0 +1,213 @@
+"""One flow for each thing the service does: read it top to bottom."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from sitestats._common.errors import (
+    ConfigurationError,
+    Problem,
+    QueryError,
+    ReadOnlyError,
+    SiteStatsError,
+)
+from sitestats._common.text import did_you_mean, shown
+from sitestats._common.wire import Credentials
+from sitestats._query.builder import StatsQuery, requested
+from sitestats._query.periods import previous_period, previous_year
+from sitestats._query.validation import validate
+from sitestats._results.outcomes import Answered, Failed
+
+from .requests import (
+    add_request,
+    custom_request,
+    jsonp_request,
+    list_request,
+    stats_request,
+)
+from .responses import read_added, read_json, read_jsonp, read_stats, read_websites
+from .retry import send_with_retries
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sitestats._common.jsontext import JsonValue
+    from sitestats._common.settings import Settings
+    from sitestats._common.wire import HttpRequest, HttpResponse
+    from sitestats._query.periods import Day
+    from sitestats._query.requested import Requested
+    from sitestats._results.comparison import Comparison
+    from sitestats._results.outcomes import Outcome
+    from sitestats._results.stats import Stats
+    from sitestats._results.websites import AddedWebsite, Website
+
+    from .flow import Flow
+    from .retry import Pauses
+
+
+def list_websites(settings: Settings) -> Flow[tuple[Website, ...]]:
+    """Every website of the user (section 4.1)."""
+    request = list_request()
+    response = yield from _exchange(request, settings)
+    return read_websites(response, request)
+
+
+def add_website(
+    settings: Settings,
+    hostname: str,
+    *,
+    timezone: str | None,
+    public: bool,
+    label: str | None,
+    warned: bool = True,
+) -> Flow[AddedWebsite]:
+    """Add one website to the user's default team (section 4.2).
+
+    Without *warned*, what the service made otherwise is in the result alone.
+    """
+    request = add_request(hostname, timezone=timezone, public=public, label=label)
+    response = yield from _exchange(request, settings)
+    return read_added(
+        response,
+        request,
+        hostname=hostname,
+        timezone=timezone,
+        public=public,
+        warned=warned,
+    )
+
+
+def get_stats(
+    settings: Settings, query: StatsQuery, pauses: Pauses | None = None
+) -> Flow[Stats]:
+    """The statistics that *query* asks for (section 4.3)."""
+    asked = _validated(query, settings)
+    request = stats_request(asked)
+    response = yield from _exchange(request, settings, pauses)
+    return read_stats(response, request, query, asked)
+
+
+def compare(
+    settings: Settings, query: StatsQuery, against: Against
+) -> Flow[Comparison]:
+    """The statistics of *query* and those of the period *against*."""
+    other = other_period(query, against)
+    now = yield from get_stats(settings, query)
+    before = yield from get_stats(settings, other)
+    return now.compare_to(before)
+
+
+def get_outcome(
+    settings: Settings, query: StatsQuery, index: int, pauses: Pauses
+) -> Flow[Outcome]:
+    """What comes of the query at *index* of many, which share *pauses*."""
+    try:
+        stats = yield from get_stats(settings, query, pauses)
+    except SiteStatsError as error:
+        return Failed(query, index, error)
+    return Answered(query, index, stats)
+
+
+def get_jsonp(settings: Settings, query: StatsQuery, callback: str) -> Flow[str]:
+    """The statistics wrapped in a call of *callback*, as served (section 4.3)."""
+    request = jsonp_request(_validated(query, settings), callback)
+    response = yield from _exchange(request, settings)
+    return read_jsonp(response, request, callback)
+
+
+def request_json(
+    settings: Settings,
+    method: str,
+    path: str,
+    *,
+    params: Mapping[str, str] | None,
+    json: JsonValue,
+) -> Flow[JsonValue]:
+    """The decoded answer of a custom endpoint (section 1)."""
+    request = custom_request(method, path, params=params, json=json)
+    response = yield from _exchange(request, settings)
+    return read_json(response, request)
+
+
+def _exchange(
+    request: HttpRequest, settings: Settings, pauses: Pauses | None = None
+) -> Flow[HttpResponse]:
+    """The last response to *request*."""
+    _refuse_what_the_client_may_not(request, settings)
+    return (
+        yield from send_with_retries(
+            request, settings.retry, settings.total_timeout, pauses
+        )
+    )
+
+
+def _validated(query: StatsQuery, settings: Settings) -> Requested:
+    found = requested(query)
+    validate(found, has_key=settings.api_key is not None)
+    return found
+
+
+def _refuse_what_the_client_may_not(request: HttpRequest, settings: Settings) -> None:
+    if settings.read_only and request.method != "GET":
+        raise ReadOnlyError(
+            f"this client is read-only, so {request} was not sent: make one without "
+            "read_only=True to write"
+        )
+    admin = request.credentials is Credentials.KEY_AND_USER
+    if admin and not (settings.api_key and settings.user_id):
+        raise ConfigurationError(_how_to_give_credentials(settings))
+
+
+def _how_to_give_credentials(settings: Settings) -> str:
+    missing = " and ".join(
+        name
+        for name, given in (
+            ("api_key", settings.api_key),
+            ("user_id", settings.user_id),
+        )
+        if given is None
+    )
+    return (
+        f"the Admin API needs {missing} (section 5): give them to the client, or set "
+        "SITESTATS_API_KEY and SITESTATS_USER_ID; with a base address that does not "
+        "come from the environment, use Client.from_env(base_url=…) to send them there"
+    )
+
+
+# --- the other period of a comparison ---------------------------------------------
+
+
+Against: TypeAlias = (
+    "Literal['previous_period', 'previous_year'] | tuple[Day, Day] | StatsQuery"
+)
+"""A period by its relation to another, by its days, or as a whole query."""
+
+_RELATIONS = {"previous_period": previous_period, "previous_year": previous_year}
+
+
+def other_period(query: StatsQuery, against: Against) -> StatsQuery:
+    """*query* for the period *against*.
+
+    Raises:
+        QueryError: *against* is none of what it can be, or the period of *query*
+            is not known: it has none, or is from a date to a placeholder.
+
+    >>> query = StatsQuery("example.com").last(days=7)
+    >>> other_period(query, "previous_period").params()["start"]
+    'today-14d'
+    """
+    given: object = against
+    if isinstance(against, StatsQuery):
+        return against
+    if isinstance(given, tuple) and len(against) == 2:  # noqa: PLR2004 - a pair
+        return query.between(*against)
+    relation = _RELATIONS.get(given) if isinstance(given, str) else None
+    if relation is None:
+        hint = did_you_mean(given, _RELATIONS) if isinstance(given, str) else ""
+        message = (
+            "against is 'previous_period', 'previous_year', a pair of days, or a "
+            f"query, not {shown(given)}{hint}"
+        )
+        raise QueryError([Problem(message, where="against")])
+    params = query.params()
+    return query.between(*relation(params.get("start"), params.get("end")))

@@ -1,0 +1,270 @@
+"""What is asked, as requests: one function for each thing the service does."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Final, cast
+from urllib.parse import quote, unquote
+
+from sitestats._common.errors import Problem, QueryError, SpecError
+from sitestats._common.text import shown
+from sitestats._common.wire import Credentials, HttpRequest
+from sitestats._query import periods, rules, values
+from sitestats._query.requested import Requested
+from sitestats._query.rules import broken, refused
+
+JSON: Final = "application/json"
+
+_IDENTIFIER: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
+# Reserved everywhere, in strict code, or in modules: a callback may be called
+# from any of them.
+_WORDS: Final = """
+    arguments await break case catch class const continue debugger default delete do
+    else enum eval export extends false finally for function if implements import in
+    instanceof interface let new null package private protected public return static
+    super switch this throw true try typeof var void while with yield
+"""
+_RESERVED: Final = frozenset(_WORDS.split())
+_METHODS: Final = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
+_SAFE_METHODS: Final = frozenset(("GET", "HEAD", "OPTIONS"))
+_ENCODED: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+def stats_request(requested: Requested) -> HttpRequest:
+    """Request the statistics of a website (section 4.3)."""
+    return HttpRequest(
+        "GET",
+        requested.address,
+        tuple(requested.params.items()),
+        credentials=Credentials.KEY,
+    )
+
+
+def jsonp_request(requested: Requested, callback: str) -> HttpRequest:
+    """Ask for the same, wrapped for JSONP (section 4.3).
+
+    The document shows no rule for the callback's name. The answer is a script
+    that others will run, so only dotted identifiers of ASCII letters are sent,
+    none of them a reserved word of JavaScript.
+
+    Raises:
+        SpecError: *callback* is no such name.
+    """
+    return _jsonp(requested, callback)
+
+
+def _jsonp(requested: Requested, callback: object) -> HttpRequest:
+    parts = callback.split(".") if isinstance(callback, str) else [""]
+    if not all(_IDENTIFIER.fullmatch(part) for part in parts):
+        message = (
+            "the callback is one or more JavaScript identifiers with dots between "
+            f"them, such as 'show' or 'app.show', not {shown(callback)}"
+        )
+        raise SpecError(refused("callback-name", message, "callback"))
+    reserved = [part for part in parts if part in _RESERVED]
+    if reserved:
+        message = (
+            f"{reserved[0]!r} is a reserved word of JavaScript and can't be part of "
+            "the callback's name"
+        )
+        raise SpecError(refused("callback-name", message, "callback"))
+    return HttpRequest(
+        "GET",
+        requested.address,
+        (*requested.params.items(), ("callback", ".".join(parts))),
+        credentials=Credentials.KEY,
+    )
+
+
+def list_request() -> HttpRequest:
+    """Ask for the websites of the user (section 4.1)."""
+    return HttpRequest(
+        "GET",
+        "/api/websites",
+        content_type=JSON,
+        credentials=Credentials.KEY_AND_USER,
+    )
+
+
+def add_request(
+    hostname: str,
+    *,
+    timezone: str | None = None,
+    public: bool = False,
+    label: str | None = None,
+) -> HttpRequest:
+    """Ask for a website to be added (section 4.2).
+
+    What is None is left out; an empty label is sent.
+
+    Raises:
+        SpecError: A value breaks a rule; it holds every problem.
+    """
+    payload, problems = website_payload(
+        hostname, timezone=timezone, public=public, label=label
+    )
+    if problems:
+        raise SpecError(problems)
+    return HttpRequest(
+        "POST",
+        "/api/websites/add",
+        body=json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode(),
+        content_type=JSON,
+        credentials=Credentials.KEY_AND_USER,
+        fresh_connection=True,
+    )
+
+
+def website_payload(
+    hostname: object, *, timezone: object, public: object, label: object
+) -> tuple[dict[str, str | bool], list[Problem]]:
+    """What is sent to add a website, and every problem with it (section 4.2)."""
+    payload: dict[str, str | bool] = {}
+    problems: list[Problem] = []
+    for name, key, value in (
+        ("hostname", "hostname", hostname),
+        ("timezone", "timezone", timezone),
+        ("public", "isPublic", public),
+        ("label", "label", label),
+    ):
+        if value is None and name in {"timezone", "label"}:
+            continue
+        checked = website_value(name, value)
+        if isinstance(checked, list):
+            problems += checked
+        else:
+            payload[key] = checked
+    return payload, problems
+
+
+def website_value(
+    name: str, value: object, where: str = ""
+) -> str | bool | list[Problem]:
+    """One value of a website to add, as it is sent, or its problems (section 4.2)."""
+    where = where or name
+    match name:
+        case "hostname":
+            return rules.hostname(value, where, rule="website-hostname")
+        case "timezone":
+            return periods.timezone(value, where, rule="website-timezone")
+        case "public":
+            if isinstance(value, bool):
+                return value
+            message = f"public is true or false, not {shown(value)}"
+            return refused("website-public", message, where)
+        case _:
+            if isinstance(value, str):
+                return rules.plain(value, where)
+            message = f"a label is text, not {shown(value)}"
+            return refused("website-label", message, where)
+
+
+def custom_request(
+    method: str,
+    path: str,
+    params: Mapping[str, str | bool | float | None] | None = None,
+    json: object = None,
+) -> HttpRequest:
+    """Call a custom endpoint, which only its owner knows (section 1).
+
+    *path* is percent-encoded where it is not yet. A parameter that is None is
+    left out, and so is a body that is None.
+
+    Raises:
+        QueryError: A value can't be sent, or the path would leave the base
+            address.
+    """
+    problems: list[Problem] = []
+    verb = _verb(method, problems)
+    problems += _path_problems(path)
+    pairs = _custom_params(params, problems)
+    body = b"" if json is None else _body(json, problems)
+    if problems:
+        raise QueryError(problems)
+    return HttpRequest(
+        verb,
+        quote(path, safe="/%:@!$&'()*+,;=~"),
+        tuple(pairs),
+        body=body,
+        content_type=JSON,
+        credentials=Credentials.KEY_AND_USER,
+        # A write that fails on a stale connection may or may not have arrived.
+        fresh_connection=verb not in _SAFE_METHODS,
+    )
+
+
+def _verb(method: object, problems: list[Problem]) -> str:
+    verb = method.upper() if isinstance(method, str) else ""
+    if verb not in _METHODS:
+        message = f"the method is one of {', '.join(_METHODS)}, not {shown(method)}"
+        problems.append(broken("custom-method", message, "method"))
+    return verb
+
+
+def _path_problems(path: object) -> list[Problem]:
+    if not isinstance(path, str) or not path.startswith("/") or path[1:2] == "/":
+        message = (
+            "the path is below the base address and starts with one '/', such as "
+            f"'/api/custom', not {shown(path)}"
+        )
+        return refused("custom-path", message, "path")
+    messages: list[str] = []
+    if "?" in path or "#" in path:
+        messages.append("the path has no '?' and no '#': give parameters as params")
+    if _ENCODED.search(path):
+        messages.append("a '%' in the path starts percent-encoding: write it as '%25'")
+    decoded = unquote(path)
+    if "\\" in decoded:
+        messages.append("the path has no backslash, also not percent-encoded")
+    if _CONTROL.search(decoded):
+        messages.append("the path has no control characters, also not percent-encoded")
+    if not {".", ".."}.isdisjoint(re.split(r"[/\\]", decoded)):
+        messages.append(
+            "the path has no '.' or '..' between its slashes, also not "
+            "percent-encoded: write the path that they lead to"
+        )
+    problems = [broken("custom-path", message, "path") for message in messages]
+    text = rules.plain(path, "path")
+    return problems if isinstance(text, str) else [*problems, *text]
+
+
+def _custom_params(params: object, problems: list[Problem]) -> list[tuple[str, str]]:
+    if params is None:
+        return []
+    if not isinstance(params, Mapping):
+        message = f"the parameters are a mapping, not {shown(params)}"
+        problems.append(broken("custom-params", message, "params"))
+        return []
+    pairs: list[tuple[str, str]] = []
+    for name, value in cast("Mapping[object, object]", params).items():
+        where = f"params[{shown(name)}]"
+        key = rules.plain(name, where) if isinstance(name, str) else None
+        text = None if value is None else values.scalar(value, where)
+        if key is None or (text is None and value is not None):
+            message = (
+                "a parameter is a str with a str, a bool, an int, a finite float or "
+                f"None, not {shown(name)} with {shown(value)}"
+            )
+            problems.append(broken("custom-params", message, "params"))
+            continue
+        for verdict in (key, text):
+            if isinstance(verdict, list):
+                problems += verdict
+        if isinstance(key, str) and isinstance(text, str):
+            pairs.append((key, text))
+    return pairs
+
+
+def _body(value: object, problems: list[Problem]) -> bytes:
+    try:
+        return json.dumps(value, allow_nan=False, separators=(",", ":")).encode()
+    except Exception as error:  # noqa: BLE001 - whatever a value of the user's raises
+        message = (
+            "the body is made of dicts with str keys, lists, str, bool, int, finite "
+            f"float and None: {type(error).__name__}"
+        )
+        problems.append(broken("custom-body", message, "json"))
+        return b""

@@ -1,0 +1,173 @@
+"""When to send again, and how long to wait first.
+
+The rules: a GET is sent again after a connection failure, a timeout, a 429
+and a 5xx. Any other method is sent again only when it certainly did not leave
+the machine. Nobody waits less than ``Retry-After`` asks, and a wait that would
+pass the total timeout ends the call at once.
+
+Requests that share ``Pauses`` wait together when one of them is told to.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import attrs
+
+from sitestats._common.errors import RateLimitedError, TransportError
+from sitestats._common.settings import RetryPolicy
+from sitestats._common.wire import HttpRequest, HttpResponse
+from sitestats._query.filters import PAGE_FILTERS, is_contains
+
+from .flow import Flow, Moment, Note, Now, Send, Sleep
+
+TOO_MANY_REQUESTS: Final = 429
+
+
+@attrs.frozen
+class Retrying:
+    """A note of a flow: this request will be sent again after a pause."""
+
+    request: HttpRequest
+    seconds: float
+    status: int | None
+    """The status that made it necessary; None when no answer arrived."""
+
+
+def send_with_retries(
+    request: HttpRequest,
+    policy: RetryPolicy,
+    total_timeout: float,
+    pauses: Pauses | None = None,
+) -> Flow[HttpResponse]:
+    """Send *request* until it is answered for good, within *total_timeout*.
+
+    The value is the last answer, whatever its status; a failure to get one
+    raises the last ``TransportError``. The time begins to count when a pause
+    that others of *pauses* were told to make is over.
+    """
+    pauses = pauses or Pauses()
+    yield from hold(request, pauses, patience=total_timeout)
+    started = yield Now()
+    assert isinstance(started, Moment)
+    until = started.monotonic + total_timeout
+    retry = 0
+    while True:
+        retry += 1
+        last = retry > policy.retries
+        response: HttpResponse | None = None
+        try:
+            outcome = yield Send(request, until)
+            assert isinstance(outcome, HttpResponse)
+            response = outcome
+        except TransportError as error:
+            if last or not _may_be_sent_again(request, error):
+                raise
+            moment = yield Now()
+            assert isinstance(moment, Moment)
+            seconds = policy.wait(retry)
+            if moment.monotonic + seconds >= until:
+                raise
+        else:
+            if response.status == TOO_MANY_REQUESTS:
+                moment = yield Now()
+                assert isinstance(moment, Moment)
+                seconds = response.retry_after or 0.0
+                pauses.begin(request, now=moment.monotonic, seconds=seconds)
+            if last or request.method != "GET" or not _is_passing(response.status):
+                return response
+            moment = yield Now()
+            assert isinstance(moment, Moment)
+            seconds = max(policy.wait(retry), response.retry_after or 0.0)
+            if moment.monotonic + seconds >= until:
+                return response
+        status = None if response is None else response.status
+        yield Note(Retrying(request, seconds, status))
+        yield Sleep(seconds)
+        yield from hold(
+            request, pauses, patience=total_timeout, since=started.monotonic
+        )
+
+
+def _may_be_sent_again(request: HttpRequest, error: TransportError) -> bool:
+    return request.method == "GET" or not error.maybe_sent
+
+
+def _is_passing(status: int) -> bool:
+    return status == TOO_MANY_REQUESTS or 500 <= status <= 599  # noqa: PLR2004  5xx
+
+
+# --- pauses that requests share ---------------------------------------------------
+
+
+def is_contains_search(request: HttpRequest) -> bool:
+    """Whether *request* is a contains search (section 4.3, Wildcards).
+
+    Those have a rate limit of their own (section 7).
+    """
+    return any(
+        name in PAGE_FILTERS and any(map(is_contains, value.split(",")))
+        for name, value in request.params
+    )
+
+
+class Pauses:
+    """Until when the service asked for a pause, on the monotonic clock."""
+
+    def __init__(self) -> None:
+        # Threads share these. To add a key is one step, where to compare and
+        # assign is two, between which a longer pause could be lost.
+        self._of_all: dict[float, None] = {}
+        self._of_contains_searches: dict[float, None] = {}
+
+    def begin(self, request: HttpRequest, *, now: float, seconds: float) -> None:
+        """Note that *request* was told to come again in *seconds*."""
+        ends = (
+            self._of_contains_searches if is_contains_search(request) else self._of_all
+        )
+        for end in [end for end in tuple(ends) if end <= now]:
+            ends.pop(end, None)
+        ends[now + seconds] = None
+
+    def end(self, request: HttpRequest) -> float:
+        """When *request* may be sent; minus infinity where nothing holds it."""
+        if not self._of_all and not self._of_contains_searches:
+            return -math.inf
+        ends = [*self._of_all]
+        if is_contains_search(request):
+            ends += self._of_contains_searches
+        return max(ends, default=-math.inf)
+
+
+def hold(
+    request: HttpRequest,
+    pauses: Pauses,
+    *,
+    patience: float,
+    since: float | None = None,
+) -> Flow[None]:
+    """Wait until no pause holds *request*.
+
+    Its *patience* in seconds counts from *since*, when it was first sent. For one
+    that was not sent yet it counts anew with each pause.
+
+    Raises:
+        RateLimitedError: A pause is longer than that, so nothing was sent.
+    """
+    while (end := pauses.end(request)) > -math.inf:
+        moment = yield Now()
+        assert isinstance(moment, Moment)
+        left = end - moment.monotonic
+        if left <= 0:
+            return
+        if end >= (moment.monotonic if since is None else since) + patience:
+            raise RateLimitedError(
+                f"{request} was not sent: the service asked for a pause of {left:.3g} "
+                "more seconds (429, Retry-After), and total_timeout leaves less; a "
+                "client with a longer one waits for it",
+                request=request,
+                retry_after=left,
+            )
+        # Another answer may make the pause longer in the meantime: look again.
+        yield Sleep(left)

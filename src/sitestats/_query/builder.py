@@ -1,0 +1,627 @@
+"""The builder: what to ask about a website, as a value.
+
+A query holds what will be sent, as text. Every step returns a new query and
+checks its own arguments; ``validate`` checks what spans steps.
+"""
+# ruff: noqa: SLF001 - the functions of this module belong to its class, whose
+# public names are the users' alone
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import (
+    Final,
+    Unpack,
+    cast,
+    final,
+)
+
+import attrs
+
+from sitestats._common.errors import Problem, QueryError, warn
+from sitestats._common.fields import FieldName
+from sitestats._common.hostnames import BaseAddress
+from sitestats._common.wire import HttpRequest
+
+from . import filters as filter_rules
+from . import periods, rules, urls, validation
+from . import values as value_rules
+from .filters import Filters, MetadataValue
+from .periods import Day, StoredDay
+from .requested import Requested, read_requested, with_days
+from .rules import Interval
+
+_NUMBER: Final = re.compile(r"[0-9]{1,9}")
+_FLAGS: Final = {"true": True, "false": False}
+_PERIOD: Final = frozenset(("start", "end"))
+
+_ALWAYS_SENT: Final[Mapping[str, StoredDay]] = {
+    "version": str(rules.LATEST_VERSION),
+    "info": "false",
+}
+
+
+@final
+@attrs.frozen(init=False, eq=False, repr=False)
+class StatsQuery:
+    """What to ask about one website: a value, bound to no client.
+
+    Each step returns a new query. A step for a single value replaces what an
+    earlier call set; ``where`` and ``where_metadata`` merge by name. Two
+    queries are equal when they would send the same.
+
+    Every step checks its arguments at once and raises a ``QueryError`` with
+    all problems of the call; rules that span steps are checked by
+    ``validate``, which a client calls before it sends anything.
+
+    >>> query = (
+    ...     StatsQuery("example.com")
+    ...     .fields("pageviews", "pages")
+    ...     .last(days=30)
+    ...     .where(country="NL")
+    ... )
+    >>> query.params()["start"]
+    'today-30d'
+    >>> query == query.where(country="BE").where(country="NL")
+    True
+    """
+
+    hostname: str
+    """The website's host name as it is sent: lower case, punycode."""
+    _page_path: str | None
+    _values: Mapping[str, StoredDay]
+    _unchecked: Mapping[str, tuple[Problem, ...]]
+    """The parameters that came past the rules: through the escape hatch, or in
+    an address, and then with what is wrong with them."""
+
+    def __init__(self, hostname: str) -> None:
+        """Ask about the website *hostname* (section 4.3).
+
+        Raises:
+            QueryError: It is no host name.
+        """
+        _fill(self, _text(rules.hostname(hostname)), None, _ALWAYS_SENT, {})
+
+    # --- what is asked for ---
+
+    def fields(self, *names: FieldName) -> StatsQuery:
+        """Ask for these fields, each once (section 4.3).
+
+        Raises:
+            QueryError: A name is unknown, or there is none.
+
+        >>> StatsQuery("example.com").fields("visitors", "pageviews")
+        StatsQuery('example.com').fields('pageviews', 'visitors')
+        """
+        return self._with({"fields": _text(value_rules.fields(names))})
+
+    def events(self, *names: str) -> StatsQuery:
+        """Ask for the counts of the events with these names (section 4.3).
+
+        Raises:
+            QueryError: A name is empty or has a comma or a ``*`` in it.
+        """
+        return self._with({"events": _text(value_rules.events(names))})
+
+    def all_events(self) -> StatsQuery:
+        """Ask for the counts of all events, at most 1,000 (sections 4.3, 8)."""
+        return self._with({"events": "*"})
+
+    # --- the period ---
+
+    def between(self, start: Day | None = None, end: Day | None = None) -> StatsQuery:
+        """Ask for the days from *start* to *end*, both included (section 4.3).
+
+        A day is a ``date``, ``"2026-03-01"``, ``"today"``, ``"yesterday"`` or
+        ``"today-30d"``. A ``datetime`` with a time zone becomes its day in the
+        query's zone; without one it must be midnight, as a pandas Timestamp of
+        a day is. What is None is left to the service: one month ago, and today.
+
+        Raises:
+            QueryError: A day is none of these, or the end is before the start.
+
+        >>> StatsQuery("example.com").between("2026-03-01", "2026-03-31")
+        StatsQuery('example.com').between('2026-03-01', '2026-03-31')
+        """
+        problems: list[Problem] = []
+        days: dict[str, StoredDay | None] = {}
+        for name, value in (("start", start), ("end", end)):
+            stored = None if value is None else periods.day(value, name)
+            if isinstance(stored, list):
+                problems += stored
+            else:
+                days[name] = stored
+        problems = problems or periods.in_order(days["start"], days["end"])
+        if problems:
+            raise QueryError(problems)
+        return self._with(days)
+
+    def last(self, days: int, *, today: bool = False) -> StatsQuery:
+        """Ask for the last whole *days*, which end yesterday (section 4.3).
+
+        With ``today=True`` they end today, which is not over yet.
+
+        Raises:
+            QueryError: *days* is no int from 1 on.
+
+        >>> StatsQuery("example.com").last(days=30).params()["end"]
+        'yesterday'
+        """
+        period = periods.last(days, today)
+        if isinstance(period, list):
+            raise QueryError(period)
+        return self._with({"start": period[0], "end": period[1]})
+
+    def since(self, day: Day) -> StatsQuery:
+        """Ask for the days from *day* to today (section 4.3).
+
+        Raises:
+            QueryError: *day* is no day; see ``between``.
+        """
+        return self._with({"start": _day(day, "start"), "end": None})
+
+    def on(self, day: Day) -> StatsQuery:
+        """Ask for one day (section 4.3).
+
+        Raises:
+            QueryError: *day* is no day; see ``between``.
+        """
+        stored = _day(day, "start")
+        return self._with({"start": stored, "end": stored})
+
+    def timezone(self, name: str) -> StatsQuery:
+        """Take days in this time zone instead of the website's (section 4.3).
+
+        Raises:
+            QueryError: The tz database has no such name, in this case.
+
+        >>> StatsQuery("example.com").timezone("Europe/Amsterdam")
+        StatsQuery('example.com').timezone('Europe/Amsterdam')
+        """
+        return self._with({"timezone": _text(periods.timezone(name))})
+
+    def interval(self, name: Interval) -> StatsQuery:
+        """Set the width of the histogram's buckets (section 4.3).
+
+        Raises:
+            QueryError: It is none of hour, day, week, month and year.
+        """
+        return self._with({"interval": _text(value_rules.interval(name))})
+
+    # --- filters ---
+
+    def where(self, /, **filters: Unpack[Filters]) -> StatsQuery:
+        """Count only what matches all of these filters (section 4.3).
+
+        Raises:
+            QueryError: A name is unknown, or a value breaks a rule.
+
+        >>> query = StatsQuery("example.com").where(pages=["/blog*", "/docs*"])
+        >>> query.params()["pages"]
+        '/blog*,/docs*'
+        """
+        query = _with_filters(self, cast("Mapping[str, object]", filters))
+        _warn_of_unlikely(query, self)
+        return query
+
+    def where_metadata(
+        self,
+        mapping: Mapping[str, MetadataValue | None] | None = None,
+        /,
+        **more: MetadataValue | None,
+    ) -> StatsQuery:
+        """Count only what has all of these metadata (section 4.3).
+
+        Values match exactly. Numbers match stored numbers and text, ``True``
+        and ``False`` stored flags and text, a datetime with a time zone stored
+        moments and text.
+
+        Raises:
+            QueryError: A key has other characters than letters, digits and
+                underscores, or a value is of another type.
+
+        >>> StatsQuery("example.com").where_metadata(plan="pro", seats=5)
+        StatsQuery('example.com').where_metadata(plan='pro', seats='5')
+        """
+        query = _with_metadata(self, mapping, more)
+        _warn_of_unlikely(query, self)
+        return query
+
+    # --- the rest ---
+
+    def limit(self, entries: int) -> StatsQuery:
+        """Let each list have at most so many entries, 1 to 1000 (section 8).
+
+        Without this step the service gives 50. Events and the histogram are
+        not cut.
+
+        Raises:
+            QueryError: It is no int from 1 to 1000.
+        """
+        return self._with({"limit": _text(value_rules.limit(entries))})
+
+    def path(self, page: str) -> StatsQuery:
+        """Ask for one page by its address (section 4.3).
+
+        *page* is the path as it is read, not percent-encoded; a ``*`` is a
+        plain character here.
+
+        Raises:
+            QueryError: It does not start with a slash, it is the root page
+                (``where(page="/")``), or it has a dot segment or a control
+                character.
+
+        >>> StatsQuery("example.com").path("/over ons").url("https://x.example")
+        'https://x.example/example.com/over%20ons.json?version=6&info=false'
+        """
+        return _make(
+            self.hostname,
+            _text(value_rules.path(page)),
+            self._values,
+            self._unchecked,
+        )
+
+    def website(self, hostname: str) -> StatsQuery:
+        """Ask the same about another website.
+
+        Raises:
+            QueryError: It is no host name.
+        """
+        return _make(
+            _text(rules.hostname(hostname)),
+            self._page_path,
+            self._values,
+            self._unchecked,
+        )
+
+    def version(self, number: int) -> StatsQuery:
+        """Ask for the format of an older version, 1 to 6 (section 9).
+
+        Raises:
+            QueryError: It is no int from 1 to 6.
+        """
+        return self._with({"version": _text(value_rules.version(number))})
+
+    def info(self, wanted: bool) -> StatsQuery:  # noqa: FBT001 - the only argument
+        """Ask for more information about the fields (section 4.3).
+
+        Raises:
+            QueryError: It is neither True nor False.
+        """
+        return self._with({"info": _text(value_rules.info(wanted))})
+
+    def extra_param(
+        self,
+        name: str,
+        value: str | bool | float | None,  # noqa: FBT001 - one kind of value of several
+    ) -> StatsQuery:
+        """Send a parameter as it is: the way around every rule.
+
+        For what the service may add, or takes without documenting it. The
+        value is not checked, and replaces what a step set for that parameter;
+        None takes it away.
+
+        Raises:
+            QueryError: The name is empty or ``callback``, or the value can't
+                be sent.
+
+        >>> StatsQuery("example.com").extra_param("start", "2026-W10").params()
+        {'version': '6', 'start': '2026-W10', 'info': 'false'}
+        """
+        key = _text(value_rules.extra_name(name))
+        if value is None:
+            return self._with({key: None})
+        query = self._with({key: _text(value_rules.extra_value(key, value))})
+        return _make(
+            query.hostname,
+            query._page_path,
+            query._values,
+            {**query._unchecked, key: ()},
+        )
+
+    # --- checking and sending ---
+
+    def problems(self, has_key: bool | None = None) -> tuple[Problem, ...]:  # noqa: FBT001 - a fact about the client
+        """Every broken rule that spans steps.
+
+        Args:
+            has_key: Whether the client that will send the query has an API
+                key; None when that is not known, and then no rule is broken
+                for the lack of one.
+
+        >>> [problem.rule for problem in StatsQuery("example.com").problems()]
+        ['fields-or-events']
+        """
+        return tuple(validation.problems_of(requested(self), has_key=has_key))
+
+    def validate(self, has_key: bool | None = None) -> None:  # noqa: FBT001 - as above
+        """Check the rules that span steps; see ``problems``.
+
+        Raises:
+            QueryError: Rules are broken; it holds every problem.
+        """
+        validation.validate(requested(self), has_key=has_key)
+
+    def params(self) -> dict[str, str]:
+        """Return the parameters that are sent, without host name and path.
+
+        Their order depends on nothing but the parameters, so they make a
+        stable cache key.
+
+        Raises:
+            QueryError: A moment has no time zone to be a day in.
+
+        >>> StatsQuery("example.com").fields("visitors").params()
+        {'version': '6', 'info': 'false', 'fields': 'visitors'}
+        """
+        sent = requested(self)
+        if sent.problems:
+            raise QueryError(sent.problems)
+        return dict(sent.params)
+
+    def url(self, base_url: str | BaseAddress) -> str:
+        """Return the whole address of the query's data (section 4.3).
+
+        Raises:
+            QueryError: *base_url* is no base address, or a moment has no time
+                zone to be a day in.
+
+        >>> StatsQuery("example.com").url("https://stats.example.org")
+        'https://stats.example.org/example.com.json?version=6&info=false'
+        """
+        pairs = tuple(self.params().items())
+        request = HttpRequest("GET", requested(self).address, pairs)
+        return f"{urls.parse_base(base_url, 'url')}{request.target}"
+
+    @classmethod
+    def from_url(
+        cls, address: str, base_url: str | BaseAddress | None = None
+    ) -> StatsQuery:
+        """Read a query from the address of a dashboard or of its data.
+
+        An address that ends in ``.json`` is one of data. ``version`` is 6 and
+        ``info`` is false unless the address says otherwise. Parameters that
+        the document does not name are kept as by ``extra_param``. So are those
+        whose value a step would refuse, since the address of every query can
+        be read back; but ``problems`` tells what is wrong with them until a
+        step or ``extra_param`` replaces them.
+
+        Args:
+            address: With ``https://`` or ``http://``.
+            base_url: Where the service is, when that has a path of its own.
+
+        Raises:
+            QueryError: It is no such address, the host name or the path breaks
+                a rule, or a parameter can't be sent.
+
+        >>> address = "https://stats.example.org/example.com/contact?country=NL"
+        >>> StatsQuery.from_url(address)
+        StatsQuery('example.com').path('/contact').where(country='NL')
+        """
+        query = _read_address(address, base_url)
+        _warn_of_unlikely(query, None)
+        return query
+
+    # --- a value ---
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, StatsQuery):
+            return NotImplemented
+        return self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        from .repr import chain
+
+        return chain(self.hostname, self._page_path, self._values, self._unchecked)
+
+    def _key(self) -> tuple[object, ...]:
+        sent, _ = with_days(self._values)
+        return self.hostname, self._page_path, frozenset(sent.items())
+
+    def _with(self, changes: Mapping[str, StoredDay | None]) -> StatsQuery:
+        values = dict(self._values)
+        for name, value in changes.items():
+            if value is not None:
+                values[name] = value
+            elif name in _ALWAYS_SENT:
+                values[name] = _ALWAYS_SENT[name]
+            else:
+                values.pop(name, None)
+        unchecked = self._unchecked
+        if unchecked:
+            unchecked = {
+                name: problems
+                for name, problems in unchecked.items()
+                if name not in changes
+            }
+        return _make(self.hostname, self._page_path, values, unchecked)
+
+
+def _fill(
+    query: StatsQuery,
+    hostname: str,
+    page: str | None,
+    values: Mapping[str, StoredDay],
+    unchecked: Mapping[str, tuple[Problem, ...]],
+) -> None:
+    # A frozen class refuses plain assignment, also from its own constructor.
+    put = object.__setattr__
+    put(query, "hostname", hostname)
+    put(query, "_page_path", page)
+    put(query, "_values", values)
+    put(query, "_unchecked", unchecked)
+
+
+def _make(
+    hostname: str,
+    page: str | None,
+    values: Mapping[str, StoredDay],
+    unchecked: Mapping[str, tuple[Problem, ...]],
+) -> StatsQuery:
+    """A query of parts that are checked already."""
+    query = object.__new__(StatsQuery)
+    _fill(query, hostname, page, values, unchecked)
+    return query
+
+
+def _text(verdict: rules.Verdict) -> str:
+    if isinstance(verdict, str):
+        return verdict
+    raise QueryError(verdict)
+
+
+def _day(value: object, where: str) -> StoredDay:
+    stored = periods.day(value, where)
+    if isinstance(stored, list):
+        raise QueryError(stored)
+    return stored
+
+
+def _with_filters(query: StatsQuery, filters: Mapping[str, object]) -> StatsQuery:
+    """*query* with these filters, without a warning."""
+    problems: list[Problem] = []
+    merged: dict[str, str | None] = {}
+    for name, value in filters.items():
+        if value is None and name in rules.FILTERS:
+            merged[name] = None
+            continue
+        text = filter_rules.filter_value(name, value)
+        if isinstance(text, str):
+            merged[name] = text
+        else:
+            problems += text
+    if problems:
+        raise QueryError(problems)
+    return query._with(merged)
+
+
+def _with_metadata(
+    query: StatsQuery, mapping: object, more: Mapping[str, object]
+) -> StatsQuery:
+    """*query* with these metadata filters, without a warning."""
+    texts = filter_rules.metadata_texts(mapping, more)
+    if isinstance(texts, list):
+        raise QueryError(texts)
+    return query._with(texts)
+
+
+def _with_problems(
+    query: StatsQuery, name: str, text: str, problems: tuple[Problem, ...]
+) -> StatsQuery:
+    """*query* with an unchecked parameter, and the *problems* that are known of it."""
+    kept = query.extra_param(name, text)
+    return _make(
+        kept.hostname,
+        kept._page_path,
+        kept._values,
+        {**kept._unchecked, name: problems},
+    )
+
+
+def _warn_of_unlikely(query: StatsQuery, before: StatsQuery | None) -> None:
+    """Warn of what *query* has and the query *before* had not."""
+    old: Mapping[str, object] = {} if before is None else before._values
+    for name, text in query._values.items():
+        # What was refused already needs no warning besides.
+        if old.get(name) != text and name not in query._unchecked:
+            for problem in filter_rules.unlikely(name, str(text)):
+                warn(str(problem))
+
+
+def requested(query: StatsQuery) -> Requested:
+    """What *query* requests: its parameters as they are sent, and what they mean."""
+    return read_requested(
+        query.hostname, query._page_path, query._values, query._unchecked
+    )
+
+
+# --- addresses --------------------------------------------------------------------
+
+
+def _read_address(address: object, base_url: str | BaseAddress | None) -> StatsQuery:
+    """Apply what *address* says to a new query, each parameter by its own step."""
+    hostname, page, pairs = urls.split_address(address, base_url)
+    params = dict(pairs)
+    # What makes the address unreadable, and what is merely wrong in it.
+    problems, found = urls.repeated_parameters(pairs), list[Problem]()
+    # Any query will do to set the rest on, so that all problems are told.
+    query = StatsQuery("example.com")
+    try:
+        query = StatsQuery(hostname)
+    except QueryError as error:
+        problems += error.problems
+    if page is not None:
+        try:
+            query = query.path(page)
+        except QueryError as error:
+            problems += error.problems
+    # The two ends of a period have one step.
+    period = {name: text for name, text in params.items() if name in _PERIOD}
+    groups = [{name: params[name]} for name in params if name not in _PERIOD]
+    for group in (period, *groups):
+        try:
+            query = _with_params(query, group)
+        except QueryError as error:
+            found += error.problems
+            try:
+                query = _with_unchecked(query, group, error.problems)
+            except QueryError as worse:
+                problems += worse.problems
+    if problems:
+        raise QueryError(dict.fromkeys([*problems, *found]))
+    return query
+
+
+def _with_unchecked(
+    query: StatsQuery, params: Mapping[str, str], problems: tuple[Problem, ...]
+) -> StatsQuery:
+    for name, text in params.items():
+        query = _with_problems(query, name, text, problems)
+        # The problems of a period are told once, with its first parameter.
+        problems = ()
+    return query
+
+
+def _with_params(query: StatsQuery, params: Mapping[str, str]) -> StatsQuery:
+    """*query* with these parameters set by their own step, which checks them."""
+    if params.keys() <= _PERIOD:
+        return query.between(**params)
+    ((name, text),) = params.items()
+    if name in _STEPS:
+        return _STEPS[name](query, text)
+    if name in rules.FILTERS:
+        return _with_filters(query, {name: text})
+    if name.startswith(filter_rules.METADATA):
+        return _with_metadata(
+            query, {name.removeprefix(filter_rules.METADATA): text}, {}
+        )
+    return query.extra_param(name, text)
+
+
+def _number(text: str) -> int:
+    # What is no number goes on as it is, for the step to refuse.
+    return int(text) if _NUMBER.fullmatch(text) else cast("int", text)
+
+
+def _flag(text: str) -> bool:
+    return _FLAGS[text] if text in _FLAGS else cast("bool", text)
+
+
+_STEPS: Final[Mapping[str, Callable[[StatsQuery, str], StatsQuery]]] = {
+    "version": lambda query, text: query.version(_number(text)),
+    "limit": lambda query, text: query.limit(_number(text)),
+    "timezone": lambda query, text: query.timezone(text),
+    "info": lambda query, text: query.info(_flag(text)),
+    "interval": lambda query, text: query.interval(cast("Interval", text)),
+    "fields": lambda query, text: query.fields(
+        *cast("list[FieldName]", text.split(","))
+    ),
+    "events": lambda query, text: (
+        query.all_events() if text == "*" else query.events(*text.split(","))
+    ),
+    "pages": lambda query, text: _with_filters(query, {"pages": text.split(",")}),
+}

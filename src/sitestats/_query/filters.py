@@ -1,0 +1,361 @@
+"""What the filters and the metadata filters take.
+
+Every function takes whatever the user gave and returns the text that is sent,
+or every problem of that value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
+from typing import Final, TypeAlias, TypedDict, cast
+
+from sitestats._common.errors import Problem
+from sitestats._common.text import did_you_mean, shown
+
+from .periods import utc
+from .rules import DEVICE_TYPES, FILTERS, Verdict, broken, plain, refused
+from .values import scalar
+
+MetadataValue: TypeAlias = str | bool | int | float | datetime
+"""A value of a metadata filter; a datetime needs a time zone (section 4.3)."""
+
+
+class Filters(TypedDict, total=False):
+    """The filters of the Stats API (section 4.3); None takes one away.
+
+    A ``*`` at the end of a value matches everything that starts so. ``page``
+    and ``pages`` also take one contains search, ``"*…*"``.
+    """
+
+    page: str | None
+    """A single page, such as ``"/contact"``."""
+    pages: str | Iterable[str] | None
+    """One page or several."""
+    country: str | None
+    """A country's code, such as ``"NL"``."""
+    referrer: str | None
+    """A normalised referrer, such as ``"google"``."""
+    utm_source: str | None
+    utm_medium: str | None
+    utm_campaign: str | None
+    utm_content: str | None
+    utm_term: str | None
+    browser_name: str | None
+    os_name: str | None
+    device_type: str | None
+    """``"mobile"``, ``"tablet"``, ``"desktop"`` or ``"tv"``."""
+
+
+METADATA: Final = "metadata."
+"""What the parameter of a metadata filter starts with."""
+
+PAGE_FILTERS: Final = frozenset(("page", "pages"))
+_CONTAINS_LENGTH: Final = 12
+_METADATA_KEY: Final = re.compile(r"[a-zA-Z0-9_]+")
+# Nobody writes the codes down, so letters alone would be too narrow: some services
+# have "T1" for Tor.
+_COUNTRY: Final = re.compile(r"[A-Za-z0-9]{2}|[A-Za-z0-9]{0,2}\*")
+_ADDRESS: Final = re.compile(r"https?:|//|www\.", re.IGNORECASE)
+_METADATA_SUFFIXES: Final = ("_text", "_int", "_bool", "_date")
+
+
+def filter_value(name: str, value: object) -> Verdict:
+    """The value of one filter."""
+    if name not in FILTERS:
+        return refused("filter-name", _no_filter(name), "where")
+    where = f"where({name}=…)"
+    if name == "pages" and not isinstance(value, str):
+        return _pages(value, where)
+    text = _filter_text(value, where)
+    if not isinstance(text, str):
+        return text
+    problems = _pattern(name, text, where)
+    if name == "pages" and "," in text:
+        problems.append(_comma(text, where))
+    if name == "device_type" and not problems:
+        problems = _device_type(text, where)
+    return problems or text
+
+
+def _no_filter(name: str) -> str:
+    if name == "path":
+        return (
+            "'path' is not a filter: use .path('/contact') or .where(page='/contact')"
+        )
+    if name.startswith("metadata"):
+        return f"{shown(name)} is not a filter: use .where_metadata(key=value)"
+    return (
+        f"{shown(name)} is not a filter{did_you_mean(name, FILTERS)}; the filters are "
+        f"{', '.join(FILTERS)}"
+    )
+
+
+def _filter_text(value: object, where: str) -> Verdict:
+    if not isinstance(value, str):
+        return refused("filter-text", f"the value is a str, not {shown(value)}", where)
+    if not str.__str__(value):
+        return refused(
+            "filter-empty",
+            "the value is empty: give one, or None to take the filter away",
+            where,
+        )
+    return plain(value, where)
+
+
+def _pattern(name: str, text: str, where: str) -> list[Problem]:
+    """The problems with the stars in one value."""
+    if "*" not in text or text.find("*") == len(text) - 1:
+        return []
+    if not is_contains(text):
+        advice = (
+            "; a contains search has one at both ends" if name in PAGE_FILTERS else ""
+        )
+        return refused(
+            "filter-star",
+            f"{shown(text)} has a '*' that is not at the end, the only place for "
+            f"one{advice}",
+            where,
+        )
+    if name not in PAGE_FILTERS:
+        return refused(
+            "contains-filter",
+            f"{shown(text)} starts and ends with '*', which only page and pages "
+            "may: leave a '*' at the end alone",
+            where,
+        )
+    inner = text[1:-1]
+    problems: list[Problem] = []
+    if "*" in inner:
+        problems.append(
+            broken(
+                "contains-star",
+                f"{shown(text)} has a '*' inside: leave one at each end alone",
+                where,
+            )
+        )
+    count = len(inner) - inner.count("/") - inner.count("*")
+    if count < _CONTAINS_LENGTH:
+        problems.append(
+            broken(
+                "contains-length",
+                f"{shown(text)} has {count} characters other than '/' between its two "
+                f"'*': give at least {_CONTAINS_LENGTH}",
+                where,
+            )
+        )
+    return problems
+
+
+def is_contains(text: str) -> bool:
+    """Whether *text* is meant as a contains search."""
+    return len(text) > 1 and text[0] == "*" and text[-1] == "*"
+
+
+def _pages(value: object, where: str) -> Verdict:
+    display = shown(value)
+    several = isinstance(value, Iterable)
+    if not several or isinstance(value, bytes | bytearray | memoryview | Mapping):
+        return refused(
+            "filter-text",
+            f"pages is one str or several in a list, not {display}",
+            where,
+        )
+    try:
+        given = [*cast("Iterable[object]", value)]
+    except Exception as error:  # noqa: BLE001 - an iterable of the user's may raise anything
+        return refused(
+            "filter-text", f"the pages could not be read: {type(error).__name__}", where
+        )
+    if not given:
+        return refused(
+            "filter-empty",
+            "there are no pages: give one, or None to take the filter away",
+            where,
+        )
+    texts: list[str] = []
+    problems: list[Problem] = []
+    for item in given:
+        text = _filter_text(item, where)
+        if isinstance(text, str):
+            texts.append(text)
+            problems += _pattern("pages", text, where)
+            if "," in text:
+                problems.append(_comma(text, where))
+        else:
+            problems += text
+    problems += _single_pattern(texts, where)
+    return problems or ",".join(texts)
+
+
+def _single_pattern(texts: Collection[str], where: str) -> list[Problem]:
+    if len(texts) > 1 and any(map(is_contains, texts)):
+        return refused(
+            "contains-one-pattern",
+            f"a contains search has exactly one pattern, and there are "
+            f"{len(texts)}: ask for each in a query of its own",
+            where,
+        )
+    return []
+
+
+def _comma(text: str, where: str) -> Problem:
+    return broken(
+        "pages-comma",
+        f"{shown(text)} has a comma, which separates pages: give several in a list, "
+        "and one page that has a comma with .where(page=…)",
+        where,
+    )
+
+
+def _device_type(text: str, where: str) -> list[Problem]:
+    known = (
+        any(kind.startswith(text[:-1]) for kind in DEVICE_TYPES)
+        if text.endswith("*")
+        else text in DEVICE_TYPES
+    )
+    if known:
+        return []
+    hint = did_you_mean(text.removesuffix("*"), DEVICE_TYPES)
+    return refused(
+        "device-type",
+        f"the device type is 'mobile', 'tablet', 'desktop' or 'tv', or the "
+        f"beginning of one with a '*', not {shown(text)}{hint}",
+        where,
+    )
+
+
+# --- metadata ---
+
+
+def metadata_texts(
+    mapping: object, more: Mapping[str, object]
+) -> dict[str, str | None] | list[Problem]:
+    """The parameters of metadata filters; None for those to take away."""
+    pairs = _pairs(mapping)
+    if pairs is None:
+        message = f"give a mapping of keys to values, not {shown(mapping)}"
+        return refused("metadata-value", message, "where_metadata")
+    problems: list[Problem] = []
+    texts: dict[str, str | None] = {}
+    for key, value in (*pairs, *more.items()):
+        name = metadata_key(key)
+        if not isinstance(name, str):
+            problems += name
+            continue
+        text = None if value is None else metadata_value(name, value)
+        if isinstance(text, list):
+            problems += text
+        else:
+            texts[METADATA + name] = text
+    return problems or texts
+
+
+def _pairs(mapping: object) -> Collection[tuple[object, object]] | None:
+    if mapping is None:
+        return ()
+    if not isinstance(mapping, Mapping):
+        return None
+    try:
+        return [*cast("Mapping[object, object]", mapping).items()]
+    except Exception:  # noqa: BLE001 - a mapping of the user's may raise anything
+        return None
+
+
+def metadata_key(key: object) -> Verdict:
+    """The key of a metadata filter, without ``metadata.`` in front."""
+    text = str.__str__(key) if isinstance(key, str) else ""
+    if _METADATA_KEY.fullmatch(text):
+        return text
+    return refused(
+        "metadata-key",
+        f"a metadata key has letters A to Z, digits and underscores alone, not "
+        f"{shown(key)}: the service stores every other character as '_'",
+        "where_metadata",
+    )
+
+
+def metadata_value(key: str, value: object) -> Verdict:
+    """The value of a metadata filter."""
+    where = f"where_metadata({key}=…)"
+    text = scalar(value, where)
+    if text is None and isinstance(value, datetime):
+        text = _instant(value)
+    if text is not None:
+        return text
+    return refused(
+        "metadata-value",
+        "the value is a str, a bool, an int, a finite float or a datetime with a "
+        f"time zone, not {shown(value)}",
+        where,
+    )
+
+
+def _instant(value: datetime) -> str | None:
+    moment = utc(value)
+    if moment is None:
+        return None
+    if moment.microsecond:
+        precision = "microseconds" if moment.microsecond % 1000 else "milliseconds"
+    else:
+        precision = "seconds"
+    return f"{moment.replace(tzinfo=None).isoformat(timespec=precision)}Z"
+
+
+# --- what the service takes, and is probably not meant ---
+
+
+def unlikely(name: str, text: str) -> list[Problem]:
+    """What is probably not meant with a parameter, though the service takes it."""
+    if name.startswith(METADATA):
+        return _unlikely_metadata(name.removeprefix(METADATA), text)
+    where = f"where({name}=…)"
+    if name in PAGE_FILTERS:
+        pages = text.split(",") if name == "pages" else [text]
+        return [_no_slash(page, where) for page in pages if page[:1] not in ("/", "*")]
+    if name == "country" and not _COUNTRY.fullmatch(text):
+        message = f"{shown(text)} is no country code: these have two letters, as 'NL'"
+        return [broken("country-code", message, where)]
+    if name == "referrer" and _ADDRESS.match(text):
+        message = (
+            f"{shown(text)} looks like an address, and referrers are normalized, as "
+            "'google': the field referrers tells their names"
+        )
+        return [broken("referrer-normalized", message, where)]
+    return []
+
+
+def _no_slash(page: str, where: str) -> Problem:
+    return broken(
+        "page-slash",
+        f"{shown(page)} matches no page, as every path starts with '/': "
+        f"{shown('/' + page)} is probably meant",
+        where,
+    )
+
+
+def _unlikely_metadata(key: str, text: str) -> list[Problem]:
+    found: list[Problem] = []
+    where = f"where_metadata({key}=…)"
+    suffix = next((end for end in _METADATA_SUFFIXES if key.endswith(end)), None)
+    if suffix is not None:
+        found.append(
+            broken(
+                "metadata-suffix",
+                f"{key!r} ends in {suffix!r} and is taken literally: the service "
+                f"finds the type by itself, so {key.removesuffix(suffix)!r} is "
+                "probably meant",
+                where,
+            )
+        )
+    if text.endswith("*"):
+        found.append(
+            broken(
+                "metadata-star",
+                f"{shown(text)} ends in '*' and is taken literally: metadata filters "
+                "have no wildcards",
+                where,
+            )
+        )
+    return found

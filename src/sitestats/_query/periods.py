@@ -1,0 +1,340 @@
+"""Days as they are sent: dates, placeholders, and time zones.
+
+``start`` and ``end`` are each a date ``YYYY-MM-DD`` or a placeholder. The
+document uses ``today``, ``yesterday`` and forms such as ``today-30d`` and
+shows no grammar, so no other form is sent but through the escape hatch.
+"""
+
+from __future__ import annotations
+
+import re
+import zoneinfo
+from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
+from typing import Final, TypeAlias
+
+from sitestats._common.errors import Problem, QueryError
+from sitestats._common.text import did_you_mean, nearest, shown
+
+from .rules import Verdict, refused
+from .values import whole_number
+
+Day: TypeAlias = date | str
+"""A day: a ``date``, ``"2026-03-01"``, ``"today"``, ``"yesterday"``,
+``"today-30d"``, or a ``datetime`` with a time zone."""
+
+StoredDay: TypeAlias = str | datetime
+"""A day's text, or a moment in UTC that becomes one in the query's zone."""
+
+MOST_DAYS: Final = 99_999
+"""How far back a placeholder goes: 273 years, which is a date in any year of
+ours. The document states no bound."""
+
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_BACK: Final = re.compile(r"today-(0|[1-9][0-9]{0,4})d")
+_YEAR: Final = 365
+
+
+def day(value: object, where: str) -> StoredDay | list[Problem]:
+    """A day as it is stored, or what is wrong with it."""
+    if isinstance(value, datetime):
+        return _day_of_datetime(value, where)
+    if isinstance(value, date):
+        try:
+            return date(value.year, value.month, value.day).isoformat()
+        except Exception:  # noqa: BLE001 - a subclass may hold anything
+            return _no_day(value, where)
+    if isinstance(value, str):
+        return _day_of_text(str.__str__(value), where)
+    return _no_day(value, where)
+
+
+def _day_of_datetime(value: datetime, where: str) -> StoredDay | list[Problem]:
+    # pandas' NaT is a datetime that equals nothing, and its year is a float.
+    if not isinstance(getattr(value, "year", None), int):
+        return _no_day(value, where)
+    if value.tzinfo is None:
+        at_midnight = value.time() == time.min and getattr(value, "nanosecond", 0) == 0
+        if at_midnight:
+            return date(value.year, value.month, value.day).isoformat()
+        return refused(
+            "period-naive",
+            f"{shown(value)} has a time of day and no time zone: give a date, or a "
+            "datetime with a tzinfo",
+            where,
+        )
+    moment = utc(value)
+    return _no_day(value, where) if moment is None else moment
+
+
+def _day_of_text(text: str, where: str) -> str | list[Problem]:
+    if days_back(text) is not None:
+        return text
+    if not _DATE.fullmatch(text):
+        return _no_day(text, where)
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return refused(
+            "period-date",
+            f"{shown(text)} is not a day of the calendar: give one that is",
+            where,
+        )
+    return text
+
+
+def _no_day(value: object, where: str) -> list[Problem]:
+    hint = ""
+    if isinstance(value, str):
+        hint = did_you_mean(value, ("today", "yesterday", "today-30d"))
+    name = where if where in {"start", "end"} else "start"
+    return refused(
+        "period-day",
+        f"a day is a date, 'YYYY-MM-DD', 'today', 'yesterday' or 'today-Nd' with N "
+        f"up to {MOST_DAYS}, not {shown(value)}{hint}; another form that the "
+        f"service takes can be sent by .extra_param({name!r}, …)",
+        where,
+    )
+
+
+def days_back(text: str) -> int | None:
+    """How many days before today a placeholder is, or None when it is none.
+
+    >>> from sitestats._query.periods import days_back
+    >>> days_back("today"), days_back("yesterday"), days_back("today-30d")
+    (0, 1, 30)
+    """
+    if text == "today":
+        return 0
+    if text == "yesterday":
+        return 1
+    match = _BACK.fullmatch(text)
+    return None if match is None else int(match[1])
+
+
+def placeholder(days: int) -> str:
+    """The placeholder for *days* before today."""
+    return "today" if days == 0 else "yesterday" if days == 1 else f"today-{days}d"
+
+
+def last(days: object, today: object) -> tuple[str, str] | list[Problem]:
+    """The start and end of the last *days* whole days."""
+    if not isinstance(today, bool):
+        return refused(
+            "period-days", f"today is True or False, not {shown(today)}", "last"
+        )
+    count = int(whole_number(days, 1, MOST_DAYS) or 0)
+    if not count:
+        return refused(
+            "period-days",
+            f"days is an int from 1 to {MOST_DAYS}, not {shown(days)}",
+            "last",
+        )
+    if today:
+        return placeholder(count - 1), "today"
+    return f"today-{count}d", "yesterday"
+
+
+def in_order(start: StoredDay | None, end: StoredDay | None) -> list[Problem]:
+    """The problem of an end before its start, where both can be told.
+
+    Whether a date is before a placeholder depends on the day of asking, in a
+    zone that may be the website's: that is left to the service.
+    """
+    if not isinstance(start, str) or not isinstance(end, str):
+        return []
+    first, final = days_back(start), days_back(end)
+    if first is not None and final is not None:
+        backwards = first < final
+    elif first is None and final is None and _DATE.fullmatch(start):
+        # Dates of four, two and two digits sort as text.
+        backwards = _DATE.fullmatch(end) is not None and end < start
+    else:
+        backwards = False
+    if not backwards:
+        return []
+    return refused(
+        "period-order",
+        f"the end {end!r} is before the start {start!r}: swap them",
+        "between",
+    )
+
+
+def in_zone(moment: datetime, zone: str | None, where: str) -> Verdict:
+    """The day of a *moment* in *zone*."""
+    if zone is None:
+        return refused(
+            "period-zone",
+            f"{moment.isoformat()} is a day only in a time zone: add "
+            ".timezone('Europe/Amsterdam'), or give a date",
+            where,
+        )
+    try:
+        return moment.astimezone(zoneinfo.ZoneInfo(zone)).date().isoformat()
+    except (OSError, ValueError, OverflowError, zoneinfo.ZoneInfoNotFoundError):
+        return refused(
+            "period-zone",
+            f"{moment.isoformat()} can't be told as a day in the time zone "
+            f"{shown(zone)}: give a date",
+            where,
+        )
+
+
+def utc(value: datetime) -> datetime | None:
+    """An aware datetime as a plain one in UTC; None when that can't be told.
+
+    >>> from datetime import datetime, timedelta, timezone
+    >>> from sitestats._query.periods import utc
+    >>> utc(datetime(2026, 3, 1, 1, tzinfo=timezone(timedelta(hours=2)))).day
+    28
+    """
+    try:
+        if value.utcoffset() is None:
+            return None
+        there = value.astimezone(UTC)
+        # Subclasses (pandas' Timestamp) do not go further than this.
+        return datetime(
+            there.year,
+            there.month,
+            there.day,
+            there.hour,
+            there.minute,
+            there.second,
+            there.microsecond,
+            tzinfo=UTC,
+        )
+    except Exception:  # noqa: BLE001 - a tzinfo of the user's may raise anything
+        return None
+
+
+# --- time zones -----------------------------------------------------------------
+
+
+@cache
+def zones() -> frozenset[str]:
+    """The names of the tz database, in their exact case.
+
+    Reading them takes a walk through some 600 files, so it is done when a name
+    is first checked. ``localtime`` is there on some machines and is no name:
+    those are written with capitals (section 4.3).
+    """
+    return frozenset(
+        name for name in zoneinfo.available_timezones() if name != name.lower()
+    )
+
+
+def timezone(
+    value: object, where: str = "timezone", rule: str = "timezone-name"
+) -> Verdict:
+    """The name of a time zone."""
+    text = str.__str__(value) if isinstance(value, str) else None
+    if text is not None:
+        if text in zones():
+            return text
+        if not zones():
+            return refused(
+                rule,
+                "this machine has no time zone database to check the name with: "
+                "pip install tzdata",
+                where,
+            )
+    right = None if text is None else nearest(text, zones())
+    return refused(
+        rule,
+        f"{shown(value)} is not a name of the tz database"
+        + (
+            ", such as 'Europe/Amsterdam' or 'UTC'"
+            if right is None
+            else f": did you mean {right!r}?"
+        ),
+        where,
+    )
+
+
+# --- the period before ------------------------------------------------------------
+
+
+def previous_period(start: str | None, end: str | None) -> tuple[str, str]:
+    """The days before: as many, ending the day before *start*.
+
+    Raises:
+        QueryError: There is no start, or it is a date and the end is not.
+
+    >>> from sitestats._query.periods import previous_period
+    >>> previous_period("today-7d", "yesterday")
+    ('today-14d', 'today-8d')
+    """
+    first, final = _comparable(start, end)
+    if isinstance(first, int) and isinstance(final, int):
+        return _back(2 * first - final + 1), _back(first + 1)
+    assert isinstance(first, date)
+    assert isinstance(final, date)
+    return _moved(first, (first - final).days - 1), _moved(first, -1)
+
+
+def previous_year(start: str | None, end: str | None) -> tuple[str, str]:
+    """The same days a year before; with placeholders, 365 days before.
+
+    29 February becomes 28 February.
+
+    Raises:
+        QueryError: There is no start, or it is a date and the end is not.
+    """
+    first, final = _comparable(start, end)
+    if isinstance(first, int) and isinstance(final, int):
+        return _back(first + _YEAR), _back(final + _YEAR)
+    assert isinstance(first, date)
+    assert isinstance(final, date)
+    return _year_before(first), _year_before(final)
+
+
+def _comparable(
+    start: str | None, end: str | None
+) -> tuple[int, int] | tuple[date, date]:
+    # An end that is left to the service is today (section 4.3).
+    texts = (start or "", end or "today")
+    backs = tuple(map(days_back, texts))
+    if backs[0] is not None and backs[1] is not None:
+        return backs[0], backs[1]
+    if all(map(_DATE.fullmatch, texts)):
+        return date.fromisoformat(texts[0]), date.fromisoformat(texts[1])
+    raise QueryError(
+        refused(
+            "period-day",
+            "the period before can be told from two dates or from two placeholders "
+            f"alone, not from {shown(start)} to {shown(end)}: use .between(…, …) "
+            "or .last(days=…)",
+            "between",
+        )
+    )
+
+
+def _back(days: int) -> str:
+    if days > MOST_DAYS:
+        raise QueryError(_too_early())
+    return placeholder(days)
+
+
+def _moved(start: date, days: int) -> str:
+    try:
+        return (start + timedelta(days=days)).isoformat()
+    except OverflowError:
+        raise QueryError(_too_early()) from None
+
+
+def _year_before(start: date) -> str:
+    # Only a comparison of years needs it.
+    from dateutil.relativedelta import relativedelta
+
+    try:
+        return (start - relativedelta(years=1)).isoformat()
+    except ValueError:
+        raise QueryError(_too_early()) from None
+
+
+def _too_early() -> list[Problem]:
+    return refused(
+        "period-date",
+        "the period before this one is too long ago for a date",
+        "between",
+    )

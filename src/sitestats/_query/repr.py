@@ -1,0 +1,91 @@
+"""The repr of a query: the steps that make it again."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Collection, Mapping
+
+from .filters import METADATA
+from .periods import StoredDay, days_back
+from .rules import FILTERS, LATEST_VERSION
+
+
+def chain(
+    hostname: str,
+    page: str | None,
+    values: Mapping[str, StoredDay],
+    unchecked: Collection[str],
+) -> str:
+    """The call of the constructor and of each step, as Python would read it."""
+    checked = {name: text for name, text in values.items() if name not in unchecked}
+    texts = {name: str(text) for name, text in checked.items()}
+    steps = [f"StatsQuery({hostname!r})"]
+    if page is not None:
+        steps.append(f"path({page!r})")
+    if "fields" in texts:
+        steps.append(f"fields({_several(texts['fields'])})")
+    if "events" in texts:
+        everything = texts["events"] == "*"
+        names = _several(texts["events"])
+        steps.append("all_events()" if everything else f"events({names})")
+    steps += _period(checked.get("start"), checked.get("end"))
+    if "timezone" in texts:
+        steps.append(f"timezone({texts['timezone']!r})")
+    steps += _filters(texts)
+    steps += _metadata(texts)
+    if "interval" in texts:
+        steps.append(f"interval({texts['interval']!r})")
+    if "limit" in texts:
+        steps.append(f"limit({texts['limit']})")
+    if texts.get("version", str(LATEST_VERSION)) != str(LATEST_VERSION):
+        steps.append(f"version({texts['version']})")
+    if texts.get("info") == "true":
+        steps.append("info(True)")
+    steps += [f"extra_param({name!r}, {values[name]!r})" for name in sorted(unchecked)]
+    return ".".join(steps)
+
+
+def _several(texts: str) -> str:
+    return ", ".join(map(repr, texts.split(",")))
+
+
+def _period(start: StoredDay | None, end: StoredDay | None) -> list[str]:
+    if start is None and end is None:
+        return []
+    if end is None:
+        return [f"since({start!r})"]
+    if start == end:
+        return [f"on({start!r})"]
+    if isinstance(start, str) and start.startswith("today-"):
+        back = days_back(start)
+        if back and end == "yesterday":
+            return [f"last(days={back})"]
+        if back and end == "today":
+            return [f"last(days={back + 1}, today=True)"]
+    return [f"between({start!r}, {end!r})"]
+
+
+def _filters(texts: Mapping[str, str]) -> list[str]:
+    given = [
+        f"{name}={_pages(texts[name]) if name == 'pages' else repr(texts[name])}"
+        for name in FILTERS
+        if name in texts
+    ]
+    return [f"where({', '.join(given)})"] if given else []
+
+
+def _pages(text: str) -> str:
+    return repr(text.split(",")) if "," in text else repr(text)
+
+
+def _metadata(texts: Mapping[str, str]) -> list[str]:
+    given = {
+        name.removeprefix(METADATA): text
+        for name, text in sorted(texts.items())
+        if name.startswith(METADATA)
+    }
+    if not given:
+        return []
+    if all(key.isidentifier() and not keyword.iskeyword(key) for key in given):
+        return [f"where_metadata({', '.join(f'{k}={v!r}' for k, v in given.items())})"]
+    return [f"where_metadata({given!r})"]

@@ -1,0 +1,160 @@
+"""What a query requests: its parameters as they are sent, and what they mean.
+
+It is read from a query once. Validation, the request and the check of the response
+share it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final, Literal
+from urllib.parse import quote
+
+import attrs
+
+from sitestats._common.errors import Problem
+from sitestats._common.fields import FIELDS
+
+from . import periods, rules
+from .filters import METADATA
+from .periods import StoredDay
+
+# The order of the document's tables; metadata and unknown parameters follow.
+_ORDER: Final[tuple[str, ...]] = (
+    "version",
+    "start",
+    "end",
+    "limit",
+    "timezone",
+    "info",
+    "events",
+    "interval",
+    "fields",
+    *rules.FILTERS,
+)
+_KNOWN: Final = frozenset(_ORDER)
+_NUMBER: Final = re.compile(r"[0-9]{1,9}")
+
+
+@attrs.frozen
+class Requested:
+    """What a query requests. Values that came past the rules count as they are sent."""
+
+    hostname: str
+    path: str | None = None
+    """The page of a page-specific address, decoded: ``/contact``."""
+    address: str = ""
+    """The path of the address below the base address, encoded."""
+    params: Mapping[str, str] = attrs.field(factory=dict[str, str])
+    """The parameters in the order in which they are sent."""
+    fields: tuple[str, ...] = ()
+    """The requested fields in the document's order (section 4.3)."""
+    events: tuple[str, ...] | Literal["*"] | None = None
+    """The names of events, ``"*"`` for all events, None for no events."""
+    limit: int = rules.DEFAULT_LIMIT
+    """The limit in force: 50 when none was set (section 8)."""
+    timezone: str | None = None
+    """The time zone; None leaves it to the website's own."""
+    version: int = rules.LATEST_VERSION
+    interval: str | None = None
+    unchecked: Mapping[str, tuple[Problem, ...]] = attrs.field(
+        factory=dict[str, tuple[Problem, ...]]
+    )
+    """The parameters that came past the rules, each with what is known to be wrong."""
+    problems: tuple[Problem, ...] = ()
+    """What keeps it from being sent: a moment that is no day without a time zone."""
+    has_moments: bool = False
+    """Whether a start or an end was a moment, which became a day just now."""
+
+    def checked(self, name: str) -> str | None:
+        """A parameter that passed its rules; None if there is none."""
+        return None if name in self.unchecked else self.params.get(name)
+
+
+def read_requested(
+    hostname: str,
+    path: str | None,
+    values: Mapping[str, StoredDay],
+    unchecked: Mapping[str, tuple[Problem, ...]],
+) -> Requested:
+    """Read what the stored *values* of a query request."""
+    has_moments = _is_moment(values, "start") or _is_moment(values, "end")
+    days, problems = with_days(values) if has_moments else (values, [])
+    params = in_order(days)
+    # Nothing but the slashes between segments is left as it is.
+    page = "" if path is None else quote(path, safe="/")
+    fields, events = params.get("fields"), params.get("events")
+    return Requested(
+        hostname=hostname,
+        path=path,
+        address=f"/{hostname}{page}.json",
+        params=params,
+        fields=_documented_first(fields) if fields else (),
+        events=_names(events) if events is not None else None,
+        limit=_number(params.get("limit"), rules.DEFAULT_LIMIT),
+        timezone=params.get("timezone"),
+        version=_number(params.get("version"), rules.LATEST_VERSION),
+        interval=params.get("interval"),
+        unchecked=unchecked,
+        problems=tuple(problems),
+        has_moments=has_moments,
+    )
+
+
+def with_days(
+    values: Mapping[str, StoredDay],
+) -> tuple[dict[str, StoredDay], list[Problem]]:
+    """The *values* with days for moments, and the problems of moments that are none.
+
+    Only a moment is stored as it is, since the day that it is depends on the query's
+    time zone, which a later step may set.
+    """
+    days = dict(values)
+    problems: list[Problem] = []
+    timezone = values.get("timezone")
+    assert not isinstance(timezone, datetime)
+    for name in ("start", "end"):
+        value = values.get(name)
+        if isinstance(value, datetime):
+            day = periods.in_zone(value, timezone, name)
+            if isinstance(day, str):
+                days[name] = day
+            else:
+                problems += day
+    return days, problems
+
+
+def in_order(values: Mapping[str, StoredDay]) -> dict[str, str]:
+    """The parameters in an order that depends on nothing but themselves."""
+    names = [name for name in _ORDER if name in values]
+    if len(names) < len(values):
+        # Sorting by the key's kind puts metadata before unknown parameters.
+        names += sorted(values.keys() - _KNOWN, key=_metadata_first)
+    return {name: str(values[name]) for name in names}
+
+
+def _metadata_first(name: str) -> tuple[bool, str]:
+    return not name.startswith(METADATA), name
+
+
+def _is_moment(values: Mapping[str, StoredDay], name: str) -> bool:
+    return isinstance(values.get(name), datetime)
+
+
+def _documented_first(text: str) -> tuple[str, ...]:
+    fields = text.split(",")
+    known = [name for name in FIELDS if name in fields]
+    if len(known) == len(fields):
+        return tuple(known)
+    return (*known, *(name for name in fields if name and name not in FIELDS))
+
+
+def _names(text: str) -> tuple[str, ...] | Literal["*"]:
+    return "*" if text == "*" else tuple(text.split(","))
+
+
+def _number(text: str | None, default: int) -> int:
+    # What came past the rules may be anything.
+    return int(text) if text is not None and _NUMBER.fullmatch(text) else default

@@ -1,0 +1,279 @@
+"""Compare two periods: the change of each total and of each entry of a list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+import attrs
+
+from sitestats._common.errors import FieldNotRequestedError
+from sitestats._common.fields import COUNTS, TOTALS
+
+from .display import Displayed, HasFrame
+from .entries import Entries
+from .tables import Column, Kind, named
+
+if TYPE_CHECKING:
+    from .entries import Entry
+    from .stats import Stats
+
+_NOT_COMPARED: Final = ("histogram", "events")
+_COLUMNS: Final = (
+    ("", "now", Kind.COUNT),
+    ("_before", "before", Kind.COUNT),
+    ("_change", "absolute", Kind.COUNT),
+    ("_percent", "percent", Kind.SECONDS),
+)
+"""What a frame has of each count: the column's ending, the value, and its kind."""
+
+
+@attrs.frozen(repr=False)
+class Comparison(HasFrame, Displayed):
+    """Two periods of one query compared: totals, and every list.
+
+    >>> query = StatsQuery("semicomplete.com").fields("visitors", "pages").last(days=2)
+    >>> comparison = client.stats.compare(query)
+    >>> comparison.totals["visitors"].absolute
+    125
+    >>> comparison["pages"][0].direction
+    'up'
+    """
+
+    now: Stats
+    """The period that was requested."""
+    before: Stats
+    """The period that it is compared with."""
+
+    @property
+    def partial(self) -> bool:
+        """Whether one of the periods was not over when the service responded: its
+        numbers will still grow, and with them the changes.
+        """
+        return self.now.partial or self.before.partial
+
+    @property
+    def totals(self) -> Mapping[str, Change]:
+        """The totals that both results have, by name."""
+        return {
+            name: Change(getattr(self.now, name), getattr(self.before, name))
+            for name in TOTALS
+            if name in self.now and name in self.before
+        }
+
+    @property
+    def lists(self) -> Mapping[str, Changes]:
+        """The changes of every list that both results have, by name."""
+        return {
+            name: self[name]
+            for name in self.now.requested
+            if name not in _NOT_COMPARED and self._is_list(name)
+        }
+
+    def __getitem__(self, name: str) -> Changes:
+        """The changes of one list.
+
+        Raises:
+            FieldNotRequestedError: The query did not request it, or it is no list.
+        """
+        if not self._is_list(name) or name in _NOT_COMPARED:
+            raise FieldNotRequestedError(
+                f"{name!r} is no list that both results have: see .lists", name=name
+            )
+        return changes_of(
+            getattr(self.now, name), getattr(self.before, name), partial=self.partial
+        )
+
+    def _is_list(self, name: str) -> bool:
+        return all(
+            name in stats and isinstance(getattr(stats, name), Entries)
+            for stats in (self.now, self.before)
+        )
+
+    def _table(self) -> Sequence[Column]:
+        totals = self.totals
+        return [
+            named("name", list(totals)),
+            *(
+                Column(
+                    value, Kind.SECONDS, [getattr(c, value) for c in totals.values()]
+                )
+                for _, value, _ in _COLUMNS
+            ),
+            named("partial", [self.partial] * len(totals)),
+        ]
+
+    def __rich_repr__(self) -> Iterator[Any]:
+        yield self.now.query.hostname
+        yield from self.totals.items()
+        yield "partial", self.partial, False
+
+    def __repr__(self) -> str:
+        parts = [repr(self.now.query.hostname)]
+        for name, change in self.totals.items():
+            percent = change.percent
+            grown = "" if percent is None else f" ({percent:+.1f} %)"
+            parts.append(f"{name}={change.before} → {change.now}{grown}")
+        if self.partial:
+            parts.append("partial=True")
+        return f"Comparison({', '.join(parts)})"
+
+
+# --- one number, one entry, one list ----------------------------------------------
+
+
+Direction: TypeAlias = Literal["up", "down", "same", "new", "gone", "unknown"]
+"""What became of an entry; ``"unknown"`` where one of the lists was cut by the
+limit, so that the entry may be there below the cut."""
+
+
+@attrs.frozen
+class Change:
+    """One number now and before.
+
+    >>> change = Change(150, 120)
+    >>> change.absolute, change.percent
+    (30, 25.0)
+    """
+
+    now: float | None
+    """In the period that was requested; None when it is not known."""
+    before: float | None
+    """In the period that it is compared with; None when it is not known."""
+
+    @property
+    def absolute(self) -> float | None:
+        """How much it grew; None when one of the two is not known."""
+        if self.now is None or self.before is None:
+            return None
+        return self.now - self.before
+
+    @property
+    def percent(self) -> float | None:
+        """How much it grew in percent of before; None where that is 0, and where
+        no float is as large.
+        """
+        if self.absolute is None or not self.before:
+            return None
+        try:
+            return 100 * self.absolute / self.before
+        except OverflowError:
+            return None
+
+
+@attrs.frozen
+class EntryChange:
+    """One entry of a list in both periods."""
+
+    value: str | None
+    """What is counted, such as a path or a country's code."""
+    pageviews: Change
+    """Page views; None on the side where the entry is not listed."""
+    visitors: Change
+    """Visitors; None on the side where the entry is not listed."""
+    direction: Direction
+    """What became of its page views."""
+
+
+@attrs.frozen(repr=False)
+class Changes(HasFrame, Displayed):
+    """A list field in both periods: entries of now first, then those only before.
+
+    It has a length and can be iterated and indexed. What an entry has on the
+    side where it is not listed is not known if that list was cut by the limit,
+    and 0 if it was not.
+    """
+
+    name: str
+    """The field, such as ``"pages"``."""
+    _items: tuple[EntryChange, ...]
+    truncated: bool = False
+    """Whether a list was cut by the limit, so that entries may be missing."""
+    partial: bool = False
+    """Whether one of the periods was not over yet, so that its counts will grow."""
+
+    def of(self, *directions: Direction) -> Changes:
+        """Those whose direction is one of *directions*.
+
+        >>> query = StatsQuery("semicomplete.com").fields("pages").last(days=2)
+        >>> gone = client.stats.compare(query)["pages"].of("gone")
+        """
+        items = tuple(item for item in self._items if item.direction in directions)
+        return attrs.evolve(self, items=items)
+
+    def _table(self) -> Sequence[Column]:
+        return [
+            named("value", [item.value for item in self]),
+            *(
+                Column(
+                    count + ending,
+                    kind,
+                    [getattr(getattr(item, count), value) for item in self],
+                )
+                for count in COUNTS
+                for ending, value, kind in _COLUMNS
+            ),
+            named("direction", [item.direction for item in self]),
+            named("partial", [self.partial] * len(self)),
+        ]
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[EntryChange]:
+        return iter(self._items)
+
+    def __getitem__(self, index: int) -> EntryChange:
+        return self._items[index]
+
+    def __repr__(self) -> str:
+        marks = (", truncated" if self.truncated else "") + (
+            ", partial" if self.partial else ""
+        )
+        return f"Changes({self.name!r}, <{len(self)} entries{marks}>)"
+
+
+def changes_of(
+    now: Entries[Any], before: Entries[Any], *, partial: bool = False
+) -> Changes:
+    """The change of each entry of two lists of one field."""
+    old = {entry.get("value"): entry for entry in before}
+    new = {entry.get("value") for entry in now}
+    pairs: list[tuple[Entry | None, Entry | None]] = [
+        *((entry, old.get(entry.get("value"))) for entry in now),
+        *((None, entry) for value, entry in old.items() if value not in new),
+    ]
+    items = tuple(_change(*pair, now, before) for pair in pairs)
+    truncated = now.truncated or before.truncated
+    return Changes(now.name, items, truncated, partial)
+
+
+def _change(
+    new: Entry | None, old: Entry | None, now: Entries[Any], before: Entries[Any]
+) -> EntryChange:
+    listed = new if new is not None else old
+    assert listed is not None
+    pageviews, visitors = (
+        Change(_count(new, name, now), _count(old, name, before)) for name in COUNTS
+    )
+    direction = _direction(pageviews, only_before=new is None, only_now=old is None)
+    return EntryChange(listed.get("value"), pageviews, visitors, direction)
+
+
+def _count(entry: Entry | None, name: str, of: Entries[Any]) -> int | None:
+    if entry is not None:
+        count: int | None = entry.get(name)
+        return count
+    return None if of.truncated else 0
+
+
+def _direction(pageviews: Change, *, only_before: bool, only_now: bool) -> Direction:
+    if pageviews.absolute is None:
+        return "unknown"
+    if only_before:
+        return "gone"
+    if only_now:
+        return "new"
+    if pageviews.absolute == 0:
+        return "same"
+    return "up" if pageviews.absolute > 0 else "down"

@@ -1,0 +1,409 @@
+"""Lists of a response: the classes of their entries, and ``Entries`` that holds them.
+
+An entry is as plain as it can be, since a response may hold thousands: a frozen
+class with a slot for each value. What differs from that has a class of its own:
+
+* ``Timed…`` entries were requested with ``seconds_on_page``;
+* ``Incomplete…`` entries lack a value that the others have. They are what a
+  plain string in a list becomes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar, overload
+
+import attrs
+
+from sitestats._common.errors import FieldNotRequestedError
+from sitestats._common.text import shown
+
+from .display import Displayed, HasFrame, draw
+from .tables import Column, common_zone, named
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sitestats._common.jsontext import JsonValue
+
+_MOST_IN_REPR: Final = 3
+"""How many entries the repr of a container shows."""
+
+
+class Entry:
+    """What the entries of all lists can do."""
+
+    __slots__ = ()
+
+    columns: ClassVar[tuple[str, ...]] = ()
+    """The names of the values, in the order of a table's columns."""
+    _label: ClassVar[str] = "Entry"
+    """The class that users know this one by."""
+
+    def get(self, name: str) -> Any:
+        """One value by its name, None when this entry lacks it."""
+        return getattr(self, name)
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """The values by name, ready for JSON; None for what the entry lacks.
+
+        >>> from sitestats import ListEntry
+        >>> ListEntry("NL", pageviews=3, visitors=2).to_dict()
+        {'value': 'NL', 'pageviews': 3, 'visitors': 2}
+        """
+        return {name: _for_json(self.get(name)) for name in self.columns}
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
+        return f"{self._label}({values})"
+
+    def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
+        for name in self.columns:
+            yield name, getattr(self, name)
+
+
+def _for_json(value: Any) -> JsonValue:
+    plain: JsonValue = value.isoformat() if isinstance(value, date) else value
+    return plain
+
+
+def _seconds_not_requested() -> FieldNotRequestedError:
+    return FieldNotRequestedError(
+        "'seconds_on_page' was not requested: add it to the query's .fields(…), and "
+        "each entry of a list has its own",
+        name="seconds_on_page",
+    )
+
+
+@attrs.frozen(weakref_slot=False, repr=False)
+class ListEntry(Entry):
+    """One entry of a list: a country, a referrer, a browser… (section 2.3).
+
+    >>> from sitestats import ListEntry
+    >>> ListEntry("NL", pageviews=3, visitors=2)
+    ListEntry(value='NL', pageviews=3, visitors=2)
+    """
+
+    columns: ClassVar[tuple[str, ...]] = ("value", "pageviews", "visitors")
+    _label: ClassVar[str] = "ListEntry"
+
+    value: str | None
+    """What is counted, such as a country's code. None where it is not known: no
+    referrer, an unknown country."""
+    pageviews: int
+    """Page views in the period."""
+    visitors: int
+    """Visitors in the period, which are unique page views."""
+
+    @property
+    def seconds_on_page(self) -> float | None:
+        """Median seconds on the page (section 2.3, rule 2), None when unknown.
+
+        Raises:
+            FieldNotRequestedError: The query did not request it.
+        """
+        raise _seconds_not_requested()
+
+
+@attrs.frozen(weakref_slot=False, repr=False)
+class TimedListEntry(ListEntry):
+    """A ``ListEntry`` that was requested with ``seconds_on_page``."""
+
+    columns: ClassVar[tuple[str, ...]] = (*ListEntry.columns, "seconds_on_page")
+
+    # Type checkers know the property above, which a slot may not override.
+    if not TYPE_CHECKING:
+        seconds_on_page: float | None = None
+
+
+@attrs.frozen(weakref_slot=False, repr=False)
+class PageEntry(Entry):
+    """One of the most visited pages (section 2.3).
+
+    >>> from sitestats import PageEntry
+    >>> PageEntry("/contact", pageviews=3, visitors=2)
+    PageEntry(value='/contact', pageviews=3, visitors=2)
+    """
+
+    columns: ClassVar[tuple[str, ...]] = ListEntry.columns
+    _label: ClassVar[str] = "PageEntry"
+
+    value: str
+    """The page's path. Visitors decide what stands in it: escape it."""
+    pageviews: int
+    """Page views in the period."""
+    visitors: int
+    """Visitors in the period, which are unique page views."""
+
+    @property
+    def seconds_on_page(self) -> float | None:
+        """Median seconds on the page (section 2.3, rule 2), None when unknown.
+
+        Raises:
+            FieldNotRequestedError: The query did not request it.
+        """
+        raise _seconds_not_requested()
+
+
+@attrs.frozen(weakref_slot=False, repr=False)
+class TimedPageEntry(PageEntry):
+    """A ``PageEntry`` that was requested with ``seconds_on_page``."""
+
+    columns: ClassVar[tuple[str, ...]] = TimedListEntry.columns
+
+    if not TYPE_CHECKING:
+        seconds_on_page: float | None = None
+
+
+@attrs.frozen(weakref_slot=False, repr=False)
+class EventCount(Entry):
+    """How often an event happened in the period (section 2.3).
+
+    >>> from sitestats import EventCount
+    >>> EventCount("signup", total=7)
+    EventCount(name='signup', total=7)
+    """
+
+    columns: ClassVar[tuple[str, ...]] = ("name", "total")
+    _label: ClassVar[str] = "EventCount"
+
+    name: str
+    """The event's name, in lower case as the service stores it."""
+    total: int
+    """How often it happened."""
+
+
+def entry_class(field: str, *, timed: bool) -> type[ListEntry | PageEntry | EventCount]:
+    """The class of the entries of every list but the histogram.
+
+    Args:
+        field: The list's name, such as ``"pages"``.
+        timed: Whether ``seconds_on_page`` was requested too.
+    """
+    if field == "events":
+        return EventCount
+    if field == "pages":
+        return TimedPageEntry if timed else PageEntry
+    return TimedListEntry if timed else ListEntry
+
+
+def from_known(name: str) -> Any:
+    """A property of an incomplete entry: its value, or an error by name."""
+
+    def read(self: Incomplete) -> Any:
+        if name not in self._known:
+            raise self.lacks(name)
+        return self._known[name]
+
+    return property(read)
+
+
+class Incomplete(Entry):
+    """An entry that lacks a value; to be put in front of an entry's class.
+
+    Its values are in a mapping, so that reading one that it lacks raises an
+    error that says so, and the types of all others stay plain.
+    """
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        _known: Mapping[str, Any]
+
+    value = from_known("value")
+    pageviews = from_known("pageviews")
+    visitors = from_known("visitors")
+    seconds_on_page = from_known("seconds_on_page")
+
+    def __init__(self, known: Mapping[str, Any]) -> None:
+        object.__setattr__(self, "_known", known)
+
+    def lacks(self, name: str) -> FieldNotRequestedError:
+        """The error of reading *name*."""
+        if name not in self.columns:
+            return _seconds_not_requested()
+        which = " ".join(shown(value) for value in list(self._known.values())[:1])
+        return FieldNotRequestedError(
+            f"the response has no {name!r} for this entry ({which or 'it is empty'}), "
+            "which is not of the shape that the service documents",
+            name=name,
+        )
+
+    def get(self, name: str) -> Any:
+        """One value by its name, None when this entry lacks it."""
+        return self._known.get(name)
+
+    def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
+        yield from self._known.items()
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return bool(self._known == other._known)
+
+    def __hash__(self) -> int:
+        return hash((type(self), frozenset(self._known.items())))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (dict(self._known),)
+
+
+class IncompleteListEntry(Incomplete, ListEntry):
+    """A ``ListEntry`` that lacks a count."""
+
+    __slots__ = ("_known",)
+
+
+class IncompleteTimedListEntry(Incomplete, TimedListEntry):
+    """A ``TimedListEntry`` that lacks a count."""
+
+    __slots__ = ("_known",)
+
+
+class IncompletePageEntry(Incomplete, PageEntry):
+    """A ``PageEntry`` that lacks a count, or whose path is null."""
+
+    __slots__ = ("_known",)
+
+
+class IncompleteTimedPageEntry(Incomplete, TimedPageEntry):
+    """A ``TimedPageEntry`` that lacks a count, or whose path is null."""
+
+    __slots__ = ("_known",)
+
+
+EntryT_co = TypeVar("EntryT_co", bound=Entry, covariant=True)
+
+
+@attrs.frozen(repr=False)
+class Entries(HasFrame, Displayed, Generic[EntryT_co]):
+    """The entries of one list of a response, in the service's order.
+
+    It has a length, can be iterated and indexed, and a slice of it is one
+    again. It is not a ``Sequence``, so that no library of data frames mistakes
+    it for a list of opaque objects.
+
+    >>> from sitestats import Entries, ListEntry
+    >>> countries = Entries(
+    ...     [ListEntry("NL", 3, 2), ListEntry("DE", 2, 2), ListEntry(None, 1, 1)],
+    ...     name="countries",
+    ...     entry_type=ListEntry,
+    ... )
+    >>> countries[0].value, len(countries), countries[1:].column("value")
+    ('NL', 3, ['DE', None])
+    """
+
+    _items: tuple[EntryT_co, ...] = attrs.field(converter=tuple)
+    name: str = attrs.field(kw_only=True, eq=False)
+    """The field that the list came in, such as ``"pages"``."""
+    entry_type: type[EntryT_co] = attrs.field(kw_only=True, eq=False)
+    """The class of the entries, which knows the columns of an empty list."""
+    truncated: bool = attrs.field(default=False, kw_only=True, eq=False)
+    """Whether the list is as long as the limit in force, so that there may be
+    more than the response holds (section 8). A slice has that of the whole list."""
+    timezone: str | None = attrs.field(default=None, kw_only=True, eq=False)
+    """The zone of a histogram's hours; None for other lists, and when unknown."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the values of each entry."""
+        return self.entry_type.columns
+
+    def column(self, name: str) -> list[Any]:
+        """One value of every entry, None where an entry lacks it.
+
+        Raises:
+            FieldNotRequestedError: No entry has this value.
+        """
+        if name not in self.columns:
+            if name == "seconds_on_page":
+                raise _seconds_not_requested()
+            raise FieldNotRequestedError(
+                f"entries of {self.name!r} have no {name!r}, but "
+                f"{', '.join(self.columns)}",
+                name=name,
+            )
+        return [entry.get(name) for entry in self._items]
+
+    def _table(self) -> Sequence[Column]:
+        return columns_of_entries(self)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the entries with matplotlib (the extra ``plot``).
+
+        Args:
+            ax: The axes to draw into; new ones when None.
+
+        Returns:
+            The axes. A histogram has bars of page views and of visitors, and
+            the ones that are not over yet are hatched; another list has a bar
+            for each of its first 20 entries.
+
+        Raises:
+            MissingExtraError: matplotlib is not installed.
+
+        >>> query = StatsQuery("semicomplete.com").fields("histogram").last(days=7)
+        >>> axes = client.stats.get(query).histogram.plot()
+        >>> len(axes.patches)
+        14
+        """
+        return draw(self, ax)
+
+    def to_dicts(self) -> list[dict[str, JsonValue]]:
+        """The entries as dicts, ready for JSON."""
+        return [entry.to_dict() for entry in self._items]
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[EntryT_co]:
+        return iter(self._items)
+
+    def __contains__(self, entry: object) -> bool:
+        return entry in self._items
+
+    @overload
+    def __getitem__(self, index: int) -> EntryT_co: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Entries[EntryT_co]: ...
+
+    def __getitem__(self, index: int | slice) -> EntryT_co | Entries[EntryT_co]:
+        if isinstance(index, slice):
+            return attrs.evolve(self, items=self._items[index])
+        return self._items[index]
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._items))
+
+    def __repr__(self) -> str:
+        shown_entries = [repr(entry) for entry in self._items[:_MOST_IN_REPR]]
+        more = len(self) - len(shown_entries)
+        if more:
+            shown_entries.append(f"… {more} more")
+        truncated = ", truncated=True" if self.truncated else ""
+        return f"Entries([{', '.join(shown_entries)}], name={self.name!r}{truncated})"
+
+    def __rich_repr__(self) -> Iterator[Any]:
+        yield list(self._items[:_MOST_IN_REPR])
+        if len(self) > _MOST_IN_REPR:
+            yield "more", len(self) - _MOST_IN_REPR
+        yield "name", self.name
+        yield "truncated", self.truncated, False
+
+
+def columns_of_entries(
+    entries: Entries[Any], hostname: str | None = None
+) -> list[Column]:
+    """The entries as columns; behind one of *hostname* where that is given."""
+    zone = "UTC"
+    if "start" in entries.columns:
+        # Lists that were not read from a response have the zone of their hours alone.
+        starts = filter(None, entries.column("start"))
+        zones = {str(start.tzinfo) for start in starts}
+        zone = common_zone({entries.timezone} if entries.timezone else zones)
+    columns = [named(name, entries.column(name), zone) for name in entries.columns]
+    if hostname is not None:
+        columns.insert(0, named("hostname", [hostname] * len(entries)))
+    return columns

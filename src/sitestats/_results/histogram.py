@@ -1,0 +1,249 @@
+"""Histogram entries: read them, find when each begins and which are not over yet."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Final
+
+import attrs
+
+from sitestats._common.fields import COUNTS
+
+from .entries import Entry, Incomplete, from_known
+from .tables import find_zone
+
+_ENDS: Final = (dt.MINYEAR, dt.MAXYEAR)
+
+
+@attrs.frozen(weakref_slot=False, repr=False)
+class HistogramEntry(Entry):
+    """Page views and visitors of one hour, day, week, month or year.
+
+    Section 2.3 names the histogram and leaves its entries open; these are the
+    values that the service was seen to send, and two that are worked out:
+    ``start`` and ``partial``.
+
+    >>> import datetime as dt
+    >>> from sitestats import HistogramEntry
+    >>> HistogramEntry(dt.date(2026, 11, 20), pageviews=3, visitors=2).partial
+    False
+    """
+
+    columns: ClassVar[tuple[str, ...]] = ("date", "pageviews", "visitors", "partial")
+    _label: ClassVar[str] = "HistogramEntry"
+
+    date: dt.date
+    """The day, or the day that the week, month or year is known by; in the zone
+    of the response."""
+    pageviews: int
+    """Page views in this part of the period."""
+    visitors: int
+    """Visitors in this part of the period. A visitor may count in several
+    parts, so adding them up gives too many."""
+    start: dt.datetime | None = None
+    """When an hour begins, in the zone of the response; None for other intervals
+    and when the zone is not known. The hour that is repeated at the end of
+    summer time is there twice, the second time with ``fold=1``."""
+    hour: int | None = None
+    """From 0 to 23, None for other intervals."""
+    year: int | None = None
+    """The year that ``week`` belongs to; None where the response has none."""
+    week: int | None = None
+    """The week's number; None for other intervals."""
+    partial: bool = False
+    """Whether it was not over when the service responded, as the current day is
+    when the period ends today: its counts will still grow."""
+
+    def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
+        for name, value in super().__rich_repr__():
+            if value is not None and value is not False:
+                yield name, value
+
+
+class HourEntry(HistogramEntry):
+    """A ``HistogramEntry`` of an hour, whose table has a column for it."""
+
+    __slots__ = ()
+
+    columns: ClassVar[tuple[str, ...]] = (*HistogramEntry.columns, "start", "hour")
+
+
+class WeekEntry(HistogramEntry):
+    """A ``HistogramEntry`` of a week, whose table has a column for it."""
+
+    __slots__ = ()
+
+    columns: ClassVar[tuple[str, ...]] = (*HistogramEntry.columns, "year", "week")
+
+
+def entry_type(interval: str | None) -> type[HistogramEntry]:
+    """The class of the entries of a histogram by *interval*."""
+    return {"hour": HourEntry, "week": WeekEntry}.get(interval or "day", HistogramEntry)
+
+
+class IncompleteHistogramEntry(Incomplete, HistogramEntry):
+    """A ``HistogramEntry`` that lacks a count."""
+
+    __slots__ = ("_known",)
+
+    columns: ClassVar[tuple[str, ...]] = (
+        *HourEntry.columns,
+        *WeekEntry.columns[len(HistogramEntry.columns) :],
+    )
+
+    date = from_known("date")
+    start = from_known("start")
+    hour = from_known("hour")
+    year = from_known("year")
+    week = from_known("week")
+    partial = from_known("partial")
+
+
+@attrs.frozen(weakref_slot=False)
+class Bucket:
+    """One entry of a histogram as the response has it."""
+
+    date: dt.date
+    pageviews: int | None = None
+    visitors: int | None = None
+    hour: int | None = None
+    year: int | None = None
+    week: int | None = None
+
+
+def read_histogram(
+    buckets: Sequence[Bucket],
+    *,
+    interval: str | None,
+    timezone: str | None,
+    end: dt.datetime | None,
+    moment: dt.datetime | None,
+) -> list[HistogramEntry]:
+    """Make entries of *buckets*, which are in ascending order.
+
+    Args:
+        buckets: As they are in the response.
+        interval: What was requested; None means by day.
+        timezone: The zone that the response was made in.
+        end: The last moment of the period.
+        moment: When the service responded; None marks no entry as partial.
+    """
+    zone = find_zone(timezone)
+    starts = _starts(buckets, zone)
+    first_partial = len(buckets)
+    while moment is not None and first_partial > 0:
+        last = first_partial - 1
+        over = _over(buckets[last], starts[last], interval, zone, end)
+        if over is None or over <= moment:
+            break
+        first_partial = last
+        # Without a zone the end of the period is all that is known, which
+        # bounds the last entry alone.
+        if zone is None:
+            break
+    kind = entry_type(interval)
+    return [
+        _entry(kind, bucket, start, partial=index >= first_partial)
+        for index, (bucket, start) in enumerate(zip(buckets, starts, strict=True))
+    ]
+
+
+def _entry(
+    kind: type[HistogramEntry],
+    bucket: Bucket,
+    start: dt.datetime | None,
+    *,
+    partial: bool,
+) -> HistogramEntry:
+    if bucket.pageviews is not None and bucket.visitors is not None:
+        return kind(
+            bucket.date,
+            bucket.pageviews,
+            bucket.visitors,
+            start,
+            bucket.hour,
+            bucket.year,
+            bucket.week,
+            partial,
+        )
+    known = {name: getattr(bucket, name) for name in attrs.fields_dict(Bucket)}
+    for count in COUNTS:
+        if known[count] is None:
+            del known[count]
+    return IncompleteHistogramEntry({**known, "start": start, "partial": partial})
+
+
+def _starts(
+    buckets: Sequence[Bucket], zone: dt.tzinfo | None
+) -> list[dt.datetime | None]:
+    starts: list[dt.datetime | None] = []
+    previous: Bucket | None = None
+    for bucket in buckets:
+        # Two hours of one name, one after the other, are those before and after
+        # the clocks were turned back.
+        repeated = previous is not None and (previous.date, previous.hour) == (
+            bucket.date,
+            bucket.hour,
+        )
+        starts.append(_start(bucket, zone, fold=int(repeated)))
+        previous = bucket
+    return starts
+
+
+def _start(bucket: Bucket, zone: dt.tzinfo | None, *, fold: int) -> dt.datetime | None:
+    if bucket.hour is None or zone is None:
+        return None
+    try:
+        start = dt.datetime.combine(
+            bucket.date, dt.time(bucket.hour, tzinfo=zone, fold=fold)
+        )
+        if start.year in _ENDS:
+            # Refuses a moment that UTC can't express, which fits into no frame.
+            start.astimezone(dt.UTC)
+    except (ValueError, OverflowError):
+        return None
+    return start
+
+
+def _over(
+    bucket: Bucket,
+    start: dt.datetime | None,
+    interval: str | None,
+    zone: dt.tzinfo | None,
+    end: dt.datetime | None,
+) -> dt.datetime | None:
+    """From when on no count of *bucket* changes; None when that is not known."""
+    if zone is None:
+        return end
+    try:
+        if start is not None:
+            over = start.astimezone(dt.UTC) + dt.timedelta(hours=1)
+        else:
+            following = _following(bucket.date, interval)
+            midnight = dt.datetime.combine(following, dt.time(tzinfo=zone))
+            over = midnight.astimezone(dt.UTC)
+    except (ValueError, OverflowError):
+        # Close to the year 9999.
+        return end
+    # A bucket may reach beyond the period, as a week does, but nothing that
+    # came after the period counts in it.
+    return over if end is None else min(over, end)
+
+
+def _following(date: dt.date, interval: str | None) -> dt.date:
+    """The first day after the day, week, month or year that *date* is in."""
+    # Only a histogram that is not over needs it.
+    from dateutil.relativedelta import MO, relativedelta
+
+    match interval:
+        case "week":
+            # By weekday, since a week that the period cuts may be known by the
+            # period's first day.
+            return date + relativedelta(days=1, weekday=MO)
+        case "month":
+            return date + relativedelta(months=1, day=1)
+        case "year":
+            return date + relativedelta(years=1, month=1, day=1)
+        case _:
+            return date + relativedelta(days=1)

@@ -1,0 +1,337 @@
+"""``Stats``: the statistics of one response, with the query that they are of."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
+
+import attrs
+
+from sitestats._common.errors import FieldNotRequestedError, ResponseError
+from sitestats._common.fields import FIELDS, TOTALS
+from sitestats._common.jsontext import NotJsonError, load_json
+from sitestats._query.requested import Requested
+
+from .display import Displayed, HasFrame
+from .entries import Entries, EventCount, ListEntry, PageEntry
+from .histogram import HistogramEntry
+from .tables import Column, common_zone, named
+
+if TYPE_CHECKING:
+    from sitestats._common.jsontext import JsonValue
+    from sitestats._query.builder import StatsQuery
+
+    from .comparison import Comparison
+
+_ENVELOPE: Final = (
+    "hostname",
+    "path",
+    "timezone",
+    "version",
+    "start",
+    "end",
+    "generated_in_ms",
+)
+
+KNOWN_NAMES: Final = frozenset(
+    (*FIELDS, "events", *_ENVELOPE, "docs", "info", "ok", "success", "url")
+)
+"""What responses were seen to hold; everything else is in ``Stats.extra``."""
+
+
+@attrs.frozen(kw_only=True, repr=False, eq=False)
+class Stats(HasFrame, Displayed):
+    """The statistics that a query requested (section 2.3).
+
+    Each field that was requested is an attribute of its plain type. One that
+    was not requested raises ``FieldNotRequestedError`` when it is read, so that
+    nothing, zero and not requested never mix. Two results are equal when their
+    queries are and the requested values.
+
+    >>> hostname = client.websites.list()[0].hostname
+    >>> query = StatsQuery(hostname).fields("pageviews", "pages").limit(3)
+    >>> stats = client.stats.get(query)
+    >>> stats.pages[0].pageviews <= stats.pageviews
+    True
+    >>> "pages" in stats, "visitors" in stats, stats.requested
+    (True, False, ('pageviews', 'pages'))
+    """
+
+    query: StatsQuery
+    """What was requested."""
+    hostname: str | None = None
+    """The website, as the response names it; None when it does not."""
+    path: str | None = None
+    """The page that the response is about; ``"*"`` when it is about all pages,
+    None when it does not say."""
+    timezone: str | None = None
+    """The zone of the response's days and hours; None when it does not say."""
+    version: int | None = None
+    """The version of the response's format; None when it does not say."""
+    start: dt.datetime | None = None
+    """The first moment of the period, in UTC; None when the response lacks it."""
+    end: dt.datetime | None = None
+    """The last moment of the period, in UTC; None when the response lacks it."""
+    generated_in_ms: int | None = None
+    """Milliseconds that the service took; None when it does not say."""
+    partial: bool = False
+    """Whether the period was not over when the service responded, as it is when
+    it ends today: the numbers will still grow. False when that is not known."""
+    body: bytes = b""
+    """The response's body as it came."""
+    _requested: Requested = attrs.field(alias="requested")
+    _values: Mapping[str, Any] = attrs.field(alias="values")
+
+    @property
+    def pageviews(self) -> int:
+        """Page views in the period (section 2.3)."""
+        value: int = self._value("pageviews")
+        return value
+
+    @property
+    def visitors(self) -> int:
+        """Visitors in the period, which are unique page views (section 2.3)."""
+        value: int = self._value("visitors")
+        return value
+
+    @property
+    def histogram(self) -> Entries[HistogramEntry]:
+        """Page views and visitors by day, or by the query's interval, in
+        ascending order (section 2.3). No limit shortens it.
+        """
+        value: Entries[HistogramEntry] = self._value("histogram")
+        return value
+
+    @property
+    def pages(self) -> Entries[PageEntry]:
+        """The most visited pages (section 2.3)."""
+        value: Entries[PageEntry] = self._value("pages")
+        return value
+
+    @property
+    def countries(self) -> Entries[ListEntry]:
+        """Codes of the visitors' countries (section 2.3)."""
+        return self._list("countries")
+
+    @property
+    def referrers(self) -> Entries[ListEntry]:
+        """Where visitors came from, normalised by the service (section 2.3)."""
+        return self._list("referrers")
+
+    @property
+    def utm_sources(self) -> Entries[ListEntry]:
+        """Values of ``utm_source`` (section 2.3)."""
+        return self._list("utm_sources")
+
+    @property
+    def utm_mediums(self) -> Entries[ListEntry]:
+        """Values of ``utm_medium`` (section 2.3)."""
+        return self._list("utm_mediums")
+
+    @property
+    def utm_campaigns(self) -> Entries[ListEntry]:
+        """Values of ``utm_campaign`` (section 2.3)."""
+        return self._list("utm_campaigns")
+
+    @property
+    def utm_contents(self) -> Entries[ListEntry]:
+        """Values of ``utm_content`` (section 2.3)."""
+        return self._list("utm_contents")
+
+    @property
+    def utm_terms(self) -> Entries[ListEntry]:
+        """Values of ``utm_term`` (section 2.3)."""
+        return self._list("utm_terms")
+
+    @property
+    def browser_names(self) -> Entries[ListEntry]:
+        """The visitors' browsers (section 2.3)."""
+        return self._list("browser_names")
+
+    @property
+    def os_names(self) -> Entries[ListEntry]:
+        """The visitors' operating systems (section 2.3)."""
+        return self._list("os_names")
+
+    @property
+    def device_types(self) -> Entries[ListEntry]:
+        """The kinds of devices: ``mobile``, ``tablet``, ``desktop`` and ``tv``
+        are documented, and others are kept as they come (section 2.3).
+        """
+        return self._list("device_types")
+
+    @property
+    def seconds_on_page(self) -> float | None:
+        """Median seconds on a page (section 2.3, rule 1); None when there were
+        too few visits.
+        """
+        value: float | None = self._value("seconds_on_page")
+        return value
+
+    @property
+    def events(self) -> Entries[EventCount]:
+        """How often each event happened (section 2.3)."""
+        value: Entries[EventCount] = self._value("events")
+        return value
+
+    @property
+    def requested(self) -> tuple[str, ...]:
+        """The names of what was requested, in the document's order."""
+        events = () if self._requested.events is None else ("events",)
+        return (*self._requested.fields, *events)
+
+    @property
+    def extra(self) -> dict[str, JsonValue]:
+        """What the response holds under names that this package does not know.
+
+        It is decoded anew each time. Prose about the fields (names that begin
+        with two underscores, section 4.3 under ``info``) is in ``raw()`` alone.
+        """
+        return {
+            name: value
+            for name, value in self.raw().items()
+            if name not in KNOWN_NAMES and not name.startswith("__")
+        }
+
+    def raw(self) -> dict[str, JsonValue]:
+        """The whole response as plain values, decoded anew each time.
+
+        Raises:
+            ResponseError: ``body`` is no JSON object, which no response that
+                a client has read has.
+        """
+        try:
+            data = load_json(self.body)
+        except NotJsonError as error:
+            raise ResponseError(f"the response {error}", body=self.body) from None
+        if not isinstance(data, dict):
+            raise ResponseError("the response is no object", body=self.body)
+        return data
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """The result as plain values, ready for JSON: what the response says
+        about itself, and what was requested. ``truncated`` names the lists that
+        were cut by the limit.
+        """
+        moments = {"start": self.start, "end": self.end}
+        values: dict[str, JsonValue] = {
+            name: getattr(self, name) for name in _ENVELOPE if name not in moments
+        }
+        for name, moment in moments.items():
+            values[name] = None if moment is None else moment.isoformat()
+        lists = {n: v for n, v in self._values.items() if _are_entries(v)}
+        values["partial"] = self.partial
+        values["truncated"] = [name for name in lists if lists[name].truncated]
+        for name, value in self._values.items():
+            values[name] = [*lists[name].to_dicts()] if name in lists else value
+        return values
+
+    def compare_to(self, before: Stats) -> Comparison:
+        """Compare this result with *before*, of the same query in another period.
+
+        >>> query = StatsQuery("semicomplete.com").fields("pageviews")
+        >>> yesterday = client.stats.get(query.on("yesterday"))
+        >>> yesterday.compare_to(client.stats.get(query.on("today-2d")))
+        Comparison('semicomplete.com', pageviews=549 → 359 (-34.6 %))
+        """
+        from .comparison import Comparison
+
+        return Comparison(self, before)
+
+    def _table(self) -> Sequence[Column]:
+        return columns_of_totals([self])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._values
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Stats):
+            return NotImplemented
+        return self.query == other.query and self._values == other._values
+
+    def __hash__(self) -> int:
+        # Equal results have equal queries, and those are quick to hash.
+        return hash(self.query)
+
+    def __repr__(self) -> str:
+        shown = [repr(self.hostname or self._requested.hostname)]
+        shown += [f"{name}={value}" for name, value in self._shortly()]
+        return f"Stats({', '.join(shown)})"
+
+    def _shortly(self) -> Iterator[tuple[str, str]]:
+        for name in ("start", "end"):
+            moment = getattr(self, name)
+            if moment is not None:
+                yield name, f"{moment:%Y-%m-%d %H:%M}Z"
+        if self.partial:
+            yield "partial", "True"
+        for name, value in self._values.items():
+            if _are_entries(value):
+                what = "entry" if len(value) == 1 else "entries"
+                more = ", truncated" if value.truncated else ""
+                yield name, f"<{len(value)} {what}{more}>"
+            else:
+                yield name, repr(value)
+
+    def __rich_repr__(self) -> Iterator[Any]:
+        yield self.hostname or self._requested.hostname
+        for name in _ENVELOPE[1:]:
+            yield name, getattr(self, name), None
+        yield "partial", self.partial, False
+        yield from self._values.items()
+
+    def _list(self, name: str) -> Entries[ListEntry]:
+        value: Entries[ListEntry] = self._value(name)
+        return value
+
+    def _value(self, name: str) -> Any:
+        # Not in an except block: the KeyError would go along as the context, and
+        # its traceback would keep the whole result alive.
+        if name not in self._values:
+            raise FieldNotRequestedError(self._why_not(name), name=name)
+        return self._values[name]
+
+    def _why_not(self, name: str) -> str:
+        if name in self.requested:
+            return (
+                f"{name!r} is not in this response: versions below 5 have other "
+                "fields; see .raw(), or request version 6"
+            )
+        if name == "events":
+            return (
+                "'events' was not requested: add .events('…') or .all_events() to the "
+                "query"
+            )
+        fields = ", ".join(map(repr, (*self._requested.fields, name)))
+        return f"{name!r} was not requested: add it to the query by .fields({fields})"
+
+
+def _are_entries(value: Any) -> TypeGuard[Entries[Any]]:
+    return isinstance(value, Entries)
+
+
+def columns_of_totals(
+    results: Sequence[Stats], fields: Sequence[str] = ()
+) -> list[Column]:
+    """One row for each result: which website, which period, its totals, and
+    whether they will still grow.
+
+    A total that no result has has no column, unless it is among *fields*.
+    """
+
+    def column(name: str, zone: str = "UTC") -> Column:
+        return named(name, [getattr(stats, name, None) for stats in results], zone)
+
+    zone = common_zone([stats.timezone for stats in results])
+    return [
+        named("hostname", [stats.query.hostname for stats in results]),
+        column("start", zone),
+        column("end", zone),
+        *(
+            column(name)
+            for name in TOTALS
+            if name in fields or any(name in stats for stats in results)
+        ),
+        column("partial"),
+    ]

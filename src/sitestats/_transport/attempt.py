@@ -1,0 +1,174 @@
+"""One request on its way: its limits, and what to tell when no answer comes of it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from sitestats._common.errors import (
+    ConnectionFailedError,
+    RequestTimeoutError,
+    ResponseError,
+    ResponseTooLargeError,
+)
+from sitestats._common.wire import HttpRequest
+
+from .body import Body, CorruptError, TooLargeError
+from .pool import Lease
+
+if TYPE_CHECKING:
+    from sitestats._common.settings import Settings
+
+    from .headers import Redactor
+    from .interrupt import Stop
+
+_WITHOUT_BODY: Final = {204, 304}
+"""With these a length is that of a body that would come with another status."""
+
+_LONGEST_REASON: Final = 300
+
+_LONGEST_LIMIT: Final = 30 * 86_400.0
+"""Seconds: sockets refuse to be given a limit of some centuries."""
+
+
+class OverdueError(Exception):
+    """The time was up before anything was sent."""
+
+
+class Attempt:
+    """One request on its way."""
+
+    def __init__(
+        self,
+        request: HttpRequest,
+        settings: Settings,
+        redactor: Redactor,
+        *,
+        until: float,
+        timeout: float,
+        stop: Stop | None = None,
+    ) -> None:
+        self.request = request
+        self.until = until
+        self.started = time.monotonic()
+        self.began = False
+        """Whether something may have left the machine."""
+        self.overdue = False
+        """Whether its connection was shut down for taking too long."""
+        self.lease: Lease[Any] = Lease(fresh=request.fresh_connection, stop=stop)
+        self._handled = sys.exception()
+        self._settings = settings
+        self._redactor = redactor
+        self._timeout = timeout
+
+    def limits(self) -> dict[str, float]:
+        """Seconds for each wait, as httpx takes them, within those of the whole.
+
+        Raises:
+            OverdueError: Nothing is left.
+        """
+        left = self.until - time.monotonic()
+        if left <= 0:
+            raise OverdueError
+        seconds = min(self._timeout, left, _LONGEST_LIMIT)
+        return {"connect": seconds, "read": seconds, "write": seconds, "pool": seconds}
+
+    def body(self, status: int, headers: Mapping[str, str]) -> Body:
+        """What the body behind *status* and *headers* is to be collected with.
+
+        Raises:
+            TooLargeError: It says itself that it is over the limit.
+            CorruptError: It is in an encoding that was not asked for.
+        """
+        encoding = headers.get("content-encoding", "")
+        has_body = self.request.method != "HEAD" and status not in _WITHOUT_BODY
+        length = headers.get("content-length") if has_body else None
+        limit = self._settings.max_response_bytes
+        return Body(encoding, limit=limit, length=length)
+
+    def do_not_reuse(self) -> None:
+        """Have the connection closed after this answer, good as it is."""
+        self.lease.last = True
+
+    def drop_frames(self, error: BaseException) -> None:
+        """Take the frames from *error*, which goes on as it is: they hold the key."""
+        link: BaseException | None = error
+        # What the caller is in the middle of handling is none of ours.
+        while link is not None and link is not self._handled:
+            link.with_traceback(None)
+            link = link.__cause__ or link.__context__
+
+    def total_timeout_error(self, *, maybe_sent: bool) -> RequestTimeoutError:
+        """The error for a call that reached the limit of all its tries together."""
+        took = time.monotonic() - self.started
+        message = (
+            f"no whole answer to {self.request} before total_timeout: this try ended "
+            f"after {took:.3g} s"
+        )
+        if self.lease.waited:
+            message += (
+                f", {self.lease.waited:.3g} s of them spent waiting for one of "
+                f"{self._settings.max_connections} connections to be free"
+            )
+        return RequestTimeoutError(message, request=self.request, maybe_sent=maybe_sent)
+
+    def timeout_error(self, what: str, *, maybe_sent: bool) -> RequestTimeoutError:
+        """The error for a single wait that was too long; *what* it was for."""
+        return RequestTimeoutError(
+            f"{what} {self._origin} within timeout, {self._timeout:g} s",
+            request=self.request,
+            maybe_sent=maybe_sent,
+        )
+
+    def connection_error(
+        self, error: Exception, *, maybe_sent: bool
+    ) -> ConnectionFailedError:
+        """The error for a connection that could not be made, or that broke."""
+        what = "the connection to" if maybe_sent else "could not connect to"
+        failed = " failed" if maybe_sent else ""
+        return ConnectionFailedError(
+            f"{what} {self._origin}{failed}: {self._reason(error)}",
+            request=self.request,
+            maybe_sent=maybe_sent,
+        )
+
+    def body_error(self, error: TooLargeError | CorruptError) -> ResponseError:
+        """The error for a body that is not taken."""
+        if isinstance(error, CorruptError):
+            return ResponseError(
+                f"the body of the answer to {self.request} can't be read: "
+                f"{self._redactor.text(str(error))}",
+                request=self.request,
+            )
+        return ResponseTooLargeError(
+            f"the answer to {self.request} is larger than max_response_bytes, "
+            f"{self._settings.max_response_bytes:,} bytes; it was not read on",
+            request=self.request,
+        )
+
+    @property
+    def _origin(self) -> str:
+        scheme, host, port = self._settings.base.origin
+        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+
+    def _reason(self, error: BaseException) -> str:
+        """What *error* says, and what it all began with, without secrets."""
+        texts = [text for link in _chain(error) if (text := str(link))]
+        text = texts[0] if texts else type(error).__name__
+        if texts and texts[-1] not in text:
+            text = f"{text} ({texts[-1]})"
+        text = self._redactor.text(text)
+        return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}…"
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    link: BaseException | None = error
+    while link is not None:
+        yield link
+        if isinstance(link, BaseExceptionGroup):
+            # One for each address of the host: the first stands for all.
+            link = cast("BaseExceptionGroup[BaseException]", link).exceptions[0]
+        else:
+            link = link.__cause__ or link.__context__
