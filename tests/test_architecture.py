@@ -120,7 +120,7 @@ def test_every_module_is_in_a_contract() -> None:
 
 
 def test_the_results_name_one_way_to_the_renderers() -> None:
-    """Below the emulator only display imports ``analysis``: results name no renderer."""
+    """Results name no renderer: below the clients only display imports ``analysis``."""
     importers = {
         place(path)
         for path in (*PRIVATE, *(PACKAGE / "provisioning").glob("*.py"))

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sitestats._query import builder
 from sitestats._common.errors import SiteStatsWarning, warn
+from sitestats._query import builder
 
 
 def test_a_warning_is_shown_at_the_first_line_outside_of_the_package() -> None:
