@@ -54,16 +54,16 @@ def pytest(session: nox.Session, *args: str, measured: bool = False) -> None:
         return
     # A file's tests stay together: the examples of one share their names, and
     # what a fixture makes for a module is made once. conftest.py has the order.
-    spread = ("--dist", "loadfile", "--no-loadscope-reorder")
+    args = ("--dist", "loadfile", "--no-loadscope-reorder", *args)
     if not measured:
         # .ci/run has three of these beside each other.
-        session.run("pytest", "--numprocesses", "2", *spread, *args, env=env)
+        session.run("pytest", "--numprocesses", "2", *args, env=env)
         return
-    # A third of the time is waiting: three processes keep two cores busy.
-    spread = ("--numprocesses", "3", *spread)
     env["COVERAGE_FILE"] = str(tmp / "coverage")
     session.run("coverage", "erase", env=env)
-    session.run("coverage", "run", "--module", "pytest", *spread, *args, env=env)
+    # A third of the time is waiting: three processes keep two cores busy.
+    three = ("pytest", "--numprocesses", "3")
+    session.run("coverage", "run", "--module", *three, *args, env=env)
     session.run("coverage", "combine", "--quiet", env=env)
     session.run("coverage", "report", env=env)
 
