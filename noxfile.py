@@ -37,7 +37,7 @@ def groups(*names: str) -> list[str]:
 
 
 def pytest(session: nox.Session, *args: str, measured: bool = False) -> None:
-    """Run pytest in two processes with *args*, or with those given after ``--``.
+    """Run pytest in several processes with *args*, or with those after ``--``.
 
     What is *measured* ends with the lines and branches that no test reached.
     """
@@ -54,13 +54,16 @@ def pytest(session: nox.Session, *args: str, measured: bool = False) -> None:
         return
     # A file's tests stay together: the examples of one share their names, and
     # what a fixture makes for a module is made once. conftest.py has the order.
-    two = ("--numprocesses", "2", "--dist", "loadfile", "--no-loadscope-reorder")
+    args = ("--dist", "loadfile", "--no-loadscope-reorder", *args)
     if not measured:
-        session.run("pytest", *two, *args, env=env)
+        # .ci/run has three of these beside each other.
+        session.run("pytest", "--numprocesses", "2", *args, env=env)
         return
     env["COVERAGE_FILE"] = str(tmp / "coverage")
     session.run("coverage", "erase", env=env)
-    session.run("coverage", "run", "--module", "pytest", *two, *args, env=env)
+    # A third of the time is waiting: three processes keep two cores busy.
+    three = ("pytest", "--numprocesses", "3")
+    session.run("coverage", "run", "--module", *three, *args, env=env)
     session.run("coverage", "combine", "--quiet", env=env)
     session.run("coverage", "report", env=env)
 

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, date, datetime, timedelta
+from functools import cache
 from statistics import median
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -64,7 +65,12 @@ def true(cell: object) -> bool:
 
 def local(row: Row, zone: str) -> datetime:
     """When a row happened, by the wall clock of *zone*."""
-    return datetime.fromisoformat(row["added_iso"]).astimezone(ZoneInfo(zone))
+    return _local(row["added_iso"], zone)
+
+
+@cache
+def _local(added: str, zone: str) -> datetime:
+    return datetime.fromisoformat(added).astimezone(ZoneInfo(zone))
 
 
 def within(rows: Iterable[Row], start: date, end: date, zone: str) -> list[Row]:
@@ -171,8 +177,9 @@ def histogram(
     begin = STARTS[interval]
     days = [start + timedelta(days=n) for n in range((end - start).days + 1)]
     found: list[dict[str, Any]] = []
+    dated = [(begin(local(row, zone).date()), row) for row in views(rows)]
     for first in dict.fromkeys(begin(day) for day in days):
-        group = [row for row in views(rows) if begin(local(row, zone).date()) == first]
+        group = [row for day, row in dated if day == first]
         entry: dict[str, Any] = {"date": first.isoformat()}
         if interval == "week":
             year, week, _ = first.isocalendar()
@@ -189,15 +196,11 @@ def hours(rows: list[Row], start: date, end: date, zone: str) -> list[dict[str, 
     tz = ZoneInfo(zone)
     moment = datetime(start.year, start.month, start.day, tzinfo=tz).astimezone(UTC)
     found: list[dict[str, Any]] = []
+    timed = [(datetime.fromisoformat(row["added_iso"]), row) for row in views(rows)]
     while (wall := moment.astimezone(tz)).date() <= end:
-        group = [
-            row
-            for row in views(rows)
-            if moment
-            <= datetime.fromisoformat(row["added_iso"])
-            < moment + timedelta(hours=1)
-        ]
+        end_of_hour = moment + timedelta(hours=1)
+        group = [row for added, row in timed if moment <= added < end_of_hour]
         entry = {"date": wall.date().isoformat(), "hour": wall.hour}
         found.append(entry | totals(group))
-        moment += timedelta(hours=1)
+        moment = end_of_hour
     return found

@@ -327,7 +327,7 @@ PERIODS = st.sampled_from(
 ZONES = ["UTC", "Europe/Amsterdam", "America/New_York", "Pacific/Auckland"]
 
 
-@settings(max_examples=60)
+@settings(max_examples=settings().max_examples * 3 // 10)
 @given(
     rows=ROWS,
     period=PERIODS,
