@@ -1,4 +1,4 @@
-"""A typed client of a web analytics service, blocking and async.
+"""A typed client of a web analytics service, sync and async.
 
 Start with ``Client`` or ``AsyncClient`` and a ``StatsQuery``.
 """

@@ -1,4 +1,4 @@
-"""Host names of websites, and the address that a service is reached at.
+"""Validate and normalise host names and base addresses (IDNA, punycode).
 
 The two are checked differently. A website is known by a name of the DNS, so a
 host name here has a dot and is no number. A service may well be on
