@@ -25,10 +25,10 @@ _DATA: Final = ".json"
 
 
 def parse_base(base_url: str | BaseAddress, where: str) -> BaseAddress:
-    """The base address in *base_url*.
+    """Parse *base_url*.
 
     Raises:
-        QueryError: It is none.
+        QueryError: It is no base address.
     """
     if isinstance(base_url, BaseAddress):
         return base_url
@@ -45,7 +45,7 @@ def split_address(
     """The host name, the page, and the parameters, all decoded.
 
     Raises:
-        QueryError: *address* is none below the base address.
+        QueryError: *address* is not below the base address.
     """
     if not isinstance(address, str) or (match := _ADDRESS.fullmatch(address)) is None:
         raise QueryError(
@@ -64,17 +64,21 @@ def split_address(
         pairs = parse_qsl(match["query"] or "", keep_blank_values=True, errors="strict")
     except ValueError:
         raise QueryError(
-            [_problem("the address has percent-encoding that is not UTF-8")]
+            [
+                _problem(
+                    "the address has percent-encoding that is not UTF-8: copy it again"
+                )
+            ]
         ) from None
     if root.origin != base.origin or not path.startswith(f"{prefix}/"):
         raise QueryError(
             [_problem(f"the address is not one below the base address {base}")]
         )
-    # One suffix: a page may be called /data.json itself.
+    # One suffix only: a page may itself be called /data.json.
     below = path.removeprefix(prefix).removesuffix(_DATA)[1:]
     hostname, slash, page = below.partition("/")
     if not page and not path.endswith(_DATA):
-        # Browsers and people put a slash behind a host name.
+        # A slash behind the host name is common and names no page.
         return hostname, None, pairs
     return hostname, f"/{page}" if slash else None, pairs
 
