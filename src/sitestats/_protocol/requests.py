@@ -53,7 +53,7 @@ def jsonp_request(requested: Requested, callback: str) -> HttpRequest:
     Raises:
         SpecError: *callback* is no such name.
     """
-    given: object = callback
+    given = cast("object", callback)
     parts = given.split(".") if isinstance(given, str) else [""]
     if not all(_IDENTIFIER.fullmatch(part) for part in parts):
         message = (

@@ -68,7 +68,7 @@ _ROWS: Final[Mapping[str, tuple[str, str]]] = {
     "pages-comma": ("4.3", "A comma separates pages, so none has one inside."),
     "device-type": (
         "4.3",
-        "A device type is mobile, tablet, desktop or tv, or starts one and ends in '*'.",
+        "A device type is mobile, tablet, desktop or tv, or starts so, with '*'.",
     ),
     "path-or-page": ("4.3", "A query with a path has no filter page or pages."),
     "page-slash": ("4.3", "A page is given by its path, which starts with a slash."),
