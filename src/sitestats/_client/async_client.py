@@ -48,8 +48,8 @@ class AsyncWebsites:
 
         Raises:
             ConfigurationError: The client has no API key or no user ID.
-            ServiceError: The service refused; see its subclasses.
-            TransportError: No complete response came, also after retries.
+            ServiceError: The service returned an error response; see its subclasses.
+            TransportError: No complete response arrived, even after all retries.
             ResponseError: The response does not match the service's document.
 
         Example:
@@ -90,9 +90,9 @@ class AsyncWebsites:
             SpecError: A value breaks a rule; nothing was sent.
             ConfigurationError: The client has no API key or no user ID, or is
                 read-only.
-            ServiceError: The service refused; see its subclasses.
-            TransportError: No complete response came; ``maybe_sent`` is whether
-                the website may exist now.
+            ServiceError: The service returned an error response; see its subclasses.
+            TransportError: No complete response arrived; ``maybe_sent`` tells
+                whether the website may exist now.
             ResponseError: The response does not match the service's document.
 
         Example:
@@ -226,8 +226,8 @@ class AsyncStatistics:
 
         Raises:
             QueryError: The query breaks a rule; nothing was sent.
-            ServiceError: The service refused; see its subclasses.
-            TransportError: No complete response came, also after retries.
+            ServiceError: The service returned an error response; see its subclasses.
+            TransportError: No complete response arrived, even after all retries.
             ResponseError: The response does not match the service's document.
 
         Example:
@@ -260,8 +260,8 @@ class AsyncStatistics:
         Raises:
             QueryError: The query breaks a rule, or its period is not known;
                 nothing was sent.
-            ServiceError: The service refused; see its subclasses.
-            TransportError: No complete response came, also after retries.
+            ServiceError: The service returned an error response; see its subclasses.
+            TransportError: No complete response arrived, even after all retries.
             ResponseError: The response does not match the service's document.
 
         Example:
@@ -338,8 +338,8 @@ class AsyncStatistics:
         Raises:
             QueryError: The query breaks a rule; nothing was sent.
             SpecError: The callback's name is not valid; nothing was sent.
-            ServiceError: The service refused; see its subclasses.
-            TransportError: No complete response came, also after retries.
+            ServiceError: The service returned an error response; see its subclasses.
+            TransportError: No complete response arrived, even after all retries.
             ResponseError: The response is not a call of *callback*.
 
         Example:
@@ -418,8 +418,8 @@ class AsyncClient(BaseClient["httpx.AsyncBaseTransport", "AsyncSender"]):
                 can't be sent.
             ConfigurationError: Credentials are missing, or the client is
                 read-only and the method is not GET.
-            ServiceError: The service refused; see its subclasses.
-            TransportError: No complete response came, also after retries.
+            ServiceError: The service returned an error response; see its subclasses.
+            TransportError: No complete response arrived, even after all retries.
             ResponseError: The response is not JSON.
 
         Example:

@@ -151,9 +151,6 @@ class MissingExtraError(SiteStatsError, ImportError):
             f"{library} is not installed: pip install 'sitestats[{extra}]'"
         )
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (type(self), self.args, self.__dict__.copy())
-
 
 class TransportError(SiteStatsError):
     """No complete response arrived; a retry later may succeed."""

@@ -177,7 +177,7 @@ _DATE: Final = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2})(?:[T ].*)?)?", re.AS
 _LEADING_NUMBER: Final = re.compile(r"\d{1,4}", re.ASCII)
 
 
-def _date(value: object) -> dt.date:
+def _date(value: object, _: Any) -> dt.date:
     """A day, or the first day of a month or year; the form is not documented."""
     match = _DATE.fullmatch(value) if isinstance(value, str) else None
     if match is not None:
@@ -189,7 +189,7 @@ def _date(value: object) -> dt.date:
     raise UnexpectedValueError("a date", value)
 
 
-def _part(value: object) -> int | None:
+def _part(value: object, _: Any) -> int | None:
     """An hour, a week or a year, whose types are not documented."""
     if type(value) is int:
         return value
@@ -198,22 +198,14 @@ def _part(value: object) -> int | None:
     return None if match is None else int(match[0])
 
 
-def _loose_date(value: object, _: Any) -> dt.date:
-    return _date(value)
-
-
-def _loose_part(value: object, _: Any) -> int | None:
-    return _part(value)
-
-
 _converter.register_structure_hook(
     Bucket,
     _object(
         Bucket,
-        date=override(struct_hook=_loose_date),
-        hour=override(struct_hook=_loose_part),
-        year=override(struct_hook=_loose_part),
-        week=override(struct_hook=_loose_part),
+        date=override(struct_hook=_date),
+        hour=override(struct_hook=_part),
+        year=override(struct_hook=_part),
+        week=override(struct_hook=_part),
     ),
 )
 

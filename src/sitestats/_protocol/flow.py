@@ -57,13 +57,6 @@ StepResult: TypeAlias = HttpResponse | Moment | None
 Flow: TypeAlias = Generator[Step, StepResult, T]
 
 
-def send(request: HttpRequest, until: float) -> Flow[HttpResponse]:
-    """Send *request*; the value is the response."""
-    outcome = yield Send(request, until)
-    assert isinstance(outcome, HttpResponse)
-    return outcome
-
-
 def sleep(seconds: float) -> Flow[None]:
     """Wait for *seconds*."""
     yield Sleep(seconds)

@@ -160,12 +160,7 @@ def _check_permitted(request: HttpRequest, settings: Settings) -> None:
 
 def _missing_credentials(settings: Settings) -> str:
     missing = " and ".join(
-        name
-        for name, given in (
-            ("api_key", settings.api_key),
-            ("user_id", settings.user_id),
-        )
-        if given is None
+        name for name in ("api_key", "user_id") if getattr(settings, name) is None
     )
     return (
         f"the Admin API needs {missing} (section 5): give them to the client, or set "

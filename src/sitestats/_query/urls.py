@@ -48,32 +48,22 @@ def split_address(
         QueryError: *address* is not below the base address.
     """
     if not isinstance(address, str) or (match := _ADDRESS.fullmatch(address)) is None:
-        raise QueryError(
-            [
-                _problem(
-                    "give the whole address as a str, such as "
-                    "'https://stats.example.org/example.com?country=NL'"
-                )
-            ]
+        raise _error(
+            "give the full address as a str, such as "
+            "'https://stats.example.org/example.com?country=NL'"
         )
     root = parse_base(match["root"], "from_url")
     base = root if base_url is None else parse_base(base_url, "from_url")
     try:
-        path = _decoded(match["path"])
-        prefix = _decoded(base.prefix)
+        path = unquote(match["path"], errors="strict")
+        prefix = unquote(base.prefix, errors="strict")
         pairs = parse_qsl(match["query"] or "", keep_blank_values=True, errors="strict")
     except ValueError:
-        raise QueryError(
-            [
-                _problem(
-                    "the address has percent-encoding that is not UTF-8: copy it again"
-                )
-            ]
+        raise _error(
+            "the address has percent-encoding that is not UTF-8: copy it again"
         ) from None
     if root.origin != base.origin or not path.startswith(f"{prefix}/"):
-        raise QueryError(
-            [_problem(f"the address is not one below the base address {base}")]
-        )
+        raise _error(f"the address is not one below the base address {base}")
     # One suffix only: a page may itself be called /data.json.
     below = path.removeprefix(prefix).removesuffix(_DATA)[1:]
     hostname, slash, page = below.partition("/")
@@ -86,18 +76,15 @@ def split_address(
 def repeated_parameters(pairs: list[tuple[str, str]]) -> list[Problem]:
     """A problem for each parameter that is given more than once."""
     return [
-        _problem(
+        broken(
+            "address-once",
             f"the parameter {shown(name)} is there twice: leave one out",
-            rule="address-once",
+            "from_url",
         )
         for name, count in Counter(name for name, _ in pairs).items()
         if count > 1
     ]
 
 
-def _decoded(path: str) -> str:
-    return unquote(path, errors="strict")
-
-
-def _problem(message: str, rule: str = "address") -> Problem:
-    return broken(rule, message, "from_url")
+def _error(message: str) -> QueryError:
+    return QueryError(refused("address", message, "from_url"))
