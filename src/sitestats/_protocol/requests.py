@@ -154,7 +154,7 @@ def website_value(
             return refused("website-public", message, where)
         case _:
             if isinstance(value, str):
-                return rules.plain(value, where)
+                return rules.sendable_text(value, where)
             message = f"a label is text, not {shown(value)}"
             return refused("website-label", message, where)
 
@@ -224,7 +224,7 @@ def _path_problems(path: object) -> list[Problem]:
             "percent-encoded: write the path that they lead to"
         )
     problems = [broken("custom-path", message, "path") for message in messages]
-    text = rules.plain(path, "path")
+    text = rules.sendable_text(path, "path")
     return problems if isinstance(text, str) else [*problems, *text]
 
 
@@ -238,7 +238,7 @@ def _custom_params(params: object, problems: list[Problem]) -> list[tuple[str, s
     pairs: list[tuple[str, str]] = []
     for name, value in cast("Mapping[object, object]", params).items():
         where = f"params[{shown(name)}]"
-        key = rules.plain(name, where) if isinstance(name, str) else None
+        key = rules.sendable_text(name, where) if isinstance(name, str) else None
         text = None if value is None else values.scalar(value, where)
         if key is None or (text is None and value is not None):
             message = (

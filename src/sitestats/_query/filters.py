@@ -15,7 +15,7 @@ from sitestats._common.errors import Problem
 from sitestats._common.text import did_you_mean, shown
 
 from .periods import utc
-from .rules import DEVICE_TYPES, FILTERS, TextOrProblems, broken, plain, refused
+from .rules import DEVICE_TYPES, FILTERS, TextOrProblems, broken, refused, sendable_text
 from .values import scalar
 
 MetadataValue: TypeAlias = str | bool | int | float | datetime
@@ -74,7 +74,7 @@ def _filter_text(value: object, where: str) -> TextOrProblems:
             "the value is empty: give one, or None to take the filter away",
             where,
         )
-    return plain(value, where)
+    return sendable_text(value, where)
 
 
 def _pattern(name: str, text: str, where: str) -> list[Problem]:

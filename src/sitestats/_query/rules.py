@@ -190,7 +190,7 @@ def refused(rule: str, message: str, where: str) -> list[Problem]:
     return [broken(rule, message, where)]
 
 
-def plain(value: str, where: str) -> TextOrProblems:
+def sendable_text(value: str, where: str) -> TextOrProblems:
     """*value* as a plain str that can be sent."""
     text = str.__str__(value)
     if text.isascii():

@@ -22,8 +22,8 @@ from .rules import (
     LATEST_VERSION,
     TextOrProblems,
     broken,
-    plain,
     refused,
+    sendable_text,
 )
 
 _FIELD_SET: Final = frozenset[str](FIELDS)
@@ -40,7 +40,7 @@ def path(value: object) -> TextOrProblems:
             f"not {shown(value)}",
             "path",
         )
-    text = plain(given, "path")
+    text = sendable_text(given, "path")
     if not isinstance(text, str):
         return text
     if text == "/":
@@ -207,14 +207,14 @@ def _event(name: object) -> TextOrProblems:
             "or use .all_events()"
         )
     else:
-        return plain(text, "events")
+        return sendable_text(text, "events")
     return refused("event-name", message, "events")
 
 
 def scalar(value: object, where: str) -> TextOrProblems | None:
     """Text, a flag or a number as it is sent; None for everything else."""
     if isinstance(value, str):
-        return plain(value, where)
+        return sendable_text(value, where)
     if isinstance(value, bool):
         return "true" if value else "false"
     try:
@@ -252,7 +252,7 @@ def extra_name(name: object) -> TextOrProblems:
             "client.stats.get_jsonp(query, callback=…)",
             "extra_param",
         )
-    return plain(text, "extra_param")
+    return sendable_text(text, "extra_param")
 
 
 def extra_value(name: str, value: object) -> TextOrProblems:
