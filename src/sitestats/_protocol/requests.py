@@ -197,7 +197,7 @@ def _checked_method(method: object, problems: list[Problem]) -> str:
     verb = method.upper() if isinstance(method, str) else ""
     if verb not in _METHODS:
         message = f"the method is one of {', '.join(_METHODS)}, not {shown(method)}"
-        problems.append(broken("custom-method", message, "method"))
+        problems += refused("custom-method", message, "method")
     return verb
 
 
@@ -233,7 +233,7 @@ def _custom_params(params: object, problems: list[Problem]) -> list[tuple[str, s
         return []
     if not isinstance(params, Mapping):
         message = f"the parameters are a mapping, not {shown(params)}"
-        problems.append(broken("custom-params", message, "params"))
+        problems += refused("custom-params", message, "params")
         return []
     pairs: list[tuple[str, str]] = []
     for name, value in cast("Mapping[object, object]", params).items():
@@ -245,7 +245,7 @@ def _custom_params(params: object, problems: list[Problem]) -> list[tuple[str, s
                 "a parameter is a str with a str, a bool, an int, a finite float or "
                 f"None, not {shown(name)} with {shown(value)}"
             )
-            problems.append(broken("custom-params", message, "params"))
+            problems += refused("custom-params", message, "params")
             continue
         for result in (key, text):
             if isinstance(result, list):
@@ -263,5 +263,5 @@ def _body(value: object, problems: list[Problem]) -> bytes:
             "the body is made of dicts with str keys, lists, str, bool, int, finite "
             f"float and None: {type(error).__name__}"
         )
-        problems.append(broken("custom-body", message, "json"))
+        problems += refused("custom-body", message, "json")
         return b""

@@ -101,22 +101,18 @@ def _pattern(name: str, text: str, where: str) -> list[Problem]:
     inner = text[1:-1]
     problems: list[Problem] = []
     if "*" in inner:
-        problems.append(
-            broken(
-                "contains-star",
-                f"{shown(text)} has a '*' inside: leave one at each end alone",
-                where,
-            )
+        problems += refused(
+            "contains-star",
+            f"{shown(text)} has a '*' inside: leave one at each end alone",
+            where,
         )
     count = len(inner) - inner.count("/") - inner.count("*")
     if count < _CONTAINS_LENGTH:
-        problems.append(
-            broken(
-                "contains-length",
-                f"{shown(text)} has {count} characters other than '/' between its two "
-                f"'*': give at least {_CONTAINS_LENGTH}",
-                where,
-            )
+        problems += refused(
+            "contains-length",
+            f"{shown(text)} has {count} characters other than '/' between its two "
+            f"'*': give at least {_CONTAINS_LENGTH}",
+            where,
         )
     return problems
 
@@ -313,22 +309,18 @@ def _unlikely_metadata(key: str, text: str) -> list[Problem]:
     where = f"where_metadata({key}=…)"
     suffix = next((end for end in _METADATA_SUFFIXES if key.endswith(end)), None)
     if suffix is not None:
-        found.append(
-            broken(
-                "metadata-suffix",
-                f"{key!r} ends in {suffix!r} and is taken literally: the service "
-                f"finds the type by itself, so {key.removesuffix(suffix)!r} is "
-                "probably meant",
-                where,
-            )
+        found += refused(
+            "metadata-suffix",
+            f"{key!r} ends in {suffix!r} and is taken literally: the service "
+            f"finds the type by itself, so {key.removesuffix(suffix)!r} is "
+            "probably meant",
+            where,
         )
     if text.endswith("*"):
-        found.append(
-            broken(
-                "metadata-star",
-                f"{shown(text)} ends in '*' and is taken literally: metadata filters "
-                "have no wildcards",
-                where,
-            )
+        found += refused(
+            "metadata-star",
+            f"{shown(text)} ends in '*' and is taken literally: metadata filters "
+            "have no wildcards",
+            where,
         )
     return found

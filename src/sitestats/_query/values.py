@@ -21,7 +21,6 @@ from .rules import (
     INTERVALS,
     LATEST_VERSION,
     TextOrProblems,
-    broken,
     refused,
     sendable_text,
 )
@@ -51,22 +50,18 @@ def path(value: object) -> TextOrProblems:
         )
     problems: list[Problem] = []
     if _CONTROL.search(text):
-        problems.append(
-            broken(
-                "path-control",
-                f"{shown(text)} has a control character: take it out",
-                "path",
-            )
+        problems += refused(
+            "path-control",
+            f"{shown(text)} has a control character: take it out",
+            "path",
         )
     parts = text.split("/")
     if "." in parts or ".." in parts:
-        problems.append(
-            broken(
-                "path-dots",
-                f"{shown(text)} has '.' or '..' between its slashes: give the path "
-                "that they lead to",
-                "path",
-            )
+        problems += refused(
+            "path-dots",
+            f"{shown(text)} has '.' or '..' between its slashes: give the path "
+            "that they lead to",
+            "path",
         )
     return problems or text
 
@@ -128,14 +123,12 @@ def fields(names: Iterable[object]) -> TextOrProblems:
         if text in _FIELD_SET:
             found.add(text)
         else:
-            problems.append(broken("field-name", _no_field(name), "fields"))
+            problems += refused("field-name", _no_field(name), "fields")
     if not found and not problems:
-        problems.append(
-            broken(
-                "field-name",
-                "name at least one field, such as .fields('pageviews')",
-                "fields",
-            )
+        problems += refused(
+            "field-name",
+            "name at least one field, such as .fields('pageviews')",
+            "fields",
         )
     return problems or ",".join(name for name in FIELDS if name in found)
 
@@ -169,7 +162,7 @@ def events(names: Iterable[object]) -> TextOrProblems:
                 if len(given) > 1
                 else "'*' is not an event's name: use .all_events()"
             )
-            problems.append(broken("events-all", message, "events"))
+            problems += refused("events-all", message, "events")
             continue
         text = _event(name)
         if isinstance(text, str):
@@ -177,13 +170,10 @@ def events(names: Iterable[object]) -> TextOrProblems:
         else:
             problems += text
     if not given:
-        problems.append(
-            broken(
-                "event-name",
-                "name at least one event, such as .events('signup'), or use "
-                ".all_events()",
-                "events",
-            )
+        problems += refused(
+            "event-name",
+            "name at least one event, such as .events('signup'), or use .all_events()",
+            "events",
         )
     return problems or ",".join(found)
 
