@@ -38,19 +38,28 @@ _ROWS: Final[Mapping[str, tuple[str, str]]] = {
     "text": ("4.3", "Names and values are UTF-8 text: no half of a surrogate pair."),
     # The path of a page-specific address.
     "path-slash": ("4.3", "The path of a page-specific address starts with a slash."),
-    "path-root": ("4.3", "The root page has no address: use the filter page."),
+    "path-root": (
+        "4.3",
+        "The root page has no address of its own: use the filter page.",
+    ),
     "path-dots": ("4.3", "No part of a path is '.' or '..'."),
     "path-control": ("4.3", "A path has no control characters."),
     # Single values.
     "version-range": ("9", "The version is a whole number from 1 to 6."),
     "limit-range": ("8", "The limit is a whole number from 1 to 1000."),
-    "timezone-name": ("4.3", "A time zone is a name of the tz database, in its case."),
+    "timezone-name": (
+        "4.3",
+        "A time zone is a name of the tz database in its exact case.",
+    ),
     "interval-name": ("4.3", "The interval is hour, day, week, month or year."),
     "interval-version": ("9", "The interval hour exists from version 6 on."),
     "info-flag": ("4.3", "info is true or false."),
     # Fields and events.
     "field-name": ("4.3", "A field is one of the fifteen names."),
-    "fields-or-events": ("4.3", "From version 3 on, a query has fields or events."),
+    "fields-or-events": (
+        "4.3",
+        "From version 3 on, a query has fields, events or both.",
+    ),
     "event-name": ("4.3", "An event's name is not empty and has no comma and no '*'."),
     "events-all": ("4.3", "Either events are named or all are requested."),
     # The period.
@@ -68,14 +77,20 @@ _ROWS: Final[Mapping[str, tuple[str, str]]] = {
     "pages-comma": ("4.3", "A comma separates pages, so none has one inside."),
     "device-type": (
         "4.3",
-        "A device type is mobile, tablet, desktop or tv, or starts so, with '*'.",
+        "It is mobile, tablet, desktop or tv, or the beginning of one with a '*'.",
     ),
     "path-or-page": ("4.3", "A query with a path has no filter page or pages."),
     "page-slash": ("4.3", "A page is given by its path, which starts with a slash."),
     "country-code": ("4.3", "A country is given by its code."),
-    "referrer-normalized": ("4.3", "A referrer is not given as an address."),
+    "referrer-normalized": (
+        "4.3",
+        "A referrer is given as normalised by the service, not as an address.",
+    ),
     # Contains searches: a pattern that starts and ends with '*'.
-    "contains-filter": ("4.3", "Only page and pages have contains searches."),
+    "contains-filter": (
+        "4.3",
+        "Only page and pages take a contains search (Wildcards, 2).",
+    ),
     "contains-key": (
         "5",
         "A contains search needs an API key, for public websites too.",
@@ -98,7 +113,7 @@ _ROWS: Final[Mapping[str, tuple[str, str]]] = {
     "metadata-key": ("4.3", "A key has letters, digits and underscores (Metadata, 1)."),
     "metadata-value": (
         "4.3",
-        "A value is text, a number, a flag or a moment (Metadata, 3 to 5).",
+        "A value is text, a number, a flag or a moment in UTC (Metadata, 3 to 5).",
     ),
     "metadata-version": ("9", "Metadata filters exist from version 6 on."),
     "metadata-suffix": ("4.3", "A key has no storage type at its end (Metadata, 1)."),
@@ -110,7 +125,10 @@ _ROWS: Final[Mapping[str, tuple[str, str]]] = {
     "callback-name": ("4.3", "A callback is one or more identifiers and dots."),
     # Adding a website.
     "website-hostname": ("4.2", "A website is added by its host name alone."),
-    "website-timezone": ("4.2", "A time zone is a valid name: others become UTC."),
+    "website-timezone": (
+        "4.2",
+        "A time zone is a valid name: the service would silently use UTC for others.",
+    ),
     "website-public": ("4.2", "A website is public (true) or private (false)."),
     "website-label": ("4.2", "A label is text."),
     # Addresses.
