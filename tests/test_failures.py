@@ -157,8 +157,8 @@ def test_the_code_tells_of_a_locked_website(status: int) -> None:
         (b"", 503, "503 (Service Unavailable) without a message"),
         (b"upstream \x1b[31m\xff\ntimed out", 504, "upstream \ufffd[31m\ufffd timed"),
         (b"", 423, "the website is locked"),
-        (b"", 599, "the service answered 599 without a message"),
-        (b"[1]", 500, "the service answered 500 (Internal Server Error): [1]"),
+        (b"", 599, "the service responded 599 without a message"),
+        (b"[1]", 500, "the service responded 500 (Internal Server Error): [1]"),
     ],
 )
 def test_the_message_is_the_services_or_says_what_came(
@@ -211,13 +211,13 @@ def test_how_long_to_wait(
     ("location", "shown"),
     [
         ("https://me:pw@other.example/a.json?k=v#f", "https://other.example/a.json"),
-        ("/login?next=%2F", "points to /login:"),
+        ("/login?next=%2F", " to /login:"),
         ("", "another address"),
         ("https://[", "another address"),
     ],
 )
 def test_redirects_are_not_followed(status: int, location: str, shown: str) -> None:
-    """The error says where the answer points to, and what to do."""
+    """The error says where the response redirects to, and what to do."""
     error = failed(b"", status, location=location)
     assert type(error) is ServiceError
     assert shown in error.message

@@ -16,9 +16,9 @@ from sitestats._common.wire import HttpRequest, HttpResponse
 from sitestats._protocol.flow import Moment, Note, Now, Send, Sleep
 from sitestats._protocol.retry import (
     Pauses,
-    hold,
     is_contains_search,
     send_with_retries,
+    wait_for_pauses,
 )
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def test_a_pause_grows_while_it_is_waited_for() -> None:
     """Who waits for a pause looks again at its end, and never goes too soon."""
     pauses = Pauses()
     pauses.begin(PLAIN, now=0.0, seconds=5.0)
-    flow = hold(PLAIN, pauses, patience=100.0)
+    flow = wait_for_pauses(PLAIN, pauses, patience=100.0)
     assert next(flow) == Now()
     assert flow.send(Moment(1.0, 0.0)) == Sleep(4.0)
     pauses.begin(PLAIN, now=2.0, seconds=10.0)

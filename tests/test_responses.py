@@ -62,7 +62,7 @@ ALL_PAGES = (
 )
 
 
-ASKED = "'example.com' was asked for"
+REQUESTED = "'example.com' was requested"
 
 
 def problems(query: StatsQuery, data: Any, **more: Any) -> list[str]:
@@ -310,7 +310,7 @@ def test_a_requested_event_that_is_missing_is_an_error() -> None:
 def test_another_website_is_an_error(hostname: str) -> None:
     """Numbers of another website must not be taken for those of this one."""
     assert problems(TOTALS, {**GOOD, "hostname": hostname}) == [
-        f"$.hostname: the answer is about {hostname!r}, and {ASKED}"
+        f"$.hostname: the response is about {hostname!r}, but {REQUESTED}"
     ]
 
 
@@ -379,7 +379,7 @@ def test_one_error_lists_all_problems() -> None:
         '$.pages[3].visitors: expected int, got "12"',
         "$.visitors: was requested and is missing",
         "$.events: the event 'signup' was requested and is missing",
-        f"$.hostname: the answer is about 'other.example', and {ASKED}",
+        f"$.hostname: the response is about 'other.example', but {REQUESTED}",
     ]
 
 

@@ -1,4 +1,4 @@
-"""A typed client of a web analytics service, blocking and async.
+"""A typed client of a web analytics service, sync and async.
 
 Start with ``Client`` or ``AsyncClient`` and a ``StatsQuery``.
 """
@@ -37,8 +37,7 @@ from ._common.errors import (
 from ._common.fields import FieldName, is_field_name
 from ._common.settings import RetryPolicy
 from ._query.builder import StatsQuery
-from ._query.filters import Filters
-from ._query.rules import Interval
+from ._query.rules import Filters, Interval
 from ._results.entries import Entries, EventCount, ListEntry, PageEntry
 from ._results.histogram import HistogramEntry
 from ._results.outcomes import Answered, Failed, Outcome

@@ -557,7 +557,7 @@ def test_outcomes_outside_of_a_block() -> None:
     """Without its block, after it and in a second one, get_many says what it wants."""
     with serve(by_name) as server, Client(server.address, retries=QUICK) as client:
         outcomes = client.stats.get_many([query()])
-        with pytest.raises(ConfigurationError, match="wants a block"):
+        with pytest.raises(ConfigurationError, match="needs a block"):
             next(iter(outcomes))
         with outcomes:
             assert [outcome.result().pageviews for outcome in outcomes] == [1]

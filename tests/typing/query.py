@@ -7,7 +7,7 @@ from typing import assert_type
 
 from sitestats._common.fields import FieldName, is_field_name
 from sitestats._query.builder import StatsQuery
-from sitestats._query.filters import Filters
+from sitestats._query.rules import Filters
 
 
 def every_step(query: StatsQuery) -> None:

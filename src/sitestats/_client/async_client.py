@@ -1,4 +1,4 @@
-"""The async client: it has flows performed, and decides nothing."""
+"""Async client: runs the sans-I/O operations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
         Mapping,
         Sequence,
     )
-    from types import TracebackType
 
     import httpx
 
@@ -49,9 +48,9 @@ class AsyncWebsites:
 
         Raises:
             ConfigurationError: The client has no API key or no user ID.
-            ServiceError: The service refused; see its subclasses.
-            TransportError: No whole answer came, after all retries.
-            ResponseError: The answer is not what the document says.
+            ServiceError: The service returned an error response; see its subclasses.
+            TransportError: No complete response arrived, even after all retries.
+            ResponseError: The response does not match the service's document.
 
         Example:
             >>> async def main() -> int:
@@ -73,8 +72,8 @@ class AsyncWebsites:
         """Add a website to the user's default team (section 4.2).
 
         Adding can cost money and can't be undone, so it is sent once: after a
-        failure that leaves its fate open, look at ``list()``, or use
-        ``ensure``, which does.
+        failure that leaves open whether it was added, look at ``list()``, or use
+        ``ensure``, which does that.
 
         Args:
             hostname: Such as ``"example.com"``.
@@ -84,17 +83,17 @@ class AsyncWebsites:
             label: Free text of your own.
 
         Returns:
-            The website as the service made it. Where that is not what was
-            asked, it is in ``differences`` and a ``SiteStatsWarning``.
+            The website as the service made it. Differences from the arguments
+            are in ``differences`` and in a ``SiteStatsWarning``.
 
         Raises:
             SpecError: A value breaks a rule; nothing was sent.
             ConfigurationError: The client has no API key or no user ID, or is
                 read-only.
-            ServiceError: The service refused; see its subclasses.
-            TransportError: No whole answer came; ``maybe_sent`` tells whether
-                the website may exist now.
-            ResponseError: The answer is not what the document says.
+            ServiceError: The service returned an error response; see its subclasses.
+            TransportError: No complete response arrived; ``maybe_sent`` tells
+                whether the website may exist now.
+            ResponseError: The response does not match the service's document.
 
         Example:
             >>> async def main() -> str:
@@ -115,7 +114,7 @@ class AsyncWebsites:
         )
 
     async def plan(self, specs: Iterable[WebsiteSpec]) -> ProvisioningPlan:
-        """Say what ``ensure`` would do: the list is read, and nothing is added.
+        """Plan what ``ensure`` would do: the list is read, and nothing is added.
 
         Args:
             specs: The websites that should exist; ``WebsiteSpec.load`` reads
@@ -154,10 +153,9 @@ class AsyncWebsites:
         """Add what is missing of *specs*, one at a time (section 4.2).
 
         Within a run no website is sent twice. After a failure that leaves open
-        whether a website was added the list is read back, and tells. A refusal
-        that every website would meet (credentials, role, plan) ends the run,
-        one that concerns a single website does not. ``total_timeout`` is for
-        each request.
+        whether a website was added, the list is read again. An error response
+        that every website would get (credentials, role, plan) ends the run, one
+        about a single website does not. ``total_timeout`` is for each request.
 
         Args:
             specs: The websites that should exist; ``WebsiteSpec.load`` reads
@@ -170,7 +168,7 @@ class AsyncWebsites:
                 ``(done, total)``.
 
         Returns:
-            What became of every website, in the given order.
+            The outcome of every website, in the given order.
 
         Raises:
             SpecError: A website is given twice, or is no ``WebsiteSpec``, or
@@ -217,20 +215,20 @@ class AsyncStatistics:
         self._runner = runner
 
     async def get(self, query: StatsQuery) -> Stats:
-        """Ask for the statistics of one website or one page (section 4.3).
+        """Request the statistics of one website or one page (section 4.3).
 
         Args:
-            query: What to ask; every rule of the document is checked first.
+            query: The query; every rule of the document is checked first.
 
         Returns:
-            What was asked for, typed. A field that was not asked for raises
+            What was requested, typed. A field that was not requested raises
             ``FieldNotRequestedError`` when it is read.
 
         Raises:
             QueryError: The query breaks a rule; nothing was sent.
-            ServiceError: The service refused; see its subclasses.
-            TransportError: No whole answer came, after all retries.
-            ResponseError: The answer is not what the document says.
+            ServiceError: The service returned an error response; see its subclasses.
+            TransportError: No complete response arrived, even after all retries.
+            ResponseError: The response does not match the service's document.
 
         Example:
             >>> async def main() -> int:
@@ -247,10 +245,10 @@ class AsyncStatistics:
     async def compare(
         self, query: StatsQuery, *, against: Against = "previous_period"
     ) -> Comparison:
-        """Hold a period against another one, by two requests.
+        """Compare a period with another one, by two requests.
 
         Args:
-            query: What to ask about the period of interest.
+            query: The query for the period of interest.
             against: ``"previous_period"``, as many days just before;
                 ``"previous_year"``, the same days a year before; a pair of days;
                 or a query of its own. Placeholders are shifted by placeholders,
@@ -262,9 +260,9 @@ class AsyncStatistics:
         Raises:
             QueryError: The query breaks a rule, or its period is not known;
                 nothing was sent.
-            ServiceError: The service refused; see its subclasses.
-            TransportError: No whole answer came, after all retries.
-            ResponseError: The answer is not what the document says.
+            ServiceError: The service returned an error response; see its subclasses.
+            TransportError: No complete response arrived, even after all retries.
+            ResponseError: The response does not match the service's document.
 
         Example:
             >>> async def main() -> float | None:
@@ -286,19 +284,19 @@ class AsyncStatistics:
         concurrency: int | None = None,
         progress: Progress = None,
     ) -> AsyncOutcomes:
-        """Ask for the statistics of many queries at once (section 4.3).
+        """Request the statistics of many queries at once (section 4.3).
 
         The outcomes come in the order of completion, each with its ``query``,
         its ``index`` among the queries, and either ``stats`` or ``error``;
-        ``result()`` gives the one or raises the other. What ``get`` would raise
-        for a query is its outcome, and spoils no other.
+        ``result()`` returns the one or raises the other. What ``get`` would
+        raise for a query is its outcome, and ends no other.
 
-        Leaving the block ends what is under way. When the service answers 429
-        and names a pause, all requests that it concerns make it: contains
-        searches if it answered one, else all.
+        Leaving the block ends what is under way. When the service responds
+        with 429 and a pause, all requests that it concerns wait: contains
+        searches if it responded to one, else all.
 
         Args:
-            queries: What to ask: any iterable, asynchronous or not. It is read
+            queries: Any iterable, asynchronous or not. It is read
                 as the outcomes are taken, so it may be endless.
             concurrency: How many are under way at once; 20 when left out, and
                 never more than the client's ``max_connections``.
@@ -328,10 +326,10 @@ class AsyncStatistics:
         )
 
     async def get_jsonp(self, query: StatsQuery, *, callback: str) -> str:
-        """Ask for statistics wrapped for JSONP (section 4.3, ``callback``).
+        """Request statistics wrapped for JSONP (section 4.3, ``callback``).
 
         Args:
-            query: What to ask.
+            query: The query.
             callback: The function's name: dotted JavaScript identifiers.
 
         Returns:
@@ -340,9 +338,9 @@ class AsyncStatistics:
         Raises:
             QueryError: The query breaks a rule; nothing was sent.
             SpecError: The callback's name is not valid; nothing was sent.
-            ServiceError: The service refused; see its subclasses.
-            TransportError: No whole answer came, after all retries.
-            ResponseError: The answer is not a call of *callback*.
+            ServiceError: The service returned an error response; see its subclasses.
+            TransportError: No complete response arrived, even after all retries.
+            ResponseError: The response is not a call of *callback*.
 
         Example:
             >>> async def main() -> str:
@@ -372,10 +370,10 @@ class AsyncClient(BaseClient["httpx.AsyncBaseTransport", "AsyncSender"]):
         timeout: Seconds for connecting and for each read.
         total_timeout: Seconds for one request with its retries, its pauses and
             the wait for a connection.
-        retries: How often a request that may be sent again is, or a
+        retries: How often an idempotent request is retried, or a
             ``RetryPolicy``.
         max_connections: How many requests may be under way at once.
-        max_response_bytes: The largest answer to accept, in bytes after
+        max_response_bytes: The largest response to accept, in bytes after
             decompression.
         read_only: Refuse every write before it is sent.
         proxy: A proxy's address. Left out, as the environment says
@@ -404,24 +402,25 @@ class AsyncClient(BaseClient["httpx.AsyncBaseTransport", "AsyncSender"]):
         params: Mapping[str, str] | None = None,
         json: JsonValue = None,
     ) -> JsonValue:
-        """Ask a custom endpoint (section 1), with both credentials.
+        """Call a custom endpoint (section 1), with both credentials.
 
         Args:
-            method: Such as ``"GET"``, the only one that is tried again.
+            method: Such as ``"GET"``, the only one that is retried.
             path: Below the base address, with a leading slash.
             params: Query parameters, not yet encoded.
             json: The body; None sends none.
 
         Returns:
-            The decoded JSON of a good answer.
+            The decoded JSON of a successful response; None for 204.
 
         Raises:
-            SpecError: The path is not relative, or a value can't be sent.
+            QueryError: The path is not below the base address, or a value
+                can't be sent.
             ConfigurationError: Credentials are missing, or the client is
                 read-only and the method is not GET.
-            ServiceError: The service refused; see its subclasses.
-            TransportError: No whole answer came, after all retries.
-            ResponseError: The answer is not JSON.
+            ServiceError: The service returned an error response; see its subclasses.
+            TransportError: No complete response arrived, even after all retries.
+            ResponseError: The response is not JSON.
 
         Example:
             >>> async def main() -> JsonValue:
@@ -437,19 +436,14 @@ class AsyncClient(BaseClient["httpx.AsyncBaseTransport", "AsyncSender"]):
         )
 
     async def aclose(self) -> None:
-        """End the connections; what is under way fails."""
+        """Close the connections; requests under way fail."""
         if self._owns_sender:
             await self._sender.aclose()
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        _type: type[BaseException] | None,
-        _error: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_exc_info: object) -> None:
         await self.aclose()
 
     def _make_sender(

@@ -1,4 +1,4 @@
-"""What both clients are told and how they are made, copied and pickled."""
+"""Base class of both clients: constructor, options, copies, pickling."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ TransportT = TypeVar("TransportT")
 
 
 class _HasConnections(Protocol):
-    """A sender, as far as this module uses it."""
+    """The part of a sender that this module uses."""
 
     @property
     def is_open(self) -> bool:
@@ -68,7 +68,7 @@ class Options(TypedDict, Generic[TransportT], total=False):
 
 
 class BaseClient(ABC, Generic[TransportT, SenderT]):
-    """The settings and the sender of a client, without a way to run a flow."""
+    """The settings and the sender of a client; a subclass runs the flows."""
 
     _settings: Settings
     _sender: SenderT
@@ -91,7 +91,7 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
         verify: bool | str | ssl.SSLContext = True,
         transport: TransportT | None = None,
     ) -> None:
-        # From here on no frame of ours has a credential among its variables.
+        # From here on no frame of this package has a credential in a variable.
         key, user = wrap_credential(api_key), wrap_credential(user_id)
         del api_key, user_id
         settings = resolve(
@@ -119,8 +119,8 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
     ) -> Self:
         """Make a client that sends the environment's credentials to *base_url*.
 
-        ``Client(base_url)`` does not send a key from the environment to an
-        address that is not from there too; this does, since you name both.
+        ``Client(base_url)`` does not send a key from the environment to an address
+        that is not from there too; this does, since you choose both.
 
         Args:
             base_url: Where to send them; ``SITESTATS_BASE_URL`` when left out.
@@ -153,9 +153,9 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
         total_timeout: float | LeftOut = LEFT_OUT,
         retries: int | RetryPolicy | LeftOut = LEFT_OUT,
     ) -> Self:
-        """Return a view of this client with other limits on the same connections.
+        """Return a client with other limits that shares the connections.
 
-        Closing a view leaves the connections to the client that opened them.
+        Closing it leaves the connections to the client that opened them.
 
         Args:
             timeout: Seconds for connecting and for each read.
@@ -180,10 +180,10 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
         return self._view(settings, self._sender, own_transport=self._has_own_transport)
 
     def __repr__(self) -> str:
-        # A debugger shows one whose arguments were refused, too.
+        # In a debugger even after a constructor that raised.
         settings: Settings | None = getattr(self, "_settings", None)
-        shown = "" if settings is None else repr(str(settings.base))
-        return f"{type(self).__name__}({shown})"
+        base = "" if settings is None else repr(str(settings.base))
+        return f"{type(self).__name__}({base})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         settings = self._settings
@@ -220,11 +220,11 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
 
     @abstractmethod
     def _make_sender(self, settings: Settings, transport: TransportT | None) -> SenderT:
-        """What opens connections by *settings*, or uses *transport*."""
+        """Make the sender, with *transport* in place of connections if given."""
 
     @abstractmethod
     def _set_up(self, settings: Settings, sender: SenderT) -> None:
-        """Take *settings* and *sender*, and make the parts that use them."""
+        """Store *settings* and *sender*, and make the parts that use them."""
 
 
 _senders: dict[tuple[type, Settings], Any] = {}

@@ -1,4 +1,4 @@
-"""The blocking client: it has flows performed, and decides nothing."""
+"""Sync client: runs the sans-I/O operations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from .runner import Runner
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping, Sequence
-    from types import TracebackType
 
     import httpx
 
@@ -44,9 +43,9 @@ class Websites:
 
         Raises:
             ConfigurationError: The client has no API key or no user ID.
-            ServiceError: The service refused; see its subclasses.
-            TransportError: No whole answer came, after all retries.
-            ResponseError: The answer is not what the document says.
+            ServiceError: The service returned an error response; see its subclasses.
+            TransportError: No complete response arrived, even after all retries.
+            ResponseError: The response does not match the service's document.
 
         Example:
             >>> [website.hostname for website in client.websites.list()][:2]
@@ -65,8 +64,8 @@ class Websites:
         """Add a website to the user's default team (section 4.2).
 
         Adding can cost money and can't be undone, so it is sent once: after a
-        failure that leaves its fate open, look at ``list()``, or use
-        ``ensure``, which does.
+        failure that leaves open whether it was added, look at ``list()``, or use
+        ``ensure``, which does that.
 
         Args:
             hostname: Such as ``"example.com"``.
@@ -76,17 +75,17 @@ class Websites:
             label: Free text of your own.
 
         Returns:
-            The website as the service made it. Where that is not what was
-            asked, it is in ``differences`` and a ``SiteStatsWarning``.
+            The website as the service made it. Differences from the arguments
+            are in ``differences`` and in a ``SiteStatsWarning``.
 
         Raises:
             SpecError: A value breaks a rule; nothing was sent.
             ConfigurationError: The client has no API key or no user ID, or is
                 read-only.
-            ServiceError: The service refused; see its subclasses.
-            TransportError: No whole answer came; ``maybe_sent`` tells whether
-                the website may exist now.
-            ResponseError: The answer is not what the document says.
+            ServiceError: The service returned an error response; see its subclasses.
+            TransportError: No complete response arrived; ``maybe_sent`` tells
+                whether the website may exist now.
+            ResponseError: The response does not match the service's document.
 
         Example:
             >>> client.websites.add("shop.example.com", timezone="Asia/Tokyo").timezone
@@ -103,7 +102,7 @@ class Websites:
         )
 
     def plan(self, specs: Iterable[WebsiteSpec]) -> ProvisioningPlan:
-        """Say what ``ensure`` would do: the list is read, and nothing is added.
+        """Plan what ``ensure`` would do: the list is read, and nothing is added.
 
         Args:
             specs: The websites that should exist; ``WebsiteSpec.load`` reads
@@ -140,10 +139,9 @@ class Websites:
         """Add what is missing of *specs*, one at a time (section 4.2).
 
         Within a run no website is sent twice. After a failure that leaves open
-        whether a website was added the list is read back, and tells. A refusal
-        that every website would meet (credentials, role, plan) ends the run,
-        one that concerns a single website does not. ``total_timeout`` is for
-        each request.
+        whether a website was added, the list is read again. An error response
+        that every website would get (credentials, role, plan) ends the run, one
+        about a single website does not. ``total_timeout`` is for each request.
 
         Args:
             specs: The websites that should exist; ``WebsiteSpec.load`` reads
@@ -156,7 +154,7 @@ class Websites:
                 ``(done, total)``.
 
         Returns:
-            What became of every website, in the given order.
+            The outcome of every website, in the given order.
 
         Raises:
             SpecError: A website is given twice, or is no ``WebsiteSpec``, or
@@ -200,20 +198,20 @@ class Statistics:
         self._runner = runner
 
     def get(self, query: StatsQuery) -> Stats:
-        """Ask for the statistics of one website or one page (section 4.3).
+        """Request the statistics of one website or one page (section 4.3).
 
         Args:
-            query: What to ask; every rule of the document is checked first.
+            query: The query; every rule of the document is checked first.
 
         Returns:
-            What was asked for, typed. A field that was not asked for raises
+            What was requested, typed. A field that was not requested raises
             ``FieldNotRequestedError`` when it is read.
 
         Raises:
             QueryError: The query breaks a rule; nothing was sent.
-            ServiceError: The service refused; see its subclasses.
-            TransportError: No whole answer came, after all retries.
-            ResponseError: The answer is not what the document says.
+            ServiceError: The service returned an error response; see its subclasses.
+            TransportError: No complete response arrived, even after all retries.
+            ResponseError: The response does not match the service's document.
 
         Example:
             >>> query = StatsQuery("semicomplete.com").fields("pageviews").last(days=4)
@@ -225,10 +223,10 @@ class Statistics:
     def compare(
         self, query: StatsQuery, *, against: Against = "previous_period"
     ) -> Comparison:
-        """Hold a period against another one, by two requests.
+        """Compare a period with another one, by two requests.
 
         Args:
-            query: What to ask about the period of interest.
+            query: The query for the period of interest.
             against: ``"previous_period"``, as many days just before;
                 ``"previous_year"``, the same days a year before; a pair of days;
                 or a query of its own. Placeholders are shifted by placeholders,
@@ -240,9 +238,9 @@ class Statistics:
         Raises:
             QueryError: The query breaks a rule, or its period is not known;
                 nothing was sent.
-            ServiceError: The service refused; see its subclasses.
-            TransportError: No whole answer came, after all retries.
-            ResponseError: The answer is not what the document says.
+            ServiceError: The service returned an error response; see its subclasses.
+            TransportError: No complete response arrived, even after all retries.
+            ResponseError: The response does not match the service's document.
 
         Example:
             >>> query = StatsQuery("semicomplete.com").fields("visitors").last(days=2)
@@ -260,19 +258,19 @@ class Statistics:
         concurrency: int | None = None,
         progress: Progress = None,
     ) -> Outcomes:
-        """Ask for the statistics of many queries at once (section 4.3).
+        """Request the statistics of many queries at once (section 4.3).
 
         The outcomes come in the order of completion, each with its ``query``,
         its ``index`` among the queries, and either ``stats`` or ``error``;
-        ``result()`` gives the one or raises the other. What ``get`` would raise
-        for a query is its outcome, and spoils no other.
+        ``result()`` returns the one or raises the other. What ``get`` would
+        raise for a query is its outcome, and ends no other.
 
-        Leaving the block ends what is under way. When the service answers 429
-        and names a pause, all requests that it concerns make it: contains
-        searches if it answered one, else all.
+        Leaving the block ends what is under way. When the service responds
+        with 429 and a pause, all requests that it concerns wait: contains
+        searches if it responded to one, else all.
 
         Args:
-            queries: What to ask: any iterable. It is read as the outcomes are
+            queries: Any iterable. It is read as the outcomes are
                 taken, so it may be endless.
             concurrency: How many are under way at once; 20 when left out, and
                 never more than the client's ``max_connections``.
@@ -297,10 +295,10 @@ class Statistics:
         )
 
     def get_jsonp(self, query: StatsQuery, *, callback: str) -> str:
-        """Ask for statistics wrapped for JSONP (section 4.3, ``callback``).
+        """Request statistics wrapped for JSONP (section 4.3, ``callback``).
 
         Args:
-            query: What to ask.
+            query: The query.
             callback: The function's name: dotted JavaScript identifiers.
 
         Returns:
@@ -309,9 +307,9 @@ class Statistics:
         Raises:
             QueryError: The query breaks a rule; nothing was sent.
             SpecError: The callback's name is not valid; nothing was sent.
-            ServiceError: The service refused; see its subclasses.
-            TransportError: No whole answer came, after all retries.
-            ResponseError: The answer is not a call of *callback*.
+            ServiceError: The service returned an error response; see its subclasses.
+            TransportError: No complete response arrived, even after all retries.
+            ResponseError: The response is not a call of *callback*.
 
         Example:
             >>> query = StatsQuery("semicomplete.com").fields("pageviews")
@@ -338,10 +336,10 @@ class Client(BaseClient["httpx.BaseTransport", "Sender"]):
         timeout: Seconds for connecting and for each read.
         total_timeout: Seconds for one request with its retries, its pauses and
             the wait for a connection.
-        retries: How often a request that may be sent again is, or a
+        retries: How often an idempotent request is retried, or a
             ``RetryPolicy``.
         max_connections: How many requests may be under way at once.
-        max_response_bytes: The largest answer to accept, in bytes after
+        max_response_bytes: The largest response to accept, in bytes after
             decompression.
         read_only: Refuse every write before it is sent.
         proxy: A proxy's address. Left out, as the environment says
@@ -370,24 +368,25 @@ class Client(BaseClient["httpx.BaseTransport", "Sender"]):
         params: Mapping[str, str] | None = None,
         json: JsonValue = None,
     ) -> JsonValue:
-        """Ask a custom endpoint (section 1), with both credentials.
+        """Call a custom endpoint (section 1), with both credentials.
 
         Args:
-            method: Such as ``"GET"``, the only one that is tried again.
+            method: Such as ``"GET"``, the only one that is retried.
             path: Below the base address, with a leading slash.
             params: Query parameters, not yet encoded.
             json: The body; None sends none.
 
         Returns:
-            The decoded JSON of a good answer.
+            The decoded JSON of a successful response; None for 204.
 
         Raises:
-            SpecError: The path is not relative, or a value can't be sent.
+            QueryError: The path is not below the base address, or a value
+                can't be sent.
             ConfigurationError: Credentials are missing, or the client is
                 read-only and the method is not GET.
-            ServiceError: The service refused; see its subclasses.
-            TransportError: No whole answer came, after all retries.
-            ResponseError: The answer is not JSON.
+            ServiceError: The service returned an error response; see its subclasses.
+            TransportError: No complete response arrived, even after all retries.
+            ResponseError: The response is not JSON.
 
         Example:
             >>> client.request("GET", "/api/websites")["success"]
@@ -400,19 +399,14 @@ class Client(BaseClient["httpx.BaseTransport", "Sender"]):
         )
 
     def close(self) -> None:
-        """End the connections; what is under way fails."""
+        """Close the connections; requests under way fail."""
         if self._owns_sender:
             self._sender.close()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        _type: type[BaseException] | None,
-        _error: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_exc_info: object) -> None:
         self.close()
 
     def _make_sender(

@@ -1,4 +1,4 @@
-"""One data frame of the results of many queries, in the order of the queries."""
+"""Data frames of the results of ``get_many``, in the order of the queries."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ class _KeepsFailed:
 
     @property
     def failed(self) -> tuple[Failed, ...]:
-        """The outcomes without a response that a frame was made of, in the order of
-        the queries. Before that, and for a loop over the outcomes, it is empty.
+        """The outcomes without a response, in the order of the queries. It is
+        filled when a frame is made, and stays empty for a loop over the outcomes.
         """
         return self._failed
 
 
 class FramesOfMany(_KeepsFailed, ABC):
-    """Outcomes that are read to their end to become a frame."""
+    """Outcomes that are all read to make a frame."""
 
     @abstractmethod
     def __iter__(self) -> Iterator[Outcome]: ...
@@ -53,9 +53,9 @@ class FramesOfMany(_KeepsFailed, ABC):
 
         It is tidy: the website's host name, then the columns that an entry of the
         list has by itself, then whether that website's list was ``truncated`` by
-        the limit (a histogram never is), and the place of the ``query`` among
-        those given, from 0, which distinguishes two queries of one website. Rows are
-        in the order of the queries, whichever response came first.
+        the limit (a histogram never is), and the index of the ``query`` among
+        those given, which distinguishes two queries of one website. Rows are in
+        the order of the queries, whichever response came first.
 
         Without a *field* there is a row for each query: host name, start, end, the
         totals that were requested, ``error`` and ``query``. A query that failed
@@ -82,8 +82,8 @@ class FramesOfMany(_KeepsFailed, ABC):
         2  blog.semicomplete.com    US        222
         3  blog.semicomplete.com    DE         29
         """
-        make = frame_maker("pandas")
-        return make(self._columns(field))
+        # The maker comes first: without the library nothing is sent.
+        return frame_maker("pandas")(self._columns(field))
 
     def to_polars(self, field: ListName | None = None) -> pl.DataFrame:
         """All outcomes that are left as one polars data frame: see ``to_pandas``.
@@ -92,8 +92,7 @@ class FramesOfMany(_KeepsFailed, ABC):
             MissingExtraError: polars is not installed; nothing was sent.
             FieldNotRequestedError: See ``to_pandas``.
         """
-        make = frame_maker("polars")
-        return make(self._columns(field))
+        return frame_maker("polars")(self._columns(field))
 
     def to_arrow(self, field: ListName | None = None) -> pa.Table:
         """All outcomes that are left as one table of Arrow: see ``to_pandas``.
@@ -102,8 +101,7 @@ class FramesOfMany(_KeepsFailed, ABC):
             MissingExtraError: pyarrow is not installed; nothing was sent.
             FieldNotRequestedError: See ``to_pandas``.
         """
-        make = frame_maker("arrow")
-        return make(self._columns(field))
+        return frame_maker("arrow")(self._columns(field))
 
     def _columns(self, field: str | None) -> list[Column]:
         builder = TableBuilder(field)
@@ -114,25 +112,22 @@ class FramesOfMany(_KeepsFailed, ABC):
 
 
 class AsyncFramesOfMany(_KeepsFailed, ABC):
-    """Outcomes that are read to their end, asynchronously, to become a frame."""
+    """Outcomes that are all read, asynchronously, to make a frame."""
 
     @abstractmethod
     def __aiter__(self) -> AsyncIterator[Outcome]: ...
 
     async def to_pandas(self, field: ListName | None = None) -> pd.DataFrame:
         """As ``Outcomes.to_pandas``, awaited."""
-        make = frame_maker("pandas")
-        return make(await self._columns(field))
+        return frame_maker("pandas")(await self._columns(field))
 
     async def to_polars(self, field: ListName | None = None) -> pl.DataFrame:
         """As ``Outcomes.to_polars``, awaited."""
-        make = frame_maker("polars")
-        return make(await self._columns(field))
+        return frame_maker("polars")(await self._columns(field))
 
     async def to_arrow(self, field: ListName | None = None) -> pa.Table:
         """As ``Outcomes.to_arrow``, awaited."""
-        make = frame_maker("arrow")
-        return make(await self._columns(field))
+        return frame_maker("arrow")(await self._columns(field))
 
     async def _columns(self, field: str | None) -> list[Column]:
         builder = TableBuilder(field)
@@ -146,7 +141,7 @@ class AsyncFramesOfMany(_KeepsFailed, ABC):
 
 
 class _Part(NamedTuple):
-    """What is kept of one outcome: its rows, and not the response."""
+    """The rows of one outcome, without its response."""
 
     query: int
     columns: Sequence[Column]
@@ -208,7 +203,7 @@ class TableBuilder:
         tables = [part.columns for part in parts]
         if self._field is None:
             names = {column.name for table in tables for column in table}
-            # First, since they are in the document's order, as those of one result.
+            # First, for the document's order of columns.
             no_rows = columns_of_totals([], [n for n in TOTALS if n in names])
             columns = stacked([no_rows, *tables])
             columns.append(_repeated(parts, "error"))
@@ -222,7 +217,7 @@ class TableBuilder:
 
 
 def _repeated(parts: Sequence[_Part], name: str) -> Column:
-    # In each row the value of the part that it is from.
+    # Each row has the value of its part.
     return named(
         name, [getattr(part, name) for part in parts for _ in part.columns[0].cells]
     )

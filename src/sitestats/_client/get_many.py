@@ -1,7 +1,7 @@
-"""Many queries at once: in threads for the blocking client, in tasks for the other.
+"""``get_many``: concurrent queries, in threads (sync) or in tasks (async).
 
-What both decide stands once: in ``Schedule`` when a query is taken, in ``Pauses`` how
-long a refusal holds, in a flow what comes of a query.
+What both decide is shared: ``Schedule`` when to take a query, ``Pauses`` how long
+to wait after a 429, a flow the outcome of a query.
 """
 
 from __future__ import annotations
@@ -32,8 +32,6 @@ from .frames import AsyncFramesOfMany, FramesOfMany
 from .schedule import END, Job, Schedule
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from anyio.abc import TaskGroup
 
     from sitestats._common.progress import Progress
@@ -44,12 +42,12 @@ if TYPE_CHECKING:
 
 _MILLISECONDS_TO_START: Final = 1_000
 
-_LOOK_UP: Final = 0.5
-"""Seconds. On Windows a thread that waits at a queue does not hear Ctrl-C."""
+_POLL_SECONDS: Final = 0.5
+"""On Windows a thread that waits for a queue does not see Ctrl-C."""
 
 
 class Outcomes(FramesOfMany):
-    """What comes of many queries, in the order of completion: ``get_many``.
+    """The outcomes of many queries, in the order of completion: ``get_many``.
 
     It is used in a ``with`` block and iterated over once. Leaving the block ends
     what is still under way.
@@ -109,14 +107,14 @@ class Outcomes(FramesOfMany):
     def _begin(self, job: Job) -> None:
         self._jobs.put(job)
         if len(self._threads) < self._schedule.under_way:
-            # Each in a copy of the context that the caller is in, as tasks are.
+            # Each runs in a copy of the caller's context, as tasks do.
             thread = threading.Thread(
                 target=contextvars.copy_context().run,
                 args=(self._work,),
                 name=f"sitestats-get-many-{len(self._threads)}",
                 daemon=True,
             )
-            # First, so that an interrupt while it starts does not lose it.
+            # Before the start, so that an interrupt there does not lose it.
             self._threads.append(thread)
             thread.start()
 
@@ -132,22 +130,17 @@ class Outcomes(FramesOfMany):
             except BaseException as error:  # noqa: BLE001 - raised again by __next__
                 result = error
             self._results.put(result)
-            # While it waits it keeps nothing alive.
+            # Nothing is kept alive during the wait for a job.
             del job, flow, result
 
     def _next_result(self) -> Outcome | BaseException:
         while True:
             try:
-                return self._results.get(timeout=_LOOK_UP)
+                return self._results.get(timeout=_POLL_SECONDS)
             except Empty:
                 continue
 
-    def __exit__(
-        self,
-        _type: type[BaseException] | None,
-        _error: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_exc_info: object) -> None:
         try:
             self._stop.stop()
             for _ in self._threads:
@@ -156,14 +149,14 @@ class Outcomes(FramesOfMany):
                 _join(thread)
         finally:
             self._schedule.end()
-            # A generator that was made when we asked for an iterator is ours to end;
-            # one that we were given may be gone on with.
+            # A generator that iter() made is closed here; the caller may use one
+            # that was given further.
             if self._iterator is not self._queries and _is_generator(self._iterator):
                 self._iterator.close()
 
 
 class AsyncOutcomes(AsyncFramesOfMany):
-    """What comes of many queries, in the order of completion: ``get_many``.
+    """The outcomes of many queries, in the order of completion: ``get_many``.
 
     It is used in an ``async with`` block and iterated over once. Leaving the
     block ends what is still under way.
@@ -211,9 +204,8 @@ class AsyncOutcomes(AsyncFramesOfMany):
         else:
             self._iterator = iter(self._queries)
         self._arrival = anyio.Event()
-        # A task group and a plain class around it. An asynchronous generator
-        # could be left in its middle, and its cancel scope would then be closed
-        # by the garbage collection, in whatever task that happens to run.
+        # A task group in a plain class: if an async generator were abandoned, the
+        # garbage collector would close its cancel scope in some other task.
         self._group = anyio.create_task_group()
         await self._group.__aenter__()
         return self
@@ -251,23 +243,17 @@ class AsyncOutcomes(AsyncFramesOfMany):
 
     async def _next_result(self) -> Outcome | BaseException:
         if self._results:
-            # A loop that never waits would not let anything come to its end.
+            # A loop that never awaits would let no task finish.
             await checkpoint()
         while not self._results:
             self._arrival = anyio.Event()
             await self._arrival.wait()
         return self._results.popleft()
 
-    async def __aexit__(
-        self,
-        _type: type[BaseException] | None,
-        _error: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_exc_info: object) -> None:
         try:
             self._group.cancel_scope.cancel()
-            # Told of no error, the group does not wrap the caller's own in a
-            # group of exceptions.
+            # Without the caller's error, which the group would wrap.
             await self._group.__aexit__(None, None, None)
         except BaseExceptionGroup as group:
             raise _interrupt_in(group) or group from None
@@ -282,9 +268,9 @@ class AsyncOutcomes(AsyncFramesOfMany):
 
 
 def _interrupt_in(error: BaseException) -> BaseException | None:
-    """The interrupt that *error* is or holds: trio may deliver Ctrl-C in any task.
+    """The interrupt in *error*, if any: trio may deliver Ctrl-C in any task.
 
-    Nothing else leaves a task of ours, and whoever presses Ctrl-C expects no group.
+    Ctrl-C is raised as itself, not in a group of exceptions.
     """
     if isinstance(error, (KeyboardInterrupt, SystemExit)):
         return error
@@ -295,8 +281,8 @@ def _interrupt_in(error: BaseException) -> BaseException | None:
 def _join(thread: threading.Thread) -> None:
     """Wait until *thread* has ended.
 
-    An interrupt while it was being started leaves open whether it will run: it has
-    a moment to show itself.
+    After an interrupt during its start it may or may not run: it is given a
+    second to start.
     """
     for _ in range(_MILLISECONDS_TO_START):
         try:

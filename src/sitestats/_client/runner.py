@@ -1,4 +1,4 @@
-"""Perform the steps of a flow, blocking or awaiting: all that the clients do."""
+"""Run sans-I/O flows: send, sleep and read the clock, sync or async."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Observer: TypeAlias = "Callable[[object], None]"
-"""Is given the events of a flow's notes."""
+"""Is called with the events of a flow's notes."""
 AsyncObserver: TypeAlias = "Callable[[object], Awaitable[None]]"
-"""Is given the events of a flow's notes."""
+"""Is called with the events of a flow's notes."""
 
 
 class Runner:
-    """Performs what flows ask for, blocking."""
+    """Runs flows, blocking."""
 
     def __init__(
         self, settings: Settings, sender: Sender, stop: Stop | None = None
@@ -36,21 +36,21 @@ class Runner:
         self._stop = stop
 
     def stopped_by(self, stop: Stop) -> Runner:
-        """One that does the same in other threads until *stop* ends it."""
+        """A runner for other threads, which *stop* ends."""
         return Runner(self.settings, self._sender, stop)
 
     def run(self, flow: Flow[T], on_note: Observer | None = None) -> T:
-        """Perform the steps of *flow*; the value is what it returns.
+        """Run the steps of *flow*; the value is what it returns.
 
-        *on_note* is given what the flow lets others know. An error of this
-        package that it raises is raised in the flow, any other one ends it.
+        *on_note* is called with the events of notes. An error of this package
+        from a step is raised in the flow, any other one ends it.
         """
         outcome: StepResult = None
         error: SiteStatsError | None = None
         try:
             while True:
-                # Around the flow alone: a StopIteration of a transport's own
-                # must not pass for a result.
+                # Around the flow alone: a StopIteration from a transport is no
+                # result.
                 try:
                     step = flow.send(outcome) if error is None else flow.throw(error)
                 except StopIteration as done:
@@ -58,16 +58,16 @@ class Runner:
                     return result
                 error = None
                 try:
-                    outcome = self._perform(step, on_note)
+                    outcome = self._run_step(step, on_note)
                 except SiteStatsError as failure:
                     outcome, error = None, failure
         finally:
-            # The error's traceback has this frame: without the cycle it is
-            # freed at once, and not by the next garbage collection.
+            # Break the reference cycle of the error, its traceback and this
+            # frame.
             error = None
             flow.close()
 
-    def _perform(self, step: Step, on_note: Observer | None) -> StepResult:
+    def _run_step(self, step: Step, on_note: Observer | None) -> StepResult:
         match step:
             case Send(request, until):
                 return self._sender.send(
@@ -90,24 +90,24 @@ class Runner:
 
 
 class AsyncRunner:
-    """Performs what flows ask for, awaiting."""
+    """Runs flows, awaiting."""
 
     def __init__(self, settings: Settings, sender: AsyncSender) -> None:
         self.settings = settings
         self._sender = sender
 
     async def run(self, flow: Flow[T], on_note: AsyncObserver | None = None) -> T:
-        """Perform the steps of *flow*; the value is what it returns.
+        """Run the steps of *flow*; the value is what it returns.
 
-        *on_note* is given what the flow lets others know. An error of this
-        package that it raises is raised in the flow, any other one ends it.
+        *on_note* is called with the events of notes. An error of this package
+        from a step is raised in the flow, any other one ends it.
         """
         outcome: StepResult = None
         error: SiteStatsError | None = None
         try:
             while True:
-                # Around the flow alone: a StopIteration of a transport's own
-                # must not pass for a result.
+                # Around the flow alone: a StopIteration from a transport is no
+                # result.
                 try:
                     step = flow.send(outcome) if error is None else flow.throw(error)
                 except StopIteration as done:
@@ -115,16 +115,16 @@ class AsyncRunner:
                     return result
                 error = None
                 try:
-                    outcome = await self._perform(step, on_note)
+                    outcome = await self._run_step(step, on_note)
                 except SiteStatsError as failure:
                     outcome, error = None, failure
         finally:
-            # The error's traceback has this frame: without the cycle it is
-            # freed at once, and not by the next garbage collection.
+            # Break the reference cycle of the error, its traceback and this
+            # frame.
             error = None
             flow.close()
 
-    async def _perform(self, step: Step, on_note: AsyncObserver | None) -> StepResult:
+    async def _run_step(self, step: Step, on_note: AsyncObserver | None) -> StepResult:
         match step:
             case Send(request, until):
                 return await self._sender.send(

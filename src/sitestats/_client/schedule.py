@@ -1,8 +1,8 @@
-"""What both twins of ``get_many`` decide the same way: when to take a query.
+"""Schedule of ``get_many``: when to take the next query, sync or async.
 
-Queries are taken, outcomes given and progress told in the caller's own thread or
-task. So a generator of queries may use what belongs there, such as a database's
-cursor or session, and an error of its own comes out where the outcomes are used.
+Queries are taken, outcomes returned and progress reported in the caller's own
+thread or task. So a generator of queries may use what belongs there, such as a
+database's cursor, and its errors are raised where the outcomes are used.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from sitestats._results.outcomes import Outcome
 
 Job: TypeAlias = tuple[StatsQuery, int]
-"""A query and its place among all, from 0."""
+"""A query and its index."""
 
 END: Final = object()
-"""What comes after the last query."""
+"""Marks the end of the queries."""
 
 _DEFAULT_CONCURRENCY: Final = 20
-"""Enough to hide how long the service takes to answer, and not a load on it that
-nobody asked for; and other calls of the same client find a connection free."""
+"""Enough to hide the service's latency, without much load on it, and other calls of
+the same client find a connection free."""
 
 
 class Schedule:
-    """How many queries were taken and outcomes given, and what is next."""
+    """Counts queries taken and outcomes returned, and decides what is next."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Schedule:
             raise QueryError([_no_queries(queries)])
         if concurrency is None:
             concurrency = _DEFAULT_CONCURRENCY
-        # More would wait for a connection, and the time they have would run.
+        # More would wait for a connection while their total_timeout runs.
         self._limit = min(positive_count("concurrency", concurrency), max_connections)
         self._progress = check_progress(progress)
         self._total = len(queries) if isinstance(queries, Sized) else None
@@ -64,7 +64,7 @@ class Schedule:
         """Enter the block."""
         if self._begun:
             raise ConfigurationError(
-                "these outcomes have had their block: call get_many again"
+                "this get_many block was already used: call get_many again"
             )
         self._begun = True
         self._show = self._block.enter_context(showing(self._progress, "queries"))
@@ -75,17 +75,17 @@ class Schedule:
         self._block.close()
 
     def check_open(self) -> None:
-        """Refuse to go on outside of the block."""
+        """Raise an error outside of the block."""
         if not self._begun:
             raise ConfigurationError(
-                "get_many wants a block, which ends what is under way when it is left: "
+                "get_many needs a block, which ends what is under way when it is left: "
                 "“with client.stats.get_many(queries) as outcomes:” (“async with” for "
                 "an AsyncClient)"
             )
         if self._ended:
             raise ConfigurationError(
-                "the block of get_many was left, and what was under way ended with "
-                "it: take the outcomes within the block"
+                "the get_many block was left, which ended what was under way: take the "
+                "outcomes within the block"
             )
 
     @property
@@ -94,11 +94,11 @@ class Schedule:
         return self._taken - self._given
 
     def wants_one(self, *, ready: bool) -> bool:
-        """Whether to take a query before the next outcome is given.
+        """Whether to take a query before the next outcome is returned.
 
-        One for each that was given, which keeps as many under way; further ones
-        only while no outcome is *ready*, so that queries that are slow to come
-        do not hold outcomes back.
+        One for each that was returned, which keeps as many under way; further ones
+        only while no outcome is *ready*, so that a slow source of queries does not
+        delay outcomes.
         """
         return (
             not self._no_more
@@ -107,7 +107,7 @@ class Schedule:
         )
 
     def take(self, query: object) -> Job | None:
-        """Count *query*, or note that this is the ``END`` of them.
+        """Count *query*, or record the ``END`` of them.
 
         Raises:
             QueryError: It is no query at all.
@@ -123,12 +123,12 @@ class Schedule:
         return query, index
 
     def give(self, result: Outcome | BaseException) -> Outcome:
-        """Count *result* and tell the progress, or raise what is not an outcome."""
+        """Count *result* and report the progress, or raise it if it is an error."""
         if isinstance(result, BaseException):
             try:
                 raise result
             finally:
-                # Its traceback has this frame: without the cycle it is freed at once.
+                # Break the reference cycle with its traceback and this frame.
                 del result
         self._given += 1
         self._took_one = False
@@ -147,6 +147,6 @@ def _no_queries(value: object) -> Problem:
 
 def _no_query(value: object, index: int) -> Problem:
     return Problem(
-        f"every one of the queries is a StatsQuery, and this is {shown(value)}",
+        f"each query is a StatsQuery, not {shown(value)}",
         where=f"queries[{index}]",
     )

@@ -1,4 +1,4 @@
-"""Everything that can go wrong, as one tree.
+"""Exceptions and warnings: one class tree.
 
 It is split by what the caller can do::
 
@@ -6,15 +6,15 @@ It is split by what the caller can do::
       x ConfigurationError            set the client up differently
         + ReadOnlyError
         + ClientClosedError
-      x InvalidInputError             mend the value; also a ValueError
+      x InvalidInputError             correct the value; also a ValueError
         + QueryError
         + SpecError
-      x FieldNotRequestedError        ask for the field; also an AttributeError
+      x FieldNotRequestedError        request the field; also an AttributeError
       x MissingExtraError             install the extra; also an ImportError
       x TransportError                try later
         + ConnectionFailedError
         + RequestTimeoutError         also a TimeoutError
-      x ServiceError                  the service said no
+      x ServiceError                  an error response
         + BadRequestError
         + AuthenticationError
         + PermissionDeniedError
@@ -22,7 +22,7 @@ It is split by what the caller can do::
         + WebsiteLockedError
         + RateLimitedError
         + ServerError
-      x ResponseError                 the answer is not what the document says
+      x ResponseError                 the response does not match the document
         + ResponseTooLargeError
 
 Every error pickles, and none holds a credential: a request keeps none.
@@ -47,7 +47,7 @@ _SHOWN_PROBLEMS: Final = 50
 
 @attrs.frozen
 class Problem:
-    """One broken rule, or one wrong place in an answer or a file."""
+    """One broken rule, or one wrong place in a response or a file."""
 
     message: str
     """What is wrong and what to do, as one sentence."""
@@ -86,7 +86,7 @@ class ConfigurationError(SiteStatsError):
 
 
 class ReadOnlyError(ConfigurationError):
-    """A write was asked of a client made with ``read_only=True``."""
+    """A write was requested of a client made with ``read_only=True``."""
 
 
 class ClientClosedError(ConfigurationError):
@@ -111,7 +111,7 @@ class SpecError(InvalidInputError):
 
 
 class FieldNotRequestedError(SiteStatsError, AttributeError):
-    """A value was read that the query did not ask for.
+    """A value was read that the query did not request.
 
     It is an ``AttributeError`` too, so that ``hasattr`` and ``getattr`` with a
     default work.
@@ -151,12 +151,9 @@ class MissingExtraError(SiteStatsError, ImportError):
             f"{library} is not installed: pip install 'sitestats[{extra}]'"
         )
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (type(self), self.args, self.__dict__.copy())
-
 
 class TransportError(SiteStatsError):
-    """No whole answer arrived; it may be worth trying again later."""
+    """No complete response arrived; a retry later may succeed."""
 
     def __init__(
         self,
@@ -167,7 +164,7 @@ class TransportError(SiteStatsError):
     ) -> None:
         super().__init__(message)
         self.request = request
-        """What was asked, without credentials; None where nothing was."""
+        """The request, without credentials; None if there was none."""
         self.maybe_sent = maybe_sent
         """Whether the request may have reached the service. False only where
         nothing left the machine."""
@@ -178,11 +175,11 @@ class ConnectionFailedError(TransportError):
 
 
 class RequestTimeoutError(TransportError, TimeoutError):
-    """No whole answer within ``timeout`` or ``total_timeout``."""
+    """No complete response within ``timeout`` or ``total_timeout``."""
 
 
 class ServiceError(SiteStatsError):
-    """The service said no, whatever the status (section 7)."""
+    """The service returned an error response, whatever its status (section 7)."""
 
     def __init__(
         self,
@@ -195,19 +192,19 @@ class ServiceError(SiteStatsError):
     ) -> None:
         super().__init__(message)
         self.status = status
-        """The status of HTTP. It may be 200: an answer can say no all the same."""
+        """The HTTP status. It may be 200: the body can report an error all the same."""
         self.code = code
         """The service's own code, such as ``"BADGE_REQUIRED"``."""
         self.message = message
-        """The service's own words, or a sentence about an answer without any."""
+        """The service's own message, or a sentence about a response without one."""
         self.body = body
-        """The answer as it came, but for credentials in it."""
+        """The response's body as received, with credentials redacted."""
         self.request = request
-        """What was asked, without credentials."""
+        """The request, without credentials."""
 
     def __str__(self) -> str:
-        asked = f", {self.request}" if self.request is not None else ""
-        return f"{self.message} (status {self.status}{asked})"
+        request = f", {self.request}" if self.request is not None else ""
+        return f"{self.message} (status {self.status}{request})"
 
 
 class BadRequestError(ServiceError):
@@ -247,7 +244,7 @@ class RateLimitedError(ServiceError):
     ) -> None:
         super().__init__(message, status=status, code=code, body=body, request=request)
         self.retry_after = retry_after
-        """Seconds that the service asks to wait, or None when it named none."""
+        """Seconds that ``Retry-After`` asks for, or None without a usable one."""
 
 
 class ServerError(ServiceError):
@@ -255,7 +252,7 @@ class ServerError(ServiceError):
 
 
 class ResponseError(SiteStatsError):
-    """The answer is not what the service's document says."""
+    """The response does not match the service's document."""
 
     def __init__(
         self,
@@ -267,25 +264,25 @@ class ResponseError(SiteStatsError):
     ) -> None:
         self.problems: tuple[Problem, ...] = tuple(problems)
         """Each wrong place, by its JSON path."""
-        # An answer of thousands of entries may be wrong in every one of them.
+        # A response of thousands of entries may be wrong in every one of them.
         lines = [message, *map(str, self.problems[:_SHOWN_PROBLEMS])]
         if len(self.problems) > _SHOWN_PROBLEMS:
             more = len(self.problems) - _SHOWN_PROBLEMS
             lines.append(f"… and {more} more in .problems")
         super().__init__("\n".join(lines))
         self.body = body
-        """The answer as it came, but for credentials in it."""
+        """The response's body as received, with credentials redacted."""
         self.request = request
-        """What was asked, without credentials."""
+        """The request, without credentials."""
 
 
 class ResponseTooLargeError(ResponseError):
-    """The answer is larger than ``max_response_bytes``; it was not read on."""
+    """The response is larger than ``max_response_bytes``; the rest was not read."""
 
 
 class SiteStatsWarning(UserWarning):
-    """Something is worth a look: the answer is for another zone, version or
-    path than asked, or a value will match literally.
+    """The response has another zone, version or path than the query, or a
+    filter's value will match literally.
     """
 
 
@@ -296,14 +293,14 @@ _PACKAGE: Final = str(Path(__file__).parent.parent)
 
 
 def warn(message: str) -> None:
-    """Warn of an answer that is worth a look.
+    """Issue a ``SiteStatsWarning`` that names the user's line.
 
-    How many frames lie between here and the user differs from client to client
-    and with every layer, so the first frame outside of the package is looked
-    for. Awaited calls may have none, and are shown at the event loop's.
+    The number of frames between here and the user varies, so the first frame
+    outside of the package is searched for. Awaited calls may have none, and are
+    reported at the event loop's.
     """
     level = 2
-    frame = sys._getframe(1)  # noqa: SLF001  what warnings itself goes by
+    frame = sys._getframe(1)  # noqa: SLF001  as warnings itself does
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame = frame.f_back
         level += 1

@@ -1,8 +1,9 @@
-"""The fields that a query can ask for and an answer then has (sections 2.3, 4.3)."""
+"""Names of the fields and of the envelope of a response (sections 2.3, 4.3)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -36,6 +37,17 @@ TOTALS: Final = (*COUNTS, "seconds_on_page")
 _ALONE: Final = (*TOTALS, "histogram", "pages")
 LISTS: Final[tuple[str, ...]] = tuple(name for name in FIELDS if name not in _ALONE)
 """The lists whose entries are alike; those of pages have a path for a value."""
+
+ENVELOPE: Final[Mapping[str, Any]] = {
+    "hostname": str | None,
+    "path": str | None,
+    "timezone": str | None,
+    "version": int | None,
+    "start": str | None,
+    "end": str | None,
+    "generated_in_ms": int | None,
+}
+"""What a response reports about itself, with the types in JSON."""
 
 
 def is_field_name(name: object) -> TypeIs[FieldName]:

@@ -1,4 +1,4 @@
-"""Host names of websites, and the address that a service is reached at.
+"""Validate and normalise host names and base addresses (IDNA, punycode).
 
 The two are checked differently. A website is known by a name of the DNS, so a
 host name here has a dot and is no number. A service may well be on
@@ -86,16 +86,12 @@ def _to_ascii(text: str, display: str) -> str:
         )
     _refuse_foreign_characters(text, display)
     if len(text) > _LONGEST_INPUT:
-        raise HostnameError(
-            f"{display} is longer than a host name can be ({_LONGEST_NAME} characters)."
-        )
+        raise _too_long(display)
     name = text.lower() if text.isascii() else _encode(text, display)
     _refuse_foreign_characters(name, display)
     name = name.removesuffix(".")
     if len(name) > _LONGEST_NAME:
-        raise HostnameError(
-            f"{display} is longer than a host name can be ({_LONGEST_NAME} characters)."
-        )
+        raise _too_long(display)
     for label in name.split("."):
         if not label:
             raise HostnameError(
@@ -110,6 +106,12 @@ def _to_ascii(text: str, display: str) -> str:
     return name
 
 
+def _too_long(display: str) -> HostnameError:
+    return HostnameError(
+        f"{display} is longer than a host name can be ({_LONGEST_NAME} characters)."
+    )
+
+
 def _refuse_foreign_characters(text: str, display: str) -> None:
     for piece, meaning in _MUST_NOT_CONTAIN.items():
         if piece in text:
@@ -117,10 +119,7 @@ def _refuse_foreign_characters(text: str, display: str) -> None:
                 f"{display} has {meaning}; give the host name alone, such as "
                 "'example.com'."
             )
-    if any(
-        character.isspace() or character < " " or character == "\x7f"
-        for character in text
-    ):
+    if any(char.isspace() or char < " " or char == "\x7f" for char in text):
         raise HostnameError(
             f"{display} has a space or a control character: give the host name alone, "
             "such as 'example.com'."
@@ -190,9 +189,7 @@ class BaseAddress:
             )
             raise ValueError(message)  # noqa: TRY004 - callers map one kind of error
         address = str.__str__(text)
-        if any(
-            character.isspace() or not character.isprintable() for character in address
-        ):
+        if any(char.isspace() or not char.isprintable() for char in address):
             raise ValueError(
                 "The base address has a space or a control character in it: give it "
                 "as in 'https://stats.example.com'."

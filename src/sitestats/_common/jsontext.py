@@ -1,8 +1,8 @@
-"""JSON as it arrives from outside: decoded whole, or refused with one error.
+"""Strict JSON decoding: standard JSON in UTF-8, or one error.
 
-The standard library's decoder is the reference here. It takes what other
-decoders refuse and models can hold (a lone surrogate in a path), and what is
-taken beyond the standard (NaN, other encodings than UTF-8) is refused.
+The standard library's decoder is the reference. It accepts a lone surrogate,
+which other decoders refuse. What it accepts beyond the standard (NaN, other
+encodings than UTF-8) is refused here.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Final, NoReturn, TypeAlias
 JsonValue: TypeAlias = (
     "dict[str, JsonValue] | list[JsonValue] | str | int | float | bool | None"
 )
-"""What JSON can say, as plain Python values."""
+"""A JSON value as plain Python values."""
 
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
 class NotJsonError(ValueError):
-    """Bytes are no JSON; the message says why, after "the answer"."""
+    """Bytes are no JSON; the message says why, after "the response"."""
 
 
 def load_json(body: bytes) -> JsonValue:
@@ -49,8 +49,8 @@ def _loads(text: str) -> JsonValue:
     except (json.JSONDecodeError, NotJsonError):
         raise
     except ValueError:
-        # A number has more digits than Python's ints may have. Only then is
-        # each integer looked at, since that takes half as long again.
+        # A number has more digits than int() accepts. Only then is each integer
+        # parsed by a function, since that takes half as long again.
         lenient: JsonValue = json.loads(
             text, parse_constant=_refuse_constant, parse_int=_parse_int
         )
@@ -59,12 +59,12 @@ def _loads(text: str) -> JsonValue:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise NotJsonError(f"holds {name}, which JSON does not know")
+    raise NotJsonError(f"holds {name}, which is not JSON")
 
 
 def _parse_int(digits: str) -> int | float:
     try:
         return int(digits)
     except ValueError:
-        # No field has a use for so many, and a float shows that it is large.
+        # No field has a use for so many digits.
         return float(digits)

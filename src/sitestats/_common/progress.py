@@ -1,7 +1,7 @@
-"""How far a long call is: told to a function, or drawn as a bar.
+"""Progress of long calls: a callback, or a progress bar.
 
-The bar is our own and not tqdm's or rich's: it needs nothing to be installed, has
-no thread, and looks the same in a terminal and in a notebook without widgets.
+The bar is not tqdm's or rich's: it needs no dependency, no thread and no widgets,
+and looks the same in a terminal and in a notebook.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from .errors import ConfigurationError
 from .text import shown
 
 ShowProgress: TypeAlias = Callable[[int, int | None], object]
-"""Called with how many are done, and of how many; None where that is not known."""
+"""Called with the number done and the total; None for an unknown total."""
 
 Progress: TypeAlias = bool | ShowProgress | None
-"""What a caller may ask for: a bar, a function to be called, or nothing."""
+"""A bar (True), a function to call, or nothing."""
 
 _WIDTH: Final = 30
 _STEPS_OF_A_LOG: Final = 10
@@ -43,7 +43,7 @@ def showing(
     progress: Progress,
     what: str,
 ) -> Generator[ShowProgress | None]:
-    """What to call with the progress: the caller's function, a bar, or None.
+    """The function to call with the progress: the caller's, a bar's, or None.
 
     Raises:
         ConfigurationError: *progress* is none of these.
@@ -63,7 +63,7 @@ class _Bar:
     """Redraws one line of a terminal; elsewhere it writes a few lines."""
 
     def __init__(self, what: str) -> None:
-        # A notebook shows what is written to the other stream as an error.
+        # A notebook shows stderr as an error.
         in_notebook = _in_notebook()
         self._stream: TextIO = sys.stdout if in_notebook else sys.stderr
         self._what = what
@@ -72,7 +72,7 @@ class _Bar:
         self._last: int | None = None if self._redraws else 0
 
     def show(self, done: int, total: int | None) -> None:
-        # As often as something changes to the eye: no clock is needed.
+        # Redrawn only when the visible text changes: no clock is needed.
         if total is None:
             step = _leading(done, digits=2 if self._redraws else 1)
         else:

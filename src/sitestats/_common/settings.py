@@ -1,4 +1,4 @@
-"""What a client was told: arguments, the environment, and the secret type."""
+"""Client settings: arguments, environment variables, secrets, retries, proxies."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ LeftOut: TypeAlias = Literal[_LeftOut.LEFT_OUT]
 
 
 class Secret:
-    """A credential that never shows: not in a repr, not in a pickle."""
+    """A credential that is in no repr and no pickle."""
 
     __slots__ = ("_value",)
 
@@ -69,7 +69,7 @@ GivenSecret: TypeAlias = Secret | LeftOut | None
 
 
 def wrap_credential(value: object) -> GivenSecret:
-    """Put a credential away before anything can fail and show it."""
+    """Wrap a credential before anything can fail with it in a traceback."""
     if value is None or value is LEFT_OUT:
         return value
     return Secret(value if isinstance(value, str) else "")
@@ -92,7 +92,7 @@ def _not_negative(
 
 @attrs.frozen
 class RetryPolicy:
-    """How often a request is tried again, and how long the pauses are.
+    """How often a request is retried, and how long the pauses are.
 
     The pause before the n-th retry is drawn between half of and the whole of
     ``wait_initial * 2 ** (n - 1)`` seconds, which never grows above
@@ -120,7 +120,7 @@ class RetryPolicy:
 
 @attrs.frozen
 class Settings:
-    """Everything that a client's constructor was told, checked."""
+    """The checked arguments of a client's constructor."""
 
     base: BaseAddress
     api_key: Secret | None = None
@@ -248,8 +248,8 @@ def check_seconds(name: str, value: object) -> float:
         or not 0 < value < float("inf")
     ):
         raise ConfigurationError(
-            f"{name} is a number of seconds above 0; got {value!r} (nothing waits "
-            "for ever: name a large number instead)"
+            f"{name} is a number of seconds above 0; got {value!r} (there is always "
+            "a limit: give a large number instead)"
         )
     return float(value)
 
@@ -315,12 +315,9 @@ def proxy_from_environment(base: BaseAddress) -> str | None:
     """The address of the proxy that leads to *base*, or None.
 
     Reads ``HTTPS_PROXY``, ``HTTP_PROXY``, ``ALL_PROXY`` and ``NO_PROXY``, and
-    what the system's settings say where it has them, as the standard library does.
+    the system's settings where it has them, as the standard library does.
     """
-    from urllib.request import (
-        getproxies,
-        proxy_bypass,
-    )
+    from urllib.request import getproxies, proxy_bypass
 
     proxies = getproxies()
     proxy = proxies.get(base.scheme) or proxies.get("all")

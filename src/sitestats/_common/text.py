@@ -1,4 +1,4 @@
-"""How a refusal shows the value it refuses, and finds the name that was meant."""
+"""Text for messages: quote values safely, suggest names, escape for terminals."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _cut(text: str) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The one of *known* that *name* was probably meant to be, or None."""
+    """The closest of *known* to *name*, or None."""
     import difflib
 
     by_folded = {item.casefold(): item for item in known}
@@ -45,7 +45,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """`` Did you mean 'pages'?``, with the space before it, or nothing."""
+    """`` (did you mean 'pages'?)``, with the space before it, or nothing."""
     right = nearest(name, known)
     return "" if right is None else f" (did you mean {right!r}?)"
 

@@ -1,4 +1,4 @@
-"""HTTP as plain values: no socket, no HTTP library, and never a credential."""
+"""HTTP requests and responses as plain values, without credentials."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ import attrs
 
 @lru_cache(maxsize=256)
 def _encoded(text: str) -> str:
-    # Names and most values are those of the request before.
+    # Most names and values repeat from request to request.
     return quote(text, safe="*,:")
 
 
 class Credentials(Enum):
-    """Which credentials a request wants; the transport adds them (section 5)."""
+    """Which credentials a request needs; the transport adds them (section 5)."""
 
     NONE = "none"
     KEY = "key"
@@ -32,7 +32,7 @@ class Credentials(Enum):
 class HttpRequest:
     """One request, relative to the base address.
 
-    It says which credentials it wants and holds none, so it may be logged,
+    It names the credentials that it needs and holds none, so it may be logged,
     pickled and kept in an error.
     """
 
@@ -45,7 +45,7 @@ class HttpRequest:
     content_type: str | None = None
     credentials: Credentials = Credentials.NONE
     fresh_connection: bool = False
-    """Whether a connection that was used before must not carry it."""
+    """Whether it needs a new connection."""
 
     @property
     def target(self) -> str:
@@ -61,7 +61,7 @@ class HttpRequest:
 
 @attrs.frozen
 class HttpResponse:
-    """One whole response, its body decompressed."""
+    """One complete response, its body decompressed."""
 
     status: int
     headers: Mapping[str, str] = attrs.field(factory=dict[str, str])
@@ -71,8 +71,8 @@ class HttpResponse:
     """When it arrived, by this machine's clock in seconds since 1970."""
 
     @property
-    def answered_at(self) -> datetime | None:
-        """When the service answered: its ``Date``, else when the response arrived."""
+    def responded_at(self) -> datetime | None:
+        """When the service responded: its ``Date``, else when it was received."""
         date = self.headers.get("date")
         moment = None if date is None else parse_http_date(date)
         if moment is None and self.received_at is not None:
@@ -86,7 +86,7 @@ class HttpResponse:
         A date there goes by the clock of the service, whose ``Date`` is beside it.
         """
         value = self.headers.get("retry-after")
-        return None if value is None else parse_retry_after(value, self.answered_at)
+        return None if value is None else parse_retry_after(value, self.responded_at)
 
 
 # --- dates and Retry-After --------------------------------------------------------
@@ -96,15 +96,15 @@ class HttpResponse:
 # them. float() alone would also take "1e3", "1_0", "nan" and "٣".
 _SECONDS = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
 
-# email.utils guesses at nearly any row of words and numbers; a date of HTTP has
+# email.utils accepts nearly any words and numbers; a date of HTTP has
 # a month's name, a time of the day and a year (RFC 9110, section 5.6.7).
 _LIKE_A_DATE = re.compile(r"[A-Za-z].* [0-9]{2}:[0-9]{2}:[0-9]{2}(?: [A-Za-z0-9+-]+)?")
 
 
-def parse_retry_after(value: str, answered_at: datetime | None) -> float | None:
+def parse_retry_after(value: str, responded_at: datetime | None) -> float | None:
     """Give the seconds to wait, at least 0, or None for garbage.
 
-    A date counts from *answered_at*; without it a date is of no use.
+    A date counts from *responded_at*; without it a date is of no use.
 
     >>> parse_retry_after("7", None)
     7.0
@@ -117,15 +117,15 @@ def parse_retry_after(value: str, answered_at: datetime | None) -> float | None:
     text = value.strip()
     if _SECONDS.fullmatch(text):
         seconds = float(text)
-        # Hundreds of digits overflow: nobody means to wait that long.
+        # Hundreds of digits overflow to infinity.
         return max(0.0, seconds) if math.isfinite(seconds) else None
     moment = parse_http_date(text)
-    if moment is None or answered_at is None:
+    if moment is None or responded_at is None:
         return None
-    return max(0.0, (moment - answered_at).total_seconds())
+    return max(0.0, (moment - responded_at).total_seconds())
 
 
-# All answers of a second have the same date.
+# All responses within a second have the same date.
 @lru_cache(maxsize=8)
 def parse_http_date(value: str) -> datetime | None:
     """Give the moment of a date as HTTP writes it, in UTC, or None for garbage.
@@ -138,7 +138,7 @@ def parse_http_date(value: str) -> datetime | None:
         return None
     try:
         moment = parsedate_to_datetime(text)
-        # Two of HTTP's three forms say GMT, and the third means it.
+        # The third of HTTP's three forms has no zone and means GMT.
         if moment.tzinfo is None:
             return moment.replace(tzinfo=UTC)
         return moment.astimezone(UTC)

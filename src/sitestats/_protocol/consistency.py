@@ -1,8 +1,8 @@
-"""Whether an answer is the answer to the question that was asked.
+"""Check a response against its query: problems become errors or warnings.
 
-What would make the numbers another question's is a problem. What may be right
-all the same is worth a look: another zone, version or page than asked, and what
-an answer tells about itself in a way that can't be used.
+A response about another website, or without a field that was requested, is an
+error. Another zone, version or page than requested is a warning, and so is an
+envelope that can't be read: the numbers may be right all the same.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
 from sitestats._common.errors import Problem
+from sitestats._common.fields import ENVELOPE
 from sitestats._common.hostnames import HostnameError, normalise_hostname
 from sitestats._common.text import shown
 from sitestats._query.filters import PAGE_FILTERS
@@ -23,56 +24,54 @@ if TYPE_CHECKING:
     from .decoder import Shape
 
 LATEST_SHAPE: Final = 5
-"""From this version on, answers have the shape that the document shows."""
+"""From this version on, responses have the shape that the document shows."""
 _ALL_PAGES: Final = "*"
-_TOLD: Final = frozenset(
-    ("path", "timezone", "version", "start", "end", "generated_in_ms")
-)
-"""What an answer tells about itself, and may leave out."""
+_MAY_BE_WRONG: Final = frozenset(ENVELOPE) - {"hostname"}
+"""Parts of the envelope that only warn when they can't be read."""
 
 
-def problems_with(
-    answer: Mapping[str, Any],
+def response_problems(
+    data: Mapping[str, Any],
     wrong: Mapping[str, list[Problem]],
     expected: Shape,
     requested: Requested,
 ) -> Iterator[Problem]:
-    """Why *answer* can't be taken for the answer to what was asked.
+    """Why *data* can't be the response to what was requested.
 
     Args:
-        answer: The values that could be read, by name.
-        wrong: What is wrong with the others.
-        expected: What to look for.
-        requested: What to hold it against.
+        data: The values that could be read, by name.
+        wrong: The problems of the others, by name.
+        expected: The names and types to look for.
+        requested: What to compare with.
     """
     for name in wrong:
-        if name not in _TOLD:
+        if name not in _MAY_BE_WRONG:
             yield from wrong[name]
     if requested.version >= LATEST_SHAPE:
-        if not expected.required <= answer.keys():
+        if not expected.required <= data.keys():
             for name in expected.names:
-                if name in expected.required and not (name in answer or name in wrong):
+                if name in expected.required and not (name in data or name in wrong):
                     yield Problem(
                         "was requested and is missing", section="2.3", where=f"$.{name}"
                     )
-        if isinstance(requested.events, tuple) and "events" in answer:
-            yield from _missing_events(requested.events, answer["events"])
-    hostname = answer.get("hostname")
+        if isinstance(requested.events, tuple) and "events" in data:
+            yield from _missing_events(requested.events, data["events"])
+    hostname = data.get("hostname")
     if hostname is not None and not same_host(requested.hostname, hostname):
         yield Problem(
-            f"the answer is about {shown(hostname)}, and {requested.hostname!r} was "
-            "asked for",
+            f"the response is about {shown(hostname)}, but {requested.hostname!r} was "
+            "requested",
             section="4.3",
             where="$.hostname",
         )
 
 
 def _missing_events(
-    asked: Iterable[str], answered: Iterable[EventCount]
+    requested: Iterable[str], events: Iterable[EventCount]
 ) -> Iterator[Problem]:
     # The service stores names in lower case.
-    counted = {event.name.lower() for event in answered}
-    for name in asked:
+    counted = {event.name.lower() for event in events}
+    for name in requested:
         if name.lower() not in counted:
             yield Problem(
                 f"the event {shown(name)} was requested and is missing",
@@ -81,38 +80,40 @@ def _missing_events(
             )
 
 
-def same_host(asked: str, answered: str) -> bool:
-    """Whether two host names are of one website, however they are written."""
-    if asked == answered:
+def same_host(first: str, second: str) -> bool:
+    """Whether two host names are equal once they are normalised."""
+    if first == second:
         return True
     try:
-        return normalise_hostname(asked) == normalise_hostname(answered)
+        return normalise_hostname(first) == normalise_hostname(second)
     except HostnameError:
         return False
 
 
-def worth_a_look(
-    answer: Mapping[str, Any],
+def warnings_for(
+    data: Mapping[str, Any],
     wrong: Mapping[str, list[Problem]],
     requested: Requested,
 ) -> Iterator[str]:
-    """How the answer differs from the question though its numbers may be right."""
-    path = answer.get("path")
+    """How *data* differs from what was requested, where its numbers may be right."""
+    path = data.get("path")
     if requested.path is not None:
         if path is not None and requested.path not in {path, unquote(path)}:
             yield _differs("page", path, requested.path)
     elif path not in {None, _ALL_PAGES} and PAGE_FILTERS.isdisjoint(requested.params):
         yield _differs("page", path, "all pages")
-    timezone = answer.get("timezone")
+    timezone = data.get("timezone")
     if timezone is not None and requested.timezone not in {None, timezone}:
         yield _differs("time zone", timezone, requested.timezone)
-    version = answer.get("version")
+    version = data.get("version")
     if version is not None and requested.version != version:
         yield _differs("version", version, requested.version)
-    # What follows is in no document, so it is no reason to lose the numbers.
+    # The envelope is not documented, so it is no reason to lose the numbers.
     for name, problems in wrong.items():
-        yield f"the answer's {name!r} is not used: {problems[0]}"
+        yield f"the response's {name!r} is not used: {problems[0]}"
 
 
-def _differs(what: str, got: object, asked: object) -> str:
-    return f"the answer has the {what} {shown(got)}, and {shown(asked)} was asked for"
+def _differs(what: str, got: object, wanted: object) -> str:
+    return (
+        f"the response has the {what} {shown(got)}, but {shown(wanted)} was requested"
+    )

@@ -1,11 +1,11 @@
-"""From plain values to models, strictly: the rules of cattrs, in one place.
+"""Structure decoded JSON into models with cattrs, strictly.
 
-This is the slow way, which alone decides what is an error, and names every
-wrong place by its JSON path. Null, booleans, whole numbers, other numbers and
-strings never turn into one another. The one exception is a number without a
-fraction where the document says "number".
+It decides what is an error, and names every wrong place by its JSON path. Null,
+booleans, whole numbers, other numbers and strings are never converted into one
+another. The one exception is a number without a fraction where the document
+has "number".
 
-It is imported when it is needed: most answers are read by ``decoder`` alone.
+It is imported when it is needed: ``decoder`` alone reads most responses, faster.
 """
 
 from __future__ import annotations
@@ -40,29 +40,29 @@ from sitestats._results.websites import AddedWebsite, Website
 
 T = TypeVar("T")
 
-_SHOWN: Final = 60
-"""How much of a wrong value a message shows, in characters."""
+_EXCERPT: Final = 60
+"""Characters of a wrong value in a message."""
 
 
-# --- what is strict ---------------------------------------------------------------
+# --- strict types -----------------------------------------------------------------
 
 
 class UnexpectedValueError(ValueError):
-    """A value is not of the kind that its place wants."""
+    """A value is not of the expected type."""
 
     def __init__(self, expected: str, got: object) -> None:
-        super().__init__(f"expected {expected}, got {_shown(got)}")
+        super().__init__(f"expected {expected}, got {_excerpt(got)}")
 
 
-def _shown(value: object) -> str:
+def _excerpt(value: object) -> str:
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list):
         return "an array"
-    if isinstance(value, str) and len(value) > _SHOWN:
-        return f"{json.dumps(value[:_SHOWN])[:-1]}…"
+    if isinstance(value, str) and len(value) > _EXCERPT:
+        return f"{json.dumps(value[:_EXCERPT])[:-1]}…"
     text = json.dumps(value)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    return text if len(text) <= _EXCERPT else f"{text[:_EXCERPT]}…"
 
 
 def _strictly(wanted: type) -> Callable[[object, Any], Any]:
@@ -93,7 +93,7 @@ _converter.register_structure_hook(float, _number)
 
 
 def _object(cls: type[T], **overrides: Any) -> Callable[[object, Any], T]:
-    """How to make a *cls* of an object, and of nothing else."""
+    """A hook that makes a *cls* of an object, and of nothing else."""
     structure = make_dict_structure_fn(cls, _converter, **overrides)
 
     def hook(value: object, _: Any) -> T:
@@ -113,7 +113,7 @@ def _as_it_is(value: JsonValue, _: Any) -> JsonValue:
 
 @attrs.frozen
 class _Loose:
-    """An entry as it may come, if everything but its kinds is forgiven."""
+    """An entry that may lack values, but has none of a wrong type."""
 
     value: str | None = None
     pageviews: int | None = None
@@ -122,7 +122,7 @@ class _Loose:
 
 @attrs.frozen
 class _TimedLoose(_Loose):
-    """The same of an entry that was asked for with ``seconds_on_page``."""
+    """The same for an entry that was requested with ``seconds_on_page``."""
 
     seconds_on_page: float | None = None
 
@@ -177,7 +177,7 @@ _DATE: Final = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2})(?:[T ].*)?)?", re.AS
 _LEADING_NUMBER: Final = re.compile(r"\d{1,4}", re.ASCII)
 
 
-def _date(value: object) -> dt.date:
+def _date(value: object, _: Any) -> dt.date:
     """A day, or the first day of a month or year; the form is not documented."""
     match = _DATE.fullmatch(value) if isinstance(value, str) else None
     if match is not None:
@@ -189,7 +189,7 @@ def _date(value: object) -> dt.date:
     raise UnexpectedValueError("a date", value)
 
 
-def _part(value: object) -> int | None:
+def _part(value: object, _: Any) -> int | None:
     """An hour, a week or a year, whose types are not documented."""
     if type(value) is int:
         return value
@@ -198,27 +198,19 @@ def _part(value: object) -> int | None:
     return None if match is None else int(match[0])
 
 
-def _loose_date(value: object, _: Any) -> dt.date:
-    return _date(value)
-
-
-def _loose_part(value: object, _: Any) -> int | None:
-    return _part(value)
-
-
 _converter.register_structure_hook(
     Bucket,
     _object(
         Bucket,
-        date=override(struct_hook=_loose_date),
-        hour=override(struct_hook=_loose_part),
-        year=override(struct_hook=_loose_part),
-        week=override(struct_hook=_loose_part),
+        date=override(struct_hook=_date),
+        hour=override(struct_hook=_part),
+        year=override(struct_hook=_part),
+        week=override(struct_hook=_part),
     ),
 )
 
 
-# --- the answers of the Admin API ---------------------------------------------------
+# --- responses of the Admin API -----------------------------------------------------
 
 _WEBSITE_OVERRIDES: Final = {"extra": override(struct_hook=_as_it_is)}
 _converter.register_structure_hook(Website, _object(Website, **_WEBSITE_OVERRIDES))
@@ -244,9 +236,9 @@ _ADDED_KNOWN: Final = frozenset(
 def structure_websites(
     items: list[JsonValue], path: str
 ) -> tuple[list[Website], list[Problem]]:
-    """The websites of a list that is at *path*, and what is wrong there."""
-    # The document has these two for every website, and null where there is
-    # none; a website without them is no reason to lose the list.
+    """The websites of the list at *path*, and the problems in it."""
+    # The document has both for every website, null where there is none; a
+    # website without them is no reason to lose the list.
     defaults = {"own_hostname": None, "label": None}
     websites: list[Website] = []
     problems: list[Problem] = []
@@ -261,7 +253,7 @@ def structure_websites(
 
 
 def structure_added(value: JsonValue) -> tuple[AddedWebsite | None, list[Problem]]:
-    """The result of adding a website, or what is wrong with it."""
+    """The result of adding a website, or its problems."""
     defaults = {"customDomain": None}
     result = _structure(
         _with_extra(value, _ADDED_KNOWN, defaults), AddedWebsite, "$", section="2.2"
@@ -283,13 +275,13 @@ def _with_extra(
     return {**defaults, **found, "extra": extra}
 
 
-# --- the answers of the Stats API ---------------------------------------------------
+# --- responses of the Stats API -----------------------------------------------------
 
 
 def structure_stats(
     data: Mapping[str, JsonValue], types: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, list[Problem]]]:
-    """The values of an answer of *types*, and by name what is wrong elsewhere."""
+    """The values in *data* that fit *types*, and the problems of the others by name."""
     values: dict[str, Any] = {}
     wrong: dict[str, list[Problem]] = {}
     for name, wanted in types.items():
@@ -309,12 +301,12 @@ def structure_stats(
     return values, wrong
 
 
-# --- where it is wrong --------------------------------------------------------------
+# --- problems by JSON path -----------------------------------------------------------
 
 
 @attrs.frozen
 class _Wrong:
-    """What is wrong with a value, in the place of its model."""
+    """The problems of a value, in place of its model."""
 
     problems: list[Problem]
 
@@ -346,5 +338,5 @@ def _problems(error: BaseException, path: str, section: str) -> Iterator[Problem
 
 
 def missing(path: str, section: str) -> Problem:
-    """The problem of a value that is not there."""
+    """The problem of a missing value."""
     return Problem("is missing", section=section, where=path)

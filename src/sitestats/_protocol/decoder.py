@@ -1,61 +1,46 @@
-"""Decode the JSON of statistics straight into entries, with msgspec.
+"""Decode the JSON of statistics into entries with msgspec.
 
-The bytes are decoded straight into the entries' classes by msgspec, which takes
-half the time of decoding them to dicts. It knows one shape for each query and
-nothing of odd entries. Whatever it refuses, for whatever reason, goes once more
-through the standard decoder and ``converter``, which alone decide what is an
-error, and name every wrong place.
+Decoding into the entries' classes takes half the time of decoding to dicts. It
+expects one shape for each query. Whatever it refuses is decoded again by the
+standard decoder and ``converter``, which decide what is an error.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import attrs
 
-from sitestats._common.fields import COUNTS, FIELDS, LISTS
+from sitestats._common.fields import COUNTS, ENVELOPE, FIELDS, LISTS
 from sitestats._results.entries import entry_class
 from sitestats._results.histogram import Bucket
 
 if TYPE_CHECKING:
     import msgspec
 
-_ENVELOPE: Final[Mapping[str, Any]] = {
-    "ok": bool,
-    "success": bool,
-    "hostname": str | None,
-    "path": str | None,
-    "timezone": str | None,
-    "version": int | None,
-    "start": str | None,
-    "end": str | None,
-    "generated_in_ms": int | None,
-}
-"""What a response says about itself."""
-
 
 @attrs.frozen
 class Shape:
-    """What to look for in a response."""
+    """The names and types that a response should have."""
 
     names: tuple[str, ...]
     """What was requested, in the document's order; events come last."""
     required: frozenset[str]
-    """What has to be there: all of it but the seconds, which may be unknown."""
+    """What must not be missing: all of it but the seconds, which may be unknown."""
     types: Mapping[str, Any]
-    """The types of what was requested and of what a response says about itself."""
+    """The types of what was requested and of the envelope."""
     _decoder: msgspec.json.Decoder[dict[str, Any]]
 
     def decode(self, body: bytes) -> dict[str, Any] | None:
-        """The values in *body*, or None if anything at all is odd about it."""
+        """The values in *body*, or None if anything is unexpected."""
         try:
-            # What is skipped is not decoded, so half a character would pass.
+            # msgspec does not decode what it skips, so invalid UTF-8 would pass there.
             if not body.isascii():
                 body.decode()
             return self._decoder.decode(body)
-        except Exception:  # noqa: BLE001  the slow way decides what is an error
+        except Exception:  # noqa: BLE001  converter decides what is an error
             return None
 
 
@@ -63,10 +48,10 @@ class Shape:
 def shape(fields: tuple[str, ...], events: bool = False) -> Shape:  # noqa: FBT001, FBT002  a cache's key
     """The shape of a response to a query for *fields*, and for *events*.
 
-    What is no field of the document is left out: it can be requested by the
-    query's escape hatch, and is to be found in ``Stats.extra``.
+    Names that are not in the document are left out: they are requested by
+    ``extra_param`` and read from ``Stats.extra``.
     """
-    # With what it imports itself it would take a third of our own import.
+    # It would add a third to the time of importing sitestats.
     import msgspec
 
     names: tuple[str, ...] = tuple(name for name in FIELDS if name in fields)
@@ -78,11 +63,11 @@ def shape(fields: tuple[str, ...], events: bool = False) -> Shape:  # noqa: FBT0
         "histogram": list[Bucket],
         "seconds_on_page": float | None,
     }
-    types: dict[str, Any] = dict(_ENVELOPE)
+    types: dict[str, Any] = {"ok": bool, "success": bool, **ENVELOPE}
     types |= {name: known[name] for name in names}
     # Made at run time, which type checkers can't follow.
     make_typed_dict: Any = TypedDict
-    decoder = msgspec.json.Decoder(make_typed_dict("Answer", types, total=False))
+    decoder = msgspec.json.Decoder(make_typed_dict("Response", types, total=False))
     return Shape(names, frozenset(names) - {"seconds_on_page"}, types, decoder)
 
 

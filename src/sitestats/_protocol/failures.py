@@ -1,9 +1,9 @@
-"""Which error an answer that says no becomes.
+"""Check the status, decode the JSON, and map error responses to exceptions.
 
-The service says no in several ways: ``ok`` or ``success`` is false, whatever
-the status; or the status is 4xx or 5xx, with a JSON object, a page of HTML or
-nothing (section 7 leaves most of it open). Credentials that are missing may
-come as 400, so the words of the message are judged too.
+There are several kinds of error responses: ``ok`` or ``success`` is false,
+whatever the status; or the status is 4xx or 5xx, with a JSON object, a page of
+HTML or nothing (section 7 leaves most of it open). Missing credentials may be
+reported as 400, so the words of the message count too.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ _WORDS_OF_CREDENTIALS: Final = re.compile(
     )\b""",
     re.IGNORECASE | re.VERBOSE,
 )
-# The words of roles and plans. A word that is about other things as well
-# ("not allowed", "limit") stands with its neighbours.
+# Words about roles and plans. One that has other uses too ("not allowed",
+# "limit") counts only beside certain others.
 _WORDS_OF_PERMISSION: Final = re.compile(
     r"""\b(?:
         roles? | permissions? | permitted | forbidden
@@ -56,8 +56,8 @@ _WORDS_OF_PERMISSION: Final = re.compile(
     )\b""",
     re.IGNORECASE | re.VERBOSE,
 )
-# Words that a field, an event or a metadata key may be called by too, so that
-# they count only where the request has none of these.
+# A field, an event or a metadata key may have these names too, so they count
+# only for a request without any of those.
 _MORE_WORDS_OF_THE_ACCOUNT: Final = re.compile(
     r"""\b(?:
         sign(?:ed)?[ ]in | admins? | developers?
@@ -69,8 +69,8 @@ _BY_WORDS: Final = (
     (_WORDS_OF_PERMISSION, PermissionDeniedError),
     (_WORDS_OF_CREDENTIALS, AuthenticationError),
 )
-# What a message repeats of the request is not the service's own word: a filter
-# may well be called metadata.role. An apostrophe within a word is no quote.
+# What a message quotes from the request does not count: a filter may be called
+# metadata.role. An apostrophe within a word is no quote.
 _QUOTED: Final = re.compile(r"\"[^\"]*\"|(?<!\w)'[^']*'(?!\w)|`[^`]*`|\bmetadata\.\w+")
 
 _BY_STATUS: Final[Mapping[int, type[ServiceError]]] = {
@@ -82,7 +82,7 @@ _BY_STATUS: Final[Mapping[int, type[ServiceError]]] = {
 
 
 def is_failure(data: JsonValue) -> bool:
-    """Whether a decoded answer says of itself that it is a failure.
+    """Whether a decoded response reports an error.
 
     >>> is_failure({"ok": True}), is_failure({"success": False, "error": "No"})
     (False, True)
@@ -97,19 +97,19 @@ def failure(
     request: HttpRequest,
     data: JsonValue,
 ) -> ServiceError:
-    """The error that an answer is which says no.
+    """The exception for an error response.
 
     Args:
-        response: The answer.
-        request: What it answers.
+        response: The response.
+        request: Its request.
         data: The decoded body; None when it is no JSON.
     """
     status = response.status
-    answer = data if isinstance(data, dict) else {}
-    code = answer.get("code")
+    fields = data if isinstance(data, dict) else {}
+    code = fields.get("code")
     code = code if isinstance(code, str) else None
-    words = _words(answer)
-    message = words or _describe(response, request, answer)
+    words = _message(fields)
+    message = words or _describe(response, request, fields)
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         return RateLimitedError(
             message,
@@ -143,12 +143,12 @@ def is_about_account(message: str) -> bool:
 
 
 def redirect(response: HttpResponse, request: HttpRequest) -> ServiceError | None:
-    """The error of an answer that points elsewhere, None when it does not."""
+    """The exception for a redirect, None for any other response."""
     if response.status not in _REDIRECTS:
         return None
     target = _without_secrets(response.headers.get("location", ""))
     return ServiceError(
-        f"the service answered {response.status} and points to "
+        f"the service redirected ({response.status}) to "
         f"{target or 'another address'}: redirects are not followed, since "
         "credentials are for one origin alone; if the service has moved, change the "
         "base address",
@@ -163,14 +163,14 @@ def page_title(body: bytes) -> str | None:
     text = body[:4096].decode(errors="replace").lstrip("\ufeff \t\r\n")
     if not re.match(r"<(?:!doctype html|html|head|body|\?xml)", text, re.IGNORECASE):
         return None
-    import html  # its table of names takes time to load, and few answers are pages
+    import html  # slow to import, and rarely needed
 
     title = re.search(r"<title[^>]*>([^<]*)", text, re.IGNORECASE)
     return "" if title is None else clean(html.unescape(title[1]))
 
 
 def clean(text: str) -> str:
-    """Text of the service for a message: on one line, printable, not endless."""
+    """Text of the service for a message: one printable line of bounded length."""
     words = " ".join(text[: 4 * _LONGEST].split())
     printable = "".join(char if char.isprintable() else "\ufffd" for char in words)
     if len(printable) <= _LONGEST:
@@ -192,23 +192,23 @@ def _class(status: int, code: str | None, words: str) -> type[ServiceError]:
     return BadRequestError if status >= HTTPStatus.BAD_REQUEST else ServiceError
 
 
-def _words(answer: Mapping[str, JsonValue]) -> str:
+def _message(fields: Mapping[str, JsonValue]) -> str:
     """The service's own message, or nothing."""
     for name in ("error", "message"):
-        value = answer.get(name)
+        value = fields.get(name)
         if isinstance(value, dict):
             value = value.get("message")
         if isinstance(value, str) and value.strip():
             words = clean(value)
-            # An unknown address is answered with nothing but itself.
+            # The message for an unknown address is that address alone.
             return "" if name == "message" and words.startswith("/") else words
     return ""
 
 
 def _describe(
-    response: HttpResponse, request: HttpRequest, answer: Mapping[str, JsonValue]
+    response: HttpResponse, request: HttpRequest, fields: Mapping[str, JsonValue]
 ) -> str:
-    """Our own sentence about an answer that brought no message."""
+    """A sentence about an error response without a message."""
     status = response.status
     if status == HTTPStatus.NOT_FOUND:
         return f"the service does not know {request.path}"
@@ -223,12 +223,12 @@ def _describe(
     title = page_title(response.body)
     if title is not None:
         return (
-            f"the service answered {named} with a page of HTML: {title or 'no title'}"
+            f"the service responded {named} with a page of HTML: {title or 'no title'}"
         )
-    if answer or not response.body.strip():
-        return f"the service answered {named} without a message"
+    if fields or not response.body.strip():
+        return f"the service responded {named} without a message"
     text = clean(response.body[:_LONGEST].decode(errors="replace"))
-    return f"the service answered {named}: {text}"
+    return f"the service responded {named}: {text}"
 
 
 def _without_secrets(address: str) -> str:
@@ -246,15 +246,20 @@ def _without_secrets(address: str) -> str:
 
 
 OK: Final = range(200, 300)
-"""The statuses of answers that may say yes."""
+"""The statuses of success."""
 _LOWEST_FAILURE: Final = 400
 
 
-def judge(response: HttpResponse, request: HttpRequest) -> JsonValue:
-    """The decoded body of an answer that says yes; None when it is no JSON."""
-    pointing_elsewhere = redirect(response, request)
-    if pointing_elsewhere is not None:
-        raise pointing_elsewhere
+def check_status(response: HttpResponse, request: HttpRequest) -> JsonValue:
+    """The decoded body of a successful response; None when it is no JSON.
+
+    Raises:
+        ServiceError: It is an error response, by its status or its body.
+        ResponseError: The status is undocumented.
+    """
+    redirected = redirect(response, request)
+    if redirected is not None:
+        raise redirected
     try:
         data = load_json(response.body)
     except NotJsonError:
@@ -265,14 +270,14 @@ def judge(response: HttpResponse, request: HttpRequest) -> JsonValue:
         raise failure(response, request, data)
     if response.status not in OK:
         raise unreadable(
-            response, request, f"has the status {response.status}, which no answer has"
+            response, request, f"has the undocumented status {response.status}"
         )
     return data
 
 
-def decoded(response: HttpResponse, request: HttpRequest) -> JsonValue:
-    """The decoded body of an answer that says yes, in JSON."""
-    data = judge(response, request)
+def decode_json(response: HttpResponse, request: HttpRequest) -> JsonValue:
+    """The decoded body of a successful response, which must be JSON."""
+    data = check_status(response, request)
     if data is None:
         try:
             data = load_json(response.body)
@@ -282,13 +287,13 @@ def decoded(response: HttpResponse, request: HttpRequest) -> JsonValue:
 
 
 def unreadable(response: HttpResponse, request: HttpRequest, why: str) -> ResponseError:
-    """The error of an answer that can't be read; *why* follows "the answer"."""
+    """The error for a response that can't be read; *why* follows "the response"."""
     title = page_title(response.body)
     if title is not None:
         named = f" with the title {shown(title)}" if title else ""
         why = f"is a page of HTML{named}, not JSON: check the base address and the path"
     return ResponseError(
-        f"the answer to {request} {why}", body=response.body, request=request
+        f"the response to {request} {why}", body=response.body, request=request
     )
 
 
@@ -300,10 +305,10 @@ def not_as_documented(
     what: str = "",
     hint: str = "",
 ) -> ResponseError:
-    """The error of an answer with *problems*."""
-    what = what or f"the answer to {request}"
+    """The error for a response with *problems*."""
+    what = what or f"the response to {request}"
     return ResponseError(
-        f"{what} is not what the service's document says{hint}",
+        f"{what} does not match the service's documentation{hint}",
         problems=problems,
         body=response.body,
         request=request,

@@ -1,8 +1,8 @@
-"""What an operation may ask for, and the type of an operation.
+"""Sans-I/O flows: the steps of an operation, and the type of an operation.
 
-A flow is a generator. It yields a step, is sent the outcome, and returns a
-model. It never does I/O itself, so one flow serves both clients, and a test
-of it needs no clock, no socket and no mock.
+A flow is a generator. It yields a step, is sent the result, and returns a
+model. It does no I/O itself, so one flow serves both clients, and a test of it
+needs no clock, no socket and no mock.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ class Sleep:
 
 @attrs.frozen
 class Now:
-    """Tell the time."""
+    """Read both clocks."""
 
 
 @attrs.frozen
 class Note:
-    """Let whoever runs the flow know of *event*: for journals and progress."""
+    """Pass *event* to the runner of the flow: for journals and progress."""
 
     event: object
 
@@ -57,25 +57,18 @@ StepResult: TypeAlias = HttpResponse | Moment | None
 Flow: TypeAlias = Generator[Step, StepResult, T]
 
 
-def send(request: HttpRequest, until: float) -> Flow[HttpResponse]:
-    """Ask for *request* to be sent; the value is the response."""
-    outcome = yield Send(request, until)
-    assert isinstance(outcome, HttpResponse)
-    return outcome
-
-
 def sleep(seconds: float) -> Flow[None]:
-    """Ask for a pause."""
+    """Wait for *seconds*."""
     yield Sleep(seconds)
 
 
 def now() -> Flow[Moment]:
-    """Ask for the time."""
+    """Read both clocks; the value is the moment."""
     outcome = yield Now()
     assert isinstance(outcome, Moment)
     return outcome
 
 
 def note(event: object) -> Flow[None]:
-    """Tell whoever runs the flow about *event*."""
+    """Pass *event* to the runner of the flow."""
     yield Note(event)

@@ -1,4 +1,4 @@
-"""One flow for each thing the service does: read it top to bottom."""
+"""Operations of the service as sans-I/O flows, one function for each."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def add_website(
 ) -> Flow[AddedWebsite]:
     """Add one website to the user's default team (section 4.2).
 
-    Without *warned*, what the service made otherwise is in the result alone.
+    Without *warned*, differences from the arguments are in the result alone.
     """
     request = add_request(hostname, timezone=timezone, public=public, label=label)
     response = yield from _exchange(request, settings)
@@ -80,11 +80,11 @@ def add_website(
 def get_stats(
     settings: Settings, query: StatsQuery, pauses: Pauses | None = None
 ) -> Flow[Stats]:
-    """The statistics that *query* asks for (section 4.3)."""
-    asked = _validated(query, settings)
-    request = stats_request(asked)
+    """The statistics that *query* requests (section 4.3)."""
+    validated = _validated(query, settings)
+    request = stats_request(validated)
     response = yield from _exchange(request, settings, pauses)
-    return read_stats(response, request, query, asked)
+    return read_stats(response, request, query, validated)
 
 
 def compare(
@@ -100,7 +100,7 @@ def compare(
 def get_outcome(
     settings: Settings, query: StatsQuery, index: int, pauses: Pauses
 ) -> Flow[Outcome]:
-    """What comes of the query at *index* of many, which share *pauses*."""
+    """The outcome of the query at *index* of many, which share *pauses*."""
     try:
         stats = yield from get_stats(settings, query, pauses)
     except SiteStatsError as error:
@@ -123,7 +123,7 @@ def request_json(
     params: Mapping[str, str] | None,
     json: JsonValue,
 ) -> Flow[JsonValue]:
-    """The decoded answer of a custom endpoint (section 1)."""
+    """The decoded response of a custom endpoint (section 1)."""
     request = custom_request(method, path, params=params, json=json)
     response = yield from _exchange(request, settings)
     return read_json(response, request)
@@ -133,7 +133,7 @@ def _exchange(
     request: HttpRequest, settings: Settings, pauses: Pauses | None = None
 ) -> Flow[HttpResponse]:
     """The last response to *request*."""
-    _refuse_what_the_client_may_not(request, settings)
+    _check_permitted(request, settings)
     return (
         yield from send_with_retries(
             request, settings.retry, settings.total_timeout, pauses
@@ -147,7 +147,7 @@ def _validated(query: StatsQuery, settings: Settings) -> Requested:
     return found
 
 
-def _refuse_what_the_client_may_not(request: HttpRequest, settings: Settings) -> None:
+def _check_permitted(request: HttpRequest, settings: Settings) -> None:
     if settings.read_only and request.method != "GET":
         raise ReadOnlyError(
             f"this client is read-only, so {request} was not sent: make one without "
@@ -155,17 +155,12 @@ def _refuse_what_the_client_may_not(request: HttpRequest, settings: Settings) ->
         )
     admin = request.credentials is Credentials.KEY_AND_USER
     if admin and not (settings.api_key and settings.user_id):
-        raise ConfigurationError(_how_to_give_credentials(settings))
+        raise ConfigurationError(_missing_credentials(settings))
 
 
-def _how_to_give_credentials(settings: Settings) -> str:
+def _missing_credentials(settings: Settings) -> str:
     missing = " and ".join(
-        name
-        for name, given in (
-            ("api_key", settings.api_key),
-            ("user_id", settings.user_id),
-        )
-        if given is None
+        name for name in ("api_key", "user_id") if getattr(settings, name) is None
     )
     return (
         f"the Admin API needs {missing} (section 5): give them to the client, or set "
@@ -180,7 +175,7 @@ def _how_to_give_credentials(settings: Settings) -> str:
 Against: TypeAlias = (
     "Literal['previous_period', 'previous_year'] | tuple[Day, Day] | StatsQuery"
 )
-"""A period by its relation to another, by its days, or as a whole query."""
+"""The other period: by its relation, by its days, or as a query of its own."""
 
 _RELATIONS = {"previous_period": previous_period, "previous_year": previous_year}
 

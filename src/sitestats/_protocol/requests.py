@@ -1,4 +1,4 @@
-"""What is asked, as requests: one function for each thing the service does."""
+"""Build HTTP requests, one function for each endpoint."""
 
 from __future__ import annotations
 
@@ -44,20 +44,17 @@ def stats_request(requested: Requested) -> HttpRequest:
 
 
 def jsonp_request(requested: Requested, callback: str) -> HttpRequest:
-    """Ask for the same, wrapped for JSONP (section 4.3).
+    """Request the same, wrapped for JSONP (section 4.3).
 
-    The document shows no rule for the callback's name. The answer is a script
+    The document has no rule for the callback's name. The response is a script
     that others will run, so only dotted identifiers of ASCII letters are sent,
     none of them a reserved word of JavaScript.
 
     Raises:
         SpecError: *callback* is no such name.
     """
-    return _jsonp(requested, callback)
-
-
-def _jsonp(requested: Requested, callback: object) -> HttpRequest:
-    parts = callback.split(".") if isinstance(callback, str) else [""]
+    given = cast("object", callback)
+    parts = given.split(".") if isinstance(given, str) else [""]
     if not all(_IDENTIFIER.fullmatch(part) for part in parts):
         message = (
             "the callback is one or more JavaScript identifiers with dots between "
@@ -80,7 +77,7 @@ def _jsonp(requested: Requested, callback: object) -> HttpRequest:
 
 
 def list_request() -> HttpRequest:
-    """Ask for the websites of the user (section 4.1)."""
+    """Request the websites of the user (section 4.1)."""
     return HttpRequest(
         "GET",
         "/api/websites",
@@ -96,7 +93,7 @@ def add_request(
     public: bool = False,
     label: str | None = None,
 ) -> HttpRequest:
-    """Ask for a website to be added (section 4.2).
+    """Request that a website be added (section 4.2).
 
     What is None is left out; an empty label is sent.
 
@@ -121,7 +118,7 @@ def add_request(
 def website_payload(
     hostname: object, *, timezone: object, public: object, label: object
 ) -> tuple[dict[str, str | bool], list[Problem]]:
-    """What is sent to add a website, and every problem with it (section 4.2)."""
+    """The body of a request to add a website, and its problems (section 4.2)."""
     payload: dict[str, str | bool] = {}
     problems: list[Problem] = []
     for name, key, value in (
@@ -157,7 +154,7 @@ def website_value(
             return refused("website-public", message, where)
         case _:
             if isinstance(value, str):
-                return rules.plain(value, where)
+                return rules.sendable_text(value, where)
             message = f"a label is text, not {shown(value)}"
             return refused("website-label", message, where)
 
@@ -178,7 +175,7 @@ def custom_request(
             address.
     """
     problems: list[Problem] = []
-    verb = _verb(method, problems)
+    verb = _checked_method(method, problems)
     problems += _path_problems(path)
     pairs = _custom_params(params, problems)
     body = b"" if json is None else _body(json, problems)
@@ -196,11 +193,11 @@ def custom_request(
     )
 
 
-def _verb(method: object, problems: list[Problem]) -> str:
+def _checked_method(method: object, problems: list[Problem]) -> str:
     verb = method.upper() if isinstance(method, str) else ""
     if verb not in _METHODS:
         message = f"the method is one of {', '.join(_METHODS)}, not {shown(method)}"
-        problems.append(broken("custom-method", message, "method"))
+        problems += refused("custom-method", message, "method")
     return verb
 
 
@@ -227,7 +224,7 @@ def _path_problems(path: object) -> list[Problem]:
             "percent-encoded: write the path that they lead to"
         )
     problems = [broken("custom-path", message, "path") for message in messages]
-    text = rules.plain(path, "path")
+    text = rules.sendable_text(path, "path")
     return problems if isinstance(text, str) else [*problems, *text]
 
 
@@ -236,23 +233,23 @@ def _custom_params(params: object, problems: list[Problem]) -> list[tuple[str, s
         return []
     if not isinstance(params, Mapping):
         message = f"the parameters are a mapping, not {shown(params)}"
-        problems.append(broken("custom-params", message, "params"))
+        problems += refused("custom-params", message, "params")
         return []
     pairs: list[tuple[str, str]] = []
     for name, value in cast("Mapping[object, object]", params).items():
         where = f"params[{shown(name)}]"
-        key = rules.plain(name, where) if isinstance(name, str) else None
+        key = rules.sendable_text(name, where) if isinstance(name, str) else None
         text = None if value is None else values.scalar(value, where)
         if key is None or (text is None and value is not None):
             message = (
                 "a parameter is a str with a str, a bool, an int, a finite float or "
                 f"None, not {shown(name)} with {shown(value)}"
             )
-            problems.append(broken("custom-params", message, "params"))
+            problems += refused("custom-params", message, "params")
             continue
-        for verdict in (key, text):
-            if isinstance(verdict, list):
-                problems += verdict
+        for result in (key, text):
+            if isinstance(result, list):
+                problems += result
         if isinstance(key, str) and isinstance(text, str):
             pairs.append((key, text))
     return pairs
@@ -261,10 +258,10 @@ def _custom_params(params: object, problems: list[Problem]) -> list[tuple[str, s
 def _body(value: object, problems: list[Problem]) -> bytes:
     try:
         return json.dumps(value, allow_nan=False, separators=(",", ":")).encode()
-    except Exception as error:  # noqa: BLE001 - whatever a value of the user's raises
+    except Exception as error:  # noqa: BLE001 - a value of the user's may raise anything
         message = (
             "the body is made of dicts with str keys, lists, str, bool, int, finite "
             f"float and None: {type(error).__name__}"
         )
-        problems.append(broken("custom-body", message, "json"))
+        problems += refused("custom-body", message, "json")
         return b""

@@ -1,8 +1,7 @@
-"""From an ``HttpResponse`` to a model, or to the right error.
+"""Read HTTP responses: an ``HttpResponse`` becomes a model, or an error.
 
-Each function first judges whether the service said no (``failures``), then
-whether the answer is what the document says, and then, for statistics, whether
-it is the answer to the question that was asked (``consistency``).
+Each function checks the status (``failures``), then the JSON, and then, for
+statistics, whether the response matches the query (``consistency``).
 """
 
 from __future__ import annotations
@@ -24,9 +23,16 @@ from sitestats._results.histogram import entry_type, read_histogram
 from sitestats._results.stats import Stats
 from sitestats._results.websites import WebsiteList
 
-from .consistency import LATEST_SHAPE, problems_with, same_host, worth_a_look
+from .consistency import LATEST_SHAPE, response_problems, same_host, warnings_for
 from .decoder import Shape, shape
-from .failures import OK, decoded, judge, not_as_documented, page_title, unreadable
+from .failures import (
+    OK,
+    check_status,
+    decode_json,
+    not_as_documented,
+    page_title,
+    unreadable,
+)
 
 if TYPE_CHECKING:
     from sitestats._common.wire import HttpRequest, HttpResponse
@@ -35,30 +41,30 @@ if TYPE_CHECKING:
     from sitestats._results.websites import AddedWebsite
 
 _OWN_FIELDS: Final = 3
-"""From this version on, the query says which fields it wants."""
+"""From this version on, a query names its fields."""
 _MOST_EVENTS: Final = 1000
 _NO_CONTENT: Final = 204
 
 
 def check(response: HttpResponse, request: HttpRequest) -> None:
-    """Raise the error that *response* is, if it is one.
+    """Raise the error for *response*, if it is an error response.
 
     Args:
-        response: The answer.
-        request: What it answers.
+        response: The response.
+        request: Its request.
 
     Raises:
-        ServiceError: The service said no, by its status or in its words.
-        ResponseError: The status is none that an answer has.
+        ServiceError: It is an error response, by its status or its body.
+        ResponseError: The status is undocumented.
     """
-    judge(response, request)
+    check_status(response, request)
 
 
 def read_json(response: HttpResponse, request: HttpRequest) -> JsonValue:
-    """The decoded answer of a custom endpoint (section 1); None for 204."""
+    """The decoded response of a custom endpoint (section 1); None for 204."""
     if response.status == _NO_CONTENT:
         return None
-    return decoded(response, request)
+    return decode_json(response, request)
 
 
 def read_websites(response: HttpResponse, request: HttpRequest) -> WebsiteList:
@@ -68,7 +74,7 @@ def read_websites(response: HttpResponse, request: HttpRequest) -> WebsiteList:
     """
     from .converter import structure_websites
 
-    data = decoded(response, request)
+    data = decode_json(response, request)
     path = "$"
     flags = _flags(data)
     if isinstance(data, dict):
@@ -93,14 +99,14 @@ def read_added(
     public: bool,
     warned: bool = True,
 ) -> AddedWebsite:
-    """The result of adding a website (section 4.2), held against what was asked.
+    """The result of adding a website (section 4.2), compared with the request.
 
-    What came out otherwise is in ``differences`` and, where *warned*, warned
-    about: the website exists, and there is no way to take it back.
+    Differences are in ``differences`` and, with *warned*, in a warning: the
+    website exists, and can't be removed.
     """
     from .converter import structure_added
 
-    data = decoded(response, request)
+    data = decode_json(response, request)
     added, problems = structure_added(data)
     problems = [*_flags(data), *problems]
     if added is None or problems:
@@ -108,29 +114,29 @@ def read_added(
             response,
             request,
             problems,
-            what="the service says that the website was added, but its answer",
+            what="the website was added, but the response",
         )
     differences = tuple(
         Problem(
-            f"asked for {asked!r}, and the service made it {applied!r}",
+            f"requested {wanted!r}, but the service made it {applied!r}",
             section="2.2",
             where=name,
         )
-        for name, asked, applied in (
+        for name, wanted, applied in (
             ("hostname", hostname, added.hostname),
             ("timezone", timezone, added.timezone),
             ("public", public, added.public),
         )
-        if asked is not None and not _same(name, asked, applied)
+        if wanted is not None and not _same(name, wanted, applied)
     )
     if differences and warned:
         what = "; ".join(map(str, differences))
-        warn(f"{added.hostname} was added otherwise than asked: {what}")
+        warn(f"{added.hostname} was added, but differs from what was requested: {what}")
     return attrs.evolve(added, differences=differences)
 
 
 def _flags(data: JsonValue) -> list[Problem]:
-    """What is wrong with the values that say whether it went well."""
+    """The problems of the values that report success."""
     if not isinstance(data, dict):
         return []
     return [
@@ -140,10 +146,10 @@ def _flags(data: JsonValue) -> list[Problem]:
     ]
 
 
-def _same(name: str, asked: object, applied: object) -> bool:
-    if name == "hostname" and isinstance(asked, str) and isinstance(applied, str):
-        return same_host(asked, applied)
-    return asked == applied
+def _same(name: str, wanted: object, applied: object) -> bool:
+    if name == "hostname" and isinstance(wanted, str) and isinstance(applied, str):
+        return same_host(wanted, applied)
+    return wanted == applied
 
 
 # --- JSONP ------------------------------------------------------------------------
@@ -156,9 +162,8 @@ def read_jsonp(
 ) -> str:
     """The statistics wrapped in a call of *callback*, as served (section 4.3).
 
-    A failure may come wrapped too, so the answer is unwrapped to judge it. How
-    it is wrapped is not documented: whatever stands around the call is left
-    alone.
+    An error response may be wrapped too, so the call is unwrapped to check it.
+    Text around the call is not documented, and left as it is.
     """
     try:
         text = response.body.removeprefix(b"\xef\xbb\xbf").decode()
@@ -168,10 +173,10 @@ def read_jsonp(
     else:
         broken = f"is no call of {callback}"
     inside = _unwrap(text, callback)
-    judged = response
+    unwrapped = response
     if inside is not None:
-        judged = attrs.evolve(response, body=inside.encode())
-    data = judge(judged, request)
+        unwrapped = attrs.evolve(response, body=inside.encode())
+    data = check_status(unwrapped, request)
     if inside is None or page_title(response.body) is not None:
         raise unreadable(response, request, broken)
     if not isinstance(data, dict):
@@ -180,7 +185,7 @@ def read_jsonp(
 
 
 def _unwrap(text: str, callback: str) -> str | None:
-    """What *callback* is called with, None when it is not called."""
+    """The argument that *callback* is called with, None when it is not called."""
     start = re.search(rf"(?<![\w$.]){re.escape(callback)}\s*\(", text)
     end = text.rfind(")")
     if start is None or end < start.end():
@@ -197,89 +202,89 @@ def read_stats(
     query: StatsQuery,
     requested: Requested,
 ) -> Stats:
-    """The statistics that *query* asked for (section 4.3).
+    """The statistics that *query* requested (section 4.3).
 
     Args:
-        response: The answer.
-        request: What it answers.
-        query: What the result is for.
+        response: The response.
+        request: Its request.
+        query: The query of the result.
         requested: What the response is checked against.
 
     Raises:
-        ServiceError: The service said no.
-        ResponseError: The answer is not what the document says, or not about
-            what was asked.
+        ServiceError: It is an error response.
+        ResponseError: The response does not match the service's document, or
+            does not match the query.
     """
     if requested.version < _OWN_FIELDS:
         requested = _with_totals(requested)
     expected = shape(requested.fields, requested.events is not None)
     wrong: dict[str, list[Problem]] = {}
-    answer = expected.decode(response.body) if response.status in OK else None
-    if answer is None or not (answer.get("ok", True) and answer.get("success", True)):
-        answer, wrong = _slowly(response, request, expected, requested)
-    problems = [*problems_with(answer, wrong, expected, requested)]
+    data = expected.decode(response.body) if response.status in OK else None
+    if data is None or not (data.get("ok", True) and data.get("success", True)):
+        data, wrong = _decode_strictly(response, request, expected, requested)
+    problems = [*response_problems(data, wrong, expected, requested)]
     if problems:
-        nothing = expected.required and expected.required.isdisjoint(answer)
-        hint = _NOTHING_THERE if nothing else ""
+        nothing = expected.required and expected.required.isdisjoint(data)
+        hint = _NO_DATA if nothing else ""
         raise not_as_documented(response, request, problems, hint=hint)
-    start, end = _utc(answer.get("start")), _utc(answer.get("end"))
-    for sentence in worth_a_look(answer, wrong, requested):
+    start, end = _utc(data.get("start")), _utc(data.get("end"))
+    for sentence in warnings_for(data, wrong, requested):
         warn(sentence)
     for name, bound in (("start", start), ("end", end)):
-        if bound is None and answer.get(name) is not None:
-            warn(f"the answer's {name!r} is no date: {shown(answer[name])}")
-    moment = response.answered_at
+        if bound is None and data.get(name) is not None:
+            warn(f"the response's {name!r} is no date: {shown(data[name])}")
+    moment = response.responded_at
     return Stats(
         query=query,
-        hostname=answer.get("hostname"),
-        path=answer.get("path"),
-        timezone=answer.get("timezone"),
-        version=answer.get("version"),
+        hostname=data.get("hostname"),
+        path=data.get("path"),
+        timezone=data.get("timezone"),
+        version=data.get("version"),
         start=start,
         end=end,
-        generated_in_ms=answer.get("generated_in_ms"),
+        generated_in_ms=data.get("generated_in_ms"),
         partial=moment is not None and end is not None and moment < end,
         body=response.body,
         requested=requested,
-        values=dict(_values(answer, expected, requested, end, moment)),
+        values=dict(_values(data, expected, requested, end, moment)),
     )
 
 
 def _with_totals(requested: Requested) -> Requested:
-    """What was asked, as versions 1 and 2 take it: they do not look at fields."""
+    """*requested* for versions 1 and 2, which send the totals whatever the fields."""
     others = (name for name in requested.fields if name not in COUNTS)
     return attrs.evolve(requested, fields=(*COUNTS, *others))
 
 
-def _slowly(
+def _decode_strictly(
     response: HttpResponse,
     request: HttpRequest,
     expected: Shape,
     requested: Requested,
 ) -> tuple[dict[str, Any], dict[str, list[Problem]]]:
-    """The values that the quick way did not take, and by name what is wrong."""
+    """The values that msgspec refused, and the problems of others by name."""
     from .converter import structure_stats
 
-    data = decoded(response, request)
+    data = decode_json(response, request)
     if not isinstance(data, dict):
         problem = Problem("expected an object", section="2.3", where="$")
         raise not_as_documented(response, request, [problem])
-    answer, wrong = structure_stats(data, expected.types)
+    values, wrong = structure_stats(data, expected.types)
     if requested.version < LATEST_SHAPE:
         # Older lists have shapes of their own: they are in raw() alone.
         wrong = {name: found for name, found in wrong.items() if name not in _LISTS}
-    return answer, wrong
+    return values, wrong
 
 
 _LISTS: Final = frozenset((*LISTS, "pages", "histogram", "events"))
-_NOTHING_THERE: Final = (
-    ": it holds nothing of what was requested, which may mean that the website is "
-    "private and needs an API key (section 5)"
+_NO_DATA: Final = (
+    ": it has nothing of what was requested; the website may be private and need an "
+    "API key (section 5)"
 )
 
 
 def _values(
-    answer: Mapping[str, Any],
+    data: Mapping[str, Any],
     expected: Shape,
     requested: Requested,
     end: datetime | None,
@@ -289,15 +294,15 @@ def _values(
     for name in expected.names:
         if name == "seconds_on_page":
             # May be left out where there were too few visits.
-            yield name, answer.get(name)
-        elif name not in answer:
+            yield name, data.get(name)
+        elif name not in data:
             continue
         elif name in COUNTS:
-            yield name, answer[name]
+            yield name, data[name]
         elif name == "histogram":
-            timezone = answer.get("timezone") or requested.timezone
+            timezone = data.get("timezone") or requested.timezone
             entries = read_histogram(
-                answer[name],
+                data[name],
                 interval=requested.interval,
                 timezone=timezone,
                 end=end,
@@ -312,10 +317,10 @@ def _values(
             yield (
                 name,
                 Entries(
-                    answer[name],
+                    data[name],
                     name=name,
                     entry_type=get_args(expected.types[name])[0],
-                    truncated=len(answer[name]) >= _limit(name, requested),
+                    truncated=len(data[name]) >= _limit(name, requested),
                 ),
             )
 
@@ -331,7 +336,7 @@ def _utc(text: str | None) -> datetime | None:
         return None
     try:
         moment = datetime.fromisoformat(text)
-        # Every moment that was seen ends in Z: one that says nothing means it.
+        # Moments end in Z; one without a zone is taken as UTC too.
         if moment.tzinfo is None:
             return moment.replace(tzinfo=UTC)
         return moment.astimezone(UTC)

@@ -1,11 +1,11 @@
-"""When to send again, and how long to wait first.
+"""Retry requests: which ones, when, and after which wait.
 
-The rules: a GET is sent again after a connection failure, a timeout, a 429
-and a 5xx. Any other method is sent again only when it certainly did not leave
-the machine. Nobody waits less than ``Retry-After`` asks, and a wait that would
-pass the total timeout ends the call at once.
+A GET is retried after a connection failure, a timeout, a 429 and a 5xx. Any
+other method is retried only when it certainly did not leave the machine. No
+wait is shorter than ``Retry-After``, and one that would pass the total timeout
+ends the call at once.
 
-Requests that share ``Pauses`` wait together when one of them is told to.
+Requests that share ``Pauses`` all wait when the service asks one of them to.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from sitestats._common.settings import RetryPolicy
 from sitestats._common.wire import HttpRequest, HttpResponse
 from sitestats._query.filters import PAGE_FILTERS, is_contains
 
-from .flow import Flow, Moment, Note, Now, Send, Sleep
+from .flow import Flow, Moment, Note, Now, Send, Sleep, now
 
 TOO_MANY_REQUESTS: Final = 429
 
 
 @attrs.frozen
 class Retrying:
-    """A note of a flow: this request will be sent again after a pause."""
+    """A note of a flow: this request will be retried after a pause."""
 
     request: HttpRequest
     seconds: float
     status: int | None
-    """The status that made it necessary; None when no answer arrived."""
+    """The status that caused it; None when no response arrived."""
 
 
 def send_with_retries(
@@ -41,14 +41,15 @@ def send_with_retries(
     total_timeout: float,
     pauses: Pauses | None = None,
 ) -> Flow[HttpResponse]:
-    """Send *request* until it is answered for good, within *total_timeout*.
+    """Send *request*, with retries, within *total_timeout*.
 
-    The value is the last answer, whatever its status; a failure to get one
-    raises the last ``TransportError``. The time begins to count when a pause
-    that others of *pauses* were told to make is over.
+    The value is the last response, whatever its status; without one the last
+    ``TransportError`` is raised. The time counts from the end of a pause that
+    is under way in *pauses*.
     """
     pauses = pauses or Pauses()
-    yield from hold(request, pauses, patience=total_timeout)
+    yield from wait_for_pauses(request, pauses, patience=total_timeout)
+    # Not by now(): one generator less for each request.
     started = yield Now()
     assert isinstance(started, Moment)
     until = started.monotonic + total_timeout
@@ -62,39 +63,36 @@ def send_with_retries(
             assert isinstance(outcome, HttpResponse)
             response = outcome
         except TransportError as error:
-            if last or not _may_be_sent_again(request, error):
+            if last or not _may_be_retried(request, error):
                 raise
-            moment = yield Now()
-            assert isinstance(moment, Moment)
+            moment = yield from now()
             seconds = policy.wait(retry)
             if moment.monotonic + seconds >= until:
                 raise
         else:
             if response.status == TOO_MANY_REQUESTS:
-                moment = yield Now()
-                assert isinstance(moment, Moment)
+                moment = yield from now()
                 seconds = response.retry_after or 0.0
                 pauses.begin(request, now=moment.monotonic, seconds=seconds)
-            if last or request.method != "GET" or not _is_passing(response.status):
+            if last or request.method != "GET" or not _is_temporary(response.status):
                 return response
-            moment = yield Now()
-            assert isinstance(moment, Moment)
+            moment = yield from now()
             seconds = max(policy.wait(retry), response.retry_after or 0.0)
             if moment.monotonic + seconds >= until:
                 return response
         status = None if response is None else response.status
         yield Note(Retrying(request, seconds, status))
         yield Sleep(seconds)
-        yield from hold(
+        yield from wait_for_pauses(
             request, pauses, patience=total_timeout, since=started.monotonic
         )
 
 
-def _may_be_sent_again(request: HttpRequest, error: TransportError) -> bool:
+def _may_be_retried(request: HttpRequest, error: TransportError) -> bool:
     return request.method == "GET" or not error.maybe_sent
 
 
-def _is_passing(status: int) -> bool:
+def _is_temporary(status: int) -> bool:
     return status == TOO_MANY_REQUESTS or 500 <= status <= 599  # noqa: PLR2004  5xx
 
 
@@ -113,16 +111,16 @@ def is_contains_search(request: HttpRequest) -> bool:
 
 
 class Pauses:
-    """Until when the service asked for a pause, on the monotonic clock."""
+    """Pauses that the service asked for, by their end on the monotonic clock."""
 
     def __init__(self) -> None:
-        # Threads share these. To add a key is one step, where to compare and
-        # assign is two, between which a longer pause could be lost.
+        # Threads share these. Adding a key is atomic; to compare and assign is
+        # not, and could lose a longer pause.
         self._of_all: dict[float, None] = {}
         self._of_contains_searches: dict[float, None] = {}
 
     def begin(self, request: HttpRequest, *, now: float, seconds: float) -> None:
-        """Note that *request* was told to come again in *seconds*."""
+        """Record that the service asked *request* to wait for *seconds*."""
         ends = (
             self._of_contains_searches if is_contains_search(request) else self._of_all
         )
@@ -131,7 +129,7 @@ class Pauses:
         ends[now + seconds] = None
 
     def end(self, request: HttpRequest) -> float:
-        """When *request* may be sent; minus infinity where nothing holds it."""
+        """When *request* may be sent; minus infinity without a pause."""
         if not self._of_all and not self._of_contains_searches:
             return -math.inf
         ends = [*self._of_all]
@@ -140,14 +138,14 @@ class Pauses:
         return max(ends, default=-math.inf)
 
 
-def hold(
+def wait_for_pauses(
     request: HttpRequest,
     pauses: Pauses,
     *,
     patience: float,
     since: float | None = None,
 ) -> Flow[None]:
-    """Wait until no pause holds *request*.
+    """Wait until no pause applies to *request*.
 
     Its *patience* in seconds counts from *since*, when it was first sent. For one
     that was not sent yet it counts anew with each pause.
@@ -156,18 +154,17 @@ def hold(
         RateLimitedError: A pause is longer than that, so nothing was sent.
     """
     while (end := pauses.end(request)) > -math.inf:
-        moment = yield Now()
-        assert isinstance(moment, Moment)
+        moment = yield from now()
         left = end - moment.monotonic
         if left <= 0:
             return
         if end >= (moment.monotonic if since is None else since) + patience:
             raise RateLimitedError(
                 f"{request} was not sent: the service asked for a pause of {left:.3g} "
-                "more seconds (429, Retry-After), and total_timeout leaves less; a "
-                "client with a longer one waits for it",
+                "more seconds (429, Retry-After), which is longer than total_timeout "
+                "allows; give the client a longer one to wait for it",
                 request=request,
                 retry_after=left,
             )
-        # Another answer may make the pause longer in the meantime: look again.
+        # Another response may have made the pause longer in the meantime.
         yield Sleep(left)

@@ -1,7 +1,7 @@
-"""The builder: what to ask about a website, as a value.
+"""``StatsQuery``: the query builder.
 
-A query holds what will be sent, as text. Every step returns a new query and
-checks its own arguments; ``validate`` checks what spans steps.
+A query holds its parameters as the text that is sent. Every step returns a new
+query and checks its own arguments; ``validate`` checks what spans steps.
 """
 # ruff: noqa: SLF001 - the functions of this module belong to its class, whose
 # public names are the users' alone
@@ -10,12 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import (
-    Final,
-    Unpack,
-    cast,
-    final,
-)
+from typing import Final, Unpack, cast, final
 
 import attrs
 
@@ -27,10 +22,10 @@ from sitestats._common.wire import HttpRequest
 from . import filters as filter_rules
 from . import periods, rules, urls, validation
 from . import values as value_rules
-from .filters import Filters, MetadataValue
+from .filters import MetadataValue
 from .periods import Day, StoredDay
 from .requested import Requested, read_requested, with_days
-from .rules import Interval
+from .rules import Filters, Interval
 
 _NUMBER: Final = re.compile(r"[0-9]{1,9}")
 _FLAGS: Final = {"true": True, "false": False}
@@ -45,11 +40,11 @@ _ALWAYS_SENT: Final[Mapping[str, StoredDay]] = {
 @final
 @attrs.frozen(init=False, eq=False, repr=False)
 class StatsQuery:
-    """What to ask about one website: a value, bound to no client.
+    """The query for one website: an immutable value, bound to no client.
 
     Each step returns a new query. A step for a single value replaces what an
     earlier call set; ``where`` and ``where_metadata`` merge by name. Two
-    queries are equal when they would send the same.
+    queries are equal when they send the same parameters.
 
     Every step checks its arguments at once and raises a ``QueryError`` with
     all problems of the call; rules that span steps are checked by
@@ -72,21 +67,21 @@ class StatsQuery:
     _page_path: str | None
     _values: Mapping[str, StoredDay]
     _unchecked: Mapping[str, tuple[Problem, ...]]
-    """The parameters that came past the rules: through the escape hatch, or in
-    an address, and then with what is wrong with them."""
+    """The parameters that were not checked, from ``extra_param``, or from an
+    address, with their problems."""
 
     def __init__(self, hostname: str) -> None:
-        """Ask about the website *hostname* (section 4.3).
+        """Make a query for the website *hostname* (section 4.3).
 
         Raises:
             QueryError: It is no host name.
         """
         _fill(self, _text(rules.hostname(hostname)), None, _ALWAYS_SENT, {})
 
-    # --- what is asked for ---
+    # --- fields and events ---
 
     def fields(self, *names: FieldName) -> StatsQuery:
-        """Ask for these fields, each once (section 4.3).
+        """Request these fields, each once (section 4.3).
 
         Raises:
             QueryError: A name is unknown, or there is none.
@@ -97,7 +92,7 @@ class StatsQuery:
         return self._with({"fields": _text(value_rules.fields(names))})
 
     def events(self, *names: str) -> StatsQuery:
-        """Ask for the counts of the events with these names (section 4.3).
+        """Request the counts of the events with these names (section 4.3).
 
         Raises:
             QueryError: A name is empty or has a comma or a ``*`` in it.
@@ -105,18 +100,18 @@ class StatsQuery:
         return self._with({"events": _text(value_rules.events(names))})
 
     def all_events(self) -> StatsQuery:
-        """Ask for the counts of all events, at most 1,000 (sections 4.3, 8)."""
+        """Request the counts of all events, at most 1,000 (sections 4.3, 8)."""
         return self._with({"events": "*"})
 
     # --- the period ---
 
     def between(self, start: Day | None = None, end: Day | None = None) -> StatsQuery:
-        """Ask for the days from *start* to *end*, both included (section 4.3).
+        """Set the period: the days from *start* to *end*, both included (section 4.3).
 
         A day is a ``date``, ``"2026-03-01"``, ``"today"``, ``"yesterday"`` or
         ``"today-30d"``. A ``datetime`` with a time zone becomes its day in the
         query's zone; without one it must be midnight, as a pandas Timestamp of
-        a day is. What is None is left to the service: one month ago, and today.
+        a day is. None leaves it to the service: one month ago, and today.
 
         Raises:
             QueryError: A day is none of these, or the end is before the start.
@@ -138,7 +133,7 @@ class StatsQuery:
         return self._with(days)
 
     def last(self, days: int, *, today: bool = False) -> StatsQuery:
-        """Ask for the last whole *days*, which end yesterday (section 4.3).
+        """Set the period: the last whole *days*, which end yesterday (section 4.3).
 
         With ``today=True`` they end today, which is not over yet.
 
@@ -154,7 +149,7 @@ class StatsQuery:
         return self._with({"start": period[0], "end": period[1]})
 
     def since(self, day: Day) -> StatsQuery:
-        """Ask for the days from *day* to today (section 4.3).
+        """Set the period: the days from *day* to today (section 4.3).
 
         Raises:
             QueryError: *day* is no day; see ``between``.
@@ -162,7 +157,7 @@ class StatsQuery:
         return self._with({"start": _day(day, "start"), "end": None})
 
     def on(self, day: Day) -> StatsQuery:
-        """Ask for one day (section 4.3).
+        """Set the period: one day (section 4.3).
 
         Raises:
             QueryError: *day* is no day; see ``between``.
@@ -171,7 +166,7 @@ class StatsQuery:
         return self._with({"start": stored, "end": stored})
 
     def timezone(self, name: str) -> StatsQuery:
-        """Take days in this time zone instead of the website's (section 4.3).
+        """Set the time zone of days, instead of the website's (section 4.3).
 
         Raises:
             QueryError: The tz database has no such name, in this case.
@@ -231,7 +226,7 @@ class StatsQuery:
     # --- the rest ---
 
     def limit(self, entries: int) -> StatsQuery:
-        """Let each list have at most so many entries, 1 to 1000 (section 8).
+        """Set how many entries each list has at most, 1 to 1000 (section 8).
 
         Without this step the service gives 50. Events and the histogram are
         not cut.
@@ -242,10 +237,10 @@ class StatsQuery:
         return self._with({"limit": _text(value_rules.limit(entries))})
 
     def path(self, page: str) -> StatsQuery:
-        """Ask for one page by its address (section 4.3).
+        """Request one page by its address (section 4.3).
 
-        *page* is the path as it is read, not percent-encoded; a ``*`` is a
-        plain character here.
+        *page* is the decoded path, not percent-encoded; a ``*`` is a plain
+        character here.
 
         Raises:
             QueryError: It does not start with a slash, it is the root page
@@ -255,28 +250,18 @@ class StatsQuery:
         >>> StatsQuery("example.com").path("/over ons").url("https://x.example")
         'https://x.example/example.com/over%20ons.json?version=6&info=false'
         """
-        return _make(
-            self.hostname,
-            _text(value_rules.path(page)),
-            self._values,
-            self._unchecked,
-        )
+        return _changed(self, page=_text(value_rules.path(page)))
 
     def website(self, hostname: str) -> StatsQuery:
-        """Ask the same about another website.
+        """Request the same of another website.
 
         Raises:
             QueryError: It is no host name.
         """
-        return _make(
-            _text(rules.hostname(hostname)),
-            self._page_path,
-            self._values,
-            self._unchecked,
-        )
+        return _changed(self, hostname=_text(rules.hostname(hostname)))
 
     def version(self, number: int) -> StatsQuery:
-        """Ask for the format of an older version, 1 to 6 (section 9).
+        """Request the format of an older version, 1 to 6 (section 9).
 
         Raises:
             QueryError: It is no int from 1 to 6.
@@ -284,7 +269,7 @@ class StatsQuery:
         return self._with({"version": _text(value_rules.version(number))})
 
     def info(self, wanted: bool) -> StatsQuery:  # noqa: FBT001 - the only argument
-        """Ask for more information about the fields (section 4.3).
+        """Request more information about the fields (section 4.3).
 
         Raises:
             QueryError: It is neither True nor False.
@@ -296,11 +281,10 @@ class StatsQuery:
         name: str,
         value: str | bool | float | None,  # noqa: FBT001 - one kind of value of several
     ) -> StatsQuery:
-        """Send a parameter as it is: the way around every rule.
+        """Send a parameter without checking its value.
 
         For what the service may add, or takes without documenting it. The
-        value is not checked, and replaces what a step set for that parameter;
-        None takes it away.
+        value replaces what a step set for that parameter; None removes it.
 
         Raises:
             QueryError: The name is empty or ``callback``, or the value can't
@@ -313,12 +297,7 @@ class StatsQuery:
         if value is None:
             return self._with({key: None})
         query = self._with({key: _text(value_rules.extra_value(key, value))})
-        return _make(
-            query.hostname,
-            query._page_path,
-            query._values,
-            {**query._unchecked, key: ()},
-        )
+        return _changed(query, unchecked={**query._unchecked, key: ()})
 
     # --- checking and sending ---
 
@@ -346,8 +325,8 @@ class StatsQuery:
     def params(self) -> dict[str, str]:
         """Return the parameters that are sent, without host name and path.
 
-        Their order depends on nothing but the parameters, so they make a
-        stable cache key.
+        Their order depends only on the parameters, so they make a stable cache
+        key.
 
         Raises:
             QueryError: A moment has no time zone to be a day in.
@@ -361,7 +340,7 @@ class StatsQuery:
         return dict(sent.params)
 
     def url(self, base_url: str | BaseAddress) -> str:
-        """Return the whole address of the query's data (section 4.3).
+        """Return the full address of the query's data (section 4.3).
 
         Raises:
             QueryError: *base_url* is no base address, or a moment has no time
@@ -381,11 +360,11 @@ class StatsQuery:
         """Read a query from the address of a dashboard or of its data.
 
         An address that ends in ``.json`` is one of data. ``version`` is 6 and
-        ``info`` is false unless the address says otherwise. Parameters that
-        the document does not name are kept as by ``extra_param``. So are those
-        whose value a step would refuse, since the address of every query can
-        be read back; but ``problems`` tells what is wrong with them until a
-        step or ``extra_param`` replaces them.
+        ``info`` is false unless the address has another value. Undocumented
+        parameters are kept as by ``extra_param``. So are those whose value a
+        step would refuse, since the address of every query can be read back;
+        but ``problems`` lists what is wrong with them until a step or
+        ``extra_param`` replaces them.
 
         Args:
             address: With ``https://`` or ``http://``.
@@ -438,7 +417,7 @@ class StatsQuery:
                 for name, problems in unchecked.items()
                 if name not in changes
             }
-        return _make(self.hostname, self._page_path, values, unchecked)
+        return _changed(self, values=values, unchecked=unchecked)
 
 
 def _fill(
@@ -448,7 +427,7 @@ def _fill(
     values: Mapping[str, StoredDay],
     unchecked: Mapping[str, tuple[Problem, ...]],
 ) -> None:
-    # A frozen class refuses plain assignment, also from its own constructor.
+    # A frozen class refuses assignment, also from its own constructor.
     put = object.__setattr__
     put(query, "hostname", hostname)
     put(query, "_page_path", page)
@@ -456,22 +435,29 @@ def _fill(
     put(query, "_unchecked", unchecked)
 
 
-def _make(
-    hostname: str,
-    page: str | None,
-    values: Mapping[str, StoredDay],
-    unchecked: Mapping[str, tuple[Problem, ...]],
+def _changed(
+    query: StatsQuery,
+    hostname: str = "",
+    page: str = "",
+    values: Mapping[str, StoredDay] | None = None,
+    unchecked: Mapping[str, tuple[Problem, ...]] | None = None,
 ) -> StatsQuery:
-    """A query of parts that are checked already."""
-    query = object.__new__(StatsQuery)
-    _fill(query, hostname, page, values, unchecked)
-    return query
+    """A copy of *query* with these parts, which are not checked again."""
+    changed = object.__new__(StatsQuery)
+    _fill(
+        changed,
+        hostname or query.hostname,
+        page or query._page_path,
+        query._values if values is None else values,
+        query._unchecked if unchecked is None else unchecked,
+    )
+    return changed
 
 
-def _text(verdict: rules.Verdict) -> str:
-    if isinstance(verdict, str):
-        return verdict
-    raise QueryError(verdict)
+def _text(result: rules.TextOrProblems) -> str:
+    if isinstance(result, str):
+        return result
+    raise QueryError(result)
 
 
 def _day(value: object, where: str) -> StoredDay:
@@ -509,31 +495,18 @@ def _with_metadata(
     return query._with(texts)
 
 
-def _with_problems(
-    query: StatsQuery, name: str, text: str, problems: tuple[Problem, ...]
-) -> StatsQuery:
-    """*query* with an unchecked parameter, and the *problems* that are known of it."""
-    kept = query.extra_param(name, text)
-    return _make(
-        kept.hostname,
-        kept._page_path,
-        kept._values,
-        {**kept._unchecked, name: problems},
-    )
-
-
 def _warn_of_unlikely(query: StatsQuery, before: StatsQuery | None) -> None:
-    """Warn of what *query* has and the query *before* had not."""
+    """Warn of unlikely values in *query* that *before* did not have."""
     old: Mapping[str, object] = {} if before is None else before._values
     for name, text in query._values.items():
-        # What was refused already needs no warning besides.
+        # An unchecked parameter has its problems already.
         if old.get(name) != text and name not in query._unchecked:
             for problem in filter_rules.unlikely(name, str(text)):
                 warn(str(problem))
 
 
 def requested(query: StatsQuery) -> Requested:
-    """What *query* requests: its parameters as they are sent, and what they mean."""
+    """The parameters of *query* as they are sent, and their meaning."""
     return read_requested(
         query.hostname, query._page_path, query._values, query._unchecked
     )
@@ -543,12 +516,12 @@ def requested(query: StatsQuery) -> Requested:
 
 
 def _read_address(address: object, base_url: str | BaseAddress | None) -> StatsQuery:
-    """Apply what *address* says to a new query, each parameter by its own step."""
+    """Make a query of *address*, each parameter by its own step."""
     hostname, page, pairs = urls.split_address(address, base_url)
     params = dict(pairs)
-    # What makes the address unreadable, and what is merely wrong in it.
+    # Problems that make the address unreadable, and problems of its values.
     problems, found = urls.repeated_parameters(pairs), list[Problem]()
-    # Any query will do to set the rest on, so that all problems are told.
+    # Until its host name is checked, so that all problems are reported.
     query = StatsQuery("example.com")
     try:
         query = StatsQuery(hostname)
@@ -580,8 +553,9 @@ def _with_unchecked(
     query: StatsQuery, params: Mapping[str, str], problems: tuple[Problem, ...]
 ) -> StatsQuery:
     for name, text in params.items():
-        query = _with_problems(query, name, text, problems)
-        # The problems of a period are told once, with its first parameter.
+        query = query.extra_param(name, text)
+        query = _changed(query, unchecked={**query._unchecked, name: problems})
+        # The problems of a period are reported once, with its first parameter.
         problems = ()
     return query
 
@@ -603,7 +577,7 @@ def _with_params(query: StatsQuery, params: Mapping[str, str]) -> StatsQuery:
 
 
 def _number(text: str) -> int:
-    # What is no number goes on as it is, for the step to refuse.
+    # The step refuses what is no number.
     return int(text) if _NUMBER.fullmatch(text) else cast("int", text)
 
 

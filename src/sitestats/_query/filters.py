@@ -1,4 +1,4 @@
-"""What the filters and the metadata filters take.
+"""Check filters and metadata filters, and format their values.
 
 Every function takes whatever the user gave and returns the text that is sent,
 or every problem of that value.
@@ -9,43 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
-from typing import Final, TypeAlias, TypedDict, cast
+from typing import Final, TypeAlias, cast
 
 from sitestats._common.errors import Problem
 from sitestats._common.text import did_you_mean, shown
 
 from .periods import utc
-from .rules import DEVICE_TYPES, FILTERS, Verdict, broken, plain, refused
+from .rules import DEVICE_TYPES, FILTERS, TextOrProblems, broken, refused, sendable_text
 from .values import scalar
 
 MetadataValue: TypeAlias = str | bool | int | float | datetime
 """A value of a metadata filter; a datetime needs a time zone (section 4.3)."""
-
-
-class Filters(TypedDict, total=False):
-    """The filters of the Stats API (section 4.3); None takes one away.
-
-    A ``*`` at the end of a value matches everything that starts so. ``page``
-    and ``pages`` also take one contains search, ``"*…*"``.
-    """
-
-    page: str | None
-    """A single page, such as ``"/contact"``."""
-    pages: str | Iterable[str] | None
-    """One page or several."""
-    country: str | None
-    """A country's code, such as ``"NL"``."""
-    referrer: str | None
-    """A normalised referrer, such as ``"google"``."""
-    utm_source: str | None
-    utm_medium: str | None
-    utm_campaign: str | None
-    utm_content: str | None
-    utm_term: str | None
-    browser_name: str | None
-    os_name: str | None
-    device_type: str | None
-    """``"mobile"``, ``"tablet"``, ``"desktop"`` or ``"tv"``."""
 
 
 METADATA: Final = "metadata."
@@ -54,14 +28,13 @@ METADATA: Final = "metadata."
 PAGE_FILTERS: Final = frozenset(("page", "pages"))
 _CONTAINS_LENGTH: Final = 12
 _METADATA_KEY: Final = re.compile(r"[a-zA-Z0-9_]+")
-# Nobody writes the codes down, so letters alone would be too narrow: some services
-# have "T1" for Tor.
+# The document lists no codes, and some services have "T1" for Tor.
 _COUNTRY: Final = re.compile(r"[A-Za-z0-9]{2}|[A-Za-z0-9]{0,2}\*")
 _ADDRESS: Final = re.compile(r"https?:|//|www\.", re.IGNORECASE)
 _METADATA_SUFFIXES: Final = ("_text", "_int", "_bool", "_date")
 
 
-def filter_value(name: str, value: object) -> Verdict:
+def filter_value(name: str, value: object) -> TextOrProblems:
     """The value of one filter."""
     if name not in FILTERS:
         return refused("filter-name", _no_filter(name), "where")
@@ -92,7 +65,7 @@ def _no_filter(name: str) -> str:
     )
 
 
-def _filter_text(value: object, where: str) -> Verdict:
+def _filter_text(value: object, where: str) -> TextOrProblems:
     if not isinstance(value, str):
         return refused("filter-text", f"the value is a str, not {shown(value)}", where)
     if not str.__str__(value):
@@ -101,7 +74,7 @@ def _filter_text(value: object, where: str) -> Verdict:
             "the value is empty: give one, or None to take the filter away",
             where,
         )
-    return plain(value, where)
+    return sendable_text(value, where)
 
 
 def _pattern(name: str, text: str, where: str) -> list[Problem]:
@@ -128,32 +101,28 @@ def _pattern(name: str, text: str, where: str) -> list[Problem]:
     inner = text[1:-1]
     problems: list[Problem] = []
     if "*" in inner:
-        problems.append(
-            broken(
-                "contains-star",
-                f"{shown(text)} has a '*' inside: leave one at each end alone",
-                where,
-            )
+        problems += refused(
+            "contains-star",
+            f"{shown(text)} has a '*' inside: leave one at each end alone",
+            where,
         )
     count = len(inner) - inner.count("/") - inner.count("*")
     if count < _CONTAINS_LENGTH:
-        problems.append(
-            broken(
-                "contains-length",
-                f"{shown(text)} has {count} characters other than '/' between its two "
-                f"'*': give at least {_CONTAINS_LENGTH}",
-                where,
-            )
+        problems += refused(
+            "contains-length",
+            f"{shown(text)} has {count} characters other than '/' between its two "
+            f"'*': give at least {_CONTAINS_LENGTH}",
+            where,
         )
     return problems
 
 
 def is_contains(text: str) -> bool:
-    """Whether *text* is meant as a contains search."""
+    """Whether *text* is a contains search: it starts and ends with ``*``."""
     return len(text) > 1 and text[0] == "*" and text[-1] == "*"
 
 
-def _pages(value: object, where: str) -> Verdict:
+def _pages(value: object, where: str) -> TextOrProblems:
     display = shown(value)
     several = isinstance(value, Iterable)
     if not several or isinstance(value, bytes | bytearray | memoryview | Mapping):
@@ -194,7 +163,7 @@ def _single_pattern(texts: Collection[str], where: str) -> list[Problem]:
         return refused(
             "contains-one-pattern",
             f"a contains search has exactly one pattern, and there are "
-            f"{len(texts)}: ask for each in a query of its own",
+            f"{len(texts)}: use a query for each",
             where,
         )
     return []
@@ -232,7 +201,7 @@ def _device_type(text: str, where: str) -> list[Problem]:
 def metadata_texts(
     mapping: object, more: Mapping[str, object]
 ) -> dict[str, str | None] | list[Problem]:
-    """The parameters of metadata filters; None for those to take away."""
+    """The parameters of metadata filters; None for those to remove."""
     pairs = _pairs(mapping)
     if pairs is None:
         message = f"give a mapping of keys to values, not {shown(mapping)}"
@@ -263,7 +232,7 @@ def _pairs(mapping: object) -> Collection[tuple[object, object]] | None:
         return None
 
 
-def metadata_key(key: object) -> Verdict:
+def metadata_key(key: object) -> TextOrProblems:
     """The key of a metadata filter, without ``metadata.`` in front."""
     text = str.__str__(key) if isinstance(key, str) else ""
     if _METADATA_KEY.fullmatch(text):
@@ -276,7 +245,7 @@ def metadata_key(key: object) -> Verdict:
     )
 
 
-def metadata_value(key: str, value: object) -> Verdict:
+def metadata_value(key: str, value: object) -> TextOrProblems:
     """The value of a metadata filter."""
     where = f"where_metadata({key}=…)"
     text = scalar(value, where)
@@ -303,11 +272,11 @@ def _instant(value: datetime) -> str | None:
     return f"{moment.replace(tzinfo=None).isoformat(timespec=precision)}Z"
 
 
-# --- what the service takes, and is probably not meant ---
+# --- warnings: what the service takes, and is probably a mistake ---
 
 
 def unlikely(name: str, text: str) -> list[Problem]:
-    """What is probably not meant with a parameter, though the service takes it."""
+    """Problems of a parameter that the service takes, but is probably a mistake."""
     if name.startswith(METADATA):
         return _unlikely_metadata(name.removeprefix(METADATA), text)
     where = f"where({name}=…)"
@@ -320,7 +289,7 @@ def unlikely(name: str, text: str) -> list[Problem]:
     if name == "referrer" and _ADDRESS.match(text):
         message = (
             f"{shown(text)} looks like an address, and referrers are normalized, as "
-            "'google': the field referrers tells their names"
+            "'google': the field referrers lists their names"
         )
         return [broken("referrer-normalized", message, where)]
     return []
@@ -340,22 +309,18 @@ def _unlikely_metadata(key: str, text: str) -> list[Problem]:
     where = f"where_metadata({key}=…)"
     suffix = next((end for end in _METADATA_SUFFIXES if key.endswith(end)), None)
     if suffix is not None:
-        found.append(
-            broken(
-                "metadata-suffix",
-                f"{key!r} ends in {suffix!r} and is taken literally: the service "
-                f"finds the type by itself, so {key.removesuffix(suffix)!r} is "
-                "probably meant",
-                where,
-            )
+        found += refused(
+            "metadata-suffix",
+            f"{key!r} ends in {suffix!r} and is taken literally: the service "
+            f"finds the type by itself, so {key.removesuffix(suffix)!r} is "
+            "probably meant",
+            where,
         )
     if text.endswith("*"):
-        found.append(
-            broken(
-                "metadata-star",
-                f"{shown(text)} ends in '*' and is taken literally: metadata filters "
-                "have no wildcards",
-                where,
-            )
+        found += refused(
+            "metadata-star",
+            f"{shown(text)} ends in '*' and is taken literally: metadata filters "
+            "have no wildcards",
+            where,
         )
     return found

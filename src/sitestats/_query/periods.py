@@ -1,8 +1,8 @@
-"""Days as they are sent: dates, placeholders, and time zones.
+"""Check and format days: dates, placeholders and time zones.
 
 ``start`` and ``end`` are each a date ``YYYY-MM-DD`` or a placeholder. The
-document uses ``today``, ``yesterday`` and forms such as ``today-30d`` and
-shows no grammar, so no other form is sent but through the escape hatch.
+document uses ``today``, ``yesterday`` and forms such as ``today-30d`` and has no
+grammar, so other forms are sent by ``extra_param`` alone.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 from sitestats._common.errors import Problem, QueryError
 from sitestats._common.text import did_you_mean, nearest, shown
 
-from .rules import Verdict, refused
+from .rules import TextOrProblems, refused
 from .values import whole_number
 
 Day: TypeAlias = date | str
@@ -24,7 +24,7 @@ Day: TypeAlias = date | str
 ``"today-30d"``, or a ``datetime`` with a time zone."""
 
 StoredDay: TypeAlias = str | datetime
-"""A day's text, or a moment in UTC that becomes one in the query's zone."""
+"""The text of a day, or a moment in UTC that becomes one in the query's zone."""
 
 MOST_DAYS: Final = 99_999
 """How far back a placeholder goes: 273 years, which is a date in any year of
@@ -36,7 +36,7 @@ _YEAR: Final = 365
 
 
 def day(value: object, where: str) -> StoredDay | list[Problem]:
-    """A day as it is stored, or what is wrong with it."""
+    """A day as it is stored, or its problems."""
     if isinstance(value, datetime):
         return _day_of_datetime(value, where)
     if isinstance(value, date):
@@ -136,10 +136,10 @@ def last(days: object, today: object) -> tuple[str, str] | list[Problem]:
 
 
 def in_order(start: StoredDay | None, end: StoredDay | None) -> list[Problem]:
-    """The problem of an end before its start, where both can be told.
+    """The problem of an end before its start, where both can be compared.
 
-    Whether a date is before a placeholder depends on the day of asking, in a
-    zone that may be the website's: that is left to the service.
+    Whether a date is before a placeholder depends on today's date in a zone that
+    may be the website's: that is left to the service.
     """
     if not isinstance(start, str) or not isinstance(end, str):
         return []
@@ -160,7 +160,7 @@ def in_order(start: StoredDay | None, end: StoredDay | None) -> list[Problem]:
     )
 
 
-def in_zone(moment: datetime, zone: str | None, where: str) -> Verdict:
+def in_zone(moment: datetime, zone: str | None, where: str) -> TextOrProblems:
     """The day of a *moment* in *zone*."""
     if zone is None:
         return refused(
@@ -174,14 +174,14 @@ def in_zone(moment: datetime, zone: str | None, where: str) -> Verdict:
     except (OSError, ValueError, OverflowError, zoneinfo.ZoneInfoNotFoundError):
         return refused(
             "period-zone",
-            f"{moment.isoformat()} can't be told as a day in the time zone "
+            f"{moment.isoformat()} can't be converted to the time zone "
             f"{shown(zone)}: give a date",
             where,
         )
 
 
 def utc(value: datetime) -> datetime | None:
-    """An aware datetime as a plain one in UTC; None when that can't be told.
+    """An aware datetime as a plain one in UTC; None if that is impossible.
 
     >>> from datetime import datetime, timedelta, timezone
     >>> from sitestats._query.periods import utc
@@ -192,7 +192,7 @@ def utc(value: datetime) -> datetime | None:
         if value.utcoffset() is None:
             return None
         there = value.astimezone(UTC)
-        # Subclasses (pandas' Timestamp) do not go further than this.
+        # Not a subclass, such as pandas' Timestamp.
         return datetime(
             there.year,
             there.month,
@@ -214,9 +214,9 @@ def utc(value: datetime) -> datetime | None:
 def zones() -> frozenset[str]:
     """The names of the tz database, in their exact case.
 
-    Reading them takes a walk through some 600 files, so it is done when a name
-    is first checked. ``localtime`` is there on some machines and is no name:
-    those are written with capitals (section 4.3).
+    Listing them walks through some 600 files, so it is done when a name is first
+    checked. ``localtime`` is there on some machines and is no name: those have
+    capitals (section 4.3).
     """
     return frozenset(
         name for name in zoneinfo.available_timezones() if name != name.lower()
@@ -225,7 +225,7 @@ def zones() -> frozenset[str]:
 
 def timezone(
     value: object, where: str = "timezone", rule: str = "timezone-name"
-) -> Verdict:
+) -> TextOrProblems:
     """The name of a time zone."""
     text = str.__str__(value) if isinstance(value, str) else None
     if text is not None:
@@ -291,7 +291,7 @@ def previous_year(start: str | None, end: str | None) -> tuple[str, str]:
 def _comparable(
     start: str | None, end: str | None
 ) -> tuple[int, int] | tuple[date, date]:
-    # An end that is left to the service is today (section 4.3).
+    # The service's default for the end is today (section 4.3).
     texts = (start or "", end or "today")
     backs = tuple(map(days_back, texts))
     if backs[0] is not None and backs[1] is not None:
@@ -301,8 +301,8 @@ def _comparable(
     raise QueryError(
         refused(
             "period-day",
-            "the period before can be told from two dates or from two placeholders "
-            f"alone, not from {shown(start)} to {shown(end)}: use .between(…, …) "
+            "the period before needs two dates or two placeholders, "
+            f"not {shown(start)} to {shown(end)}: use .between(…, …) "
             "or .last(days=…)",
             "between",
         )
@@ -323,7 +323,7 @@ def _moved(start: date, days: int) -> str:
 
 
 def _year_before(start: date) -> str:
-    # Only a comparison of years needs it.
+    # Imported here, since only a comparison of years needs it.
     from dateutil.relativedelta import relativedelta
 
     try:
@@ -335,6 +335,6 @@ def _year_before(start: date) -> str:
 def _too_early() -> list[Problem]:
     return refused(
         "period-date",
-        "the period before this one is too long ago for a date",
+        "the period before this one is too early for a date: use a later period",
         "between",
     )

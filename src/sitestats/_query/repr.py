@@ -1,4 +1,4 @@
-"""The repr of a query: the steps that make it again."""
+"""The repr of a query: the chain of steps that builds it."""
 
 from __future__ import annotations
 

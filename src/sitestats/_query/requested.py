@@ -1,8 +1,4 @@
-"""What a query requests: its parameters as they are sent, and what they mean.
-
-It is read from a query once. Validation, the request and the check of the response
-share it.
-"""
+"""Read a query's parameters once, for validation, request and response check."""
 
 from __future__ import annotations
 
@@ -40,7 +36,7 @@ _NUMBER: Final = re.compile(r"[0-9]{1,9}")
 
 @attrs.frozen
 class Requested:
-    """What a query requests. Values that came past the rules count as they are sent."""
+    """A query's parameters as they are sent, and their meaning."""
 
     hostname: str
     path: str | None = None
@@ -62,14 +58,14 @@ class Requested:
     unchecked: Mapping[str, tuple[Problem, ...]] = attrs.field(
         factory=dict[str, tuple[Problem, ...]]
     )
-    """The parameters that came past the rules, each with what is known to be wrong."""
+    """The parameters that were not checked, each with its known problems."""
     problems: tuple[Problem, ...] = ()
-    """What keeps it from being sent: a moment that is no day without a time zone."""
+    """Why it can't be sent: a moment is no day without a time zone."""
     has_moments: bool = False
-    """Whether a start or an end was a moment, which became a day just now."""
+    """Whether a start or an end was a moment, which is a day now."""
 
     def checked(self, name: str) -> str | None:
-        """A parameter that passed its rules; None if there is none."""
+        """A parameter that was checked; None if there is none."""
         return None if name in self.unchecked else self.params.get(name)
 
 
@@ -79,11 +75,11 @@ def read_requested(
     values: Mapping[str, StoredDay],
     unchecked: Mapping[str, tuple[Problem, ...]],
 ) -> Requested:
-    """Read what the stored *values* of a query request."""
+    """Read the stored *values* of a query."""
     has_moments = _is_moment(values, "start") or _is_moment(values, "end")
     days, problems = with_days(values) if has_moments else (values, [])
     params = in_order(days)
-    # Nothing but the slashes between segments is left as it is.
+    # Only the slashes between segments are not encoded.
     page = "" if path is None else quote(path, safe="/")
     fields, events = params.get("fields"), params.get("events")
     return Requested(
@@ -106,10 +102,10 @@ def read_requested(
 def with_days(
     values: Mapping[str, StoredDay],
 ) -> tuple[dict[str, StoredDay], list[Problem]]:
-    """The *values* with days for moments, and the problems of moments that are none.
+    """The *values* with days for moments, and the problems of the moments.
 
-    Only a moment is stored as it is, since the day that it is depends on the query's
-    time zone, which a later step may set.
+    A moment is stored as it is, since its day depends on the query's time zone,
+    which a later step may set.
     """
     days = dict(values)
     problems: list[Problem] = []
@@ -156,5 +152,5 @@ def _names(text: str) -> tuple[str, ...] | Literal["*"]:
 
 
 def _number(text: str | None, default: int) -> int:
-    # What came past the rules may be anything.
+    # An unchecked value may be anything.
     return int(text) if text is not None and _NUMBER.fullmatch(text) else default

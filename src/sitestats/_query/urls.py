@@ -25,10 +25,10 @@ _DATA: Final = ".json"
 
 
 def parse_base(base_url: str | BaseAddress, where: str) -> BaseAddress:
-    """The base address in *base_url*.
+    """Parse *base_url*.
 
     Raises:
-        QueryError: It is none.
+        QueryError: It is no base address.
     """
     if isinstance(base_url, BaseAddress):
         return base_url
@@ -45,36 +45,30 @@ def split_address(
     """The host name, the page, and the parameters, all decoded.
 
     Raises:
-        QueryError: *address* is none below the base address.
+        QueryError: *address* is not below the base address.
     """
     if not isinstance(address, str) or (match := _ADDRESS.fullmatch(address)) is None:
-        raise QueryError(
-            [
-                _problem(
-                    "give the whole address as a str, such as "
-                    "'https://stats.example.org/example.com?country=NL'"
-                )
-            ]
+        raise _error(
+            "give the full address as a str, such as "
+            "'https://stats.example.org/example.com?country=NL'"
         )
     root = parse_base(match["root"], "from_url")
     base = root if base_url is None else parse_base(base_url, "from_url")
     try:
-        path = _decoded(match["path"])
-        prefix = _decoded(base.prefix)
+        path = unquote(match["path"], errors="strict")
+        prefix = unquote(base.prefix, errors="strict")
         pairs = parse_qsl(match["query"] or "", keep_blank_values=True, errors="strict")
     except ValueError:
-        raise QueryError(
-            [_problem("the address has percent-encoding that is not UTF-8")]
+        raise _error(
+            "the address has percent-encoding that is not UTF-8: copy it again"
         ) from None
     if root.origin != base.origin or not path.startswith(f"{prefix}/"):
-        raise QueryError(
-            [_problem(f"the address is not one below the base address {base}")]
-        )
-    # One suffix: a page may be called /data.json itself.
+        raise _error(f"the address is not one below the base address {base}")
+    # One suffix only: a page may itself be called /data.json.
     below = path.removeprefix(prefix).removesuffix(_DATA)[1:]
     hostname, slash, page = below.partition("/")
     if not page and not path.endswith(_DATA):
-        # Browsers and people put a slash behind a host name.
+        # A slash behind the host name is common and names no page.
         return hostname, None, pairs
     return hostname, f"/{page}" if slash else None, pairs
 
@@ -82,18 +76,15 @@ def split_address(
 def repeated_parameters(pairs: list[tuple[str, str]]) -> list[Problem]:
     """A problem for each parameter that is given more than once."""
     return [
-        _problem(
+        broken(
+            "address-once",
             f"the parameter {shown(name)} is there twice: leave one out",
-            rule="address-once",
+            "from_url",
         )
         for name, count in Counter(name for name, _ in pairs).items()
         if count > 1
     ]
 
 
-def _decoded(path: str) -> str:
-    return unquote(path, errors="strict")
-
-
-def _problem(message: str, rule: str = "address") -> Problem:
-    return broken(rule, message, "from_url")
+def _error(message: str) -> QueryError:
+    return QueryError(refused("address", message, "from_url"))

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 _CONTAINS_FIELDS: Final = frozenset(("pageviews", "visitors", "histogram"))
 _PERIOD: Final = ("start", "end")
 _WITHOUT_FIELDS: Final = 2
-"""Up to this version a query does not say which fields it wants."""
+"""Up to this version a query does not name its fields."""
 
 
 def problems_of(requested: Requested, *, has_key: bool | None) -> list[Problem]:
-    """Every problem between several steps; *has_key* is None when not known."""
+    """Every problem that spans steps; *has_key* is None when not known."""
     problems = [*requested.problems]
     if requested.unchecked:
         for found in requested.unchecked.values():
@@ -59,7 +59,7 @@ def _requests_something(requested: Requested) -> list[Problem]:
         return []
     return refused(
         "fields-or-events",
-        "the query asks for nothing: add .fields('pageviews', …), .events('…') "
+        "the query requests nothing: add .fields('pageviews', …), .events('…') "
         "or .all_events()",
         "fields",
     )
@@ -149,7 +149,7 @@ def _contains(requested: Requested, has_key: bool | None) -> Iterable[Problem]: 
     if requested.checked("events") is not None:
         yield broken(
             "contains-events",
-            f"the contains search {search} gives no events: ask for them in a query "
-            "of its own",
+            f"the contains search {search} gives no events: request them in another "
+            "query",
             "events",
         )

@@ -1,4 +1,4 @@
-"""What each step takes that sets a single value, and what is asked for.
+"""Check single values of a query: fields, events, path, limit, version.
 
 Every function takes whatever the user gave and returns the text that is sent,
 or every problem of that value.
@@ -20,17 +20,16 @@ from .rules import (
     HIGHEST_LIMIT,
     INTERVALS,
     LATEST_VERSION,
-    Verdict,
-    broken,
-    plain,
+    TextOrProblems,
     refused,
+    sendable_text,
 )
 
 _FIELD_SET: Final = frozenset[str](FIELDS)
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
-def path(value: object) -> Verdict:
+def path(value: object) -> TextOrProblems:
     """The path of a page, decoded."""
     given = str.__str__(value) if isinstance(value, str) else ""
     if not given.startswith("/"):
@@ -40,7 +39,7 @@ def path(value: object) -> Verdict:
             f"not {shown(value)}",
             "path",
         )
-    text = plain(given, "path")
+    text = sendable_text(given, "path")
     if not isinstance(text, str):
         return text
     if text == "/":
@@ -51,36 +50,32 @@ def path(value: object) -> Verdict:
         )
     problems: list[Problem] = []
     if _CONTROL.search(text):
-        problems.append(
-            broken(
-                "path-control",
-                f"{shown(text)} has a control character: take it out",
-                "path",
-            )
+        problems += refused(
+            "path-control",
+            f"{shown(text)} has a control character: take it out",
+            "path",
         )
     parts = text.split("/")
     if "." in parts or ".." in parts:
-        problems.append(
-            broken(
-                "path-dots",
-                f"{shown(text)} has '.' or '..' between its slashes: give the path "
-                "that they lead to",
-                "path",
-            )
+        problems += refused(
+            "path-dots",
+            f"{shown(text)} has '.' or '..' between its slashes: give the path "
+            "that they lead to",
+            "path",
         )
     return problems or text
 
 
 def whole_number(value: object, low: int, high: int) -> str | None:
     """A whole number between two bounds, or None."""
-    # numpy's whole numbers are Integral and no int; a bool is an int and no number.
+    # numpy's whole numbers are Integral and no int; a bool is an int.
     if isinstance(value, bool) or not isinstance(value, Integral):
         return None
     number = int(value)
     return str(number) if low <= number <= high else None
 
 
-def version(value: object) -> Verdict:
+def version(value: object) -> TextOrProblems:
     """The version of the Stats API."""
     return whole_number(value, 1, LATEST_VERSION) or refused(
         "version-range",
@@ -89,7 +84,7 @@ def version(value: object) -> Verdict:
     )
 
 
-def limit(value: object) -> Verdict:
+def limit(value: object) -> TextOrProblems:
     """How many entries each list may have."""
     return whole_number(value, 1, HIGHEST_LIMIT) or refused(
         "limit-range",
@@ -98,7 +93,7 @@ def limit(value: object) -> Verdict:
     )
 
 
-def interval(value: object) -> Verdict:
+def interval(value: object) -> TextOrProblems:
     """The width of the histogram's buckets."""
     text = str.__str__(value) if isinstance(value, str) else ""
     if text in INTERVALS:
@@ -112,32 +107,30 @@ def interval(value: object) -> Verdict:
     )
 
 
-def info(value: object) -> Verdict:
-    """Whether the answer explains its fields."""
+def info(value: object) -> TextOrProblems:
+    """Whether the response explains its fields."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return refused("info-flag", f"info is True or False, not {shown(value)}", "info")
 
 
-def fields(names: Iterable[object]) -> Verdict:
+def fields(names: Iterable[object]) -> TextOrProblems:
     """The fields, each once and in the document's order."""
-    asked: set[str] = set()
+    found: set[str] = set()
     problems: list[Problem] = []
     for name in names:
         text = str.__str__(name) if isinstance(name, str) else ""
         if text in _FIELD_SET:
-            asked.add(text)
+            found.add(text)
         else:
-            problems.append(broken("field-name", _no_field(name), "fields"))
-    if not asked and not problems:
-        problems.append(
-            broken(
-                "field-name",
-                "name at least one field, such as .fields('pageviews')",
-                "fields",
-            )
+            problems += refused("field-name", _no_field(name), "fields")
+    if not found and not problems:
+        problems += refused(
+            "field-name",
+            "name at least one field, such as .fields('pageviews')",
+            "fields",
         )
-    return problems or ",".join(name for name in FIELDS if name in asked)
+    return problems or ",".join(name for name in FIELDS if name in found)
 
 
 def _no_field(name: object) -> str:
@@ -157,9 +150,9 @@ def _no_field(name: object) -> str:
     )
 
 
-def events(names: Iterable[object]) -> Verdict:
+def events(names: Iterable[object]) -> TextOrProblems:
     """The names of events, in the order that was given and each once."""
-    asked: dict[str, None] = {}
+    found: dict[str, None] = {}
     problems: list[Problem] = []
     given = tuple(names)
     for name in given:
@@ -169,26 +162,23 @@ def events(names: Iterable[object]) -> Verdict:
                 if len(given) > 1
                 else "'*' is not an event's name: use .all_events()"
             )
-            problems.append(broken("events-all", message, "events"))
+            problems += refused("events-all", message, "events")
             continue
         text = _event(name)
         if isinstance(text, str):
-            asked[text] = None
+            found[text] = None
         else:
             problems += text
     if not given:
-        problems.append(
-            broken(
-                "event-name",
-                "name at least one event, such as .events('signup'), or use "
-                ".all_events()",
-                "events",
-            )
+        problems += refused(
+            "event-name",
+            "name at least one event, such as .events('signup'), or use .all_events()",
+            "events",
         )
-    return problems or ",".join(asked)
+    return problems or ",".join(found)
 
 
-def _event(name: object) -> Verdict:
+def _event(name: object) -> TextOrProblems:
     if not isinstance(name, str):
         message = (
             f"an event is named by a str, not {shown(name)}: give each name as an "
@@ -207,14 +197,14 @@ def _event(name: object) -> Verdict:
             "or use .all_events()"
         )
     else:
-        return plain(text, "events")
+        return sendable_text(text, "events")
     return refused("event-name", message, "events")
 
 
-def scalar(value: object, where: str) -> Verdict | None:
+def scalar(value: object, where: str) -> TextOrProblems | None:
     """Text, a flag or a number as it is sent; None for everything else."""
     if isinstance(value, str):
-        return plain(value, where)
+        return sendable_text(value, where)
     if isinstance(value, bool):
         return "true" if value else "false"
     try:
@@ -223,20 +213,20 @@ def scalar(value: object, where: str) -> Verdict | None:
         if isinstance(value, float):
             return _decimal(float(value))
     except ValueError:
-        # Python does not print an int of more than 4,300 digits.
+        # Python formats no int of more than 4,300 digits.
         return None
     return None
 
 
 def _decimal(value: float) -> str | None:
     if value.is_integer():
-        # The tracker's numbers are JavaScript's, which prints 5.0 as 5.
+        # The tracker is written in JavaScript, which formats 5.0 as 5.
         return str(int(value))
     text = format(Decimal(repr(value)), "f")
     return text if text[-1].isdecimal() else None
 
 
-def extra_name(name: object) -> Verdict:
+def extra_name(name: object) -> TextOrProblems:
     """The name of a parameter that has no step of its own."""
     text = str.__str__(name) if isinstance(name, str) else ""
     if not text:
@@ -252,10 +242,10 @@ def extra_name(name: object) -> Verdict:
             "client.stats.get_jsonp(query, callback=…)",
             "extra_param",
         )
-    return plain(text, "extra_param")
+    return sendable_text(text, "extra_param")
 
 
-def extra_value(name: str, value: object) -> Verdict:
+def extra_value(name: str, value: object) -> TextOrProblems:
     """The value of a parameter that has no step of its own."""
     where = f"extra_param({shown(name)}, …)"
     text = scalar(value, where)

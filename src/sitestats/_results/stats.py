@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard
 import attrs
 
 from sitestats._common.errors import FieldNotRequestedError, ResponseError
-from sitestats._common.fields import FIELDS, TOTALS
+from sitestats._common.fields import ENVELOPE, FIELDS, TOTALS
 from sitestats._common.jsontext import NotJsonError, load_json
 from sitestats._query.requested import Requested
 
@@ -24,18 +24,8 @@ if TYPE_CHECKING:
 
     from .comparison import Comparison
 
-_ENVELOPE: Final = (
-    "hostname",
-    "path",
-    "timezone",
-    "version",
-    "start",
-    "end",
-    "generated_in_ms",
-)
-
 KNOWN_NAMES: Final = frozenset(
-    (*FIELDS, "events", *_ENVELOPE, "docs", "info", "ok", "success", "url")
+    (*FIELDS, "events", *ENVELOPE, "docs", "info", "ok", "success", "url")
 )
 """What responses were seen to hold; everything else is in ``Stats.extra``."""
 
@@ -216,7 +206,7 @@ class Stats(HasFrame, Displayed):
         """
         moments = {"start": self.start, "end": self.end}
         values: dict[str, JsonValue] = {
-            name: getattr(self, name) for name in _ENVELOPE if name not in moments
+            name: getattr(self, name) for name in ENVELOPE if name not in moments
         }
         for name, moment in moments.items():
             values[name] = None if moment is None else moment.isoformat()
@@ -276,8 +266,9 @@ class Stats(HasFrame, Displayed):
 
     def __rich_repr__(self) -> Iterator[Any]:
         yield self.hostname or self._requested.hostname
-        for name in _ENVELOPE[1:]:
-            yield name, getattr(self, name), None
+        for name in ENVELOPE:
+            if name != "hostname":
+                yield name, getattr(self, name), None
         yield "partial", self.partial, False
         yield from self._values.items()
 
