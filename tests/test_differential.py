@@ -43,7 +43,7 @@ from sitestats._query.rules import FILTERS, RULES
 from sitestats.emulator import Emulator
 from sitestats.emulator._aggregate import Numbers
 from sitestats.emulator._http import RecordedRequest
-from sitestats.emulator._parameters import Question
+from sitestats.emulator._parameters import Query
 from sitestats.emulator._service import Service
 
 pytestmark = pytest.mark.slow
@@ -207,10 +207,10 @@ class Judge(Service):
 
     accepted: int = 0
 
-    def _count(self, hostname: str, question: Question) -> Numbers:
+    def _count(self, hostname: str, query: Query) -> Numbers:
         self.accepted += 1
         if self.accepted % COUNTED == 0:
-            return super()._count(hostname, question)
+            return super()._count(hostname, query)
         # Millions of empty entries would show nothing but patience.
         return Numbers(lists={name: [] for name in FIELDS})
 
@@ -248,7 +248,7 @@ def judge() -> Judge:
 def status(service: Service, address: str, *, has_key: bool = True) -> int:
     """What the service answers."""
     headers = [("Api-Key", stand_in().api_key)] if has_key else []
-    return service.answer(RecordedRequest.of("GET", address, headers)).status
+    return service.respond(RecordedRequest.of("GET", address, headers)).status
 
 
 # -- the differences that are meant
@@ -725,4 +725,4 @@ def _added(service: Service, body: bytes) -> int:
         ("Content-Type", "application/json"),
     ]
     request = RecordedRequest.of("POST", "/api/websites/add", headers, body)
-    return service.answer(request).status
+    return service.respond(request).status

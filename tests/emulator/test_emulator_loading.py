@@ -181,7 +181,7 @@ def test_no_rows(emulator: Emulator, ask: Ask) -> None:
         ({"path": "\ud800"}, "path"),
         ({"path": b"/"}, "path"),
         ({"path": ["/"]}, "path"),
-        ({"hostname": "no host"}, "'no host' is no host name"),
+        ({"hostname": "no host"}, "'no host' is not a valid host name"),
         ({"hostname": None}, "no hostname"),
         ({"is_uniqe": True}, "did you mean 'is_unique'"),
         ({"contry_code": "NL"}, "did you mean 'country_code'"),
@@ -230,9 +230,9 @@ def test_a_late_batch_takes_the_first_back(emulator: Emulator, ask: Ask) -> None
         ("rows.csv", "hostname,path\nexample.com,/,/\n", "rows.csv: "),
         ("rows.csv", "hostname,is_unique\nexample.com,x\n", "row 1: is_unique"),
         ("rows.jsonl", "{}\n{\n", "line 2: not JSON"),
-        ("rows.xlsx", "", "rows come from"),
-        ("rows.gz", "", "rows come from"),
-        ("rows", "", "rows come from"),
+        ("rows.xlsx", "", "give a .csv, .jsonl or .ndjson file"),
+        ("rows.gz", "", "give a .csv, .jsonl or .ndjson file"),
+        ("rows", "", "give a .csv, .jsonl or .ndjson file"),
     ],
 )
 def test_files_that_can_not_be_loaded(
