@@ -120,12 +120,12 @@ ERRORS: list[tuple[Code, sitestats.SiteStatsError]] = [
     (Code.WRONG_USE, sitestats.QueryError([])),
     (Code.WRONG_USE, sitestats.ConfigurationError("no")),
     (Code.WRONG_USE, sitestats.MissingExtraError("duckdb", extra="emulator")),
-    (Code.REFUSED, sitestats.AuthenticationError("no", status=401)),
-    (Code.REFUSED, sitestats.WebsiteLockedError("no", status=423)),
+    (Code.ERROR_RESPONSE, sitestats.AuthenticationError("no", status=401)),
+    (Code.ERROR_RESPONSE, sitestats.WebsiteLockedError("no", status=423)),
     (Code.TRY_LATER, sitestats.RateLimitedError("no")),
     (Code.TRY_LATER, sitestats.ServerError("no", status=500)),
     (Code.TRY_LATER, sitestats.RequestTimeoutError("no")),
-    (Code.BAD_ANSWER, sitestats.ResponseError("no")),
+    (Code.BAD_RESPONSE, sitestats.ResponseError("no")),
 ]
 
 
@@ -286,5 +286,5 @@ def test_the_emulator_serves_until_it_is_interrupted(
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
     assert process.returncode == 0
-    assert "Ctrl-C ends it" in err
+    assert "stop it with Ctrl-C" in err
     assert "Traceback" not in err

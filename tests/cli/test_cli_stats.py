@@ -159,7 +159,7 @@ def test_csv_asks_which_table(emulator: Emulator, run: Run) -> None:
     [
         (["--field", "pagviews"], "did you mean 'pageviews'?"),
         (["--where", "contry=NL"], "did you mean 'country'"),
-        (["--where", "country"], "--where takes a name and a value"),
+        (["--where", "country"], "--where takes NAME=VALUE"),
         (["--where", "country=NL", "--where", "country=BE"], "given twice"),
         (["--last", "3", "--on", "today"], "give one of them"),
         (["--event", "a", "--all-events"], "give one of the two"),

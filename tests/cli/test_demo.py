@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sitestats import Client
-from sitestats.cli._demo import PROGRAM, ask
+from sitestats.cli._demo import PROGRAM, run_program
 from sitestats.emulator import Emulator
 
 
@@ -61,7 +61,7 @@ def test_the_program_that_is_shown_is_what_ran(
             address, api_key=shown.api_key, user_id=shown.user_id, proxy=None
         ) as client,
     ):
-        websites, added, stats = ask(client)
+        websites, added, stats = run_program(client)
     with repeated.serve() as address:
         monkeypatch.setenv("SITESTATS_BASE_URL", address)
         monkeypatch.setenv("SITESTATS_API_KEY", repeated.api_key)
