@@ -116,7 +116,7 @@ def test_the_nightly_job_writes_a_day_once(
     pages = pl.read_parquet(file)
     assert pages["hostname"].n_unique() == 3
     assert pages["pageviews"].sum() > 359
-    assert "there already" in run(environment, "nightly_parquet.py", str(tmp_path))
+    assert "exists" in run(environment, "nightly_parquet.py", str(tmp_path))
 
 
 def test_the_digest_tells_what_grew(environment: dict[str, str]) -> None:
