@@ -12,7 +12,7 @@ from attrs import evolve
 from faults.mixture import FAULTS, MIXTURE
 from soak.__main__ import BLOCKS, GROWTH, LONG, what_grew
 from soak.measure import Held, can_measure
-from soak.phases import AT_ONCE, MOMENTS, WAYS, Phase
+from soak.phases import AT_ONCE, MOMENTS, VARIANTS, Phase
 
 pytestmark = pytest.mark.slow
 
@@ -32,8 +32,8 @@ def test_a_short_run() -> None:
         check=False,
     )
     assert result.returncode == 0, result.stdout + result.stderr
-    ways = [line.split(" | ")[0] for line in result.stdout.splitlines()[1:7]]
-    assert ways == [*WAYS]
+    variants = [line.split(" | ")[0] for line in result.stdout.splitlines()[1:7]]
+    assert variants == [*VARIANTS]
     assert "'ResponseError': " in result.stdout
 
 
