@@ -12,23 +12,23 @@ import pytest
 
 import leaks
 import sitestats
-from fault_table import NAME, told
+from fault_table import NAME, documented_row
 from faults import CASES, Case, FaultServer, authority
-from faults.answers import MIB, answer
+from faults.responses import MIB, response
 from faults.script import (
     Drip,
     Finish,
     Flood,
-    Hear,
     Pause,
+    ReadRequest,
     Reflect,
     Reset,
-    Say,
     Script,
-    Secure,
+    Send,
     Silence,
+    StartTls,
 )
-from faults.server import ELSEWHERE, Place
+from faults.server import ELSEWHERE, ServedCase
 from tables import read_rows
 from ways import API_KEY, USER_ID, WAYS, Run, run_cases
 
@@ -46,16 +46,16 @@ class Runs:
 
     def __init__(self, selected: set[str]) -> None:
         self._cases = [case for case in CASES if case.name in selected]
-        self._made: dict[str, tuple[dict[str, Run], dict[str, Place]]] = {}
+        self._made: dict[str, tuple[dict[str, Run], dict[str, ServedCase]]] = {}
 
-    def get(self, way: str) -> tuple[dict[str, Run], dict[str, Place]]:
+    def get(self, way: str) -> tuple[dict[str, Run], dict[str, ServedCase]]:
         """What came of the cases, and who came to the server, by the case's name."""
         if way not in self._made:
             self._made[way] = runs, places = _run_together(way, self._cases)
             for case in self._cases:
                 name = case.name
-                came = (runs[name].gave, places[name].tries)
-                if case.is_about_time and came != (case.gives, case.tries):
+                came = (runs[name].gave, places[name].attempts)
+                if case.has_short_timeout and came != (case.gives, case.attempts):
                     # In the crowd of the others a busy machine may have been late.
                     again, there = _run_together(way, [case])
                     runs[name], places[name] = again[name], there[name]
@@ -64,7 +64,7 @@ class Runs:
 
 def _run_together(
     way: str, cases: list[Case]
-) -> tuple[dict[str, Run], dict[str, Place]]:
+) -> tuple[dict[str, Run], dict[str, ServedCase]]:
     with FaultServer(cases) as server:
         runs = run_cases(way, cases, server)
     return runs, {place.case.name: place for place in server}
@@ -90,7 +90,7 @@ def test_each_case_gives_what_the_table_says(runs: Runs, way: str, case: Case) -
     results, places = runs.get(way)
     run, place = results[case.name], places[case.name]
     assert run.gave == case.gives, run.error
-    assert place.tries == case.tries
+    assert place.attempts == case.attempts
     assert run.seconds < case.limit + MARGIN
     for name, value in case.has.items():
         assert getattr(run.error or run.value, name) == value
@@ -107,7 +107,7 @@ def test_each_case_gives_what_the_table_says(runs: Runs, way: str, case: Case) -
 def test_nothing_goes_to_another_origin(runs: Runs, way: str) -> None:
     """No redirect is followed, and no cookie comes back."""
     _, places = runs.get(way)
-    assert places[ELSEWHERE.name].tries == 0
+    assert places[ELSEWHERE.name].attempts == 0
     requests = [one for place in places.values() for one in place.requests]
     assert not any(b"ookie" in one for one in requests)
 
@@ -133,7 +133,7 @@ def test_floods_are_not_read_on(runs: Runs, way: str) -> None:
     _, places = runs.get(way)
     for place in places.values():
         if place.case.gives == "ResponseTooLargeError":
-            assert place.said < 16 * MIB
+            assert place.sent < 16 * MIB
 
 
 def test_the_table_is_long_and_its_names_are_unique() -> None:
@@ -147,7 +147,7 @@ def test_the_table_is_long_and_its_names_are_unique() -> None:
 def test_the_documentation_tells_of_each_case() -> None:
     """The table has a row for each case, and says of it what the tests hold it to."""
     rows = {row[0]: (*row[:4], row[5]) for row in read_rows(NAME)}
-    assert rows == {case.name: told(case) for case in CASES}
+    assert rows == {case.name: documented_row(case) for case in CASES}
 
 
 @pytest.fixture
@@ -197,14 +197,14 @@ def _observed(sock: socket.socket, *, quiet: bool) -> tuple[bytes, str]:
 @pytest.mark.parametrize(
     ("script", "expected"),
     [
-        ((Hear(), Say(b"abc"), Finish()), (b"abc", "end")),
-        ((Hear(), Say(b"abc"), Pause(0.1), Reset()), (b"abc", "reset")),
+        ((ReadRequest(), Send(b"abc"), Finish()), (b"abc", "end")),
+        ((ReadRequest(), Send(b"abc"), Pause(0.1), Reset()), (b"abc", "reset")),
         ((Reset(),), (b"", "reset")),
-        ((Hear(), Say(b"abc"), Silence()), (b"abc", "silence")),
-        ((Hear(), Drip(b"abc", 0.05), Finish()), (b"abc", "end")),
-        ((Hear(), Flood(b"ab", 3), Finish()), (b"ababab", "end")),
+        ((ReadRequest(), Send(b"abc"), Silence()), (b"abc", "silence")),
+        ((ReadRequest(), Drip(b"abc", 0.05), Finish()), (b"abc", "end")),
+        ((ReadRequest(), Flood(b"ab", 3), Finish()), (b"ababab", "end")),
         (
-            (Hear(), Reflect(b"<", b">", within_a_line=True), Finish()),
+            (ReadRequest(), Reflect(b"<", b">", within_a_line=True), Finish()),
             (b"<GET /x HTTP/1.1 Host: h  >", "end"),
         ),
     ],
@@ -219,28 +219,35 @@ def test_the_server_does_what_its_script_says(
 
 def test_the_server_never_ends_what_it_should_not(observe: Any) -> None:
     """A flood is still going on when nobody wants it any more."""
-    data, end = observe((Hear(), Flood(b"x" * 100_000, 1_000_000)))
+    data, end = observe((ReadRequest(), Flood(b"x" * 100_000, 1_000_000)))
     assert end == "more"
     assert set(data) == {*b"x"}
 
 
 def test_the_server_speaks_tls(observe: Any) -> None:
     """The good certificate is good, and each other one is refused by OpenSSL."""
-    script = (Hear(), Say(answer()), Finish())
-    assert observe((Secure(), *script), secure=True) == (answer(), "end")
+    script = (ReadRequest(), Send(response()), Finish())
+    assert observe((StartTls(), *script), secure=True) == (response(), "end")
     for name, reason in (
         ("expired", "expired"),
         ("foreign", "unable to get local issuer"),
         ("elsewhere", "IP address mismatch"),
     ):
         with pytest.raises(ssl.SSLCertVerificationError, match=reason):
-            observe((Secure(name), *script), secure=True)
+            observe((StartTls(name), *script), secure=True)
 
 
 def test_the_server_counts_and_turns() -> None:
     """Each visit takes the next script, on a kept connection too; the last stays."""
     case = Case(
-        "three", "", ((Hear(), Say(b"1")), (Hear(), Say(b"2")), (Hear(), Reset())), ""
+        "three",
+        "",
+        (
+            (ReadRequest(), Send(b"1")),
+            (ReadRequest(), Send(b"2")),
+            (ReadRequest(), Reset()),
+        ),
+        "",
     )
     request = b"GET / HTTP/1.1\r\n\r\n"
     with FaultServer([case]) as server:
@@ -254,7 +261,7 @@ def test_the_server_counts_and_turns() -> None:
                 sock.sendall(request)
                 with pytest.raises(ConnectionResetError):
                     sock.recv(10)
-    assert place.tries == 4
+    assert place.attempts == 4
     assert place.requests == [request] * 4
 
 

@@ -25,9 +25,9 @@ import pytest
 import trio
 
 import sitestats
-from faults import CASES, FaultServer, Place, authority
-from faults.answers import answer, failure
-from faults.script import Case, Finish, Hear, Say, Secure, Silence
+from faults import CASES, FaultServer, ServedCase, authority
+from faults.responses import error_response, response
+from faults.script import Case, Finish, ReadRequest, Send, Silence, StartTls
 from middleman import Middleman
 from sitestats import (
     AsyncClient,
@@ -47,11 +47,11 @@ PACKAGE = str(Path(sitestats.__file__).parent)
 PLENTY = 120.0
 """Seconds after which something hangs, however busy the machine is."""
 
-GOOD = Case("good", "", ((Hear(), Say(answer())),), "value")
+GOOD = Case("good", "", ((ReadRequest(), Send(response())),), "value")
 TLS = Case(
     "tls",
     "",
-    ((Secure(), Hear(), Say(answer()), Finish()),),
+    ((StartTls(), ReadRequest(), Send(response()), Finish()),),
     "value",
     options={"scheme": "https"},
 )
@@ -59,7 +59,10 @@ SILENT = Case("silent", "", ((Silence(),),), "")
 FLAKY = Case(
     "flaky",
     "",
-    ((Hear(), Say(failure("503 Later", error="later"))), (Hear(), Say(answer()))),
+    (
+        (ReadRequest(), Send(error_response("503 Later", error="later"))),
+        (ReadRequest(), Send(response())),
+    ),
     "",
     cycles=True,
 )
@@ -73,7 +76,7 @@ def server() -> Iterator[FaultServer]:
 
 
 @pytest.fixture
-def good(server: FaultServer) -> Place:
+def good(server: FaultServer) -> ServedCase:
     """Where every answer is good."""
     return server["good"]
 
@@ -111,7 +114,7 @@ async def ask(client: AsyncClient) -> int:
     return (await client.stats.get(QUERY)).pageviews
 
 
-def test_two_loops_one_after_the_other(good: Place) -> None:
+def test_two_loops_one_after_the_other(good: ServedCase) -> None:
     """One async client serves a second asyncio.run, a trio.run, and a third."""
     client = AsyncClient(good.origin, **options())
     for backend in ("asyncio", "asyncio", "trio", "asyncio", "trio"):
@@ -120,7 +123,7 @@ def test_two_loops_one_after_the_other(good: Place) -> None:
 
 
 @on_linux
-def test_loops_that_ended_leave_no_files_open(good: Place) -> None:
+def test_loops_that_ended_leave_no_files_open(good: ServedCase) -> None:
     """Connections of ended loops are closed, not collected."""
     client = AsyncClient(good.origin, **options())
     asyncio.run(ask(client))
@@ -131,7 +134,7 @@ def test_loops_that_ended_leave_no_files_open(good: Place) -> None:
     asyncio.run(client.aclose())
 
 
-def test_one_loop_that_runs_now_and_then(good: Place) -> None:
+def test_one_loop_that_runs_now_and_then(good: ServedCase) -> None:
     """Cells of a notebook share a loop, and the client keeps its connection."""
     with asyncio.Runner() as runner:
         client = AsyncClient(good.origin, **options())
@@ -141,7 +144,7 @@ def test_one_loop_that_runs_now_and_then(good: Place) -> None:
     assert good.connections == 1
 
 
-def test_the_blocking_client_in_a_running_loop(good: Place) -> None:
+def test_the_blocking_client_in_a_running_loop(good: ServedCase) -> None:
     """A notebook's loop is running, and the blocking client works in it."""
 
     async def cell() -> int:
@@ -152,7 +155,7 @@ def test_the_blocking_client_in_a_running_loop(good: Place) -> None:
     assert trio.run(cell) == 3
 
 
-def test_loops_of_many_threads_at_once(good: Place) -> None:
+def test_loops_of_many_threads_at_once(good: ServedCase) -> None:
     """Ten threads, each with a loop of its own, share one async client."""
     client = AsyncClient(good.origin, **options())
 
@@ -170,7 +173,7 @@ def test_loops_of_many_threads_at_once(good: Place) -> None:
 # --- threads ----------------------------------------------------------------------
 
 
-def test_fifty_threads(good: Place) -> None:
+def test_fifty_threads(good: ServedCase) -> None:
     """Fifty threads share a client of five connections, and no answer is mixed up."""
     begin = threading.Barrier(50)
 
@@ -187,7 +190,7 @@ def test_fifty_threads(good: Place) -> None:
     assert good.connections <= 5
 
 
-def test_closing_while_others_use_it(good: Place) -> None:
+def test_closing_while_others_use_it(good: ServedCase) -> None:
     """Threads that are interrupted by close get an answer or a clear error."""
 
     def work(client: Client) -> str:
@@ -200,7 +203,7 @@ def test_closing_while_others_use_it(good: Place) -> None:
     with ThreadPoolExecutor(10) as pool:
         client = Client(good.origin, max_connections=3, **options())
         runs = [pool.submit(work, client) for _ in range(10)]
-        while good.tries < 50:
+        while good.attempts < 50:
             time.sleep(0.001)
         client.close()
         assert {run.result(PLENTY) for run in runs} == {"ClientClosedError"}
@@ -292,7 +295,7 @@ def run_script(script: str, *args: str, **variables: str) -> str:
 
 @with_fork
 @pytest.mark.parametrize("threads", ["0", "4"])
-def test_fork_with_a_live_pool(good: Place, threads: str) -> None:
+def test_fork_with_a_live_pool(good: ServedCase, threads: str) -> None:
     """Children and their parent each ask over connections of their own, also when
     other threads are in the middle of calls.
     """
@@ -300,14 +303,14 @@ def test_fork_with_a_live_pool(good: Place, threads: str) -> None:
 
 
 @with_fork
-def test_fork_between_two_runs_of_a_loop(good: Place) -> None:
+def test_fork_between_two_runs_of_a_loop(good: ServedCase) -> None:
     """A child runs loops of its own with the client of its parent."""
     assert run_script(FORK_ASYNC, good.origin) == "done\n"
     # The child's two loops and the parent's one.
     assert good.connections == 3
 
 
-def test_spawned_processes(good: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spawned_processes(good: ServedCase, monkeypatch: pytest.MonkeyPatch) -> None:
     """Queries, clients, models and errors cross over to a spawned process and back."""
     monkeypatch.setenv("SITESTATS_BASE_URL", good.origin)
     monkeypatch.setenv("SITESTATS_API_KEY", API_KEY)
@@ -323,7 +326,7 @@ def test_spawned_processes(good: Place, monkeypatch: pytest.MonkeyPatch) -> None
     assert API_KEY.encode() in good.requests[0]
 
 
-def test_values_survive_pickling(good: Place) -> None:
+def test_values_survive_pickling(good: ServedCase) -> None:
     """A result is the same after a round trip, with its query and its bytes."""
     with Client(good.origin, **options()) as client:
         stats = client.stats.get(QUERY)
@@ -544,7 +547,7 @@ def test_ctrl_c_anywhere(
 # --- closing ----------------------------------------------------------------------
 
 
-def test_a_closed_client_says_so(good: Place) -> None:
+def test_a_closed_client_says_so(good: ServedCase) -> None:
     """After close a call is refused, closing again is nothing, and so is a view."""
     client = Client(good.origin, **options())
     view = client.with_options(timeout=1.0)
@@ -557,7 +560,7 @@ def test_a_closed_client_says_so(good: Place) -> None:
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
-def test_a_closed_async_client_says_so(good: Place, backend: str) -> None:
+def test_a_closed_async_client_says_so(good: ServedCase, backend: str) -> None:
     """After aclose a call is refused, in this loop and in the next."""
 
     async def main(client: AsyncClient) -> None:
@@ -576,7 +579,7 @@ def test_a_closed_async_client_says_so(good: Place, backend: str) -> None:
     anyio.run(later, client, backend=backend)
 
 
-def test_an_async_client_that_was_never_closed(good: Place) -> None:
+def test_an_async_client_that_was_never_closed(good: ServedCase) -> None:
     """Dropped with open connections it warns, while its loop is running."""
 
     async def main() -> None:
@@ -599,7 +602,7 @@ print("done")
 """
 
 
-def test_a_program_that_never_closes_its_client_ends(good: Place) -> None:
+def test_a_program_that_never_closes_its_client_ends(good: ServedCase) -> None:
     """No thread of the client's keeps a program from ending."""
     start = time.monotonic()
     result = subprocess.run(
@@ -649,7 +652,7 @@ def get(request: pytest.FixtureRequest) -> Callable[..., int]:
 
 @pytest.mark.parametrize("how", ["argument", "environment"])
 def test_a_proxy_forwards_plain_http(
-    get: Callable[..., int], good: Place, environment: pytest.MonkeyPatch, how: str
+    get: Callable[..., int], good: ServedCase, environment: pytest.MonkeyPatch, how: str
 ) -> None:
     """A proxy is used that is given, or that the environment names."""
     with Middleman() as proxy:
@@ -680,7 +683,7 @@ def test_a_proxy_tunnels_https_and_learns_nothing(
 
 @pytest.mark.parametrize("how", ["NO_PROXY", "None"])
 def test_no_proxy(
-    get: Callable[..., int], good: Place, environment: pytest.MonkeyPatch, how: str
+    get: Callable[..., int], good: ServedCase, environment: pytest.MonkeyPatch, how: str
 ) -> None:
     """NO_PROXY and None each go without the environment's proxy."""
     with Middleman() as proxy:
@@ -710,7 +713,7 @@ def test_a_proxy_with_a_password(
 
 
 def test_a_proxy_that_is_not_there(
-    get: Callable[..., int], good: Place, environment: pytest.MonkeyPatch
+    get: Callable[..., int], good: ServedCase, environment: pytest.MonkeyPatch
 ) -> None:
     """Nothing goes around a proxy that is down."""
     with Middleman() as proxy:
@@ -718,7 +721,7 @@ def test_a_proxy_that_is_not_there(
     with pytest.raises(ConnectionFailedError) as caught:
         get(good.origin, proxy=address)
     assert caught.value.maybe_sent is False
-    assert good.tries == 0
+    assert good.attempts == 0
 
 
 def test_authorities(

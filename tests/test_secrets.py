@@ -25,8 +25,8 @@ from hypothesis import strategies as st
 
 import leaks
 from faults import CASES, FaultServer, authority
-from faults.answers import GOOD, answer, stats
-from faults.script import SWIFT, Case, Hear, Say
+from faults.responses import GOOD, response, stats
+from faults.script import CASE_OPTIONS, Case, ReadRequest, Send
 from sitestats import (
     AsyncClient,
     Client,
@@ -166,8 +166,10 @@ def server() -> Iterator[FaultServer]:
         yield server
 
 
-GOOD_CASE = Case("good", "", ((Hear(), Say(answer())),), "value")
-ODD_CASE = Case("odd", "", ((Hear(), Say(answer(stats(timezone="Asia/Tokyo")))),), "")
+GOOD_CASE = Case("good", "", ((ReadRequest(), Send(response())),), "value")
+ODD_CASE = Case(
+    "odd", "", ((ReadRequest(), Send(response(stats(timezone="Asia/Tokyo")))),), ""
+)
 
 
 async def get_async(origin: str, **options: Any) -> Any:
@@ -193,7 +195,7 @@ def test_no_failure_shows_a_key(
     """Neither an error with its chain, its pickle and the variables of our frames
     nor a log record of any library at any level shows a key.
     """
-    options = {**SWIFT, **case.options, "api_key": key, "user_id": user}
+    options = {**CASE_OPTIONS, **case.options, "api_key": key, "user_id": user}
     options.pop("scheme", None)
     with leaks.everything_logged() as lines, pytest.raises(SiteStatsError) as caught:
         get(cls, server[case.name].origin, verify=str(authority()), **options)
@@ -358,8 +360,8 @@ def test_no_redirect_carries_a_key(cls: Any) -> None:
             origin = server[case.name].origin
             with pytest.raises(SiteStatsError):
                 get(cls, origin, api_key="k" * LONG, verify=str(authority()))
-            assert server[case.name].tries == 1
-        assert server.elsewhere.tries == 0
+            assert server[case.name].attempts == 1
+        assert server.elsewhere.attempts == 0
 
 
 # --- commands ---------------------------------------------------------------------

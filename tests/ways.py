@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 
-from faults import SWIFT, Case, FaultServer, authority
+from faults import CASE_OPTIONS, Case, FaultServer, authority
 from sitestats import AsyncClient, Client, NotFoundError, RetryPolicy, Stats, StatsQuery
 
 WAYS = ("blocking", "asyncio", "trio")
@@ -112,7 +112,7 @@ def _options(case: Case, server: FaultServer) -> dict[str, Any]:
         "retries": QUICK,
         "verify": str(authority()),
         "proxy": None,
-        **SWIFT,
+        **CASE_OPTIONS,
         **case.options,
     }
     options.pop("scheme", None)
