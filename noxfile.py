@@ -199,7 +199,7 @@ def browser(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Write docs/benchmarks.md from new measurements; ``-- --only calls`` prints some."""
+    """Write docs/benchmarks.md from a new run; ``-- --only calls`` prints a part."""
     session.install(EVERY_EXTRA, *groups("tests", "bench"), *LOCKED)
     arguments = session.posargs or ["--write", "docs/benchmarks.md"]
     session.run("python", "tests/benchmarks", *arguments)
