@@ -11,10 +11,10 @@ import platform
 import sys
 from collections.abc import Mapping
 
+from client_variants import VARIANTS, Run, run_cases
 from faults import CASES, Case, FaultServer
 from faults.cases import KINDS
-from tables import as_table, write_block
-from ways import WAYS, Run, run_cases
+from reliability_tables import as_table, write_block
 
 HEADER = ("case", "what the server does", "the call gives", "tries", "took", "limit")
 NAME = "faults"
@@ -32,16 +32,16 @@ def main() -> int:
     options = parser.parse_args()
     runs: dict[str, dict[str, Run]] = {}
     surprises = 0
-    for way in WAYS:
+    for variant in VARIANTS:
         with FaultServer(WARM_UP) as server:
-            run_cases(way, WARM_UP, server)
+            run_cases(variant, WARM_UP, server)
         with FaultServer(CASES) as server:
-            runs[way] = run_cases(way, CASES, server, at_once=AT_ONCE)
+            runs[variant] = run_cases(variant, CASES, server, at_once=AT_ONCE)
             for case in CASES:
-                gave = (runs[way][case.name].gave, server[case.name].tries)
+                gave = (runs[variant][case.name].gave, server[case.name].tries)
                 if gave != (case.gives, case.tries):
                     surprises += 1
-                    sys.stderr.write(f"{way}: {case.name}: {gave}\n")
+                    sys.stderr.write(f"{variant}: {case.name}: {gave}\n")
     text = "\n\n".join(_part(kind, cases, runs) for kind, cases in KINDS.items())
     intro = (
         f"{len(CASES)} cases, {AT_ONCE} at a time, run on Python "

@@ -284,13 +284,13 @@ def test_closing_closes_what_is_idle_and_then_the_rest(run: Callable[..., Any]) 
     async def main() -> None:
         connections = Connections(2)
         idle, _ = await connections.use_at_once(2)
-        told: list[ClientClosedError] = []
+        errors: list[ClientClosedError] = []
 
         async def wait() -> None:
             try:
                 await connections.use()
             except ClientClosedError as error:
-                told.append(error)
+                errors.append(error)
 
         async with anyio.create_task_group() as group:
 
@@ -299,7 +299,7 @@ def test_closing_closes_what_is_idle_and_then_the_rest(run: Callable[..., Any]) 
                 await anyio.wait_all_tasks_blocked()
                 await connections.pool.aclose()
                 await anyio.wait_all_tasks_blocked()
-                assert len(told) == 1
+                assert len(errors) == 1
                 assert connections.pool.is_open is False
                 return await connections.work(connection)
 

@@ -37,7 +37,7 @@ TOTALS = StatsQuery(HOST).fields("pageviews", "visitors").last(days=30)
 
 
 @define
-class Way:
+class ClientVariant:
     """One way to reach the emulator: a kind of client, a loop, a socket or none."""
 
     emulator: Emulator
@@ -84,21 +84,21 @@ def backend(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(params=["no socket", "loopback socket"])
-def ask(
+def run(
     request: pytest.FixtureRequest, emulator: Emulator, backend: str
-) -> Iterator[Way]:
+) -> Iterator[ClientVariant]:
     """Every way to ask the emulator."""
     if request.param == "no socket":
-        yield Way(emulator, backend, None)
+        yield ClientVariant(emulator, backend, None)
     else:
         with emulator.serve() as address:
-            yield Way(emulator, backend, address)
+            yield ClientVariant(emulator, backend, address)
 
 
-def test_statistics(ask: Way) -> None:
+def test_statistics(run: ClientVariant) -> None:
     """The numbers of the real traffic arrive, typed."""
     query = TOTALS.fields("pageviews", "visitors", "pages", "histogram").limit(3)
-    stats = ask(lambda client: client.stats.get(query))
+    stats = run(lambda client: client.stats.get(query))
     assert stats.pageviews == 1586
     assert [(page.value, page.pageviews) for page in stats.pages] == [
         ("/projects/xdotool/", 203),
@@ -108,32 +108,32 @@ def test_statistics(ask: Way) -> None:
     assert sum(day.pageviews for day in stats.histogram) == 1586
 
 
-def test_statistics_of_one_page(ask: Way) -> None:
+def test_statistics_of_one_page(run: ClientVariant) -> None:
     """A path in the address asks for that page alone."""
     query = TOTALS.path("/projects/xdotool/")
-    assert ask(lambda client: client.stats.get(query)).pageviews == 203
+    assert run(lambda client: client.stats.get(query)).pageviews == 203
 
 
-def test_event_counts(ask: Way) -> None:
+def test_event_counts(run: ClientVariant) -> None:
     """Events are counted by name."""
     query = StatsQuery(HOST).events("download", "feed_read").last(days=30)
-    stats = ask(lambda client: client.stats.get(query))
+    stats = run(lambda client: client.stats.get(query))
     assert {event.name for event in stats.events} == {"download", "feed_read"}
     assert all(event.total > 0 for event in stats.events)
 
 
-def test_jsonp(ask: Way) -> None:
+def test_jsonp(run: ClientVariant) -> None:
     """JSONP comes as it was served, and a callback that is no name is refused."""
-    script = ask(lambda client: client.stats.get_jsonp(TOTALS, callback="a.show"))
+    script = run(lambda client: client.stats.get_jsonp(TOTALS, callback="a.show"))
     assert "a.show(" in script
     assert "1586" in script
     with pytest.raises(SpecError):
-        ask(lambda client: client.stats.get_jsonp(TOTALS, callback="alert(1)//"))
+        run(lambda client: client.stats.get_jsonp(TOTALS, callback="alert(1)//"))
 
 
-def test_listing_and_adding(ask: Way) -> None:
+def test_listing_and_adding(run: ClientVariant) -> None:
     """A website that was added is in the list."""
-    added = ask(
+    added = run(
         lambda client: client.websites.add(
             "Bücher.example", timezone="Europe/Berlin", public=True, label=""
         )
@@ -143,72 +143,72 @@ def test_listing_and_adding(ask: Way) -> None:
         "Europe/Berlin",
     )
     assert added.public
-    listed = ask(lambda client: client.websites.list())
+    listed = run(lambda client: client.websites.list())
     assert added.hostname in {website.hostname for website in listed}
 
 
-def test_custom_endpoint(ask: Way) -> None:
+def test_custom_endpoint(run: ClientVariant) -> None:
     """A custom endpoint's answer comes as plain JSON."""
-    answer = ask(lambda client: client.request("GET", "/api/websites"))
-    assert answer["success"] is True
+    response = run(lambda client: client.request("GET", "/api/websites"))
+    assert response["success"] is True
 
 
-def test_what_the_query_breaks_is_told_before_sending(ask: Way) -> None:
+def test_what_the_query_breaks_is_told_before_sending(run: ClientVariant) -> None:
     """A query that breaks rules is refused whole, and nothing is sent."""
     query = TOTALS.fields("pages").where(page="*dynamic-dns-with*").all_events()
     with pytest.raises(QueryError) as caught:
-        ask(lambda client: client.stats.get(query), api_key=None)
+        run(lambda client: client.stats.get(query), api_key=None)
     assert len(caught.value.problems) >= 3
-    assert ask.emulator.requests == ()
+    assert run.emulator.requests == ()
 
 
-def test_passing_failures_are_tried_again(ask: Way) -> None:
+def test_passing_failures_are_tried_again(run: ClientVariant) -> None:
     """A GET that meets two failures is answered by the third try."""
-    ask.emulator.fail_next(2, status=503)
-    assert ask(lambda client: client.stats.get(TOTALS)).pageviews == 1586
-    assert len(ask.emulator.requests) == 3
+    run.emulator.fail_next(2, status=503)
+    assert run(lambda client: client.stats.get(TOTALS)).pageviews == 1586
+    assert len(run.emulator.requests) == 3
 
 
-def test_a_long_pause_is_told_at_once(ask: Way) -> None:
+def test_a_long_pause_is_told_at_once(run: ClientVariant) -> None:
     """A Retry-After beyond the total timeout comes out as an error that tells it."""
-    ask.emulator.fail_next(status=429, retry_after=7_000)
+    run.emulator.fail_next(status=429, retry_after=7_000)
     with pytest.raises(RateLimitedError) as caught:
-        ask(lambda client: client.stats.get(TOTALS))
+        run(lambda client: client.stats.get(TOTALS))
     assert caught.value.retry_after == 7_000
 
 
-def test_a_write_is_not_repeated(ask: Way) -> None:
+def test_a_write_is_not_repeated(run: ClientVariant) -> None:
     """A website is sent once, whatever the service answers."""
-    ask.emulator.fail_next(status=503)
+    run.emulator.fail_next(status=503)
     with pytest.raises(ServerError):
-        ask(lambda client: client.websites.add("example.com"))
-    assert len(ask.emulator.requests) == 1
+        run(lambda client: client.websites.add("example.com"))
+    assert len(run.emulator.requests) == 1
 
 
-def test_a_read_only_client_writes_nothing(ask: Way) -> None:
+def test_a_read_only_client_writes_nothing(run: ClientVariant) -> None:
     """A read-only client refuses each write and nothing is sent."""
     with pytest.raises(ReadOnlyError):
-        ask(lambda client: client.websites.add("example.com"), read_only=True)
+        run(lambda client: client.websites.add("example.com"), read_only=True)
     with pytest.raises(ReadOnlyError):
-        ask(lambda client: client.request("POST", "/api/custom"), read_only=True)
-    assert ask.emulator.requests == ()
+        run(lambda client: client.request("POST", "/api/custom"), read_only=True)
+    assert run.emulator.requests == ()
 
 
 @pytest.mark.parametrize("missing", ["api_key", "user_id"])
-def test_the_admin_api_needs_both_credentials(ask: Way, missing: str) -> None:
+def test_the_admin_api_needs_both_credentials(run: ClientVariant, missing: str) -> None:
     """Without a key or a user ID an Admin call is refused before it is sent."""
     with pytest.raises(ConfigurationError, match=missing):
-        ask(lambda client: client.websites.list(), **{missing: None})
-    assert ask.emulator.requests == ()
+        run(lambda client: client.websites.list(), **{missing: None})
+    assert run.emulator.requests == ()
 
 
-def test_a_wrong_key_is_told(ask: Way) -> None:
+def test_a_wrong_key_is_told(run: ClientVariant) -> None:
     """A key that the service does not know becomes an error that names the cause."""
     with pytest.raises(AuthenticationError):
-        ask(lambda client: client.websites.list(), api_key="sa_api_key_of_nobody")
+        run(lambda client: client.websites.list(), api_key="sa_api_key_of_nobody")
 
 
-def test_a_view_shares_the_connections(ask: Way) -> None:
+def test_a_view_shares_the_connections(run: ClientVariant) -> None:
     """with_options changes the limits of a view, and not of the client."""
 
     def call(client: Any) -> Any:
@@ -217,9 +217,9 @@ def test_a_view_shares_the_connections(ask: Way) -> None:
         assert client._settings.retry == QUICK
         return view.stats.get(TOTALS)
 
-    ask.emulator.fail_next(status=503)
+    run.emulator.fail_next(status=503)
     with pytest.raises(ServerError):
-        ask(call)
+        run(call)
 
 
 NAMES = ("SITESTATS_BASE_URL", "SITESTATS_API_KEY", "SITESTATS_USER_ID")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from answers import answer, entry
+from fake_responses import entry, stats_json
 from sitestats._common.fields import FIELDS
 from sitestats._common.jsontext import load_json
 from sitestats._protocol.converter import (
@@ -33,7 +33,7 @@ from sitestats._results.histogram import Bucket
 ALL = shape(FIELDS, events=True)
 UNTIMED = shape(("pageviews", "visitors", "histogram", "pages", "countries"))
 
-FULL = answer(
+FULL = stats_json(
     pageviews=66,
     visitors=41,
     histogram=[{"date": "2026-11-20", "pageviews": 3, "visitors": 2, "hour": 9}],

@@ -202,7 +202,7 @@ def text(value: Any, *, flags: bool = True) -> str:
 # -- the emulator's verdict
 
 
-class Judge(Service):
+class CheckingService(Service):
     """The service, which leaves most of the counting out."""
 
     accepted: int = 0
@@ -216,7 +216,7 @@ class Judge(Service):
 
 
 @cache
-def stand_in() -> Emulator:
+def small_emulator() -> Emulator:
     """One public website with three rows, and no limit of searches."""
     emulator = Emulator(now=NOW, contains_per_minute=None)
     emulator.add_website("example.com", public=True)
@@ -232,10 +232,10 @@ def stand_in() -> Emulator:
     return emulator
 
 
-def judge() -> Judge:
+def checking_service() -> CheckingService:
     """The service of the same emulator."""
-    service = stand_in()._core.service
-    return Judge(
+    service = small_emulator()._core.service
+    return CheckingService(
         rows=service.rows,
         now=service.now,
         user_id=service.user_id,
@@ -247,7 +247,7 @@ def judge() -> Judge:
 
 def status(service: Service, address: str, *, has_key: bool = True) -> int:
     """What the service answers."""
-    headers = [("Api-Key", stand_in().api_key)] if has_key else []
+    headers = [("Api-Key", small_emulator().api_key)] if has_key else []
     return service.answer(RecordedRequest.of("GET", address, headers)).status
 
 
@@ -545,7 +545,7 @@ def lost_text(case: Case) -> bool:
 @pytest.fixture(scope="module")
 def mix() -> Mix:
     """The run: what it met, and nothing on which the two differ."""
-    found, service = Mix(), judge()
+    found, service = Mix(), checking_service()
     wrong: list[str] = []
     with warnings.catch_warnings():
         # Of filters that are probably not what is meant: counted by their rules.
@@ -598,7 +598,7 @@ def test_what_the_builder_accepts_is_answered(query: StatsQuery) -> None:
     refused = [one.refused for one in MEANT.values() if one.refused]
     wanted = 400 if any(is_refused(query) for is_refused in refused) else 200
     assert query.problems(has_key=True) == ()
-    got = status(stand_in()._core.service, stats_request(requested(query)).target)
+    got = status(small_emulator()._core.service, stats_request(requested(query)).target)
     assert got == wanted
 
 
@@ -629,7 +629,7 @@ def test_any_text_in_any_parameter(name: str, value: str) -> None:
     # A number may be written with zeros in an address that is read back.
     if name in {"version", "limit"} and value.startswith("0"):
         good = False
-    assert status(judge(), address) == (200 if good else 400)
+    assert status(checking_service(), address) == (200 if good else 400)
 
 
 CALLBACKS: Final = [
@@ -664,7 +664,7 @@ def test_callbacks(callback: str) -> None:
         wanted = 200 if callback in RESERVED else 400
     else:
         wanted = 200
-    assert status(judge(), address) == wanted
+    assert status(checking_service(), address) == wanted
 
 
 ADDED: Final[dict[str, list[Any]]] = {
@@ -692,7 +692,7 @@ UNKNOWN_ZONES: Final = ["utc", "", "Europe/Nowhere", "+02:00"]
 def test_adding(name: str, value: Any) -> None:
     """What may not be added is refused by both, with the same rules."""
     payload: dict[str, Any] = {"hostname": "new.example", name: value}
-    service = attrs.evolve(stand_in()._core.service, websites={})
+    service = attrs.evolve(small_emulator()._core.service, websites={})
     try:
         request = add_request(
             payload["hostname"],
@@ -712,7 +712,7 @@ def test_adding_with_an_unknown_zone(zone: str) -> None:
     with pytest.raises(InvalidInputError) as caught:
         add_request("new.example", timezone=zone)
     assert [problem.rule for problem in caught.value.problems] == ["website-timezone"]
-    service = attrs.evolve(stand_in()._core.service, websites={})
+    service = attrs.evolve(small_emulator()._core.service, websites={})
     payload = {"hostname": "new.example", "timezone": zone}
     assert _added(service, json.dumps(payload).encode()) == 200
     assert service.websites["new.example"].timezone == "UTC"
@@ -720,8 +720,8 @@ def test_adding_with_an_unknown_zone(zone: str) -> None:
 
 def _added(service: Service, body: bytes) -> int:
     headers = [
-        ("Api-Key", stand_in().api_key),
-        ("User-Id", stand_in().user_id),
+        ("Api-Key", small_emulator().api_key),
+        ("User-Id", small_emulator().user_id),
         ("Content-Type", "application/json"),
     ]
     request = RecordedRequest.of("POST", "/api/websites/add", headers, body)

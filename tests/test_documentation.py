@@ -163,9 +163,9 @@ def test_the_changelog_names_what_is_there(names: dict[str, object]) -> None:
     """Every name in the newest version's entry can be used as it is written."""
     changelog = text_of(ROOT / "CHANGELOG.md")
     _, newest, *_ = re.split(r"^## ", changelog, flags=re.MULTILINE)
-    told = re.findall(r"`([A-Za-z_][\w.]*)`", newest)
-    assert len(told) >= 10
-    assert [name for name in told if not is_there(name, names)] == []
+    named = re.findall(r"`([A-Za-z_][\w.]*)`", newest)
+    assert len(named) >= 10
+    assert [name for name in named if not is_there(name, names)] == []
 
 
 @pytest.mark.parametrize(
@@ -209,5 +209,5 @@ def test_every_session_is_told_of() -> None:
     )
     assert len(sessions) >= 10
     table = text_of(ROOT / "CONTRIBUTING.md")
-    told = re.findall(r"^\| `nox -s (\w+)(?:-3\.\d+)?` \|", table, re.MULTILINE)
-    assert sorted(told) == sorted(sessions)
+    named = re.findall(r"^\| `nox -s (\w+)(?:-3\.\d+)?` \|", table, re.MULTILINE)
+    assert sorted(named) == sorted(sessions)

@@ -86,7 +86,7 @@ def test_an_endpoint_of_an_application(
     monkeypatch.syspath_prepend(str(EXAMPLES))
     module = importlib.import_module("fastapi_dashboard")
 
-    async def ask(*paths: str) -> list[httpx.Response]:
+    async def get(*paths: str) -> list[httpx.Response]:
         transport = httpx.ASGITransport(module.app)
         async with (
             module.with_client(module.app),
@@ -95,7 +95,7 @@ def test_an_endpoint_of_an_application(
             return [await browser.get(path) for path in paths]
 
     good, unknown, wrong = asyncio.run(
-        ask(
+        get(
             "/semicomplete.com?days=7",
             "/nobody.example.com",
             "/semicomplete.com?days=0",

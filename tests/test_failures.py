@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from answers import REQUEST, answer, respond
+from fake_responses import REQUEST, http_response, stats_json
 from sitestats._common.errors import (
     AuthenticationError,
     BadRequestError,
@@ -34,7 +34,9 @@ def failed(
     data: Any, status: int, received: float | None = None, **headers: str
 ) -> ServiceError | ResponseError:
     """The error that this answer becomes."""
-    response = attrs.evolve(respond(data, status, **headers), received_at=received)
+    response = attrs.evolve(
+        http_response(data, status, **headers), received_at=received
+    )
     with pytest.raises(SiteStatsError) as caught:
         check(response, REQUEST)
     error = caught.value
@@ -228,15 +230,15 @@ def test_redirects_are_not_followed(status: int, location: str, shown: str) -> N
 @pytest.mark.parametrize("status", [100, 199, 300, 304, 399])
 def test_a_status_that_no_answer_has(status: int) -> None:
     """Neither yes nor no nor elsewhere: it is not what the document says."""
-    error = failed(answer(), status)
+    error = failed(stats_json(), status)
     assert isinstance(error, ResponseError)
     assert str(status) in str(error)
 
 
-@pytest.mark.parametrize("data", [answer(), [], b"<html>", b"", b"null", b"{"])
+@pytest.mark.parametrize("data", [stats_json(), [], b"<html>", b"", b"null", b"{"])
 def test_an_answer_that_does_not_say_no_passes(data: Any) -> None:
     """check() judges failures alone, not what the answer holds."""
-    check(respond(data), REQUEST)
+    check(http_response(data), REQUEST)
 
 
 JSON: st.SearchStrategy[Any] = st.recursive(
@@ -262,7 +264,7 @@ def test_any_answer_passes_or_is_one_of_our_errors(
 ) -> None:
     """No body, status or header raises anything else."""
     try:
-        check(respond(data, status, **headers), REQUEST)
+        check(http_response(data, status, **headers), REQUEST)
     except (ServiceError, ResponseError) as error:
         assert str(error)  # noqa: PT017  either outcome is right
     else:

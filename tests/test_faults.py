@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-import leaks
+import secret_search
 import sitestats
+from client_variants import API_KEY, USER_ID, VARIANTS, Run, run_cases
 from fault_table import NAME, told
 from faults import CASES, Case, FaultServer, authority
 from faults.answers import MIB, answer
@@ -29,8 +30,7 @@ from faults.script import (
     Silence,
 )
 from faults.server import ELSEWHERE, Place
-from tables import read_rows
-from ways import API_KEY, USER_ID, WAYS, Run, run_cases
+from reliability_tables import read_rows
 
 pytestmark = pytest.mark.slow
 
@@ -48,25 +48,25 @@ class Runs:
         self._cases = [case for case in CASES if case.name in selected]
         self._made: dict[str, tuple[dict[str, Run], dict[str, Place]]] = {}
 
-    def get(self, way: str) -> tuple[dict[str, Run], dict[str, Place]]:
+    def get(self, variant: str) -> tuple[dict[str, Run], dict[str, Place]]:
         """What came of the cases, and who came to the server, by the case's name."""
-        if way not in self._made:
-            self._made[way] = runs, places = _run_together(way, self._cases)
+        if variant not in self._made:
+            self._made[variant] = runs, places = _run_together(variant, self._cases)
             for case in self._cases:
                 name = case.name
                 came = (runs[name].gave, places[name].tries)
                 if case.is_about_time and came != (case.gives, case.tries):
                     # In the crowd of the others a busy machine may have been late.
-                    again, there = _run_together(way, [case])
+                    again, there = _run_together(variant, [case])
                     runs[name], places[name] = again[name], there[name]
-        return self._made[way]
+        return self._made[variant]
 
 
 def _run_together(
-    way: str, cases: list[Case]
+    variant: str, cases: list[Case]
 ) -> tuple[dict[str, Run], dict[str, Place]]:
     with FaultServer(cases) as server:
-        runs = run_cases(way, cases, server)
+        runs = run_cases(variant, cases, server)
     return runs, {place.case.name: place for place in server}
 
 
@@ -82,12 +82,14 @@ def runs(request: pytest.FixtureRequest) -> Runs:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-@pytest.mark.parametrize("way", WAYS)
-def test_each_case_gives_what_the_table_says(runs: Runs, way: str, case: Case) -> None:
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_each_case_gives_what_the_table_says(
+    runs: Runs, variant: str, case: Case
+) -> None:
     """One error class or the value, after so many tries, within the limit, and
     without a word of the credentials.
     """
-    results, places = runs.get(way)
+    results, places = runs.get(variant)
     run, place = results[case.name], places[case.name]
     assert run.gave == case.gives, run.error
     assert place.tries == case.tries
@@ -98,39 +100,39 @@ def test_each_case_gives_what_the_table_says(runs: Runs, way: str, case: Case) -
         assert len(str(run.error)) < 2_000
         assert str(run.error).replace("\n", "").isprintable()
     if run.error is not None and case.call != "post much":
-        shown = leaks.shown_by(run.error)
+        shown = secret_search.shown_by(run.error)
         assert API_KEY not in shown
         assert USER_ID not in shown
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_nothing_goes_to_another_origin(runs: Runs, way: str) -> None:
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_nothing_goes_to_another_origin(runs: Runs, variant: str) -> None:
     """No redirect is followed, and no cookie comes back."""
-    _, places = runs.get(way)
+    _, places = runs.get(variant)
     assert places[ELSEWHERE.name].tries == 0
     requests = [one for place in places.values() for one in place.requests]
     assert not any(b"ookie" in one for one in requests)
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_floods_take_little_memory(way: str) -> None:
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_floods_take_little_memory(variant: str) -> None:
     """A bomb, a flood and 4 GiB cost a few times the limit, and no more."""
     cases = [case for case in CASES if case.gives == "ResponseTooLargeError"]
     assert len(cases) >= 5
     tracemalloc.start()
     try:
         with FaultServer(cases) as server:
-            run_cases(way, cases, server, at_once=1)
+            run_cases(variant, cases, server, at_once=1)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     assert peak < 8 * MIB
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_floods_are_not_read_on(runs: Runs, way: str) -> None:
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_floods_are_not_read_on(runs: Runs, variant: str) -> None:
     """Of what never ends little more is taken than the limit."""
-    _, places = runs.get(way)
+    _, places = runs.get(variant)
     for place in places.values():
         if place.case.gives == "ResponseTooLargeError":
             assert place.said < 16 * MIB

@@ -39,11 +39,11 @@ def without_code(text: str) -> str:
 def links(text: str) -> list[str]:
     """Where the links of *text* lead."""
     prose = without_code(text)
-    told = LITERAL.sub("", prose)
+    named = LITERAL.sub("", prose)
     return [
         *(match["inline"] for match in LINK.finditer(LITERAL.sub("code", prose))),
-        *DEFINED.findall(told),
-        *BARE.findall(told),
+        *DEFINED.findall(named),
+        *BARE.findall(named),
     ]
 
 

@@ -204,14 +204,14 @@ def test_unexplained_finds_what_it_should(line: str, *, explained: bool) -> None
 def test_the_lock_holds_what_is_asked_for() -> None:
     """Every requirement of pyproject.toml has its version in the lock."""
     table = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    asked = [
+    requested = [
         *table["project"]["dependencies"],
         *chain(*table["project"]["optional-dependencies"].values()),
         *chain(*table["dependency-groups"].values()),
     ]
     names = {
         re.split(r"[^\w.-]", requirement)[0].lower()
-        for requirement in asked
+        for requirement in requested
         if isinstance(requirement, str)
     }
     assert len(names) > 20
@@ -222,11 +222,11 @@ def test_the_lock_holds_what_is_asked_for() -> None:
 def test_every_dependency_is_used_and_every_import_declared() -> None:
     """What the package imports and what it makes a user install are the same."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    asked = [
+    requested = [
         *project["dependencies"],
         *chain(*project["optional-dependencies"].values()),
     ]
-    named = {re.split(r"[^\w.-]", requirement)[0] for requirement in asked}
+    named = {re.split(r"[^\w.-]", requirement)[0] for requirement in requested}
     # The standard library finds it by itself.
     declared = {name.removeprefix("python-") for name in named - {"tzdata"}}
     imported = set[str]()

@@ -93,13 +93,14 @@ def test_never_more_than_the_limit(limit: int, steps: list[bool], length: int) -
 
 
 @pytest.mark.parametrize(
-    ("asked", "connections", "limit"), [(None, 50, 20), (None, 8, 8), (200, 50, 50)]
+    ("concurrency", "connections", "limit"),
+    [(None, 50, 20), (None, 8, 8), (200, 50, 50)],
 )
 def test_connections_bound_how_many(
-    asked: int | None, connections: int, limit: int
+    concurrency: int | None, connections: int, limit: int
 ) -> None:
     """No more are under way than there are connections; 20 when nothing is said."""
-    assert take_all(begun(limit=asked, max_connections=connections)) == limit
+    assert take_all(begun(limit=concurrency, max_connections=connections)) == limit
 
 
 @pytest.mark.parametrize("value", [0, -1, True, 2.0, "3"])
@@ -151,14 +152,14 @@ def test_what_is_no_outcome_is_raised() -> None:
 
 def test_progress_is_told() -> None:
     """A callback hears how many outcomes there were, and of how many."""
-    told: list[tuple[int, int | None]] = []
+    calls: list[tuple[int, int | None]] = []
 
     def hear(done: int, total: int | None) -> None:
-        told.append((done, total))
+        calls.append((done, total))
 
     one = schedule([QUERY] * 2, progress=hear)
     one.begin()
     take_all(one)
     one.give(failed(0))
     one.give(failed(1))
-    assert told == [(1, 2), (2, 2)]
+    assert calls == [(1, 2), (2, 2)]

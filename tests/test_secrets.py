@@ -23,7 +23,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import leaks
+import secret_search
+from client_variants import QUERY, QUICK
 from faults import CASES, FaultServer, authority
 from faults.answers import GOOD, answer, stats
 from faults.script import SWIFT, Case, Hear, Say
@@ -35,7 +36,6 @@ from sitestats import (
     SiteStatsWarning,
 )
 from sitestats.emulator import Emulator
-from ways import QUERY, QUICK
 
 BASE = "https://analytics.example"
 LONG = 16
@@ -117,7 +117,7 @@ def test_no_copy_or_pickle_holds_a_key(key: str, user: str, cls: Any) -> None:
     for action in (pickle.dumps, copy.copy, copy.deepcopy):
         with pytest.raises(ConfigurationError) as caught:
             action(client)
-        assert not shows(leaks.shown_by(caught.value), key, user)
+        assert not shows(secret_search.shown_by(caught.value), key, user)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SITESTATS_BASE_URL", BASE)
         patch.setenv("SITESTATS_API_KEY", key)
@@ -147,7 +147,7 @@ def test_a_key_that_is_refused_is_not_repeated(key: Any, cls: Any, name: str) ->
         cls(BASE, proxy=None, **{name: key})
     assert name in str(caught.value)
     text = key.decode() if isinstance(key, bytes) else key
-    assert not shows(leaks.shown_by(caught.value), text[:LONG])
+    assert not shows(secret_search.shown_by(caught.value), text[:LONG])
 
 
 # --- calls that fail --------------------------------------------------------------
@@ -195,9 +195,12 @@ def test_no_failure_shows_a_key(
     """
     options = {**SWIFT, **case.options, "api_key": key, "user_id": user}
     options.pop("scheme", None)
-    with leaks.everything_logged() as lines, pytest.raises(SiteStatsError) as caught:
+    with (
+        secret_search.everything_logged() as lines,
+        pytest.raises(SiteStatsError) as caught,
+    ):
         get(cls, server[case.name].origin, verify=str(authority()), **options)
-    assert not shows(leaks.shown_by(caught.value), key, user)
+    assert not shows(secret_search.shown_by(caught.value), key, user)
     # What a server reflects in its own headers is in httpcore's log of those.
     if "reflects" not in case.name:
         assert not shows("\n".join(lines), key, user)
@@ -212,7 +215,7 @@ def test_no_success_shows_a_key(
     and the header carries it as it is.
     """
     with (
-        leaks.everything_logged() as lines,
+        secret_search.everything_logged() as lines,
         warnings.catch_warnings(record=True) as warned,
     ):
         warnings.simplefilter("always")
@@ -244,7 +247,7 @@ def test_no_reflection_shows_a_key(
     """A server that sends back what it was sent gets no key into an error."""
     with pytest.raises(SiteStatsError) as caught:
         get(cls, server[case.name].origin, api_key=key)
-    assert not shows(leaks.shown_by(caught.value), key)
+    assert not shows(secret_search.shown_by(caught.value), key)
 
 
 def test_a_traceback_with_variables_shows_no_key(server: FaultServer) -> None:
@@ -256,7 +259,7 @@ def test_a_traceback_with_variables_shows_no_key(server: FaultServer) -> None:
         get(Client, server["resets after the request"].origin, api_key=key)
     except SiteStatsError as error:
         report = traceback.TracebackException.from_exception(error, capture_locals=True)
-        ours = [f for f in report.stack if f.filename.startswith(leaks.PACKAGE)]
+        ours = [f for f in report.stack if f.filename.startswith(secret_search.PACKAGE)]
         assert len(ours) >= 3
         assert not shows(str([f.locals for f in ours]), key)
     else:
@@ -277,18 +280,18 @@ def test_the_search_for_leaks_finds_one() -> None:
             raise SiteStatsError("harmless") from error
 
     for error in (SiteStatsError(key), SiteStatsError("harmless", key)):
-        assert shows(leaks.shown_by(error), key)
+        assert shows(secret_search.shown_by(error), key)
     noted = SiteStatsError("harmless")
     noted.add_note(key)
-    assert shows(leaks.shown_by(noted), key)
+    assert shows(secret_search.shown_by(noted), key)
     with pytest.raises(SiteStatsError) as caught:
         raising()
-    before, leaks.PACKAGE = leaks.PACKAGE, str(Path(__file__).parent)
+    before, secret_search.PACKAGE = secret_search.PACKAGE, str(Path(__file__).parent)
     try:
-        assert shows(leaks.shown_by(caught.value), key)
+        assert shows(secret_search.shown_by(caught.value), key)
     finally:
-        leaks.PACKAGE = before
-    with leaks.everything_logged() as lines:
+        secret_search.PACKAGE = before
+    with secret_search.everything_logged() as lines:
         import logging
 
         logging.getLogger("httpcore.http11").debug("%s", key)
@@ -448,7 +451,7 @@ def test_the_list_of_processes_shows_no_key(emulator: Emulator) -> None:
 def test_no_notebook_shows_a_key(key: str, user: str, cls: Any) -> None:
     """Whatever a notebook or a rich terminal asks an object for has no key."""
     client = cls(BASE, api_key=key, user_id=user, proxy=None)
-    asked: Callable[[Any], str]
+    render: Callable[[Any], str]
     for thing in (client, client.stats, client.websites, client._settings):
         for name in (
             "_repr_html_",
@@ -457,10 +460,10 @@ def test_no_notebook_shows_a_key(key: str, user: str, cls: Any) -> None:
             "__rich_repr__",
             "_ipython_display_",
         ):
-            asked = getattr(thing, name, None)
-            if asked is not None:
+            render = getattr(thing, name, None)
+            if render is not None:
                 with contextlib.redirect_stdout(io.StringIO()) as printed:
-                    shown = asked()
+                    shown = render()
                 assert not shows(f"{shown} {printed.getvalue()}", key, user)
     rich = pytest.importorskip("rich.pretty")
     assert not shows(rich.pretty_repr(client), key, user)

@@ -61,8 +61,8 @@ def test_growth_is_told(name: str, allowed: int) -> None:
         phase.held[-2] = evolve(NOTHING, **{name: getattr(NOTHING, name) + more})
         assert list(what_grew(phase)) == []
     phase.held[-2] = evolve(NOTHING, **{name: getattr(NOTHING, name) + allowed + 1})
-    (told,) = what_grew(phase)
-    assert f"threads: {name} grew: " in told
+    (seen,) = what_grew(phase)
+    assert f"threads: {name} grew: " in seen
 
 
 @pytest.mark.parametrize(
@@ -75,8 +75,8 @@ def test_what_is_left_is_told(name: str, allowed: int) -> None:
     phase.held[-1] = evolve(NOTHING, **{name: getattr(NOTHING, name) + allowed})
     assert list(what_grew(phase)) == []
     phase.held[-1] = evolve(NOTHING, **{name: getattr(NOTHING, name) + allowed + 1})
-    (told,) = what_grew(phase)
-    assert f"threads: {name} are left: " in told
+    (seen,) = what_grew(phase)
+    assert f"threads: {name} are left: " in seen
 
 
 def test_slow_growth_is_told() -> None:
@@ -85,5 +85,5 @@ def test_slow_growth_is_told() -> None:
     end = evolve(NOTHING, memory=NOTHING.memory + GROWTH)
     held = [NOTHING, NOTHING, half, end, end]
     assert list(what_grew(Phase("threads", LONG - 1, held))) == []
-    (told,) = what_grew(Phase("threads", LONG, held))
-    assert "memory grew" in told
+    (seen,) = what_grew(Phase("threads", LONG, held))
+    assert "memory grew" in seen

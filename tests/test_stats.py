@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 import pytest
 
-from answers import answer, entry, read
+from fake_responses import entry, read_response, stats_json
 from sitestats._common.errors import FieldNotRequestedError, ResponseError
 from sitestats._common.fields import FIELDS
 from sitestats._query.builder import StatsQuery
@@ -20,7 +20,7 @@ from sitestats._query.requested import Requested
 from sitestats._results.stats import Stats
 
 QUERY = StatsQuery("example.com").fields("visitors", "pages", "histogram")
-DATA = answer(
+DATA = stats_json(
     visitors=41,
     pages=[entry("/"), "/a"],
     histogram=[{"date": "2026-11-20", "pageviews": 3, "visitors": 2}],
@@ -29,14 +29,14 @@ DATA = answer(
 
 def stats(query: StatsQuery = QUERY, **more: Any) -> Stats:
     """The statistics of a response to *query*."""
-    return read(query, {**DATA, **more})
+    return read_response(query, {**DATA, **more})
 
 
 @pytest.mark.parametrize("name", [*FIELDS, "events"])
 def test_what_was_not_requested_raises_by_name(name: str) -> None:
     """The error says which step to add, and counts as a missing attribute."""
     query = StatsQuery("example.com").version(1)
-    result = read(query, {})
+    result = read_response(query, {})
     with pytest.raises(FieldNotRequestedError) as caught:
         getattr(result, name)
     assert caught.value.name == name
@@ -74,7 +74,7 @@ def test_an_error_does_not_keep_the_result_alive() -> None:
 def test_zero_is_a_value() -> None:
     """Zero, none and not requested do not mix."""
     query = QUERY.fields("visitors", "seconds_on_page")
-    result = read(query, answer(visitors=0, seconds_on_page=None))
+    result = read_response(query, stats_json(visitors=0, seconds_on_page=None))
     assert result.visitors == 0
     assert result.seconds_on_page is None
     assert "seconds_on_page" in result
@@ -146,7 +146,7 @@ def test_json_names_the_lists_that_were_cut() -> None:
     days = [{"date": "2026-11-20", "pageviews": 3, "visitors": 2}]
     query = QUERY.fields("pages", "countries", "histogram").limit(1)
     country = {"value": "NL", "pageviews": 3, "visitors": 2}
-    result = read(
+    result = read_response(
         query, {**DATA, "countries": [country], "pages": [], "histogram": days}
     )
     assert result.to_dict()["truncated"] == ["countries"]
@@ -180,7 +180,7 @@ def test_the_repr_is_short() -> None:
         "Stats('example.com', start=2026-10-20 00:00Z, end=2026-11-20 23:59Z, "
         "visitors=41, histogram=<1 entry>, pages=<1000 entries, truncated>)"
     )
-    assert repr(read(QUERY.fields("visitors"), {"visitors": 41})) == (
+    assert repr(read_response(QUERY.fields("visitors"), {"visitors": 41})) == (
         "Stats('example.com', visitors=41)"
     )
 

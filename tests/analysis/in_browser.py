@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 from attacks import ATTACKS
-from sheets import sheets_of
+from sample_tables import sample_tables
 from test_display import Page, assert_harmless, pages_of
 
 from sitestats import Entries, ListEntry, StatsQuery
@@ -103,7 +103,7 @@ def results() -> list[Any]:
             changes_of(pages_of(attack), pages_of("/")),
             attrs.evolve(attacked, path=attack),
             attacked.compare_to(attacked),
-            *sheets_of(attack),
+            *sample_tables(attack),
         ]
     return found
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
-from sheets import sheets_of
+from sample_tables import sample_tables
 
 from sitestats import (
     Entries,
@@ -182,7 +182,7 @@ def test_what_a_response_says_of_itself_is_text() -> None:
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_what_the_service_writes_is_text(attack: str) -> None:
     """Websites, plans, reports and failures show labels and messages as text."""
-    for result in sheets_of(attack):
+    for result in sample_tables(attack):
         text = shown(result, width=400)
         assert all(letter.isprintable() or letter == "\n" for letter in text)
         if attack.isprintable():

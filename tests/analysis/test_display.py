@@ -14,7 +14,7 @@ from attacks import ATTACKS
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
-from sheets import sheets_of, website
+from sample_tables import sample_tables, website
 
 from sitestats import (
     Entries,
@@ -136,7 +136,7 @@ def test_what_a_response_says_of_itself_is_text(name: str, attack: str) -> None:
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_what_the_service_writes_is_text(attack: str) -> None:
     """Websites, plans, reports and failures show labels and messages as text."""
-    for result in sheets_of(attack):
+    for result in sample_tables(attack):
         shown = "".join(assert_harmless(result._repr_html_()).texts)
         shown = " ".join(shown.replace("\ufffd", "\x00").split())
         # A difference has it as a string, an error on one line.

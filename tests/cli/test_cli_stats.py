@@ -35,7 +35,7 @@ def test_the_overview_is_for_people(emulator: Emulator, run: Run) -> None:
 
 
 def test_every_option_is_a_step_of_the_builder(emulator: Emulator, run: Run) -> None:
-    """What is asked is what the builder would ask for the same."""
+    """What is requested is what the builder would ask for the same."""
     done = run(
         *("url", HOST, "--base-url", "https://stats.example/analytics"),
         *("--field", "pages,visitors", "--field", "histogram"),
@@ -83,7 +83,7 @@ def test_other_ways_to_say_it(run: Run, options: list[str], query: StatsQuery) -
 
 
 def test_events_alone_need_no_fields(run: Run) -> None:
-    """The overview's fields are asked for when nothing else is."""
+    """The overview's fields are requested when nothing else is."""
     base = ["--base-url", "https://s.org"]
     assert "fields=" not in run("url", HOST, "-e", "download", *base).out
     assert "fields=pageviews,visitors,histogram" in run("url", HOST, *base).out
@@ -107,7 +107,7 @@ def test_the_address_has_no_key(emulator: Emulator, run: Run) -> None:
 
 
 def test_json_is_the_result(emulator: Emulator, run: Run) -> None:
-    """JSON has everything that was asked for, and is ASCII."""
+    """JSON has everything that was requested, and is ASCII."""
     done = run("stats", HOST, "-f", "pageviews,pages", "--last", 4, "--format", "json")
     read = json.loads(done.out)
     assert read["pageviews"] == 1586
@@ -135,23 +135,23 @@ def test_csv_is_one_table(emulator: Emulator, run: Run) -> None:
 
 def test_csv_that_was_cut_says_so_next_to_it(emulator: Emulator, run: Run) -> None:
     """That the limit cut a list is told where no program looks for rows."""
-    asked = ["stats", HOST, "-f", "pages", "--last", 4, "--format", "csv"]
-    cut = run(*asked, "--limit", 3)
+    arguments = ["stats", HOST, "-f", "pages", "--last", 4, "--format", "csv"]
+    cut = run(*arguments, "--limit", 3)
     assert len(cut.out.splitlines()) == 4
     assert cut.err == (
         "sitestats: warning: pages: cut by the limit: there may be others\n"
     )
-    assert run(*asked, "--limit", 1000).err == ""
+    assert run(*arguments, "--limit", 1000).err == ""
 
 
 def test_csv_asks_which_table(emulator: Emulator, run: Run) -> None:
     """Of several lists one is named."""
-    asked = ["stats", HOST, "-f", "pages,countries", "--last", 4, "--format", "csv"]
-    done = run(*asked)
+    arguments = ["stats", HOST, "-f", "pages,countries", "--last", 4, "--format", "csv"]
+    done = run(*arguments)
     assert done.code == 2
     assert "--table with one of pages, countries" in done.err
-    assert run(*asked, "--table", "countries").out.splitlines()[1].startswith("US,")
-    assert run(*asked, "--table", "os_names").code == 2
+    assert run(*arguments, "--table", "countries").out.splitlines()[1].startswith("US,")
+    assert run(*arguments, "--table", "os_names").code == 2
 
 
 @pytest.mark.parametrize(

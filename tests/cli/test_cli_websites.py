@@ -127,12 +127,12 @@ def test_without_a_terminal_it_does_not_ask(
     assert adds(emulator) == []
 
 
-@pytest.mark.parametrize("answer", ["n\n", "\n", "no\n", "x\n", "yellow"])
+@pytest.mark.parametrize("typed", ["n\n", "\n", "no\n", "x\n", "yellow"])
 def test_a_person_may_say_no(
-    emulator: Emulator, run: Run, file: Path, at_a_terminal: Any, answer: str
+    emulator: Emulator, run: Run, file: Path, at_a_terminal: Any, typed: str
 ) -> None:
-    """Nothing is added unless the answer is yes."""
-    at_a_terminal(answer)
+    """Nothing is added unless the typed is yes."""
+    at_a_terminal(typed)
     done = run("websites", "ensure", file)
     assert done.code == 1
     assert "Add 2 websites? (this can cost money, and can't be undone)" in done.err

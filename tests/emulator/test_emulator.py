@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 import sitestats.emulator
-from asking import NOW, asker
+from bare_client import NOW, bare_client
 from sitestats.emulator import Emulator
 
 PACKAGE = Path(sitestats.emulator.__file__).parent
@@ -60,13 +60,13 @@ def test_it_shares_nothing_with_the_client_but_the_wire() -> None:
 def test_the_demo_ends_yesterday() -> None:
     """The demo's four days are the last four before today, in UTC."""
     emulator = Emulator.demo(now=NOW)
-    with asker(emulator) as client:
-        answer = client.get(
+    with bare_client(emulator) as client:
+        data = client.get(
             "/semicomplete.com.json",
             params={"version": 6, "fields": "pageviews,histogram", "start": "today-7d"},
         ).json()
-    days = {entry["date"]: entry["pageviews"] for entry in answer["histogram"]}
-    assert answer["pageviews"] == sum(days.values()) == 1586
+    days = {entry["date"]: entry["pageviews"] for entry in data["histogram"]}
+    assert data["pageviews"] == sum(days.values()) == 1586
     assert [day for day, pageviews in days.items() if pageviews] == [
         (NOW - timedelta(days=ago)).date().isoformat() for ago in (4, 3, 2, 1)
     ]
@@ -75,11 +75,11 @@ def test_the_demo_ends_yesterday() -> None:
 def test_the_demo_has_the_pages_of_the_real_traffic() -> None:
     """The most visited pages are those of the log, and robots are left out."""
     emulator = Emulator.demo(now=NOW)
-    with asker(emulator) as client:
-        answer = client.get(
+    with bare_client(emulator) as client:
+        data = client.get(
             "/semicomplete.com.json", params={"version": 6, "fields": "pages"}
         ).json()
-    assert [(entry["value"], entry["pageviews"]) for entry in answer["pages"]][:4] == [
+    assert [(entry["value"], entry["pageviews"]) for entry in data["pages"]][:4] == [
         ("/projects/xdotool/", 203),
         ("/projects/xdotool/xdotool.xhtml", 143),
         ("/articles/dynamic-dns-with-dhcp/", 122),
@@ -94,19 +94,19 @@ def test_two_emulators_share_nothing() -> None:
     one.load([{"hostname": "example.com", "metadata.a_text": "b"}])
     one.fail_next(status=503)
     one.add_key(access=["example.com"])
-    with asker(one, key=one.api_key) as client:
+    with bare_client(one, key=one.api_key) as client:
         client.get("/")
     assert other.websites == ()
     assert other.requests == ()
     assert other.faults_left == 0
     assert one.api_key != other.api_key
     assert one.user_id != other.user_id
-    with asker(other, key=one.api_key) as client:
+    with bare_client(other, key=one.api_key) as client:
         assert client.get("/api/websites").status_code == 401
     other.add_website("example.com")
-    with asker(other) as client:
-        answer = client.get("/example.com.json?version=6&fields=pageviews").json()
-    assert answer["pageviews"] == 0
+    with bare_client(other) as client:
+        data = client.get("/example.com.json?version=6&fields=pageviews").json()
+    assert data["pageviews"] == 0
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
@@ -155,7 +155,7 @@ def test_a_kept_connection_ends_with_the_server() -> None:
 def test_requests_tell_what_was_asked_and_hide_the_key() -> None:
     """A recorded request has everything, and its repr no credential."""
     emulator = Emulator(now=NOW)
-    with asker(emulator) as client:
+    with bare_client(emulator) as client:
         client.get("/caf%C3%A9.example.json", params={"pages": "/a b,/é", "x": ""})
         client.post("/api/websites/add", json={"hostname": "example.com"})
     first, second = emulator.requests
@@ -178,9 +178,9 @@ def test_now_needs_a_zone_and_can_be_moved() -> None:
     emulator = Emulator(now=NOW)
     emulator.add_website("example.com")
     emulator.now = datetime(2024, 3, 31, 23, 30, tzinfo=UTC)
-    with asker(emulator) as client:
-        answer = client.get("/example.com.json?version=6&fields=pageviews").json()
-    assert (answer["start"], answer["end"]) == (
+    with bare_client(emulator) as client:
+        data = client.get("/example.com.json?version=6&fields=pageviews").json()
+    assert (data["start"], data["end"]) == (
         "2024-02-29T00:00:00.000Z",
         "2024-03-31T23:59:59.999Z",
     )
@@ -219,7 +219,7 @@ def test_an_internationalised_name_is_kept_as_punycode() -> None:
     emulator = Emulator(now=NOW)
     emulator.add_website("BÜCHER.example", public=True)
     assert emulator.websites == ("xn--bcher-kva.example",)
-    with asker(emulator, key=None) as client:
+    with bare_client(emulator, key=None) as client:
         for name in ("xn--bcher-kva.example", "b%C3%BCcher.example"):
             response = client.get(f"/{name}.json?version=6&fields=pageviews")
             assert response.json()["hostname"] == "xn--bcher-kva.example"

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from asking import NOW, asker
+from bare_client import NOW, bare_client
 from sitestats.emulator import Emulator
 
 OPEN = {"version": "6", "fields": "pageviews,visitors,histogram,countries"}
@@ -27,13 +27,13 @@ def status(
     emulator: Emulator, key: str | None, params: dict[str, str], suffix: str = ""
 ) -> int:
     """The status of an answer for example.com; a failure says ``ok: false``."""
-    with asker(emulator, key=key) as client:
+    with bare_client(emulator, key=key) as client:
         response = client.get(f"/example.com{suffix}.json", params=params)
-    answer = response.json()
-    assert answer.get("ok", True) is (response.status_code == 200)
+    data = response.json()
+    assert data.get("ok", True) is (response.status_code == 200)
     if response.status_code != 200:
-        assert answer["error"]
-        assert "pageviews" not in answer
+        assert data["error"]
+        assert "pageviews" not in data
     return response.status_code
 
 
@@ -84,9 +84,9 @@ def test_a_locked_website() -> None:
     emulator, keys = with_website(locked=True)
     for kind, expected in (("own", 423), ("none", 401), ("without access", 403)):
         assert status(emulator, keys[kind], OPEN) == expected
-    with asker(emulator) as client:
-        answer = client.get("/example.com.json", params={**OPEN, "info": "false"})
-    assert answer.json()["code"] == "BADGE_REQUIRED"
+    with bare_client(emulator) as client:
+        data = client.get("/example.com.json", params={**OPEN, "info": "false"})
+    assert data.json()["code"] == "BADGE_REQUIRED"
     emulator.change_website("example.com", locked=False, public=True)
     assert status(emulator, None, OPEN) == 200
 
@@ -103,7 +103,7 @@ def test_an_unknown_website_is_404_for_everyone() -> None:
     """Whether a website exists is told before who asks."""
     emulator, keys = with_website()
     for key in keys.values():
-        with asker(emulator, key=key) as client:
+        with bare_client(emulator, key=key) as client:
             response = client.get("/nowhere.example/a.json", params=OPEN)
         assert response.status_code == 404
         assert response.json() == {
@@ -185,13 +185,13 @@ def test_the_list() -> None:
         )
         for bot in (False, True)
     )
-    with asker(emulator) as client:
-        answer = client.get("/api/websites").json()
+    with bare_client(emulator) as client:
+        data = client.get("/api/websites").json()
         limited = client.get(
             "/api/websites",
             headers={"Api-Key": emulator.add_key(access=["plain.example"])},
         ).json()
-    assert answer == {
+    assert data == {
         "success": True,
         "websites": [
             {
@@ -225,7 +225,7 @@ def add(emulator: Emulator, payload: object, **headers: str) -> httpx.Response:
     """Add a website by the API."""
     sent = {"Content-Type": "application/json", **headers}
     body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-    with asker(emulator) as client:
+    with bare_client(emulator) as client:
         return client.post("/api/websites/add", content=body, headers=sent)
 
 
@@ -250,7 +250,7 @@ def test_adding(payload: dict[str, object], applied: dict[str, object]) -> None:
     emulator = Emulator()
     response = add(emulator, {"hostname": "example.com", "label": "a b"} | payload)
     assert response.status_code == 200
-    answer = {
+    data = {
         "ok": True,
         "success": True,
         "hostname": "example.com",
@@ -259,12 +259,12 @@ def test_adding(payload: dict[str, object], applied: dict[str, object]) -> None:
         "timezone": "UTC",
         "validDNS": True,
     } | applied
-    assert response.json() == answer
-    with asker(emulator) as client:
+    assert response.json() == data
+    with bare_client(emulator) as client:
         [website] = client.get("/api/websites").json()["websites"]
-    assert website["hostname"] == answer["hostname"]
-    assert website["is_public"] is answer["public"]
-    assert website["timezone"] == answer["timezone"]
+    assert website["hostname"] == data["hostname"]
+    assert website["is_public"] is data["public"]
+    assert website["timezone"] == data["timezone"]
     assert website["label"] == payload.get("label", "a b")
 
 
@@ -313,9 +313,9 @@ def test_what_is_not_added(payload: object) -> None:
     emulator = Emulator()
     response = add(emulator, payload)
     assert response.status_code == 400
-    answer = response.json()
-    assert (answer["ok"], answer["success"]) == (False, False)
-    assert answer["error"]
+    data = response.json()
+    assert (data["ok"], data["success"]) == (False, False)
+    assert data["error"]
     assert emulator.websites == ()
 
 
@@ -349,7 +349,7 @@ def test_roles(role: str, code: int) -> None:
     assert response.status_code == code
     if code != 200:
         assert "role" in response.json()["error"]
-    with asker(emulator) as client:
+    with bare_client(emulator) as client:
         assert client.get("/api/websites").status_code == 200
 
 
@@ -378,7 +378,7 @@ def test_a_team_has_no_effect() -> None:
     emulator = Emulator(now=NOW)
     emulator.add_website("one.example")
     emulator.add_website("two.example")
-    with asker(emulator) as client:
+    with bare_client(emulator) as client:
         plain = client.get("/api/websites").json()
         named = client.get(
             "/api/websites",
@@ -392,7 +392,7 @@ def test_a_team_has_no_effect() -> None:
 def test_other_api_addresses() -> None:
     """An unknown API address is a page for people, with status 200."""
     emulator = Emulator()
-    with asker(emulator) as client:
+    with bare_client(emulator) as client:
         response = client.get("/api/custom")
         assert response.status_code == 200
         assert response.headers["content-type"].startswith("text/html")

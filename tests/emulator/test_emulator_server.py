@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from asking import NOW, asker
+from bare_client import NOW, bare_client
 from sitestats.emulator import Emulator
 
 TARGET = "/semicomplete.com.json?version=6&fields=pageviews&info=false"
@@ -101,7 +101,7 @@ def test_two_servers_of_one_emulator(demo: Emulator) -> None:
 def test_many_threads_at_once(demo: Emulator, *, served: bool) -> None:
     """Threads that ask for different things get their own answers."""
     wanted = {"US": 0, "DE": 0, "FR": 0, "GB": 0}
-    with asker(demo) as client:
+    with bare_client(demo) as client:
         for country in wanted:
             wanted[country] = client.get(f"{TARGET}&country={country}").json()[
                 "pageviews"
@@ -109,16 +109,18 @@ def test_many_threads_at_once(demo: Emulator, *, served: bool) -> None:
     assert len(set(wanted.values())) == 4
     wrong: list[object] = []
 
-    def work(ask: Callable[[str], httpx.Response]) -> None:
+    def work(get_stats: Callable[[str], httpx.Response]) -> None:
         for _ in range(5):
             for country, pageviews in wanted.items():
-                answer = ask(f"{TARGET}&country={country}").json()
-                if answer["pageviews"] != pageviews:
-                    wrong.append(answer)
+                data = get_stats(f"{TARGET}&country={country}").json()
+                if data["pageviews"] != pageviews:
+                    wrong.append(data)
 
     with demo.serve() as address:
         clients = [
-            httpx.Client(base_url=address, trust_env=False) if served else asker(demo)
+            httpx.Client(base_url=address, trust_env=False)
+            if served
+            else bare_client(demo)
             for _ in range(8)
         ]
         threads = [
@@ -142,7 +144,7 @@ def test_asking_while_rows_are_loaded() -> None:
     failures: list[object] = []
 
     def work() -> None:
-        with asker(emulator) as client:
+        with bare_client(emulator) as client:
             while not done.is_set():
                 response = client.get(f"{TARGET}&metadata.kind=x")
                 if response.status_code != 200:
@@ -166,9 +168,9 @@ def test_asking_while_rows_are_loaded() -> None:
 class Committing:
     """A connection that lets others ask in the moment before it commits."""
 
-    def __init__(self, cursor: Any, ask: Callable[[], None]) -> None:
+    def __init__(self, cursor: Any, get_stats: Callable[[], None]) -> None:
         self._cursor = cursor
-        self._ask = ask
+        self._ask = get_stats
 
     def execute(self, query: str, *params: Any) -> Any:
         if query == "COMMIT":
@@ -189,15 +191,15 @@ def test_asking_in_the_moment_before_rows_are_there(
     cursor = rows.cursor
     seen: list[int] = []
 
-    def ask() -> None:
-        with monkeypatch.context() as patch, asker(emulator) as client:
+    def get_stats() -> None:
+        with monkeypatch.context() as patch, bare_client(emulator) as client:
             patch.setattr(rows, "cursor", cursor)
             seen.append(client.get(f"{TARGET}&metadata.kind=x").json()["pageviews"])
 
-    monkeypatch.setattr(rows, "cursor", lambda: Committing(cursor(), ask))
+    monkeypatch.setattr(rows, "cursor", lambda: Committing(cursor(), get_stats))
     emulator.load([{"hostname": "semicomplete.com", "metadata.kind_text": "x"}])
     monkeypatch.undo()
-    ask()
+    get_stats()
     assert seen == [0, 1]
 
 
@@ -207,7 +209,7 @@ def test_adding_one_website_from_many_threads() -> None:
     statuses: list[int] = []
 
     def work() -> None:
-        with asker(emulator) as client:
+        with bare_client(emulator) as client:
             for number in range(6):
                 payload = {"hostname": f"site{number}.example"}
                 response = client.post("/api/websites/add", json=payload)
@@ -246,7 +248,7 @@ def test_an_emulator_that_is_forgotten_is_gone() -> None:
 
 def _in_child(results: Any) -> None:
     emulator = Emulator.demo(now=NOW)
-    with asker(emulator) as client:
+    with bare_client(emulator) as client:
         results.put(client.get(TARGET).json()["pageviews"])
 
 

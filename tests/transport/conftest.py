@@ -6,11 +6,11 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from sending import WAYS
+from sender_variants import VARIANTS
 
 
-@pytest.fixture(params=WAYS)
-def way(request: pytest.FixtureRequest) -> str:
+@pytest.fixture(params=VARIANTS)
+def variant(request: pytest.FixtureRequest) -> str:
     """Run the test in each of the three ways."""
     name: str = request.param
     return name

@@ -56,7 +56,7 @@ class Connection:
         """Send bytes as they are."""
         self._sock.sendall(data)
 
-    def answer(self, body: bytes = b"{}", status: int = 200, *headers: str) -> None:
+    def respond(self, body: bytes = b"{}", status: int = 200, *headers: str) -> None:
         """Send a well-formed answer."""
         lines = [f"HTTP/1.1 {status} Whatever", f"Content-Length: {len(body)}"]
         head = "\r\n".join([*lines, *headers, "", ""])
@@ -167,4 +167,4 @@ def serve(script: Script, tls: ssl.SSLContext | None = None) -> Iterator[Server]
 def polite(connection: Connection) -> None:
     """Answer every request."""
     while connection.request():
-        connection.answer(b'{"ok":true}')
+        connection.respond(b'{"ok":true}')

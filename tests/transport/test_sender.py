@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from loopback import Connection, polite, serve
-from sending import ADD, GET, KEY, USER, sending, settings_for
+from sender_variants import ADD, GET, KEY, USER, open_sender, settings_for
 
 from sitestats._common.errors import (
     ConfigurationError,
@@ -25,7 +25,7 @@ AGENT = f"sitestats/{importlib.metadata.version('sitestats')}"
 MIB = 1024 * 1024
 
 
-def test_what_a_get_says(way: str) -> None:
+def test_what_a_get_says(variant: str) -> None:
     """The target as it was encoded, these headers in all, and no more."""
     request = HttpRequest(
         "GET",
@@ -33,7 +33,7 @@ def test_what_a_get_says(way: str) -> None:
         params=(("pages", "/blog*,/docs*"), ("utm_source", "a&b c"), ("start", "é")),
         credentials=Credentials.KEY,
     )
-    with serve(polite) as server, sending(way, server.address) as sender:
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
         sender.send(request)
     assert request.target == (
         "/example.com/caf%C3%A9%2Fbar.json"
@@ -51,9 +51,9 @@ def test_what_a_get_says(way: str) -> None:
     ]
 
 
-def test_what_a_post_says(way: str) -> None:
+def test_what_a_post_says(variant: str) -> None:
     """The user and the content type go with it, and the body behind them."""
-    with serve(polite) as server, sending(way, server.address) as sender:
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
         sender.send(ADD)
     head, _, body = server.requests[0].decode("ascii").partition("\r\n\r\n")
     assert head.split("\r\n") == [
@@ -70,9 +70,9 @@ def test_what_a_post_says(way: str) -> None:
     assert body == '{"hostname":"example.com"}'
 
 
-def test_credentials_go_only_where_they_are_wanted(way: str) -> None:
+def test_credentials_go_only_where_they_are_wanted(variant: str) -> None:
     """A request without credentials has none, and one without a user no user."""
-    with serve(polite) as server, sending(way, server.address) as sender:
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
         sender.send(HttpRequest("GET", "/public.example.json"))
         sender.send(GET)
     without, with_key = server.requests
@@ -82,11 +82,11 @@ def test_credentials_go_only_where_they_are_wanted(way: str) -> None:
     assert USER.encode() not in with_key
 
 
-def test_without_a_key_there_is_no_header(way: str) -> None:
+def test_without_a_key_there_is_no_header(variant: str) -> None:
     """A client that has no key asks for public websites all the same."""
     with (
         serve(polite) as server,
-        sending(way, server.address, api_key=None, user_id=None) as sender,
+        open_sender(variant, server.address, api_key=None, user_id=None) as sender,
     ):
         sender.send(GET)
         sender.send(ADD)
@@ -94,16 +94,19 @@ def test_without_a_key_there_is_no_header(way: str) -> None:
     assert b"user-id" not in b"".join(server.requests).lower()
 
 
-def test_a_post_without_a_body_says_so(way: str) -> None:
+def test_a_post_without_a_body_says_so(variant: str) -> None:
     """A server that waits for a body would never answer."""
-    with serve(polite) as server, sending(way, server.address) as sender:
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
         sender.send(HttpRequest("POST", "/api/custom"))
     assert b"Content-Length: 0\r\n" in server.requests[0]
 
 
-def test_the_prefix_of_the_base_address_stays(way: str) -> None:
+def test_the_prefix_of_the_base_address_stays(variant: str) -> None:
     """A service below a path is asked below that path."""
-    with serve(polite) as server, sending(way, f"{server.address}/api") as sender:
+    with (
+        serve(polite) as server,
+        open_sender(variant, f"{server.address}/api") as sender,
+    ):
         sender.send(GET)
     assert server.requests[0].startswith(b"GET /api/example.com.json HTTP/1.1\r\n")
 
@@ -163,17 +166,17 @@ def test_every_request_goes_to_the_base_origin(text: str, start: str) -> None:
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_redirects_are_not_followed(way: str, status: int) -> None:
+def test_redirects_are_not_followed(variant: str, status: int) -> None:
     """A redirect is the answer, and the other host is never asked."""
 
     def redirect(connection: Connection) -> None:
         connection.request()
-        connection.answer(b"", status, f"Location: {other.address}/stolen")
+        connection.respond(b"", status, f"Location: {other.address}/stolen")
 
     with (
         serve(polite) as other,
         serve(redirect) as server,
-        sending(way, server.address) as sender,
+        open_sender(variant, server.address) as sender,
     ):
         response = sender.send()
     assert response.status == status
@@ -181,30 +184,30 @@ def test_redirects_are_not_followed(way: str, status: int) -> None:
     assert other.connections == 0
 
 
-def test_cookies_are_neither_kept_nor_sent(way: str) -> None:
+def test_cookies_are_neither_kept_nor_sent(variant: str) -> None:
     """A session that the service would begin is never gone on with."""
 
     def cookies(connection: Connection) -> None:
         while connection.request():
-            connection.answer(b"{}", 200, "Set-Cookie: session=1", "Set-Cookie: b=2")
+            connection.respond(b"{}", 200, "Set-Cookie: session=1", "Set-Cookie: b=2")
 
-    with serve(cookies) as server, sending(way, server.address) as sender:
+    with serve(cookies) as server, open_sender(variant, server.address) as sender:
         first = sender.send()
         sender.send()
     assert first.headers == {"content-length": "2"}
     assert b"cookie" not in b"".join(server.requests).lower()
 
 
-def test_what_comes_back(way: str) -> None:
+def test_what_comes_back(variant: str) -> None:
     """Status, body, and headers with lower-case names, repeated ones joined."""
 
     def script(connection: Connection) -> None:
         connection.request()
-        connection.answer(
+        connection.respond(
             b'{"ok":false}', 429, "RETRY-After: 7", "Vary: a", "vary: b", "X: caf\xe9"
         )
 
-    with serve(script) as server, sending(way, server.address) as sender:
+    with serve(script) as server, open_sender(variant, server.address) as sender:
         response = sender.send()
     assert response.status == 429
     assert response.body == b'{"ok":false}'
@@ -233,7 +236,9 @@ CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
     ],
     ids=["204", "304", "1xx", "chunked", "until close", "no reason", "bytes"],
 )
-def test_odd_but_whole_answers(way: str, wire: bytes, status: int, body: bytes) -> None:
+def test_odd_but_whole_answers(
+    variant: str, wire: bytes, status: int, body: bytes
+) -> None:
     """What HTTP allows is taken, and the next request works as well."""
 
     def script(connection: Connection) -> None:
@@ -242,7 +247,7 @@ def test_odd_but_whole_answers(way: str, wire: bytes, status: int, body: bytes) 
             if b"HTTP/1.0" in wire:
                 return
 
-    with serve(script) as server, sending(way, server.address) as sender:
+    with serve(script) as server, open_sender(variant, server.address) as sender:
         for _ in range(2):
             response = sender.send()
             assert (response.status, response.body) == (status, body)
@@ -255,14 +260,14 @@ def gzipped(*parts: bytes, encoding: str = "gzip") -> bytes:
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 
-def test_gzip_is_inflated(way: str) -> None:
+def test_gzip_is_inflated(variant: str) -> None:
     """The body is the content, in one member or in several."""
 
     def script(connection: Connection) -> None:
         while connection.request():
             connection.send(gzipped(gzip.compress(b'{"a":'), gzip.compress(b"1}")))
 
-    with serve(script) as server, sending(way, server.address) as sender:
+    with serve(script) as server, open_sender(variant, server.address) as sender:
         assert sender.send().body == sender.send().body == b'{"a":1}'
     assert server.connections == 1
 
@@ -276,18 +281,18 @@ def test_gzip_is_inflated(way: str) -> None:
     ],
 )
 def test_what_can_not_be_inflated_is_a_response_error(
-    way: str, wire: bytes, reason: str
+    variant: str, wire: bytes, reason: str
 ) -> None:
     """The error says what is wrong with the body, and the sender goes on."""
-    answers = iter([wire])
+    responses = iter([wire])
 
     def script(connection: Connection) -> None:
         while connection.request():
             connection.send(
-                next(answers, b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+                next(responses, b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
             )
 
-    with serve(script) as server, sending(way, server.address) as sender:
+    with serve(script) as server, open_sender(variant, server.address) as sender:
         with pytest.raises(ResponseError, match=r"GET /example\.com\.json") as caught:
             sender.send()
         assert sender.send().status == 200
@@ -316,7 +321,7 @@ def bomb(connection: Connection) -> None:
 
 
 @pytest.mark.parametrize("script", [endless, announced, bomb])
-def test_what_is_too_large_is_not_read_on(way: str, script: object) -> None:
+def test_what_is_too_large_is_not_read_on(variant: str, script: object) -> None:
     """The error names the limit, the rest stays unread, and the sender goes on."""
     scripts = iter([script])
 
@@ -330,7 +335,7 @@ def test_what_is_too_large_is_not_read_on(way: str, script: object) -> None:
 
     with (
         serve(first_this_then_polite) as server,
-        sending(way, server.address, max_response_bytes=MIB) as sender,
+        open_sender(variant, server.address, max_response_bytes=MIB) as sender,
     ):
         with pytest.raises(ResponseTooLargeError, match="1,048,576 bytes") as caught:
             sender.send()
@@ -340,21 +345,21 @@ def test_what_is_too_large_is_not_read_on(way: str, script: object) -> None:
     assert caught.value.body == b""
 
 
-def test_the_limit_itself_is_allowed(way: str) -> None:
+def test_the_limit_itself_is_allowed(variant: str) -> None:
     """An answer of exactly the limit is whole."""
 
     def script(connection: Connection) -> None:
         connection.request()
-        connection.answer(bytes(1000))
+        connection.respond(bytes(1000))
 
     with (
         serve(script) as server,
-        sending(way, server.address, max_response_bytes=1000) as sender,
+        open_sender(variant, server.address, max_response_bytes=1000) as sender,
     ):
         assert len(sender.send().body) == 1000
 
 
-def test_a_head_has_a_length_and_no_body(way: str) -> None:
+def test_a_head_has_a_length_and_no_body(variant: str) -> None:
     """What a body would be long is no reason to refuse one that does not come."""
 
     def script(connection: Connection) -> None:
@@ -363,7 +368,7 @@ def test_a_head_has_a_length_and_no_body(way: str) -> None:
 
     with (
         serve(script) as server,
-        sending(way, server.address, max_response_bytes=1000) as sender,
+        open_sender(variant, server.address, max_response_bytes=1000) as sender,
     ):
         for _ in range(2):
             assert sender.send(HttpRequest("HEAD", "/x")).body == b""

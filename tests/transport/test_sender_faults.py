@@ -8,7 +8,7 @@ import time
 
 import pytest
 from loopback import Connection, Script, polite, serve
-from sending import ADD, GET, sending
+from sender_variants import ADD, GET, open_sender
 
 from sitestats._common.errors import (
     ConnectionFailedError,
@@ -77,14 +77,14 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("fault", BROKEN)
-def test_no_whole_answer_is_a_failed_connection(way: str, fault: str) -> None:
+def test_no_whole_answer_is_a_failed_connection(variant: str, fault: str) -> None:
     """It may have been sent, the error says what is wrong, and the sender goes on."""
     scripts = iter([BROKEN[fault]])
 
     def script(connection: Connection) -> None:
         next(scripts, polite)(connection)
 
-    with serve(script) as server, sending(way, server.address) as sender:
+    with serve(script) as server, open_sender(variant, server.address) as sender:
         with pytest.raises(ConnectionFailedError) as caught:
             sender.send(ADD)
         assert sender.send().status == 200
@@ -96,24 +96,24 @@ def test_no_whole_answer_is_a_failed_connection(way: str, fault: str) -> None:
 
 
 @pytest.mark.parametrize("first", [hangs_up, resets_at_once])
-def test_who_hangs_up_at_once_is_not_waited_for(way: str, first: Script) -> None:
+def test_who_hangs_up_at_once_is_not_waited_for(variant: str, first: Script) -> None:
     """Whether the connection stood by then is a matter of microseconds."""
     scripts = iter([first])
 
     def script(connection: Connection) -> None:
         next(scripts, polite)(connection)
 
-    with serve(script) as server, sending(way, server.address) as sender:
+    with serve(script) as server, open_sender(variant, server.address) as sender:
         with pytest.raises(ConnectionFailedError, match=r"connect.*: "):
             sender.send(ADD)
         assert sender.send().status == 200
 
 
-def test_a_refusal_says_so(way: str) -> None:
+def test_a_refusal_says_so(variant: str) -> None:
     """The reason is the system's, and not only that every attempt failed."""
     address = f"http://127.0.0.1:{closed_port()}"
     with (
-        sending(way, address) as sender,
+        open_sender(variant, address) as sender,
         pytest.raises(ConnectionFailedError, match=r"(?i)refused|connect call failed"),
     ):
         sender.send()
@@ -135,10 +135,10 @@ def closed_port() -> int:
     ],
     ids=["refused", "refused TLS", "unknown name"],
 )
-def test_without_a_connection_nothing_was_sent(way: str, address: str) -> None:
+def test_without_a_connection_nothing_was_sent(variant: str, address: str) -> None:
     """A request that found nobody certainly did not leave the machine."""
     with (
-        sending(way, address) as sender,
+        open_sender(variant, address) as sender,
         pytest.raises(ConnectionFailedError, match="could not connect to") as caught,
     ):
         sender.send(ADD)
@@ -151,11 +151,11 @@ def speaks_plainly(connection: Connection) -> None:
     connection.send(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
 
-def test_no_tls_is_no_connection(way: str) -> None:
+def test_no_tls_is_no_connection(variant: str) -> None:
     """A plain server behind an https address has seen no request."""
     with (
         serve(speaks_plainly) as server,
-        sending(way, f"https://127.0.0.1:{server.port}") as sender,
+        open_sender(variant, f"https://127.0.0.1:{server.port}") as sender,
         pytest.raises(ConnectionFailedError, match="could not connect to") as caught,
     ):
         sender.send(ADD)
@@ -193,16 +193,20 @@ SLOW = {
 
 @pytest.mark.parametrize("fault", SLOW)
 @pytest.mark.parametrize("used", [False, True], ids=["new", "used"])
-def test_a_call_ends_within_its_total_limit(way: str, fault: str, used: bool) -> None:  # noqa: FBT001 - a parameter
+def test_a_call_ends_within_its_total_limit(
+    variant: str,
+    fault: str,
+    used: bool,  # noqa: FBT001 - a parameter
+) -> None:
     """Whatever comes, however slowly, on a new connection and on a used one."""
 
     def script(connection: Connection) -> None:
         if used:
             connection.request()
-            connection.answer()
+            connection.respond()
         SLOW[fault](connection)
 
-    with serve(script) as server, sending(way, server.address) as sender:
+    with serve(script) as server, open_sender(variant, server.address) as sender:
         if used:
             sender.send()
         with pytest.raises(RequestTimeoutError, match="before total_timeout") as caught:
@@ -214,11 +218,11 @@ def test_a_call_ends_within_its_total_limit(way: str, fault: str, used: bool) ->
     assert "waiting for one of" not in str(caught.value)
 
 
-def test_silence_has_a_limit_of_its_own(way: str) -> None:
+def test_silence_has_a_limit_of_its_own(variant: str) -> None:
     """A server that says nothing for that long is given up on before the total."""
     with (
         serve(silent) as server,
-        sending(way, server.address) as sender,
+        open_sender(variant, server.address) as sender,
         pytest.raises(RequestTimeoutError, match=r"within timeout, 0\.05 s") as caught,
     ):
         sender.send(timeout=0.05)
@@ -226,14 +230,14 @@ def test_silence_has_a_limit_of_its_own(way: str) -> None:
     assert "nothing came from" in str(caught.value)
 
 
-def test_the_limit_of_silence_is_for_each_read(way: str) -> None:
+def test_the_limit_of_silence_is_for_each_read(variant: str) -> None:
     """A slow answer that goes on is waited for."""
 
     def script(connection: Connection) -> None:
         connection.request()
         connection.drip(OK + b"Content-Length: 2\r\n\r\n{}")
 
-    with serve(script) as server, sending(way, server.address) as sender:
+    with serve(script) as server, open_sender(variant, server.address) as sender:
         # 40 bytes, 20 ms each.
         assert sender.send(timeout=0.6).body == b"{}"
 
@@ -245,33 +249,33 @@ def handshakes_slowly(connection: Connection) -> None:
 
 
 @pytest.mark.parametrize("script", [silent, handshakes_slowly])
-def test_a_handshake_ends_within_the_total_limit(way: str, script: Script) -> None:
+def test_a_handshake_ends_within_the_total_limit(variant: str, script: Script) -> None:
     """Before the TLS connection stands nothing was sent, however long it took."""
     with (
         serve(script) as server,
-        sending(way, f"https://127.0.0.1:{server.port}") as sender,
+        open_sender(variant, f"https://127.0.0.1:{server.port}") as sender,
         pytest.raises(RequestTimeoutError, match="before total_timeout") as caught,
     ):
         sender.send(total=0.1)
     assert not caught.value.maybe_sent
 
 
-def test_a_silent_handshake_is_no_connection(way: str) -> None:
+def test_a_silent_handshake_is_no_connection(variant: str) -> None:
     """The limit of a single wait holds for connecting too."""
     with (
         serve(silent) as server,
-        sending(way, f"https://127.0.0.1:{server.port}") as sender,
+        open_sender(variant, f"https://127.0.0.1:{server.port}") as sender,
         pytest.raises(RequestTimeoutError, match="no connection to") as caught,
     ):
         sender.send(timeout=0.05)
     assert not caught.value.maybe_sent
 
 
-def test_when_the_time_is_up_nothing_is_sent(way: str) -> None:
+def test_when_the_time_is_up_nothing_is_sent(variant: str) -> None:
     """A call whose limit has passed is not begun."""
     with (
         serve(polite) as server,
-        sending(way, server.address) as sender,
+        open_sender(variant, server.address) as sender,
         pytest.raises(RequestTimeoutError) as caught,
     ):
         sender.send(total=-1)
@@ -279,9 +283,9 @@ def test_when_the_time_is_up_nothing_is_sent(way: str) -> None:
     assert server.requests == []
 
 
-def test_limits_of_centuries_are_limits(way: str) -> None:
+def test_limits_of_centuries_are_limits(variant: str) -> None:
     """What sockets refuse as a time-out is no reason to fail."""
-    with serve(polite) as server, sending(way, server.address) as sender:
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
         assert sender.send(total=1e12, timeout=1e12).status == 200
         assert sender.send(total=float("inf"), timeout=1e300).status == 200
 
@@ -292,12 +296,12 @@ def test_limits_of_centuries_are_limits(way: str) -> None:
 def answers_once(connection: Connection) -> None:
     """Answer one request as if more were welcome, and hang up."""
     connection.request()
-    connection.answer()
+    connection.respond()
 
 
-def test_a_connection_that_went_stale_is_not_used(way: str) -> None:
+def test_a_connection_that_went_stale_is_not_used(variant: str) -> None:
     """What the server closed in the meantime breaks no request."""
-    with serve(answers_once) as server, sending(way, server.address) as sender:
+    with serve(answers_once) as server, open_sender(variant, server.address) as sender:
         for number in range(1, 4):
             assert sender.send().status == 200
             while not all(connection.closed for connection in server.open):
@@ -305,15 +309,15 @@ def test_a_connection_that_went_stale_is_not_used(way: str) -> None:
             assert server.connections == number
 
 
-def test_a_connection_that_closes_on_the_request_is_a_failure(way: str) -> None:
+def test_a_connection_that_closes_on_the_request_is_a_failure(variant: str) -> None:
     """A server that closes just as it is asked may have taken the request."""
 
     def script(connection: Connection) -> None:
         connection.request()
-        connection.answer()
+        connection.respond()
         connection.request()
 
-    with serve(script) as server, sending(way, server.address) as sender:
+    with serve(script) as server, open_sender(variant, server.address) as sender:
         sender.send()
         with pytest.raises(ConnectionFailedError) as caught:
             sender.send()
@@ -322,7 +326,7 @@ def test_a_connection_that_closes_on_the_request_is_a_failure(way: str) -> None:
     assert server.connections == 2
 
 
-def test_a_connection_in_place_of_a_stale_one_has_the_same_limit(way: str) -> None:
+def test_a_connection_in_place_of_a_stale_one_has_the_same_limit(variant: str) -> None:
     """Nobody told the connection beforehand that its request would need a new one."""
     whole: list[bool] = []
 
@@ -336,7 +340,7 @@ def test_a_connection_in_place_of_a_stale_one_has_the_same_limit(way: str) -> No
     def script(connection: Connection) -> None:
         next(scripts)(connection)
 
-    with serve(script) as server, sending(way, server.address) as sender:
+    with serve(script) as server, open_sender(variant, server.address) as sender:
         sender.send()
         while not all(connection.closed for connection in server.open):
             time.sleep(0.001)
@@ -347,44 +351,44 @@ def test_a_connection_in_place_of_a_stale_one_has_the_same_limit(way: str) -> No
     assert server.connections == 2
 
 
-def test_connections_are_used_again(way: str) -> None:
+def test_connections_are_used_again(variant: str) -> None:
     """One after the other, requests take one connection."""
-    with serve(polite) as server, sending(way, server.address) as sender:
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
         for _ in range(20):
             sender.send()
     assert server.connections == 1
 
 
-def test_a_connection_that_says_too_much_is_not_used_again(way: str) -> None:
+def test_a_connection_that_says_too_much_is_not_used_again(variant: str) -> None:
     """What comes after an answer is no answer to the next request."""
 
     def script(connection: Connection) -> None:
         while connection.request():
             connection.send(2 * (OK + b"Content-Length: 2\r\n\r\n{}"))
 
-    with serve(script) as server, sending(way, server.address) as sender:
+    with serve(script) as server, open_sender(variant, server.address) as sender:
         for _ in range(3):
             assert sender.send().body == b"{}"
     assert server.connections == 3
 
 
-def test_connection_close_is_obeyed(way: str) -> None:
+def test_connection_close_is_obeyed(variant: str) -> None:
     """A server that wants no second request on a connection gets none."""
 
     def script(connection: Connection) -> None:
         connection.request()
-        connection.answer(b"{}", 200, "Connection: close")
+        connection.respond(b"{}", 200, "Connection: close")
         connection.wait()
 
-    with serve(script) as server, sending(way, server.address) as sender:
+    with serve(script) as server, open_sender(variant, server.address) as sender:
         for _ in range(3):
             assert sender.send().status == 200
     assert server.connections == 3
 
 
-def test_adding_takes_a_fresh_connection(way: str) -> None:
+def test_adding_takes_a_fresh_connection(variant: str) -> None:
     """What must not be ambiguous never rides on a connection that was used."""
-    with serve(polite) as server, sending(way, server.address) as sender:
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
         sender.send()
         sender.send(ADD)
         sender.send(ADD)
@@ -394,11 +398,11 @@ def test_adding_takes_a_fresh_connection(way: str) -> None:
 
 
 def test_old_connections_are_not_used(
-    way: str, monkeypatch: pytest.MonkeyPatch
+    variant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was idle for long is closed, since the server may be about to as well."""
     monkeypatch.setattr("sitestats._transport.httpx_sender.IDLE_SECONDS", 0.02)
-    with serve(polite) as server, sending(way, server.address) as sender:
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
         sender.send()
         time.sleep(0.05)
         sender.send()
@@ -409,7 +413,7 @@ def test_old_connections_are_not_used(
 def test_faults_are_transport_errors(error: type[Exception]) -> None:
     """One except clause is enough to try again later."""
     address = f"http://127.0.0.1:{closed_port()}"
-    with sending("blocking", address) as sender, pytest.raises(error):
+    with open_sender("blocking", address) as sender, pytest.raises(error):
         sender.send()
 
 
@@ -418,7 +422,7 @@ def test_tls_alerts_read_as_words() -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     with (
         serve(polite, context) as server,
-        sending("blocking", server.address) as sender,
+        open_sender("blocking", server.address) as sender,
         pytest.raises(ConnectionFailedError, match=r"(?i)handshake|alert"),
     ):
         sender.send()

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 import pytest
 import trustme
 from loopback import Connection, Script, Server, polite, serve
-from sending import ADD, GET, KEY, LONG, USER, sending, settings_for
+from sender_variants import ADD, GET, KEY, LONG, USER, open_sender, settings_for
 
 from sitestats import Client
 from sitestats._common.errors import (
@@ -74,12 +74,12 @@ def service() -> Iterator[tuple[Server, ssl.SSLContext]]:
         yield server, trusting
 
 
-def test_a_plain_request_goes_to_the_proxy(way: str) -> None:
+def test_a_plain_request_goes_to_the_proxy(variant: str) -> None:
     """With its whole address, which the proxy knows what to do with."""
     with (
         serve(polite) as server,
         serve(leads_to(server)) as proxy,
-        sending(way, "http://stats.example", proxy=proxy.address) as sender,
+        open_sender(variant, "http://stats.example", proxy=proxy.address) as sender,
     ):
         for _ in range(2):
             assert sender.send().body == b'{"ok":true}'
@@ -90,13 +90,13 @@ def test_a_plain_request_goes_to_the_proxy(way: str) -> None:
     assert proxy.connections == 1
 
 
-def test_a_tunnel_leads_to_a_service_behind_tls(way: str) -> None:
+def test_a_tunnel_leads_to_a_service_behind_tls(variant: str) -> None:
     """The proxy sees where it goes, and nothing of what goes there."""
     with (
         service() as (server, trusting),
         serve(leads_to(server)) as proxy,
-        sending(
-            way, "https://stats.example", proxy=proxy.address, verify=trusting
+        open_sender(
+            variant, "https://stats.example", proxy=proxy.address, verify=trusting
         ) as sender,
     ):
         for _ in range(2):
@@ -107,7 +107,7 @@ def test_a_tunnel_leads_to_a_service_behind_tls(way: str) -> None:
     assert f"Api-Key: {KEY}".encode() in server.requests[0]
 
 
-def test_a_proxy_behind_tls(way: str) -> None:
+def test_a_proxy_behind_tls(variant: str) -> None:
     """What is trusted for the service is trusted for the proxy."""
     behind = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     AUTHORITY.issue_cert("localhost").configure_cert(behind)
@@ -116,21 +116,21 @@ def test_a_proxy_behind_tls(way: str) -> None:
     with (
         serve(polite) as server,
         serve(leads_to(server), behind) as proxy,
-        sending(
-            way, "http://stats.example", proxy=proxy.address, verify=trusting
+        open_sender(
+            variant, "http://stats.example", proxy=proxy.address, verify=trusting
         ) as sender,
     ):
         assert sender.send().status == 200
     assert len(proxy.requests) == 1
 
 
-def test_a_password_goes_to_the_proxy_alone(way: str) -> None:
+def test_a_password_goes_to_the_proxy_alone(variant: str) -> None:
     """In the tunnel's request, and in nothing that the service gets."""
     secret = base64.b64encode(f"user:{PASSWORD}".encode())
     with service() as (server, trusting), serve(leads_to(server)) as proxy:
         address = f"http://user:{PASSWORD}@127.0.0.1:{proxy.port}"
-        with sending(
-            way, "https://stats.example", proxy=address, verify=trusting
+        with open_sender(
+            variant, "https://stats.example", proxy=address, verify=trusting
         ) as sender:
             assert sender.send().status == 200
             assert PASSWORD not in repr(sender.sender)
@@ -138,7 +138,7 @@ def test_a_password_goes_to_the_proxy_alone(way: str) -> None:
     assert secret not in server.requests[0]
 
 
-def test_a_proxy_that_refuses(way: str) -> None:
+def test_a_proxy_that_refuses(variant: str) -> None:
     """Nothing reached the service, and the proxy's own words are in the error."""
 
     def refuse(connection: Connection) -> None:
@@ -148,7 +148,7 @@ def test_a_proxy_that_refuses(way: str) -> None:
     with serve(refuse) as proxy:
         address = f"http://user:{PASSWORD}@127.0.0.1:{proxy.port}"
         with (
-            sending(way, "https://stats.example", proxy=address) as sender,
+            open_sender(variant, "https://stats.example", proxy=address) as sender,
             pytest.raises(ConnectionFailedError, match="407 Proxy Auth") as caught,
         ):
             sender.send(ADD)
@@ -156,7 +156,7 @@ def test_a_proxy_that_refuses(way: str) -> None:
     assert PASSWORD not in str(caught.value)
 
 
-def test_a_proxy_that_is_silent(way: str) -> None:
+def test_a_proxy_that_is_silent(variant: str) -> None:
     """The total limit holds while the tunnel is dug."""
 
     def silent(connection: Connection) -> None:
@@ -165,7 +165,7 @@ def test_a_proxy_that_is_silent(way: str) -> None:
 
     with (
         serve(silent) as proxy,
-        sending(way, "https://stats.example", proxy=proxy.address) as sender,
+        open_sender(variant, "https://stats.example", proxy=proxy.address) as sender,
         pytest.raises(RequestTimeoutError, match="before total_timeout"),
     ):
         sender.send(total=0.1)
@@ -277,10 +277,10 @@ def test_a_client_takes_the_proxy_of_the_environment(
 
 
 def test_the_senders_do_not_look_into_the_environment(
-    way: str, environment: pytest.MonkeyPatch
+    variant: str, environment: pytest.MonkeyPatch
 ) -> None:
     """What the settings say is final."""
     environment.setenv("ALL_PROXY", "http://127.0.0.1:9")
     environment.setenv("HTTP_PROXY", "http://127.0.0.1:9")
-    with serve(polite) as server, sending(way, server.address) as sender:
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
         assert sender.send(GET).status == 200

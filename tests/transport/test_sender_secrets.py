@@ -17,7 +17,7 @@ import httpx
 import pytest
 import trio
 from loopback import Connection, Script, polite, serve
-from sending import ADD, GET, KEY, LONG, USER, sending, settings_for
+from sender_variants import ADD, GET, KEY, LONG, USER, open_sender, settings_for
 from test_sender_faults import BROKEN, SLOW, closed_port
 from test_sender_transports import Given, raises
 
@@ -62,21 +62,21 @@ def quiet_log(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
         assert_hidden(repr(vars(record)))
 
 
-def test_the_log_is_looked_at(way: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_log_is_looked_at(variant: str, caplog: pytest.LogCaptureFixture) -> None:
     """What is below the senders does log, the request among it."""
-    with serve(polite) as server, sending(way, server.address) as sender:
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
         sender.send(ADD)
     assert "send_request_headers.started" in caplog.text
     assert "Request [b'POST']" in caplog.text
 
 
 @pytest.mark.parametrize("fault", [*BROKEN, *SLOW])
-def test_no_fault_shows_a_credential(way: str, fault: str) -> None:
+def test_no_fault_shows_a_credential(variant: str, fault: str) -> None:
     """Not in the error, not in its chain, not in its pickle."""
     script = {**BROKEN, **SLOW}[fault]
     with (
         serve(script) as server,
-        sending(way, server.address) as sender,
+        open_sender(variant, server.address) as sender,
         pytest.raises(SiteStatsError) as caught,
     ):
         sender.send(ADD, total=0.1)
@@ -87,10 +87,10 @@ def test_no_fault_shows_a_credential(way: str, fault: str) -> None:
     assert error.__context__ is None
 
 
-def test_an_unconnected_request_shows_no_credential(way: str) -> None:
+def test_an_unconnected_request_shows_no_credential(variant: str) -> None:
     """Not even what never left the machine."""
     with (
-        sending(way, f"http://127.0.0.1:{closed_port()}") as sender,
+        open_sender(variant, f"http://127.0.0.1:{closed_port()}") as sender,
         pytest.raises(ConnectionFailedError) as caught,
     ):
         sender.send(ADD)
@@ -102,22 +102,24 @@ def deaf(connection: Connection) -> None:
     connection.server.ending.wait(LONG)
 
 
-def test_a_request_that_is_not_taken_shows_no_credential(way: str) -> None:
+def test_a_request_that_is_not_taken_shows_no_credential(variant: str) -> None:
     """Nor does what fails in the middle of the sending."""
     with (
         serve(deaf) as server,
-        sending(way, server.address) as sender,
+        open_sender(variant, server.address) as sender,
         pytest.raises(SiteStatsError) as caught,
     ):
         sender.send(LARGE, timeout=0.05)
     assert_hidden(everything(caught.value))
 
 
-def test_what_the_service_repeats_is_not_repeated(way: str) -> None:
+def test_what_the_service_repeats_is_not_repeated(variant: str) -> None:
     """An error that quotes the headers of the request is scrubbed."""
     error = httpx.LocalProtocolError(f"Illegal header value b'{KEY}' or {USER}")
     with (
-        sending(way, "https://stats.example", transport=Given(raises(error))) as sender,
+        open_sender(
+            variant, "https://stats.example", transport=Given(raises(error))
+        ) as sender,
         pytest.raises(ConnectionFailedError, match="Illegal header value b'…' or …"),
     ):
         sender.send(ADD)
@@ -146,9 +148,9 @@ def test_what_the_caller_handles_stays_whole() -> None:
     assert mine.__traceback__ is not None
 
 
-def test_senders_show_no_credential(way: str) -> None:
+def test_senders_show_no_credential(variant: str) -> None:
     """Nor do they themselves."""
-    with serve(polite) as server, sending(way, server.address) as sender:
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
         sender.send(ADD)
         assert_hidden(repr(sender.sender))
         assert_hidden(repr(vars(sender.sender)))
@@ -173,7 +175,7 @@ def interrupts(when: str) -> Script:
     return script
 
 
-@pytest.mark.parametrize("when", ["sending", "receiving"])
+@pytest.mark.parametrize("when", ["open_sender", "receiving"])
 def test_an_interrupt_shows_no_credential(when: str) -> None:
     """Ctrl-C comes out as itself, without the frames that held the bytes."""
     request = LARGE if when == "sending" else ADD
@@ -187,10 +189,10 @@ def test_an_interrupt_shows_no_credential(when: str) -> None:
         with pytest.raises(KeyboardInterrupt) as caught:
             sender.send(request, until=time.monotonic() + LONG, timeout=LONG)
         # And the sender goes on.
-        answer = sender.send(GET, until=time.monotonic() + LONG, timeout=LONG)
+        respond = sender.send(GET, until=time.monotonic() + LONG, timeout=LONG)
         sender.close()
     assert_hidden(everything(caught.value))
-    assert answer.status == 200
+    assert respond.status == 200
 
 
 class Holding(httpx.BaseTransport, httpx.AsyncBaseTransport):
@@ -258,7 +260,7 @@ def shows_its_headers(self: object, request: httpx.Request) -> None:
 
 
 def test_a_failing_mock_shows_no_credential(
-    way: str, monkeypatch: pytest.MonkeyPatch
+    variant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An AssertionError from below goes on without its frames."""
     monkeypatch.setattr("httpx.HTTPTransport.handle_request", shows_its_headers)
@@ -266,7 +268,7 @@ def test_a_failing_mock_shows_no_credential(
         "httpx.AsyncHTTPTransport.handle_async_request", shows_its_headers
     )
     with (
-        sending(way, "https://stats.example") as sender,
+        open_sender(variant, "https://stats.example") as sender,
         pytest.raises(AssertionError) as caught,
     ):
         sender.send(ADD)

@@ -12,7 +12,7 @@ import anyio
 import anyio.lowlevel
 import httpx
 import pytest
-from fanning import GOOD, QUICK, Fan, by_name, name_of, ours, query
+from concurrency import GOOD, QUICK, GetMany, by_name, name_of, ours, query
 from loopback import Connection, serve
 
 from sitestats import AsyncClient, Client, Outcome, StatsQuery
@@ -27,9 +27,9 @@ LOOPS = pytest.mark.parametrize("loop", ["asyncio", "trio"])
 
 
 @pytest.fixture(params=BACKENDS)
-def fan(request: pytest.FixtureRequest) -> Fan:
+def get_many(request: pytest.FixtureRequest) -> GetMany:
     """Each kind of client, on each kind of loop."""
-    return Fan(request.param)
+    return GetMany(request.param)
 
 
 class Stuck:
@@ -53,7 +53,7 @@ class Stuck:
                 self.left.release()
                 return
             self._arrived.wait(30)
-            connection.answer(GOOD)
+            connection.respond(GOOD)
 
 
 SILENT = 6
@@ -74,11 +74,11 @@ def check_that_all_hung_up(stuck: Stuck) -> Callable[[], None]:
     return check
 
 
-def test_breaking_out(fan: Fan) -> None:
+def test_breaking_out(get_many: GetMany) -> None:
     """A break ends what is under way at once: its threads, tasks and connections."""
     stuck = Stuck(SILENT)
     with serve(stuck.script) as server:
-        got = fan(
+        got = get_many(
             server.address, QUERIES, lambda _: True, check_that_all_hung_up(stuck)
         )
     assert len(got) == 1
@@ -90,7 +90,7 @@ class MineError(Exception):
 
 
 @pytest.mark.parametrize("error", [MineError("mine"), SystemExit(3)])
-def test_an_error_of_the_callers(fan: Fan, error: BaseException) -> None:
+def test_an_error_of_the_callers(get_many: GetMany, error: BaseException) -> None:
     """An error within the block comes out as it is, and ends what is under way."""
     stuck = Stuck(SILENT)
 
@@ -99,13 +99,13 @@ def test_an_error_of_the_callers(fan: Fan, error: BaseException) -> None:
 
     with serve(stuck.script) as server:
         with pytest.raises(type(error)) as caught:
-            fan(server.address, QUERIES, visit)
+            get_many(server.address, QUERIES, visit)
         assert caught.value is error
         check_that_all_hung_up(stuck)()
     assert ours() == []
 
 
-def test_an_error_of_the_queries(fan: Fan) -> None:
+def test_an_error_of_the_queries(get_many: GetMany) -> None:
     """An error of the iterable comes out as it is, and ends what is under way."""
     stuck = Stuck(SILENT)
     error = MineError("mine")
@@ -117,13 +117,13 @@ def test_an_error_of_the_queries(fan: Fan) -> None:
     with serve(stuck.script) as server:
         with pytest.raises(MineError) as caught:
             # It comes when the first outcome has made room for one more query.
-            fan(server.address, queries(), concurrency=len(QUERIES))
+            get_many(server.address, queries(), concurrency=len(QUERIES))
         assert caught.value is error
         check_that_all_hung_up(stuck)()
     assert ours() == []
 
 
-def test_an_error_of_the_progress(fan: Fan) -> None:
+def test_an_error_of_the_progress(get_many: GetMany) -> None:
     """An error of the callback comes out as it is, and ends what is under way."""
     stuck = Stuck(SILENT)
     error = MineError("mine")
@@ -133,47 +133,47 @@ def test_an_error_of_the_progress(fan: Fan) -> None:
 
     with serve(stuck.script) as server:
         with pytest.raises(MineError) as caught:
-            fan(server.address, QUERIES, progress=hear)
+            get_many(server.address, QUERIES, progress=hear)
         assert caught.value is error
         check_that_all_hung_up(stuck)()
 
 
-def test_a_mistake_in_a_transport(fan: Fan) -> None:
+def test_a_mistake_in_a_transport(get_many: GetMany) -> None:
     """What is no SiteStatsError is no outcome: a mistake comes out as it is."""
     error = ZeroDivisionError("mine")
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def respond(request: httpx.Request) -> httpx.Response:
         if request.url.path.startswith("/wrong"):
             raise error
         return httpx.Response(200, content=GOOD)
 
     def make(cls: Any) -> Any:
-        transport = httpx.MockTransport(answer)
+        transport = httpx.MockTransport(respond)
         return cls("https://analytics.example", transport=transport)
 
     with pytest.raises(ZeroDivisionError) as caught:
-        fan(make, [query(), query(), query("wrong"), *[query()] * 5])
+        get_many(make, [query(), query(), query("wrong"), *[query()] * 5])
     assert caught.value is error
     assert ours() == []
 
 
-def test_leaving_in_a_pause(fan: Fan) -> None:
+def test_leaving_in_a_pause(get_many: GetMany) -> None:
     """Leaving ends the pauses before another try, too."""
 
     def script(connection: Connection) -> None:
         while request := connection.request():
             if name_of(request) == "unwell":
-                connection.answer(b"{}", 503, "Retry-After: 100")
-                told.release()
+                connection.respond(b"{}", 503, "Retry-After: 100")
+                traced.release()
             else:
                 for _ in range(5):
-                    told.acquire(timeout=30)
-                connection.answer(GOOD)
+                    traced.acquire(timeout=30)
+                connection.respond(GOOD)
 
-    told = threading.Semaphore(0)
+    traced = threading.Semaphore(0)
     queries = [*[query("unwell")] * 5, query()]
     with serve(script) as server:
-        got = fan(server.address, queries, lambda _: True)
+        got = get_many(server.address, queries, lambda _: True)
     assert [outcome.index for outcome in got] == [5]
     assert ours() == []
 
@@ -206,13 +206,13 @@ def test_a_call_that_waits_for_a_connection_is_stopped() -> None:
         sender = Sender(settings)
         stop = Stop()
 
-        def ask() -> None:
+        def get_one() -> None:
             try:
                 sender.send(request, until=1e9, timeout=100, stop=stop)
             except BaseException as error:  # noqa: BLE001 - looked at below
                 ended.append(error)
 
-        threads = [threading.Thread(target=ask, daemon=True) for _ in range(4)]
+        threads = [threading.Thread(target=get_one, daemon=True) for _ in range(4)]
         for thread in threads:
             thread.start()
         assert arrived.wait(30)
@@ -233,7 +233,7 @@ def test_cancelled_at_any_point(loop: str) -> None:
     """Wherever it is cancelled, no task is left and the client goes on as before."""
 
     async def main(address: str) -> None:
-        async def ask(scope: anyio.CancelScope) -> None:
+        async def get_one(scope: anyio.CancelScope) -> None:
             with scope:
                 async with client.stats.get_many(
                     [query(), query("silent")] * 10, concurrency=3
@@ -245,7 +245,7 @@ def test_cancelled_at_any_point(loop: str) -> None:
             for steps in POINTS:
                 async with anyio.create_task_group() as group:
                     scope = anyio.CancelScope()
-                    group.start_soon(ask, scope)
+                    group.start_soon(get_one, scope)
                     for _ in range(steps):
                         await anyio.lowlevel.checkpoint()
                     scope.cancel()
@@ -269,7 +269,7 @@ def test_a_task_cancelled_at_any_point() -> None:
     """task.cancel() ends all that the task began, and is itself what comes out."""
 
     async def main(address: str) -> None:
-        async def ask() -> None:
+        async def get_one() -> None:
             async with client.stats.get_many(
                 [query(), query("silent")] * 10, concurrency=3
             ) as outcomes:
@@ -278,7 +278,7 @@ def test_a_task_cancelled_at_any_point() -> None:
 
         async with AsyncClient(address, max_connections=3, retries=QUICK) as client:
             for steps in POINTS:
-                task = asyncio.create_task(ask())
+                task = asyncio.create_task(get_one())
                 for _ in range(steps):
                     await asyncio.sleep(0)
                 task.cancel()
@@ -308,12 +308,12 @@ def test_asyncios_own_limits() -> None:
             with pytest.raises(TimeoutError):
                 await ask_for_ever()
 
-            async def ask() -> int:
+            async def get_one() -> int:
                 async with client.stats.get_many([query()] * 4) as outcomes:
                     return sum([o.result().pageviews async for o in outcomes])
 
             async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(ask()) for _ in range(5)]
+                tasks = [group.create_task(get_one()) for _ in range(5)]
             assert [task.result() for task in tasks] == [4] * 5
             assert asyncio.all_tasks() == {asyncio.current_task()}
 
@@ -322,7 +322,7 @@ def test_asyncios_own_limits() -> None:
 
 
 @pytest.mark.parametrize("after", [1, 2, 5, 9, 14])
-def test_ctrl_c(fan: Fan, after: int) -> None:
+def test_ctrl_c(get_many: GetMany, after: int) -> None:
     """Ctrl-C comes out as KeyboardInterrupt, and leaves nothing behind."""
     lock = threading.Lock()
     arrived = 0
@@ -339,12 +339,12 @@ def test_ctrl_c(fan: Fan, after: int) -> None:
             if name_of(request) == "silent":
                 connection.wait()
                 return
-            connection.answer(GOOD)
+            connection.respond(GOOD)
 
     queries = [query(), query(), query("silent")] * 8
     with serve(script) as server:
         with pytest.raises(KeyboardInterrupt):
-            fan(server.address, queries, concurrency=6)
+            get_many(server.address, queries, concurrency=6)
         assert ours() == []
 
 
@@ -376,13 +376,13 @@ def test_abandoned_without_leaving(loop: str) -> None:
     async def main(address: str) -> None:
         client = AsyncClient(address)
 
-        async def ask() -> None:
+        async def get_one() -> None:
             async with client.stats.get_many(QUERIES) as outcomes:
                 async for _ in outcomes:
                     raise MineError
 
         with pytest.raises(MineError):
-            await ask()
+            await get_one()
         await client.aclose()
 
     with serve(stuck.script) as server:

@@ -210,7 +210,7 @@ def test_the_async_client_has_the_same_frames(client: Client) -> None:
     """The awaited methods give what the blocking ones give."""
     emulator = Emulator.demo(now=dt.datetime(2026, 3, 5, 12, tzinfo=dt.UTC))
 
-    async def ask() -> list[Any]:
+    async def get_frames() -> list[Any]:
         frames: list[Any] = []
         async with emulator.async_client() as asynchronous:
             for method in ("to_pandas", "to_polars", "to_arrow"):
@@ -219,7 +219,7 @@ def test_the_async_client_has_the_same_frames(client: Client) -> None:
                 assert [failed.index for failed in outcomes.failed] == [1]
         return frames
 
-    pandas, polars, arrow = asyncio.run(ask())
+    pandas, polars, arrow = asyncio.run(get_frames())
     with outcomes_of(client, QUERY, NOBODY) as outcomes:
         expected = outcomes.to_polars()
     assert polars.equals(expected)

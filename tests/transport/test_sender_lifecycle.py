@@ -18,7 +18,7 @@ import anyio.lowlevel
 import pytest
 import trustme
 from loopback import Connection, polite, serve
-from sending import ADD, GET, LONG, Blocking, sending, settings_for
+from sender_variants import ADD, GET, LONG, SyncSender, open_sender, settings_for
 
 from sitestats._common.errors import ClientClosedError, RequestTimeoutError
 from sitestats._common.wire import HttpRequest, HttpResponse
@@ -32,7 +32,7 @@ FORKING = pytest.mark.filterwarnings(
 def echoes(connection: Connection) -> None:
     """Answer each request with its own path."""
     while request := connection.request():
-        connection.answer(request.split(b" ")[1])
+        connection.respond(request.split(b" ")[1])
 
 
 def numbered(number: int) -> HttpRequest:
@@ -40,7 +40,7 @@ def numbered(number: int) -> HttpRequest:
     return HttpRequest("GET", f"/{number}")
 
 
-async def ask(sender: AsyncSender, request: HttpRequest = GET) -> HttpResponse:
+async def send_once(sender: AsyncSender, request: HttpRequest = GET) -> HttpResponse:
     """Send *request* with limits that do not matter."""
     return await sender.send(request, until=time.monotonic() + LONG, timeout=LONG)
 
@@ -57,7 +57,7 @@ def run(request: pytest.FixtureRequest) -> Callable[..., Any]:
 def test_fifty_threads_share_a_sender() -> None:
     """Each gets its own answer, over no more connections than there may be."""
     with serve(echoes) as server:
-        blocking = Blocking(settings_for(server.address, max_connections=10), None)
+        blocking = SyncSender(settings_for(server.address, max_connections=10), None)
         with ThreadPoolExecutor(50) as executor:
             futures = [
                 executor.submit(blocking.send, numbered(number))
@@ -92,7 +92,7 @@ def test_threads_that_start_together_read_the_certificates_once(
 
     monkeypatch.setattr("httpx.create_ssl_context", make)
     with serve(polite, behind) as server:
-        blocking = Blocking(settings_for(server.address), None)
+        blocking = SyncSender(settings_for(server.address), None)
         with ThreadPoolExecutor(10) as executor:
             for future in [executor.submit(send) for _ in range(10)]:
                 assert future.result(LONG).status == 200
@@ -108,7 +108,7 @@ def test_two_hundred_tasks_share_a_sender(run: Callable[..., Any]) -> None:
         bodies: dict[int, bytes] = {}
 
         async def one(number: int) -> None:
-            bodies[number] = (await ask(sender, numbered(number))).body
+            bodies[number] = (await send_once(sender, numbered(number))).body
 
         async with anyio.create_task_group() as group:
             for number in range(200):
@@ -140,7 +140,7 @@ def assert_waited(error: RequestTimeoutError) -> None:
 def test_a_thread_that_waits_for_a_connection_has_a_limit() -> None:
     """Waiting counts, the error says how long it was, and nothing was sent."""
     with serve(answers_late) as server, ThreadPoolExecutor(1) as executor:
-        blocking = Blocking(settings_for(server.address, max_connections=1), None)
+        blocking = SyncSender(settings_for(server.address, max_connections=1), None)
         first = executor.submit(blocking.send, total=0.3)
         while not server.requests:
             time.sleep(0.001)
@@ -160,7 +160,7 @@ def test_a_task_that_waits_for_a_connection_has_a_limit(
     async def main() -> RequestTimeoutError:
         sender = AsyncSender(settings_for(server.address, max_connections=1))
         async with anyio.create_task_group() as group:
-            group.start_soon(ask, sender)
+            group.start_soon(send_once, sender)
             await anyio.wait_all_tasks_blocked()
             with pytest.raises(RequestTimeoutError) as caught:
                 await sender.send(ADD, until=time.monotonic() + 0.05, timeout=LONG)
@@ -182,7 +182,7 @@ async def assert_whole(sender: AsyncSender, limit: int) -> None:
     assert not state.waiting
 
     async def one(number: int) -> None:
-        assert (await ask(sender, numbered(number))).body == b"/%d" % number
+        assert (await send_once(sender, numbered(number))).body == b"/%d" % number
 
     with anyio.fail_after(LONG):
         async with anyio.create_task_group() as group:
@@ -199,7 +199,7 @@ def test_a_request_can_be_cancelled_after_each_step(run: Callable[..., Any]) -> 
             async with anyio.create_task_group() as group:
                 # Every other time over a connection that stands already.
                 request = numbered(0) if steps % 2 else ADD
-                group.start_soon(ask, sender, request)
+                group.start_soon(send_once, sender, request)
                 for _ in range(steps // 2):
                     await anyio.lowlevel.checkpoint()
                     if steps > 30:
@@ -225,7 +225,9 @@ def test_a_storm_of_cancelled_requests_leaves_the_pool_whole(
         async def one(number: int, patience: float) -> None:
             nonlocal answered
             with anyio.move_on_after(patience):
-                assert (await ask(sender, numbered(number))).body == b"/%d" % number
+                assert (
+                    await send_once(sender, numbered(number))
+                ).body == b"/%d" % number
                 answered += 1
 
         async with anyio.create_task_group() as group:
@@ -248,11 +250,11 @@ def test_one_sender_serves_loops_in_turn() -> None:
     with serve(polite) as server:
         sender = AsyncSender(settings_for(server.address))
         for _ in range(3):
-            assert asyncio.run(ask(sender)).status == 200
-            assert anyio.run(ask, sender, backend="trio").status == 200
+            assert asyncio.run(send_once(sender)).status == 200
+            assert anyio.run(send_once, sender, backend="trio").status == 200
         asyncio.run(sender.aclose())
         with pytest.raises(ClientClosedError):
-            asyncio.run(ask(sender))
+            asyncio.run(send_once(sender))
     assert server.connections == 6
 
 
@@ -272,7 +274,7 @@ def in_child(work: Callable[[], bool]) -> bool:
 def test_a_forked_child_has_connections_of_its_own() -> None:
     """Child and parent go on, and neither reads what was for the other."""
     with serve(echoes) as server:
-        blocking = Blocking(settings_for(server.address), None)
+        blocking = SyncSender(settings_for(server.address), None)
         assert blocking.send(numbered(1)).body == b"/1"
 
         def work() -> bool:
@@ -302,7 +304,7 @@ def test_a_forked_child_has_limits_of_its_own() -> None:
             connection.drip(b"HTTP/1.1 200 OK\r\nX: " + b"x" * 3000)
 
     with serve(drips) as server:
-        blocking = Blocking(settings_for(server.address), None)
+        blocking = SyncSender(settings_for(server.address), None)
         blocking.send()
 
         def work() -> bool:
@@ -322,19 +324,21 @@ def test_an_async_sender_in_a_forked_child() -> None:
     """The child runs a loop of its own."""
     with serve(echoes) as server:
         sender = AsyncSender(settings_for(server.address))
-        assert asyncio.run(ask(sender, numbered(1))).body == b"/1"
-        assert in_child(lambda: asyncio.run(ask(sender, numbered(2))).body == b"/2")
-        assert asyncio.run(ask(sender, numbered(3))).body == b"/3"
+        assert asyncio.run(send_once(sender, numbered(1))).body == b"/1"
+        assert in_child(
+            lambda: asyncio.run(send_once(sender, numbered(2))).body == b"/2"
+        )
+        assert asyncio.run(send_once(sender, numbered(3))).body == b"/3"
         asyncio.run(sender.aclose())
 
 
 # The end --------------------------------------------------------------------
 
 
-def test_nothing_is_left_after_closing(way: str) -> None:
+def test_nothing_is_left_after_closing(variant: str) -> None:
     """No connection, no thread; and closing twice is as good as once."""
     with serve(polite) as server:
-        with sending(way, server.address) as sender:
+        with open_sender(variant, server.address) as sender:
             sender.send()
             assert sender.sender.is_open
             sender.close()
@@ -347,26 +351,26 @@ def test_nothing_is_left_after_closing(way: str) -> None:
     assert server.connections == 1
 
 
-def test_an_unused_sender_has_nothing_to_close(way: str) -> None:
+def test_an_unused_sender_has_nothing_to_close(variant: str) -> None:
     """Making a client costs no connection and no thread."""
-    with serve(polite) as server, sending(way, server.address) as sender:
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
         assert not sender.sender.is_open
         assert threading.active_count() < 10
     assert server.connections == 0
 
 
-def test_what_is_in_flight_may_end(way: str) -> None:
+def test_what_is_in_flight_may_end(variant: str) -> None:
     """Closing waits for nobody and cuts nobody off."""
     go = threading.Event()
 
     def script(connection: Connection) -> None:
         connection.request()
         go.wait(LONG)
-        connection.answer(b"whole")
+        connection.respond(b"whole")
 
     with (
         serve(script) as server,
-        sending(way, server.address) as sender,
+        open_sender(variant, server.address) as sender,
         ThreadPoolExecutor(1) as executor,
     ):
         future = executor.submit(sender.send)

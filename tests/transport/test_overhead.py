@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from loopback import polite, serve
-from sending import Blocking, settings_for
+from sender_variants import SyncSender, settings_for
 
 from query_strategies import queries
 from sitestats import AsyncClient, Client, StatsQuery
@@ -82,24 +82,24 @@ def test_another_httpx_parses() -> None:
 
 def test_a_used_connection_is_not_traced(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a request on a connection that is there, its connection is told one thing."""
-    told: list[str] = []
+    traced: list[str] = []
     trace = PooledConnection[Any].trace
 
     def counted(self: PooledConnection[Any], event: str, info: dict[str, Any]) -> None:
-        told.append(event)
+        traced.append(event)
         trace(self, event, info)
 
     monkeypatch.setattr(PooledConnection, "trace", counted)
     with serve(polite) as server:
-        blocking = Blocking(settings_for(server.address), None)
+        blocking = SyncSender(settings_for(server.address), None)
         try:
             blocking.send(HttpRequest("GET", "/first"))
-            assert any("connect_tcp.complete" in event for event in told)
-            told.clear()
+            assert any("connect_tcp.complete" in event for event in traced)
+            traced.clear()
             blocking.send(HttpRequest("GET", "/second"))
         finally:
             blocking.close()
-    assert len({event.rpartition(".")[0] for event in told}) == 1
+    assert len({event.rpartition(".")[0] for event in traced}) == 1
 
 
 class Canned(httpx.BaseTransport, httpx.AsyncBaseTransport):

@@ -35,7 +35,7 @@ def by_name(connection: Connection) -> None:
         if name_of(request) == "silent":
             connection.wait()
             return
-        connection.answer(GOOD)
+        connection.respond(GOOD)
 
 
 def ours() -> list[threading.Thread]:
@@ -53,7 +53,7 @@ def no_visit(_outcome: Outcome) -> object:
 
 
 @frozen
-class Fan:
+class GetMany:
     """One kind of client, on one kind of loop."""
 
     backend: str
@@ -87,7 +87,7 @@ class Fan:
             make = client
         if self.is_async:
             many = partial(
-                _ask_async, make, queries, visit, after, limits or {}, **options
+                _get_many_async, make, queries, visit, after, limits or {}, **options
             )
             return anyio.run(many, backend=self.backend)
         got: list[Outcome] = []
@@ -102,7 +102,7 @@ class Fan:
         return got
 
 
-async def _ask_async(
+async def _get_many_async(
     make: Callable[[type[Any]], Any],
     queries: Any,
     visit: Visit,

@@ -36,10 +36,10 @@ def refusal(seconds: float) -> HttpResponse:
 
 
 @define
-class Party:
+class ConcurrentFlows:
     """Runs flows side by side on one clock, and answers what they send in turn."""
 
-    answers: list[HttpResponse]
+    responses: list[HttpResponse]
     time: float = 1_000.0
     sent: list[tuple[float, HttpRequest]] = field(
         factory=list[tuple[float, HttpRequest]]
@@ -79,7 +79,7 @@ class Party:
                     return self.time + seconds
                 case Send(request):
                     self.sent.append((self.time, request))
-                    outcome = self.answers.pop(0) if self.answers else OK
+                    outcome = self.responses.pop(0) if self.responses else OK
                 case Note():
                     pass
 
@@ -97,16 +97,16 @@ def sends(
 
 def test_a_refusal_holds_every_request() -> None:
     """Nothing else is sent before the pause that one request was told to make."""
-    party = Party([refusal(7)])
-    party.run(*sends(PLAIN, PLAIN, SEARCH))
-    assert [when - 1_000 for when, _ in party.sent] == [0, 7, 7, 7]
+    flows = ConcurrentFlows([refusal(7)])
+    flows.run(*sends(PLAIN, PLAIN, SEARCH))
+    assert [when - 1_000 for when, _ in flows.sent] == [0, 7, 7, 7]
 
 
 def test_a_refused_search_holds_searches_alone() -> None:
     """Contains searches have a limit of their own: the others go on."""
-    party = Party([refusal(7)])
-    party.run(*sends(SEARCH, PLAIN, SEARCH, PLAIN))
-    assert party.sent == [
+    flows = ConcurrentFlows([refusal(7)])
+    flows.run(*sends(SEARCH, PLAIN, SEARCH, PLAIN))
+    assert flows.sent == [
         (1_000, SEARCH),
         (1_000, PLAIN),
         (1_000, PLAIN),
@@ -117,22 +117,22 @@ def test_a_refused_search_holds_searches_alone() -> None:
 
 def test_a_refusal_without_a_pause_holds_its_own_request_alone() -> None:
     """A 429 that names no pause leaves the others alone."""
-    party = Party([HttpResponse(429)])
+    flows = ConcurrentFlows([HttpResponse(429)])
     policy = RetryPolicy(wait_initial=2.0)
     pauses = Pauses()
-    party.run(*(send_with_retries(PLAIN, policy, 60.0, pauses) for _ in range(2)))
-    assert [when for when, _ in party.sent][:2] == [1_000, 1_000]
-    assert party.sent[2][0] > 1_000
+    flows.run(*(send_with_retries(PLAIN, policy, 60.0, pauses) for _ in range(2)))
+    assert [when for when, _ in flows.sent][:2] == [1_000, 1_000]
+    assert flows.sent[2][0] > 1_000
 
 
 def test_the_last_try_holds_the_others_too() -> None:
     """A refusal that ends its own request is still a pause for those that follow."""
     pauses = Pauses()
     policy = RetryPolicy(retries=0)
-    party = Party([refusal(7)])
-    party.run(*(send_with_retries(PLAIN, policy, 60.0, pauses) for _ in range(2)))
-    assert [when - 1_000 for when, _ in party.sent] == [0, 7]
-    first = party.ended[0]
+    flows = ConcurrentFlows([refusal(7)])
+    flows.run(*(send_with_retries(PLAIN, policy, 60.0, pauses) for _ in range(2)))
+    assert [when - 1_000 for when, _ in flows.sent] == [0, 7]
+    first = flows.ended[0]
     assert isinstance(first, HttpResponse)
     assert first.status == 429
 
@@ -159,23 +159,23 @@ def test_a_shorter_pause_does_not_end_a_longer_one() -> None:
 
 def test_a_pause_that_is_too_long_is_told_at_once() -> None:
     """A pause beyond the total timeout is an error that tells it; nothing is sent."""
-    party = Party([refusal(600)])
-    party.run(*sends(PLAIN, PLAIN))
-    assert len(party.sent) == 1
-    error = party.ended[1]
+    flows = ConcurrentFlows([refusal(600)])
+    flows.run(*sends(PLAIN, PLAIN))
+    assert len(flows.sent) == 1
+    error = flows.ended[1]
     assert isinstance(error, RateLimitedError)
     assert error.retry_after == 600
     assert error.request == PLAIN
-    assert party.time == 1_000
+    assert flows.time == 1_000
 
 
 def test_the_time_of_a_request_begins_after_the_pause() -> None:
     """What others were told to wait for does not use up a request's own time."""
-    party = Party([refusal(50), refusal(50)])
-    party.run(*sends(PLAIN, PLAIN))
+    flows = ConcurrentFlows([refusal(50), refusal(50)])
+    flows.run(*sends(PLAIN, PLAIN))
     # The second was held for 50 seconds and told to wait for 50 more, of 60.
-    assert [when - 1_000 for when, _ in party.sent] == [0, 50, 100]
-    second = party.ended[1]
+    assert [when - 1_000 for when, _ in flows.sent] == [0, 50, 100]
+    second = flows.ended[1]
     assert isinstance(second, HttpResponse)
     assert second.status == 200
 
@@ -191,24 +191,24 @@ def test_nothing_is_remembered_of_pauses_long_over() -> None:
 
 @given(
     requests=st.lists(st.sampled_from([PLAIN, SEARCH]), min_size=1, max_size=8),
-    answers=st.lists(
+    responses=st.lists(
         st.one_of(st.just(OK), st.floats(0.001, 20).map(refusal)), max_size=12
     ),
 )
 def test_nobody_comes_too_soon(
-    requests: list[HttpRequest], answers: list[HttpResponse]
+    requests: list[HttpRequest], responses: list[HttpResponse]
 ) -> None:
     """Whatever is refused, no request that it concerns is sent within the pause."""
-    party = Party(list(answers))
-    party.run(*sends(*requests))
-    assert len(party.ended) == len(requests)
-    told = [
-        (when, request, float(answer.headers["retry-after"]))
-        for (when, request), answer in zip(party.sent, answers, strict=False)
-        if answer.status == 429
+    flows = ConcurrentFlows(list(responses))
+    flows.run(*sends(*requests))
+    assert len(flows.ended) == len(requests)
+    refusals = [
+        (when, request, float(response.headers["retry-after"]))
+        for (when, request), response in zip(flows.sent, responses, strict=False)
+        if response.status == 429
     ]
-    for began, refused, seconds in told:
-        for when, request in party.sent:
+    for began, refused, seconds in refusals:
+        for when, request in flows.sent:
             if request == SEARCH or refused == PLAIN:
                 assert not began < when < began + seconds - 1e-6
 

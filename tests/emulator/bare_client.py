@@ -15,10 +15,10 @@ from sitestats.emulator import Emulator
 
 NOW = datetime(2026, 3, 15, 12, 30, tzinfo=UTC)
 
-Ask = Callable[..., httpx.Response]
+GetStats = Callable[..., httpx.Response]
 
 
-def asker(emulator: Emulator, *, key: str | None = "own") -> httpx.Client:
+def bare_client(emulator: Emulator, *, key: str | None = "own") -> httpx.Client:
     """A bare HTTP client of *emulator*, with its key, another, or without."""
     headers = {"User-Id": emulator.user_id}
     if key is not None:

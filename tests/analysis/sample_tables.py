@@ -39,7 +39,7 @@ def website(text: str, **more: Any) -> Website:
     )
 
 
-def sheets_of(text: str) -> list[Any]:
+def sample_tables(text: str) -> list[Any]:
     """One of each kind."""
     spec = WebsiteSpec("example.com", label="shop")
     difference = Difference("label", "shop", text)

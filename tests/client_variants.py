@@ -13,7 +13,7 @@ import anyio
 from faults import SWIFT, Case, FaultServer, authority
 from sitestats import AsyncClient, Client, NotFoundError, RetryPolicy, Stats, StatsQuery
 
-WAYS = ("blocking", "asyncio", "trio")
+VARIANTS = ("blocking", "asyncio", "trio")
 API_KEY = "sa_api_key_0123456789abcdefghijklmn"
 USER_ID = "sa_user_id_00000000-0000-4000-8000-000000000000"
 QUICK = RetryPolicy(retries=2, wait_initial=0.01, wait_max=0.02)
@@ -49,15 +49,15 @@ class Run:
 
 
 def run_cases(
-    way: str, cases: Iterable[Case], server: FaultServer, *, at_once: int = AT_ONCE
+    variant: str, cases: Iterable[Case], server: FaultServer, *, at_once: int = AT_ONCE
 ) -> dict[str, Run]:
     """Run the cases at the same time, one way; by the name of the case."""
     cases = list(cases)
-    if way == "blocking":
+    if variant == "blocking":
         with ThreadPoolExecutor(at_once) as pool:
             runs = pool.map(lambda case: _run(case, server), cases)
             return {case.name: run for case, run in zip(cases, runs, strict=True)}
-    return anyio.run(_run_all, cases, server, at_once, backend=way)
+    return anyio.run(_run_all, cases, server, at_once, backend=variant)
 
 
 async def _run_all(
@@ -122,7 +122,7 @@ def _options(case: Case, server: FaultServer) -> dict[str, Any]:
 # --- for spawned processes, which import them by name --------------------------------
 
 
-def ask_in_another_process(client: Client, query: StatsQuery) -> Stats:
+def get_in_another_process(client: Client, query: StatsQuery) -> Stats:
     """Ask with a client that was unpickled here."""
     return client.stats.get(query)
 

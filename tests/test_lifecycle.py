@@ -25,10 +25,17 @@ import pytest
 import trio
 
 import sitestats
+from client_variants import (
+    API_KEY,
+    QUERY,
+    QUICK,
+    fail_in_another_process,
+    get_in_another_process,
+)
 from faults import CASES, FaultServer, Place, authority
 from faults.answers import answer, failure
 from faults.script import Case, Finish, Hear, Say, Secure, Silence
-from middleman import Middleman
+from proxy import RecordingProxy
 from sitestats import (
     AsyncClient,
     Client,
@@ -39,7 +46,6 @@ from sitestats import (
     RetryPolicy,
     StatsQuery,
 )
-from ways import API_KEY, QUERY, QUICK, ask_in_another_process, fail_in_another_process
 
 pytestmark = pytest.mark.slow
 
@@ -106,7 +112,7 @@ with_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 # --- event loops ------------------------------------------------------------------
 
 
-async def ask(client: AsyncClient) -> int:
+async def get_once(client: AsyncClient) -> int:
     """Ask once, and give the number that every good answer has."""
     return (await client.stats.get(QUERY)).pageviews
 
@@ -115,7 +121,7 @@ def test_two_loops_one_after_the_other(good: Place) -> None:
     """One async client serves a second asyncio.run, a trio.run, and a third."""
     client = AsyncClient(good.origin, **options())
     for backend in ("asyncio", "asyncio", "trio", "asyncio", "trio"):
-        assert anyio.run(ask, client, backend=backend) == 3
+        assert anyio.run(get_once, client, backend=backend) == 3
     asyncio.run(client.aclose())
 
 
@@ -123,10 +129,10 @@ def test_two_loops_one_after_the_other(good: Place) -> None:
 def test_loops_that_ended_leave_no_files_open(good: Place) -> None:
     """Connections of ended loops are closed, not collected."""
     client = AsyncClient(good.origin, **options())
-    asyncio.run(ask(client))
+    asyncio.run(get_once(client))
     before = open_files()
     for _ in range(20):
-        asyncio.run(ask(client))
+        asyncio.run(get_once(client))
     assert open_files_settle_at(before)
     asyncio.run(client.aclose())
 
@@ -136,7 +142,7 @@ def test_one_loop_that_runs_now_and_then(good: Place) -> None:
     with asyncio.Runner() as runner:
         client = AsyncClient(good.origin, **options())
         for _ in range(5):
-            assert runner.run(ask(client)) == 3
+            assert runner.run(get_once(client)) == 3
         runner.run(client.aclose())
     assert good.connections == 1
 
@@ -158,7 +164,7 @@ def test_loops_of_many_threads_at_once(good: Place) -> None:
 
     async def several() -> list[int]:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(ask(client)) for _ in range(10)]
+            tasks = [group.create_task(get_once(client)) for _ in range(10)]
         return [task.result() for task in tasks]
 
     with ThreadPoolExecutor(10) as pool:
@@ -210,7 +216,7 @@ def test_closing_while_others_use_it(good: Place) -> None:
 
 FORK = """
 import os, signal, sys, threading
-from ways import QUERY
+from client_variants import QUERY
 from sitestats import Client
 
 def ask(client):
@@ -243,7 +249,7 @@ print("done")
 
 FORK_ASYNC = """
 import asyncio, os, signal, sys
-from ways import QUERY
+from client_variants import QUERY
 from sitestats import AsyncClient
 
 async def ask():
@@ -314,7 +320,7 @@ def test_spawned_processes(good: Place, monkeypatch: pytest.MonkeyPatch) -> None
     client, query = Client(proxy=None), QUERY.last(days=3)
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=spawn) as pool:
-        stats = pool.submit(ask_in_another_process, client, query).result(PLENTY)
+        stats = pool.submit(get_in_another_process, client, query).result(PLENTY)
         failed = pool.submit(fail_in_another_process).exception(PLENTY)
     assert stats.pageviews == 3
     assert stats.query == query
@@ -411,9 +417,9 @@ def test_cancellation_at_every_await_point(
         made = options(max_connections=1, verify=context, total_timeout=PLENTY)
         async with AsyncClient(place.origin, **made) as client:
             if connected:
-                assert await ask(client) == 3
+                assert await get_once(client) == 3
             reached = await cancelled(client.stats.get(QUERY), step)
-            assert await ask(client) == 3
+            assert await get_once(client) == 3
         return reached
 
     async def main() -> int:
@@ -561,15 +567,15 @@ def test_a_closed_async_client_says_so(good: Place, backend: str) -> None:
     """After aclose a call is refused, in this loop and in the next."""
 
     async def main(client: AsyncClient) -> None:
-        await ask(client)
+        await get_once(client)
         await client.aclose()
         await client.aclose()
         with pytest.raises(ClientClosedError, match="closed"):
-            await ask(client)
+            await get_once(client)
 
     async def later(client: AsyncClient) -> None:
         with pytest.raises(ClientClosedError, match="closed"):
-            await ask(client)
+            await get_once(client)
 
     client = AsyncClient(good.origin, **options())
     anyio.run(main, client, backend=backend)
@@ -581,7 +587,7 @@ def test_an_async_client_that_was_never_closed(good: Place) -> None:
 
     async def main() -> None:
         client = AsyncClient(good.origin, **options())
-        await ask(client)
+        await get_once(client)
         with pytest.warns(ResourceWarning, match="never closed"):  # noqa: PT031 - as one
             del client
             gc.collect()
@@ -591,7 +597,7 @@ def test_an_async_client_that_was_never_closed(good: Place) -> None:
 
 NEVER_CLOSED = """
 import sys
-from ways import QUERY
+from client_variants import QUERY
 from sitestats import Client
 client = Client(sys.argv[1], proxy=None)
 client.stats.get(QUERY)
@@ -635,7 +641,7 @@ def get(request: pytest.FixtureRequest) -> Callable[..., int]:
 
     async def get_async(origin: str, made: dict[str, Any]) -> int:
         async with AsyncClient(origin, **made) as client:
-            return await ask(client)
+            return await get_once(client)
 
     def get(origin: str, **changes: Any) -> int:
         made = {"api_key": API_KEY, "retries": 0, **changes}
@@ -652,12 +658,12 @@ def test_a_proxy_forwards_plain_http(
     get: Callable[..., int], good: Place, environment: pytest.MonkeyPatch, how: str
 ) -> None:
     """A proxy is used that is given, or that the environment names."""
-    with Middleman() as proxy:
+    with RecordingProxy() as proxy:
         address = f"http://127.0.0.1:{proxy.port}"
         environment.setenv("HTTP_PROXY", address if how == "environment" else "")
         given = {"proxy": address} if how == "argument" else {}
         assert get(good.origin, **given) == 3
-    assert proxy.heard[0].startswith(b"GET http://127.0.0.1:")
+    assert proxy.received[0].startswith(b"GET http://127.0.0.1:")
 
 
 @pytest.mark.parametrize("how", ["argument", "environment"])
@@ -668,13 +674,13 @@ def test_a_proxy_tunnels_https_and_learns_nothing(
     how: str,
 ) -> None:
     """Through a tunnel the proxy sees a host and a port, and no key."""
-    with Middleman() as proxy:
+    with RecordingProxy() as proxy:
         address = f"http://127.0.0.1:{proxy.port}"
         environment.setenv("HTTPS_PROXY", address if how == "environment" else "")
         given = {"proxy": address} if how == "argument" else {}
         assert get(server["tls"].origin, verify=str(authority()), **given) == 3
-    assert proxy.heard[0].startswith(b"CONNECT 127.0.0.1:")
-    assert API_KEY.encode() not in proxy.heard[0] + proxy.tunnelled
+    assert proxy.received[0].startswith(b"CONNECT 127.0.0.1:")
+    assert API_KEY.encode() not in proxy.received[0] + proxy.tunnelled
     assert API_KEY.encode() in server["tls"].requests[0]
 
 
@@ -683,19 +689,19 @@ def test_no_proxy(
     get: Callable[..., int], good: Place, environment: pytest.MonkeyPatch, how: str
 ) -> None:
     """NO_PROXY and None each go without the environment's proxy."""
-    with Middleman() as proxy:
+    with RecordingProxy() as proxy:
         environment.setenv("HTTP_PROXY", f"http://127.0.0.1:{proxy.port}")
         environment.setenv("NO_PROXY", "127.0.0.1" if how == "NO_PROXY" else "")
         given = {"proxy": None} if how == "None" else {}
         assert get(good.origin, **given) == 3
-    assert proxy.heard == []
+    assert proxy.received == []
 
 
 def test_a_proxy_with_a_password(
     get: Callable[..., int], server: FaultServer, environment: pytest.MonkeyPatch
 ) -> None:
     """The password goes to the proxy alone, and a wrong one shows in no error."""
-    with Middleman(authorization=b"Basic dXNlcjpwdy0wMTIzNDU2Nzg5") as proxy:
+    with RecordingProxy(authorization=b"Basic dXNlcjpwdy0wMTIzNDU2Nzg5") as proxy:
         for case in ("good", "tls"):
             origin = server[case].origin
             address = f"http://user:pw-0123456789@127.0.0.1:{proxy.port}"
@@ -713,7 +719,7 @@ def test_a_proxy_that_is_not_there(
     get: Callable[..., int], good: Place, environment: pytest.MonkeyPatch
 ) -> None:
     """Nothing goes around a proxy that is down."""
-    with Middleman() as proxy:
+    with RecordingProxy() as proxy:
         address = f"http://127.0.0.1:{proxy.port}"
     with pytest.raises(ConnectionFailedError) as caught:
         get(good.origin, proxy=address)

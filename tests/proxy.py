@@ -11,14 +11,14 @@ from urllib.parse import urlsplit
 REFUSAL = b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n"
 
 
-class Middleman:
+class RecordingProxy:
     """Serves while its block is open; ``heard`` is everything that clients said.
 
     It refuses requests whose head is without *authorization*.
     """
 
     def __init__(self, *, authorization: bytes = b"") -> None:
-        self.heard: list[bytes] = []
+        self.received: list[bytes] = []
         self.tunnelled = bytearray()
         self.port = 0
         self._authorization = authorization
@@ -73,7 +73,7 @@ class Middleman:
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         head = await reader.readuntil(b"\r\n\r\n")
-        self.heard.append(head)
+        self.received.append(head)
         if self._authorization not in head:
             writer.write(REFUSAL)
             writer.write_eof()

@@ -28,7 +28,7 @@ ADD = HttpRequest(
 LONG = 30.0
 """Seconds that pass only when a test fails."""
 
-WAYS = ("blocking", "asyncio", "trio")
+VARIANTS = ("blocking", "asyncio", "trio")
 
 
 def settings_for(address: str, **more: Any) -> Settings:
@@ -37,7 +37,7 @@ def settings_for(address: str, **more: Any) -> Settings:
     return Settings(base, **{"api_key": Secret(KEY), "user_id": Secret(USER), **more})
 
 
-class Sending(Protocol):
+class AnySender(Protocol):
     """What a test needs of a sender."""
 
     sender: Sender | AsyncSender
@@ -53,7 +53,7 @@ class Sending(Protocol):
         ...
 
 
-class Blocking:
+class SyncSender:
     """The blocking sender as it is."""
 
     def __init__(self, settings: Settings, transport: Any) -> None:
@@ -67,7 +67,7 @@ class Blocking:
         return self.sender.send(request, until=until, timeout=timeout)
 
 
-class Awaiting:
+class AsyncOnThread:
     """The asynchronous sender, on a loop in a thread of its own."""
 
     def __init__(self, settings: Settings, transport: Any, portal: Any) -> None:
@@ -89,20 +89,20 @@ class Awaiting:
 
 
 @contextmanager
-def sending(
-    way: str, address: str, *, transport: Any = None, **more: Any
-) -> Iterator[Sending]:
+def open_sender(
+    variant: str, address: str, *, transport: Any = None, **more: Any
+) -> Iterator[AnySender]:
     """A sender to *address* in one of the three ways, closed in the end."""
     settings = settings_for(address, **more)
-    if way == "blocking":
-        blocking = Blocking(settings, transport)
+    if variant == "blocking":
+        blocking = SyncSender(settings, transport)
         try:
             yield blocking
         finally:
             blocking.close()
         return
-    with start_blocking_portal(way) as portal:
-        awaited = Awaiting(settings, transport, portal)
+    with start_blocking_portal(variant) as portal:
+        awaited = AsyncOnThread(settings, transport, portal)
         try:
             yield awaited
         finally:
