@@ -32,16 +32,16 @@ def main() -> int:
     options = parser.parse_args()
     runs: dict[str, dict[str, Run]] = {}
     surprises = 0
-    for variant in VARIANTS:
+    for way in VARIANTS:
         with FaultServer(WARM_UP) as server:
-            run_cases(variant, WARM_UP, server)
+            run_cases(way, WARM_UP, server)
         with FaultServer(CASES) as server:
-            runs[variant] = run_cases(variant, CASES, server, at_once=AT_ONCE)
+            runs[way] = run_cases(way, CASES, server, at_once=AT_ONCE)
             for case in CASES:
-                gave = (runs[variant][case.name].gave, server[case.name].tries)
+                gave = (runs[way][case.name].gave, server[case.name].tries)
                 if gave != (case.gives, case.tries):
                     surprises += 1
-                    sys.stderr.write(f"{variant}: {case.name}: {gave}\n")
+                    sys.stderr.write(f"{way}: {case.name}: {gave}\n")
     text = "\n\n".join(_part(kind, cases, runs) for kind, cases in KINDS.items())
     intro = (
         f"{len(CASES)} cases, {AT_ONCE} at a time, run on Python "
