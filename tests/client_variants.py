@@ -1,4 +1,4 @@
-"""The three ways to run the clients, and the runs of the fault server's cases."""
+"""Client variants: sync, and async on asyncio and trio; runs fault cases with each."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 
 @dataclass
 class Run:
-    """What came of one case."""
+    """The outcome of one case."""
 
     value: Any = None
     error: Exception | None = None
@@ -51,7 +51,7 @@ class Run:
 def run_cases(
     variant: str, cases: Iterable[Case], server: FaultServer, *, at_once: int = AT_ONCE
 ) -> dict[str, Run]:
-    """Run the cases at the same time, one way; by the name of the case."""
+    """Run the cases concurrently with one client variant; the results by case name."""
     cases = list(cases)
     if variant == "blocking":
         with ThreadPoolExecutor(at_once) as pool:
@@ -123,7 +123,7 @@ def _options(case: Case, server: FaultServer) -> dict[str, Any]:
 
 
 def get_in_another_process(client: Client, query: StatsQuery) -> Stats:
-    """Ask with a client that was unpickled here."""
+    """Request statistics with a client that was unpickled here."""
     return client.stats.get(query)
 
 

@@ -1,4 +1,4 @@
-"""Answers of the service, made up for tests as it would send them."""
+"""Responses of the service, built for tests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ENVELOPE: dict[str, Any] = {
 
 
 def stats_json(**more: Any) -> dict[str, Any]:
-    """An answer about example.com."""
+    """The JSON of a Stats response about example.com."""
     return {**ENVELOPE, **more}
 
 
@@ -41,7 +41,7 @@ def entry(value: Any = "/", pageviews: Any = 3, visitors: Any = 2, **more: Any) 
 
 
 def http_response(data: Any, status: int = 200, **headers: str) -> HttpResponse:
-    """A response with *data* as it is, if bytes, and else as JSON."""
+    """A response whose body is *data*, encoded as JSON unless it is bytes."""
     body = data if isinstance(data, bytes) else json.dumps(data).encode()
     names = {name.replace("_", "-"): value for name, value in headers.items()}
     return HttpResponse(status, names, body)
@@ -55,7 +55,7 @@ def read_response(
     status: int = 200,
     **headers: str,
 ) -> Stats:
-    """What a client would make of the answer *data* to *query*."""
+    """The statistics that a client reads from the response *data* to *query*."""
     return read_stats(
         attrs.evolve(http_response(data, status, **headers), received_at=received),
         stats_request(requested(query)),

@@ -1,4 +1,4 @@
-"""A proxy on loopback: a real program that forwards, tunnels and remembers."""
+"""A proxy on loopback that forwards, tunnels and records what it received."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ REFUSAL = b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\
 
 
 class RecordingProxy:
-    """Serves while its block is open; ``heard`` is everything that clients said.
+    """Serves within its block; ``received`` is every request head that arrived.
 
     It refuses requests whose head is without *authorization*.
     """

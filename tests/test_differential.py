@@ -1,4 +1,4 @@
-"""The builder and the emulator judge the same queries, and agree.
+"""Differential test: the builder and the emulator accept the same queries.
 
 Both were written from the service's document, each without the other. A query
 that the builder refuses is sent all the same, past its checks, and must be
@@ -90,7 +90,7 @@ SINGLE: Final = ("timezone", "interval", "limit", "version", "info")
 
 
 def build(case: Case) -> tuple[StatsQuery | None, list[Problem]]:
-    """The query, or every problem that its steps and ``problems`` tell."""
+    """The query, or the problems that its steps and ``problems`` report."""
     problems: list[Problem] = []
 
     query = StatsQuery("example.com")
@@ -139,7 +139,7 @@ def one(value: Any) -> tuple[Any, ...] | None:
 
 
 def target(case: Case) -> str:
-    """The address that a program without any checks would ask for."""
+    """The request target that a program without any checks would send."""
     path = f"/{case.hostname}{case.path or ''}"
     pairs: list[tuple[str, Any]] = [("version", case.version), ("info", case.info)]
     if case.fields is not None:
@@ -174,14 +174,14 @@ def target(case: Case) -> str:
 
 
 def day_in(zone: Any, value: Any) -> Any:
-    """The day of a moment, where there is a zone to tell it in."""
+    """The day of a moment in the query's zone, where it has a valid one."""
     if isinstance(value, datetime) and value.tzinfo and zone in NAMES_OF_ZONES:
         return value.astimezone(ZoneInfo(zone)).date()
     return value
 
 
 def encoded(value: str, safe: str = "") -> str:
-    """Percent-encoded, also what is not to be encoded."""
+    """Percent-encoded, including what must not be encoded."""
     return quote(value, safe=safe, errors="surrogatepass")
 
 
@@ -203,7 +203,7 @@ def text(value: Any, *, flags: bool = True) -> str:
 
 
 class CheckingService(Service):
-    """The service, which leaves most of the counting out."""
+    """The emulator's service, with most of the counting left out."""
 
     accepted: int = 0
 
@@ -217,7 +217,7 @@ class CheckingService(Service):
 
 @cache
 def small_emulator() -> Emulator:
-    """One public website with three rows, and no limit of searches."""
+    """One public website with three rows, and no rate limit of searches."""
     emulator = Emulator(now=NOW, contains_per_minute=None)
     emulator.add_website("example.com", public=True)
     emulator.load(
@@ -233,7 +233,7 @@ def small_emulator() -> Emulator:
 
 
 def checking_service() -> CheckingService:
-    """The service of the same emulator."""
+    """The service of `small_emulator`, without counting."""
     service = small_emulator()._core.service
     return CheckingService(
         rows=service.rows,
@@ -246,7 +246,7 @@ def checking_service() -> CheckingService:
 
 
 def status(service: Service, address: str, *, has_key: bool = True) -> int:
-    """What the service answers."""
+    """The status that the service responds with."""
     headers = [("Api-Key", small_emulator().api_key)] if has_key else []
     return service.answer(RecordedRequest.of("GET", address, headers)).status
 
@@ -256,7 +256,7 @@ def status(service: Service, address: str, *, has_key: bool = True) -> int:
 
 @attrs.frozen
 class Difference:
-    """What the builder refuses and the service can't see, or the other way."""
+    """What only one side refuses, on purpose."""
 
     reason: str
     section: str
@@ -480,7 +480,7 @@ STRICTER: Final = [name for name, one in MEANT.items() if one.understood]
 
 @attrs.define
 class Mix:
-    """What a run has met."""
+    """Counts of what the generated queries were."""
 
     accepted: int = 0
     refused: int = 0
@@ -499,7 +499,7 @@ class Mix:
 
 
 def expected(case: Case, mix: Mix) -> tuple[int, str]:
-    """The status that the emulator must answer, and the address to ask for.
+    """The status that the emulator must return, and the request target.
 
     Notes in *mix* what was met.
     """
@@ -544,7 +544,7 @@ def lost_text(case: Case) -> bool:
 
 @pytest.fixture(scope="module")
 def mix() -> Mix:
-    """The run: what it met, and nothing on which the two differ."""
+    """Run the queries: the counts, with no unexpected difference."""
     found, service = Mix(), checking_service()
     wrong: list[str] = []
     with warnings.catch_warnings():
@@ -561,7 +561,7 @@ def mix() -> Mix:
 
 
 def test_the_two_agree_on_every_query(mix: Mix) -> None:
-    """At least 10,000 queries are judged, and many of both kinds."""
+    """Builder and emulator accept the same of at least 10,000 queries."""
     print(mix)  # noqa: T201 - the figures, with pytest -s
     assert mix.accepted + mix.refused >= 10_000
     assert mix.accepted >= QUERIES // 5
@@ -570,19 +570,19 @@ def test_the_two_agree_on_every_query(mix: Mix) -> None:
 
 
 def test_every_rule_was_broken(mix: Mix) -> None:
-    """Each rule that a query can break was, so many times."""
+    """Each rule that a query can break was broken often enough."""
     rules = RULES.keys() - ELSEWHERE
     assert {rule: mix.rules[rule] for rule in rules if mix.rules[rule] < LEAST} == {}
     assert RULES.keys() >= ELSEWHERE
 
 
 def test_every_difference_still_occurs(mix: Mix) -> None:
-    """A difference that is gone must leave the list."""
+    """A difference that no longer occurs must leave the list."""
     assert {name for name in MEANT if mix.meant[name] < LEAST} == set()
 
 
 def test_the_differences_are_explained() -> None:
-    """Each has a whole sentence and a section, and goes one way."""
+    """Each listed difference has a sentence, a section and a direction."""
     for difference in MEANT.values():
         assert difference.reason.endswith(".")
         assert difference.section in {rule.section for rule in RULES.values()}
@@ -592,8 +592,8 @@ def test_the_differences_are_explained() -> None:
 @pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")
 @settings(max_examples=60)
 @given(query=queries())
-def test_what_the_builder_accepts_is_answered(query: StatsQuery) -> None:
-    """A query of any shape is answered, unless its period is one of the listed."""
+def test_the_emulator_accepts_what_the_builder_accepts(query: StatsQuery) -> None:
+    """A valid query gets 200, unless its period is a listed difference."""
     query = query.website("example.com")
     refused = [one.refused for one in MEANT.values() if one.refused]
     wanted = 400 if any(is_refused(query) for is_refused in refused) else 200
@@ -615,7 +615,7 @@ VALUES: Final = st.sampled_from(
 @settings(max_examples=300)
 @given(name=st.sampled_from(NAMES), value=VALUES)
 def test_any_text_in_any_parameter(name: str, value: str) -> None:
-    """What an address says is judged alike, whatever it says."""
+    """Both sides agree on an address with any text in any parameter."""
     pairs = {"version": "6", "fields": "pageviews", name: value}
     address = "/example.com.json?" + "&".join(
         f"{key}={encoded(text)}" for key, text in pairs.items()
@@ -655,7 +655,7 @@ RESERVED: Final = ["new", "a.class", "null", "this.b", "await"]
 
 @pytest.mark.parametrize("callback", [*CALLBACKS, *RESERVED])
 def test_callbacks(callback: str) -> None:
-    """Both take dotted identifiers; the client leaves reserved words out."""
+    """Both accept dotted identifiers as callback; the client refuses reserved words."""
     query = StatsQuery("example.com").fields("pageviews")
     address = f"{stats_request(requested(query)).target}&callback={encoded(callback)}"
     try:
@@ -690,7 +690,7 @@ UNKNOWN_ZONES: Final = ["utc", "", "Europe/Nowhere", "+02:00"]
     [(name, value) for name, values in ADDED.items() for value in values],
 )
 def test_adding(name: str, value: Any) -> None:
-    """What may not be added is refused by both, with the same rules."""
+    """Client and emulator refuse the same websites, by the same rules."""
     payload: dict[str, Any] = {"hostname": "new.example", name: value}
     service = attrs.evolve(small_emulator()._core.service, websites={})
     try:
@@ -708,7 +708,7 @@ def test_adding(name: str, value: Any) -> None:
 
 @pytest.mark.parametrize("zone", UNKNOWN_ZONES)
 def test_adding_with_an_unknown_zone(zone: str) -> None:
-    """The client refuses what the service would silently turn into UTC."""
+    """The client refuses a zone that the service would silently replace by UTC."""
     with pytest.raises(InvalidInputError) as caught:
         add_request("new.example", timezone=zone)
     assert [problem.rule for problem in caught.value.problems] == ["website-timezone"]

@@ -42,14 +42,14 @@ PATIENCE = 30.0
 
 
 class Runs:
-    """The runs of the selected cases, each way; made when first asked for."""
+    """The results of the selected cases for each variant, made when first needed."""
 
     def __init__(self, selected: set[str]) -> None:
         self._cases = [case for case in CASES if case.name in selected]
         self._made: dict[str, tuple[dict[str, Run], dict[str, Place]]] = {}
 
     def get(self, variant: str) -> tuple[dict[str, Run], dict[str, Place]]:
-        """What came of the cases, and who came to the server, by the case's name."""
+        """The results, and the server's record of each case, by the case's name."""
         if variant not in self._made:
             self._made[variant] = runs, places = _run_together(variant, self._cases)
             for case in self._cases:
@@ -72,7 +72,7 @@ def _run_together(
 
 @pytest.fixture(scope="module")
 def runs(request: pytest.FixtureRequest) -> Runs:
-    """The runs of those cases that this session's tests are about."""
+    """The runs of the cases that this session's tests need."""
     items = (
         item for item in request.session.items if isinstance(item, pytest.Function)
     )
@@ -107,7 +107,7 @@ def test_each_case_gives_what_the_table_says(
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_nothing_goes_to_another_origin(runs: Runs, variant: str) -> None:
-    """No redirect is followed, and no cookie comes back."""
+    """No redirect is followed, and no cookie is sent back."""
     _, places = runs.get(variant)
     assert places[ELSEWHERE.name].tries == 0
     requests = [one for place in places.values() for one in place.requests]
@@ -116,7 +116,7 @@ def test_nothing_goes_to_another_origin(runs: Runs, variant: str) -> None:
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_floods_take_little_memory(variant: str) -> None:
-    """A bomb, a flood and 4 GiB cost a few times the limit, and no more."""
+    """A bomb, a flood and 4 GiB take a few times the limit of memory at most."""
     cases = [case for case in CASES if case.gives == "ResponseTooLargeError"]
     assert len(cases) >= 5
     tracemalloc.start()
@@ -131,7 +131,7 @@ def test_floods_take_little_memory(variant: str) -> None:
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_floods_are_not_read_on(runs: Runs, variant: str) -> None:
-    """Of what never ends little more is taken than the limit."""
+    """Little more than the limit is read of a body that never ends."""
     _, places = runs.get(variant)
     for place in places.values():
         if place.case.gives == "ResponseTooLargeError":
@@ -139,22 +139,22 @@ def test_floods_are_not_read_on(runs: Runs, variant: str) -> None:
 
 
 def test_the_table_is_long_and_its_names_are_unique() -> None:
-    """No case hides another, and none is left out of the table."""
+    """Every case is in the table, under a name of its own."""
     assert len(CASES) >= 60
     assert len({case.name for case in CASES}) == len(CASES)
     gives = {case.gives for case in CASES} - {"value"}
     assert all(issubclass(getattr(sitestats, name), Exception) for name in gives)
 
 
-def test_the_documentation_tells_of_each_case() -> None:
-    """The table has a row for each case, and says of it what the tests hold it to."""
+def test_the_documentation_has_each_case() -> None:
+    """The table of docs/reliability.md has each case, with the tested outcome."""
     rows = {row[0]: (*row[:4], row[5]) for row in read_rows(NAME)}
     assert rows == {case.name: told(case) for case in CASES}
 
 
 @pytest.fixture
 def observe() -> Callable[..., tuple[bytes, str]]:
-    """Serves one script and tells what a plain socket sees of it."""
+    """Serves one script; the value is what a plain socket receives of it."""
 
     def see(script: Script, *, secure: bool = False) -> tuple[bytes, str]:
         quiet = isinstance(script[-1], Silence)
@@ -215,19 +215,19 @@ def _observed(sock: socket.socket, *, quiet: bool) -> tuple[bytes, str]:
 def test_the_server_does_what_its_script_says(
     observe: Any, script: Script, expected: tuple[bytes, str]
 ) -> None:
-    """A plain socket sees the bytes of a script, and its kind of end."""
+    """A plain socket receives the bytes of a script, and the end that it sets."""
     assert observe(script) == expected
 
 
 def test_the_server_never_ends_what_it_should_not(observe: Any) -> None:
-    """A flood is still going on when nobody wants it any more."""
+    """A flood goes on until the client hangs up."""
     data, end = observe((Hear(), Flood(b"x" * 100_000, 1_000_000)))
     assert end == "more"
     assert set(data) == {*b"x"}
 
 
 def test_the_server_speaks_tls(observe: Any) -> None:
-    """The good certificate is good, and each other one is refused by OpenSSL."""
+    """OpenSSL accepts the good certificate, and refuses each other one."""
     script = (Hear(), Say(answer()), Finish())
     assert observe((Secure(), *script), secure=True) == (answer(), "end")
     for name, reason in (
@@ -239,8 +239,8 @@ def test_the_server_speaks_tls(observe: Any) -> None:
             observe((Secure(name), *script), secure=True)
 
 
-def test_the_server_counts_and_turns() -> None:
-    """Each visit takes the next script, on a kept connection too; the last stays."""
+def test_the_server_takes_the_next_script_at_each_request() -> None:
+    """Each request gets the next script, also on a kept connection; the last stays."""
     case = Case(
         "three", "", ((Hear(), Say(b"1")), (Hear(), Say(b"2")), (Hear(), Reset())), ""
     )
@@ -261,7 +261,7 @@ def test_the_server_counts_and_turns() -> None:
 
 
 def test_nobody_listens_where_nobody_should() -> None:
-    """The port that refuses refuses, and the full queue takes nobody in."""
+    """One port refuses connections, and one with a full queue never accepts."""
     cases = [case for case in CASES if case.listens != "yes" and case.call == "get"]
     with FaultServer(cases) as server:
         with pytest.raises(ConnectionRefusedError):

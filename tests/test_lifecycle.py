@@ -1,4 +1,4 @@
-"""Living with real programs: loops, threads, forks, interrupts, proxies."""
+"""Both clients in real programs: loops, threads, forks, interrupts, proxies."""
 
 from __future__ import annotations
 
@@ -80,12 +80,12 @@ def server() -> Iterator[FaultServer]:
 
 @pytest.fixture
 def good(server: FaultServer) -> Place:
-    """Where every answer is good."""
+    """The case whose responses are all good."""
     return server["good"]
 
 
 def options(**changes: Any) -> dict[str, Any]:
-    """What most clients here are made with."""
+    """The options of most clients here."""
     return {"api_key": API_KEY, "proxy": None, "retries": QUICK, **changes}
 
 
@@ -96,7 +96,7 @@ def open_files() -> int:
 
 
 def open_files_settle_at(most: int) -> bool:
-    """Whether no more than so many are open, once the server has noticed who left."""
+    """Whether at most *limit* files stay open, once closed connections are noticed."""
     until = time.monotonic() + PLENTY
     while open_files() > most:
         if time.monotonic() > until:
@@ -113,12 +113,12 @@ with_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 
 async def get_once(client: AsyncClient) -> int:
-    """Ask once, and give the number that every good answer has."""
+    """Request once; the value is the number that every good response has."""
     return (await client.stats.get(QUERY)).pageviews
 
 
 def test_two_loops_one_after_the_other(good: Place) -> None:
-    """One async client serves a second asyncio.run, a trio.run, and a third."""
+    """An async client works in a second asyncio.run, in trio.run, and in a third."""
     client = AsyncClient(good.origin, **options())
     for backend in ("asyncio", "asyncio", "trio", "asyncio", "trio"):
         assert anyio.run(get_once, client, backend=backend) == 3
@@ -127,7 +127,7 @@ def test_two_loops_one_after_the_other(good: Place) -> None:
 
 @on_linux
 def test_loops_that_ended_leave_no_files_open(good: Place) -> None:
-    """Connections of ended loops are closed, not collected."""
+    """Connections of ended loops are closed, not left to be collected."""
     client = AsyncClient(good.origin, **options())
     asyncio.run(get_once(client))
     before = open_files()
@@ -138,7 +138,7 @@ def test_loops_that_ended_leave_no_files_open(good: Place) -> None:
 
 
 def test_one_loop_that_runs_now_and_then(good: Place) -> None:
-    """Cells of a notebook share a loop, and the client keeps its connection."""
+    """In a loop that runs in turns, as in a notebook, the connection is kept."""
     with asyncio.Runner() as runner:
         client = AsyncClient(good.origin, **options())
         for _ in range(5):
@@ -148,7 +148,7 @@ def test_one_loop_that_runs_now_and_then(good: Place) -> None:
 
 
 def test_the_blocking_client_in_a_running_loop(good: Place) -> None:
-    """A notebook's loop is running, and the blocking client works in it."""
+    """Client works in a thread whose loop is running, as in a notebook."""
 
     async def cell() -> int:
         with Client(good.origin, **options()) as client:
@@ -159,7 +159,7 @@ def test_the_blocking_client_in_a_running_loop(good: Place) -> None:
 
 
 def test_loops_of_many_threads_at_once(good: Place) -> None:
-    """Ten threads, each with a loop of its own, share one async client."""
+    """Ten threads, each with its own loop, share one async client."""
     client = AsyncClient(good.origin, **options())
 
     async def several() -> list[int]:
@@ -177,7 +177,7 @@ def test_loops_of_many_threads_at_once(good: Place) -> None:
 
 
 def test_fifty_threads(good: Place) -> None:
-    """Fifty threads share a client of five connections, and no answer is mixed up."""
+    """Fifty threads share five connections, and each gets its own response."""
     begin = threading.Barrier(50)
 
     def work(client: Client) -> list[int]:
@@ -194,7 +194,7 @@ def test_fifty_threads(good: Place) -> None:
 
 
 def test_closing_while_others_use_it(good: Place) -> None:
-    """Threads that are interrupted by close get an answer or a clear error."""
+    """Threads that use a client while it is closed get a response or a clear error."""
 
     def work(client: Client) -> str:
         try:
@@ -272,7 +272,7 @@ print("done")
 
 
 def run_script(script: str, *args: str, **variables: str) -> str:
-    """What a script prints that runs in a process of its own, warnings as errors."""
+    """The output of a script that runs in its own process, warnings as errors."""
     result = subprocess.run(
         # Forking beside threads is what is tried here; Python warns of that alone.
         [
@@ -299,22 +299,22 @@ def run_script(script: str, *args: str, **variables: str) -> str:
 @with_fork
 @pytest.mark.parametrize("threads", ["0", "4"])
 def test_fork_with_a_live_pool(good: Place, threads: str) -> None:
-    """Children and their parent each ask over connections of their own, also when
-    other threads are in the middle of calls.
+    """Forked children and their parent use different connections, also when other
+    threads are in the middle of calls.
     """
     assert run_script(FORK, good.origin, threads) == "done\n"
 
 
 @with_fork
 def test_fork_between_two_runs_of_a_loop(good: Place) -> None:
-    """A child runs loops of its own with the client of its parent."""
+    """A forked child can run its own loops with its parent's async client."""
     assert run_script(FORK_ASYNC, good.origin) == "done\n"
     # The child's two loops and the parent's one.
     assert good.connections == 3
 
 
 def test_spawned_processes(good: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Queries, clients, models and errors cross over to a spawned process and back."""
+    """Queries, clients, models and errors can be sent to a spawned process and back."""
     monkeypatch.setenv("SITESTATS_BASE_URL", good.origin)
     monkeypatch.setenv("SITESTATS_API_KEY", API_KEY)
     client, query = Client(proxy=None), QUERY.last(days=3)
@@ -330,7 +330,7 @@ def test_spawned_processes(good: Place, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_values_survive_pickling(good: Place) -> None:
-    """A result is the same after a round trip, with its query and its bytes."""
+    """A result is equal after pickling, with its query and its bytes."""
     with Client(good.origin, **options()) as client:
         stats = client.stats.get(QUERY)
     for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
@@ -344,7 +344,7 @@ def test_values_survive_pickling(good: Place) -> None:
 
 
 class CancelledAt:
-    """Runs a coroutine, and has *cancel* called at its *step*-th suspension."""
+    """Runs a coroutine, and calls *cancel* at its *step*-th suspension."""
 
     def __init__(
         self, work: Coroutine[Any, Any, Any], step: int, cancel: Callable[[], object]
@@ -372,7 +372,7 @@ class CancelledAt:
 
 
 async def cancelled_asyncio(work: Coroutine[Any, Any, Any], step: int) -> bool:
-    """Cancel *work* at *step*; whether it came that far."""
+    """Cancel *work* at *step*; whether it got that far."""
     # The task is there by then, and not yet.
     run = CancelledAt(work, step, lambda: task.cancel())  # noqa: PLW0108 - as above
 
@@ -386,7 +386,7 @@ async def cancelled_asyncio(work: Coroutine[Any, Any, Any], step: int) -> bool:
 
 
 async def cancelled_trio(work: Coroutine[Any, Any, Any], step: int) -> bool:
-    """Cancel *work* at *step*; whether it came that far."""
+    """Cancel *work* at *step*; whether it got that far."""
     with trio.CancelScope() as scope:
         run = CancelledAt(work, step, scope.cancel)
         await run
@@ -407,8 +407,8 @@ def test_cancellation_at_every_await_point(
     case: str,
     connected: bool,  # noqa: FBT001 - pytest passes it by name
 ) -> None:
-    """A call that is cancelled at any of its awaits loses no connection for good:
-    with a single one, the next call is answered. Nothing is left open.
+    """A call that is cancelled at any of its awaits loses no connection: with a single
+    one, the next call succeeds. No file stays open.
     """
     place, cancelled = server[case], CANCELLED[backend]
     context = ssl.create_default_context(cafile=authority())
@@ -439,7 +439,7 @@ def test_cancellation_at_every_await_point(
 def test_cancellation_while_waiting_for_a_connection(
     server: FaultServer, backend: str
 ) -> None:
-    """A call that is cancelled in the queue leaves it, and the others go on."""
+    """A call that is cancelled while it waits leaves the queue to the others."""
 
     async def main() -> None:
         made = options(max_connections=1, total_timeout=PLENTY, timeout=PLENTY)
@@ -460,7 +460,7 @@ def test_cancellation_while_waiting_for_a_connection(
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs an alarm")
 def test_ctrl_c_ends_a_silent_call(server: FaultServer) -> None:
-    """Ctrl-C gets through while the server is silent, and the client lives on."""
+    """Ctrl-C ends a call to a silent server, and the client works afterwards."""
 
     def press(_signal: int, _frame: FrameType | None) -> None:
         signal.raise_signal(signal.SIGINT)
@@ -527,8 +527,8 @@ def test_ctrl_c_anywhere(
     everywhere: bool,  # noqa: FBT001 - pytest passes it by name
     stride: int,
 ) -> None:
-    """A call that is interrupted at any place loses nothing: with a single
-    connection, the next call is answered.
+    """A call that is interrupted at any place loses no connection: with a single one,
+    the next call succeeds.
     """
     made = options(max_connections=1, timeout=10.0, total_timeout=10.0)
     made["retries"] = RetryPolicy(wait_initial=0.0001)
@@ -550,8 +550,8 @@ def test_ctrl_c_anywhere(
 # --- closing ----------------------------------------------------------------------
 
 
-def test_a_closed_client_says_so(good: Place) -> None:
-    """After close a call is refused, closing again is nothing, and so is a view."""
+def test_a_closed_client_refuses_calls(good: Place) -> None:
+    """After close a call or a view is refused, and closing again does nothing."""
     client = Client(good.origin, **options())
     view = client.with_options(timeout=1.0)
     assert client.stats.get(QUERY).pageviews == 3
@@ -563,7 +563,7 @@ def test_a_closed_client_says_so(good: Place) -> None:
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
-def test_a_closed_async_client_says_so(good: Place, backend: str) -> None:
+def test_a_closed_async_client_refuses_calls(good: Place, backend: str) -> None:
     """After aclose a call is refused, in this loop and in the next."""
 
     async def main(client: AsyncClient) -> None:
@@ -583,7 +583,7 @@ def test_a_closed_async_client_says_so(good: Place, backend: str) -> None:
 
 
 def test_an_async_client_that_was_never_closed(good: Place) -> None:
-    """Dropped with open connections it warns, while its loop is running."""
+    """An async client that is dropped with open connections in a running loop warns."""
 
     async def main() -> None:
         client = AsyncClient(good.origin, **options())
@@ -606,7 +606,7 @@ print("done")
 
 
 def test_a_program_that_never_closes_its_client_ends(good: Place) -> None:
-    """No thread of the client's keeps a program from ending."""
+    """No thread of a client keeps a program from ending."""
     start = time.monotonic()
     result = subprocess.run(
         [sys.executable, "-c", NEVER_CLOSED, good.origin],
@@ -628,7 +628,7 @@ VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FIL
 
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """An environment without proxies and authorities."""
+    """An environment without proxy and certificate variables."""
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
@@ -657,7 +657,7 @@ def get(request: pytest.FixtureRequest) -> Callable[..., int]:
 def test_a_proxy_forwards_plain_http(
     get: Callable[..., int], good: Place, environment: pytest.MonkeyPatch, how: str
 ) -> None:
-    """A proxy is used that is given, or that the environment names."""
+    """A proxy is used when it is an argument, or in the environment."""
     with RecordingProxy() as proxy:
         address = f"http://127.0.0.1:{proxy.port}"
         environment.setenv("HTTP_PROXY", address if how == "environment" else "")
@@ -673,7 +673,7 @@ def test_a_proxy_tunnels_https_and_learns_nothing(
     environment: pytest.MonkeyPatch,
     how: str,
 ) -> None:
-    """Through a tunnel the proxy sees a host and a port, and no key."""
+    """In a tunnel the proxy sees host and port, and no key."""
     with RecordingProxy() as proxy:
         address = f"http://127.0.0.1:{proxy.port}"
         environment.setenv("HTTPS_PROXY", address if how == "environment" else "")
@@ -688,7 +688,7 @@ def test_a_proxy_tunnels_https_and_learns_nothing(
 def test_no_proxy(
     get: Callable[..., int], good: Place, environment: pytest.MonkeyPatch, how: str
 ) -> None:
-    """NO_PROXY and None each go without the environment's proxy."""
+    """NO_PROXY, and proxy=None, ignore the environment's proxy."""
     with RecordingProxy() as proxy:
         environment.setenv("HTTP_PROXY", f"http://127.0.0.1:{proxy.port}")
         environment.setenv("NO_PROXY", "127.0.0.1" if how == "NO_PROXY" else "")
@@ -700,7 +700,7 @@ def test_no_proxy(
 def test_a_proxy_with_a_password(
     get: Callable[..., int], server: FaultServer, environment: pytest.MonkeyPatch
 ) -> None:
-    """The password goes to the proxy alone, and a wrong one shows in no error."""
+    """The password is sent to the proxy only, and a wrong one is in no error."""
     with RecordingProxy(authorization=b"Basic dXNlcjpwdy0wMTIzNDU2Nzg5") as proxy:
         for case in ("good", "tls"):
             origin = server[case].origin
@@ -718,7 +718,7 @@ def test_a_proxy_with_a_password(
 def test_a_proxy_that_is_not_there(
     get: Callable[..., int], good: Place, environment: pytest.MonkeyPatch
 ) -> None:
-    """Nothing goes around a proxy that is down."""
+    """A request does not go around a proxy that is down."""
     with RecordingProxy() as proxy:
         address = f"http://127.0.0.1:{proxy.port}"
     with pytest.raises(ConnectionFailedError) as caught:
@@ -730,8 +730,8 @@ def test_a_proxy_that_is_not_there(
 def test_authorities(
     get: Callable[..., int], server: FaultServer, environment: pytest.MonkeyPatch
 ) -> None:
-    """A private authority is trusted by path, by context and by the environment,
-    and by nothing else.
+    """A private authority is trusted by path, by context and by the environment, and by
+    nothing else.
     """
     origin = server["tls"].origin
     with pytest.raises(ConnectionFailedError, match="certificate"):
@@ -744,6 +744,6 @@ def test_authorities(
 
 
 def test_every_case_that_is_secure_is_served_by_tls() -> None:
-    """The scheme of a case's address and what is spoken there agree."""
+    """A case's https address is served by TLS, and its http address is not."""
     assert any(case.secure for case in CASES)
     assert StatsQuery("example.com") != QUERY
