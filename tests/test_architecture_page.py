@@ -38,8 +38,8 @@ def test_every_module_says_what_it_does() -> None:
         assert re.search(r"[.:]$", sentence), path
 
 
-def test_answers_are_files() -> None:
-    """ "Where is …?" names files, all of which exist."""
+def test_where_is_names_files() -> None:
+    """The table of "Where is …?" names only files that exist."""
     answers = ANSWER.findall(section("Where is …?"))
     assert len(answers) >= 15
     for question, answer in answers:
@@ -49,8 +49,8 @@ def test_answers_are_files() -> None:
             assert (SOURCE / name).exists() or (ROOT / name).exists(), name
 
 
-def test_answers_name_existing_rules() -> None:
-    """ "Where is …?" names rows of the table of rules that exist."""
+def test_where_is_names_rules() -> None:
+    """The table of "Where is …?" names only rules that exist."""
     rules = re.findall(r"the row `([\w-]+)`", section("Where is …?"))
     assert rules
     assert set(rules) <= set(RULES)

@@ -94,7 +94,7 @@ def test_hours_to_come_are_partial() -> None:
 def test_longer_intervals_are_over_at_their_end(
     interval: str, first: str, over: str
 ) -> None:
-    """Weeks end on Sundays, and an interval that the period cuts ends where it does."""
+    """A week, month or year is partial until its own last day is over."""
     buckets = [Bucket(dt.date.fromisoformat(first), 3, 2)]
     before = (utc(over) - dt.timedelta(seconds=1)).replace(tzinfo=None).isoformat()
     assert partial(buckets, before, interval=interval) == [True]

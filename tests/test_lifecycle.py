@@ -96,7 +96,7 @@ def open_files() -> int:
 
 
 def open_files_settle_at(most: int) -> bool:
-    """Whether at most *limit* files stay open, once closed connections are noticed."""
+    """Whether at most *most* files stay open, once the server has noticed closings."""
     until = time.monotonic() + PLENTY
     while open_files() > most:
         if time.monotonic() > until:
@@ -744,6 +744,6 @@ def test_authorities(
 
 
 def test_every_case_that_is_secure_is_served_by_tls() -> None:
-    """A case's https address is served by TLS, and its http address is not."""
+    """Some of the fault cases are served over TLS."""
     assert any(case.secure for case in CASES)
     assert StatsQuery("example.com") != QUERY

@@ -425,7 +425,7 @@ def interrupt_each_moment(
 @pytest.mark.parametrize("fresh", [False, True])
 @pytest.mark.parametrize("limit", [1, 2])
 def test_an_interrupt_leaves_the_pool_whole(limit: int, fresh: bool) -> None:  # noqa: FBT001 - a parameter
-    """Wherever Ctrl-C comes, no lease is lost and no connection is used twice at once."""
+    """Wherever Ctrl-C comes, no lease is lost and no connection has two users."""
     moments = interrupt_each_moment(lambda pool: use(pool, fresh=fresh), limit)
     assert moments > 10
 

@@ -1,4 +1,4 @@
-"""Retrying, as a flow: no clock, no socket, no mock."""
+"""Retries, as a sans-I/O flow: no clock, no socket."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Outcome = HttpResponse | ConnectionFailedError
 
 
 class FlowRunner:
-    """Runs a flow against scripted answers, on a clock of its own."""
+    """Runs a flow with scripted outcomes, on a clock of its own."""
 
     def __init__(self, *outcomes: Outcome) -> None:
         self.outcomes = list(outcomes)
@@ -73,13 +73,13 @@ class FlowRunner:
 def run(
     runner: FlowRunner, request: HttpRequest = GET, retries: int = 2
 ) -> HttpResponse:
-    """Send *request* in this *world*, with these *retries*."""
+    """Send *request* with so many *retries*."""
     policy = RetryPolicy(retries=retries)
     return runner.run(send_with_retries(request, policy, total_timeout=60.0))
 
 
-def test_a_good_answer_is_the_only_request() -> None:
-    """One request is sent when it is answered, and no pause is made."""
+def test_a_good_response_ends_the_call() -> None:
+    """A request that succeeds is sent once, without a pause."""
     runner = FlowRunner(OK)
     assert run(runner) == OK
     assert runner.sent == [Send(GET, until=1_060.0)]
@@ -91,8 +91,8 @@ def test_a_good_answer_is_the_only_request() -> None:
     [NEVER_LEFT, MAYBE_SENT, *(HttpResponse(s) for s in (429, 500, 502, 503, 504))],
     ids=str,
 )
-def test_a_get_is_tried_again(passing: Outcome) -> None:
-    """A GET is sent again after a failed connection, a 429 and a 5xx."""
+def test_a_get_is_retried(passing: Outcome) -> None:
+    """A GET is retried after a failed connection, a 429 and a 5xx."""
     runner = FlowRunner(passing, passing, OK)
     assert run(runner) == OK
     assert len(runner.sent) == 3
@@ -102,15 +102,15 @@ def test_a_get_is_tried_again(passing: Outcome) -> None:
 
 
 @pytest.mark.parametrize("status", [200, 204, 301, 400, 401, 403, 404, 408, 423])
-def test_other_answers_are_final(status: int) -> None:
-    """No other status is tried again."""
+def test_other_statuses_are_final(status: int) -> None:
+    """No other status is retried."""
     runner = FlowRunner(HttpResponse(status))
     assert run(runner).status == status
     assert len(runner.sent) == 1
 
 
-def test_the_last_failure_comes_out() -> None:
-    """When every retry fails the caller gets the last failure."""
+def test_the_last_failure_is_raised() -> None:
+    """When every attempt fails, the last failure is raised."""
     last = ConnectionFailedError("the last")
     runner = FlowRunner(MAYBE_SENT, NEVER_LEFT, last)
     with pytest.raises(ConnectionFailedError) as caught:
@@ -118,8 +118,8 @@ def test_the_last_failure_comes_out() -> None:
     assert caught.value is last
 
 
-def test_the_last_bad_answer_comes_out() -> None:
-    """When every retry is refused the caller gets the last answer."""
+def test_the_last_error_response_is_returned() -> None:
+    """When every attempt gets an error response, the last one is returned."""
     runner = FlowRunner(HttpResponse(500), HttpResponse(502), HttpResponse(503))
     assert run(runner).status == 503
 
@@ -128,7 +128,7 @@ def test_the_last_bad_answer_comes_out() -> None:
     "outcome", [MAYBE_SENT, HttpResponse(503), HttpResponse(429)], ids=str
 )
 def test_a_post_that_may_have_arrived_is_never_sent_again(outcome: Outcome) -> None:
-    """A write is not repeated once it may have reached the service."""
+    """A write is not retried once it may have reached the service."""
     runner = FlowRunner(outcome, OK)
     if isinstance(outcome, HttpResponse):
         assert run(runner, POST) == outcome
@@ -139,13 +139,13 @@ def test_a_post_that_may_have_arrived_is_never_sent_again(outcome: Outcome) -> N
 
 
 def test_a_post_that_never_left_is_sent_again() -> None:
-    """A write that certainly did not leave the machine is tried again."""
+    """A write that certainly was not sent is retried."""
     runner = FlowRunner(NEVER_LEFT, OK)
     assert run(runner, POST) == OK
 
 
 def test_retry_after_is_never_cut_short() -> None:
-    """A pause is never shorter than the service asked for."""
+    """A pause is never shorter than Retry-After."""
     runner = FlowRunner(HttpResponse(429, {"retry-after": "37"}), OK)
     assert run(runner) == OK
     assert runner.pauses == [37.0]
@@ -153,16 +153,16 @@ def test_retry_after_is_never_cut_short() -> None:
 
 
 @pytest.mark.parametrize("retry_after", ["60", "61.5", "9" * 300])
-def test_a_pause_beyond_the_budget_ends_the_call_at_once(retry_after: str) -> None:
-    """The answer comes out without a pause when the pause would pass the total."""
+def test_a_pause_beyond_the_timeout_ends_the_call_at_once(retry_after: str) -> None:
+    """A Retry-After beyond the total timeout ends the call without a pause."""
     refusal = HttpResponse(429, {"retry-after": retry_after})
     runner = FlowRunner(refusal)
     assert run(runner) == refusal
     assert runner.pauses == []
 
 
-def test_a_failure_near_the_end_is_not_tried_again() -> None:
-    """A failure comes out when its pause would pass the total timeout."""
+def test_a_failure_near_the_end_is_not_retried() -> None:
+    """A failure is raised when the pause would end after the total timeout."""
     runner = FlowRunner(MAYBE_SENT)
     flow = send_with_retries(GET, RetryPolicy(), total_timeout=0.1)
     with pytest.raises(ConnectionFailedError):
@@ -172,7 +172,7 @@ def test_a_failure_near_the_end_is_not_tried_again() -> None:
 
 @given(retry=st.integers(1, 10_000), wait_max=st.floats(0, 1e9))
 def test_waits_stay_within_their_bounds(retry: int, wait_max: float) -> None:
-    """A wait lies between half of and the whole of the longest, below the maximum."""
+    """A wait lies between half the longest and the longest, below the maximum."""
     policy = RetryPolicy(wait_max=wait_max)
     longest = policy.longest_wait(retry)
     assert longest / 2 <= policy.wait(retry) <= longest <= wait_max

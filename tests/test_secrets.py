@@ -1,4 +1,4 @@
-"""Nothing leaks: a generated key shows nowhere but in the header it is for."""
+"""Secrets: a generated key shows nowhere but in the header it is for."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ LONG = 16
 """Letters of a generated key: shorter ones may stand in a text by chance."""
 
 
-def no_word_of_ours(text: str) -> str:
+def distinct_key(text: str) -> str:
     """*text* as a key that no program has as a name.
 
     Hypothesis also tries words that it finds in the code, which a frame may show.
@@ -52,7 +52,7 @@ def no_word_of_ours(text: str) -> str:
 
 keys = st.text(
     st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=LONG
-).map(no_word_of_ours)
+).map(distinct_key)
 clients = st.sampled_from([Client, AsyncClient])
 few = settings(
     max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -73,7 +73,7 @@ def shows(text: str, *secrets: str) -> bool:
 
 
 def everything_below(thing: Any, depth: int = 5) -> Iterator[Any]:
-    """*thing* and what it holds, without the insides of a secret."""
+    """*thing* and all that it holds, without the insides of a secret."""
     yield thing
     if not depth or type(thing).__name__ == "Secret":
         return
@@ -94,7 +94,7 @@ def everything_below(thing: Any, depth: int = 5) -> Iterator[Any]:
 @few
 @given(keys, keys, clients)
 def test_no_object_shows_a_key(key: str, user: str, cls: Any) -> None:
-    """A client, its views and parts and all they hold can be printed."""
+    """Neither a client nor anything it holds shows a key in its repr."""
     client = cls(BASE, api_key=key, user_id=user, proxy=None)
     for one in (
         client,
@@ -161,7 +161,7 @@ FAILING = [
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[FaultServer]:
-    """Serves what fails at once, and two good answers."""
+    """A server of cases that fail at once, and of two good responses."""
     with FaultServer([*FAILING, GOOD_CASE, ODD_CASE]) as server:
         yield server
 
@@ -171,13 +171,13 @@ ODD_CASE = Case("odd", "", ((Hear(), Say(answer(stats(timezone="Asia/Tokyo")))),
 
 
 async def get_async(origin: str, **options: Any) -> Any:
-    """Ask once with an async client."""
+    """Request once with an async client."""
     async with AsyncClient(origin, **options) as client:
         return await client.stats.get(QUERY.timezone("UTC"))
 
 
 def get(cls: Any, origin: str, **options: Any) -> Any:
-    """Ask once with a client of class *cls*."""
+    """Request once with a client of class *cls*."""
     options = {"retries": 0, "proxy": None, **options}
     if cls is AsyncClient:
         return anyio.run(lambda: get_async(origin, **options))
@@ -236,7 +236,7 @@ def test_no_success_shows_a_key(
 @few
 @given(
     st.text("abcdefghijklmnopqrstuvwxyz0123456789_\"'\\\\<>&%+=", min_size=LONG).map(
-        no_word_of_ours
+        distinct_key
     ),
     clients,
     st.sampled_from([case for case in FAILING if "reflects" in case.name]),
@@ -244,7 +244,7 @@ def test_no_success_shows_a_key(
 def test_no_reflection_shows_a_key(
     server: FaultServer, key: str, cls: Any, case: Case
 ) -> None:
-    """A server that sends back what it was sent gets no key into an error."""
+    """A response that repeats the request puts no key into an error."""
     with pytest.raises(SiteStatsError) as caught:
         get(cls, server[case.name].origin, api_key=key)
     assert not shows(secret_search.shown_by(caught.value), key)
@@ -302,7 +302,7 @@ def test_the_search_for_leaks_finds_one() -> None:
 
 
 class Caught(httpx.BaseTransport):
-    """Answers everything, and remembers where it was to go and with what."""
+    """A transport that responds to everything, and records target and headers."""
 
     def __init__(self) -> None:
         self.requests: list[httpx.Request] = []
@@ -353,7 +353,7 @@ def test_no_path_leads_a_key_away(path: str, prefix: str) -> None:
 
 @pytest.mark.parametrize("cls", [Client, AsyncClient])
 def test_no_redirect_carries_a_key(cls: Any) -> None:
-    """Neither another origin nor plain http below an https address gets a request."""
+    """No redirect is followed, neither to another origin nor to plain http."""
     cases = [case for case in CASES if "redirects" in case.name]
     assert len(cases) >= 5
     with FaultServer(cases) as server:
@@ -393,7 +393,7 @@ COMMANDS = [
 
 
 def test_no_command_shows_a_key(emulator: Emulator) -> None:
-    """Nothing that a command prints has a key in it, whether it works or fails."""
+    """No command prints a key, whether it succeeds or fails."""
     click = pytest.importorskip("click.testing")
     from sitestats.cli._app import app
 
@@ -428,7 +428,7 @@ def test_no_command_takes_a_key(emulator: Emulator) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_the_list_of_processes_shows_no_key(emulator: Emulator) -> None:
-    """A running command's own line in the list of processes has no key."""
+    """The command line of a running process holds no key."""
     pytest.importorskip("click")
     with subprocess.Popen(
         [sys.executable, "-m", "sitestats", "emulator", "--port", "0"],
@@ -449,7 +449,7 @@ def test_the_list_of_processes_shows_no_key(emulator: Emulator) -> None:
 @few
 @given(keys, keys, clients)
 def test_no_notebook_shows_a_key(key: str, user: str, cls: Any) -> None:
-    """Whatever a notebook or a rich terminal asks an object for has no key."""
+    """No display method of a notebook or of rich shows a key."""
     client = cls(BASE, api_key=key, user_id=user, proxy=None)
     render: Callable[[Any], str]
     for thing in (client, client.stats, client.websites, client._settings):
@@ -470,5 +470,5 @@ def test_no_notebook_shows_a_key(key: str, user: str, cls: Any) -> None:
 
 
 def test_quick_is_quick() -> None:
-    """The policy of these tests waits for next to nothing."""
+    """The retry policy of these tests waits next to nothing."""
     assert QUICK.longest_wait(5) < 0.1

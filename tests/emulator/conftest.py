@@ -21,7 +21,7 @@ def emulator() -> Emulator:
 
 @pytest.fixture
 def get_stats(emulator: Emulator) -> Iterator[GetStats]:
-    """Ask for statistics of example.com, with version 6 and no prose."""
+    """Request statistics of example.com, in version 6 and without prose."""
     with bare_client(emulator) as client:
 
         def get_stats(

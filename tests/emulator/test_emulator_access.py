@@ -1,4 +1,4 @@
-"""Who may see and do what: the tables of sections 4.2, 5 and 7."""
+"""Access and roles: the tables of sections 4.2, 5 and 7."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PAGES: list[tuple[str, dict[str, str]]] = [
 def status(
     emulator: Emulator, key: str | None, params: dict[str, str], suffix: str = ""
 ) -> int:
-    """The status of an answer for example.com; a failure says ``ok: false``."""
+    """The status of a response for example.com; an error has ``ok: false``."""
     with bare_client(emulator, key=key) as client:
         response = client.get(f"/example.com{suffix}.json", params=params)
     data = response.json()
@@ -80,7 +80,7 @@ def test_the_table_of_section_5(
 
 
 def test_a_locked_website() -> None:
-    """A locked website answers 423 and BADGE_REQUIRED, to those with access."""
+    """A locked website responds 423 and BADGE_REQUIRED to those with access."""
     emulator, keys = with_website(locked=True)
     for kind, expected in (("own", 423), ("none", 401), ("without access", 403)):
         assert status(emulator, keys[kind], OPEN) == expected
@@ -91,8 +91,8 @@ def test_a_locked_website() -> None:
     assert status(emulator, None, OPEN) == 200
 
 
-def test_who_asks_is_looked_at_before_what() -> None:
-    """Whoever may not ask is not told which parameters are wrong."""
+def test_access_is_checked_before_parameters() -> None:
+    """Without access a request does not learn which parameters are wrong."""
     emulator, keys = with_website()
     broken = {"version": "6", "fields": "x"}
     for kind, expected in (("none", 401), ("without access", 403), ("own", 400)):
@@ -100,7 +100,7 @@ def test_who_asks_is_looked_at_before_what() -> None:
 
 
 def test_an_unknown_website_is_404_for_everyone() -> None:
-    """Whether a website exists is told before who asks."""
+    """An unknown website is 404, whatever the credentials are."""
     emulator, keys = with_website()
     for key in keys.values():
         with bare_client(emulator, key=key) as client:
@@ -146,7 +146,7 @@ def test_an_unknown_website_is_404_for_everyone() -> None:
 def test_admin_credentials(
     method: str, headers: dict[str, str], code: int, error: str
 ) -> None:
-    """Both endpoints need the key and the user; nothing is added without."""
+    """Both endpoints need the key and the user, and add nothing without."""
     emulator = Emulator()
     own = {"Api-Key": emulator.api_key, "User-Id": emulator.user_id}
     sent = {
@@ -309,7 +309,7 @@ def test_adding(payload: dict[str, object], applied: dict[str, object]) -> None:
     ids=str,
 )
 def test_what_is_not_added(payload: object) -> None:
-    """What breaks a rule of section 4.2 is answered with 400 and a message."""
+    """A website that breaks a rule of section 4.2 gets 400 and a message."""
     emulator = Emulator()
     response = add(emulator, payload)
     assert response.status_code == 400
@@ -329,7 +329,7 @@ def test_adding_needs_json() -> None:
 
 
 def test_adding_twice() -> None:
-    """A duplicate is refused, however it is spelt, and changes nothing."""
+    """A duplicate is refused in every form of its name, and changes nothing."""
     emulator = Emulator()
     assert add(emulator, {"hostname": "example.com"}).status_code == 200
     response = add(emulator, {"hostname": "Example.COM.", "isPublic": True})
@@ -354,7 +354,7 @@ def test_roles(role: str, code: int) -> None:
 
 
 def test_the_plans_limit() -> None:
-    """At the limit no website is added; what was set up counts."""
+    """At the plan's limit no website is added; those of the set-up count."""
     emulator = Emulator(website_limit=2)
     emulator.add_website("one.example")
     assert add(emulator, {"hostname": "two.example"}).status_code == 200

@@ -1,4 +1,4 @@
-"""Faults as data, without a socket and with one."""
+"""Faults that the emulator injects, with and without a socket."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TARGET = "/example.com.json?version=6&fields=pageviews&info=false"
 
 @pytest.fixture(params=["in process", "socket"])
 def http(request: pytest.FixtureRequest, emulator: Emulator) -> Iterator[httpx.Client]:
-    """A client on either way to the emulator."""
+    """A client of the emulator, in process or over a socket."""
     with bare_client(emulator) as inside:
         if request.param == "in process":
             yield inside
@@ -39,10 +39,10 @@ def http(request: pytest.FixtureRequest, emulator: Emulator) -> Iterator[httpx.C
             yield outside
 
 
-def test_an_answer_is_of_the_emulators_day(
+def test_a_response_has_the_emulators_date(
     emulator: Emulator, http: httpx.Client
 ) -> None:
-    """A client tells by the answer's date which days are over, a failure's too."""
+    """The Date of responses, also of faults, is the emulator's ``now``."""
     date = format_datetime(NOW, usegmt=True)
     assert http.get(TARGET).headers["date"] == date
     emulator.fail_next(status=503)
@@ -52,7 +52,7 @@ def test_an_answer_is_of_the_emulators_day(
 
 
 def test_a_status(emulator: Emulator, http: httpx.Client) -> None:
-    """The next answer has the status, the one after it is true again."""
+    """The next response has the status, and the one after it is normal."""
     emulator.fail_next(status=429, retry_after=7)
     response = http.get(TARGET)
     assert (response.status_code, response.headers["retry-after"]) == (429, "7")
@@ -77,13 +77,13 @@ def test_a_status(emulator: Emulator, http: httpx.Client) -> None:
 def test_retry_after_in_every_form(
     emulator: Emulator, http: httpx.Client, retry_after: Any, header: str
 ) -> None:
-    """Seconds, dates and nonsense arrive as they were given."""
+    """Retry-After is sent as given: seconds, dates and nonsense."""
     emulator.fail_next(status=503, retry_after=retry_after)
     assert http.get(TARGET).headers["retry-after"] == header
 
 
 def test_bodies(emulator: Emulator, http: httpx.Client) -> None:
-    """A body is bytes, text, or data; the bare envelopes come by it."""
+    """A body may be bytes, text or data, so that every envelope can be sent."""
     for body, expected in (
         (b"\xff", b"\xff"),
         ("<html>é", "<html>é".encode()),
@@ -102,10 +102,10 @@ def test_bodies(emulator: Emulator, http: httpx.Client) -> None:
         response.json()
 
 
-def test_headers_are_added_to_true_answers(
+def test_headers_are_added_to_normal_responses(
     emulator: Emulator, http: httpx.Client
 ) -> None:
-    """Headers alone leave the answer as it is."""
+    """A fault with headers alone leaves the response as it is."""
     emulator.fail_next(headers={"X-Test": "1", "Content-Type": "text/plain"})
     response = http.get(TARGET)
     assert response.json()["pageviews"] == 0
@@ -114,7 +114,7 @@ def test_headers_are_added_to_true_answers(
 
 
 def test_a_redirect(emulator: Emulator, http: httpx.Client) -> None:
-    """A redirect names where to go, with any status of its kind."""
+    """A redirect has its Location, with any status of its kind."""
     for status in (None, 301, 307):
         emulator.fail_next(status=status, redirect="https://elsewhere.example/")
         response = http.get(TARGET)
@@ -122,8 +122,8 @@ def test_a_redirect(emulator: Emulator, http: httpx.Client) -> None:
         assert response.headers["location"] == "https://elsewhere.example/"
 
 
-def test_an_answer_without_a_body(emulator: Emulator, http: httpx.Client) -> None:
-    """204 and 304 have no body, and the connection goes on."""
+def test_a_response_without_a_body(emulator: Emulator, http: httpx.Client) -> None:
+    """204 and 304 have no body, and the connection stays open."""
     for status in (204, 304):
         emulator.fail_next(status=status)
         assert http.get(TARGET).content == b""
@@ -131,7 +131,7 @@ def test_an_answer_without_a_body(emulator: Emulator, http: httpx.Client) -> Non
 
 
 def test_a_body_that_is_cut_off(emulator: Emulator, http: httpx.Client) -> None:
-    """The connection closes within the body, at the byte that was named."""
+    """The connection closes within the body, after the given number of bytes."""
     for length in (0, 10):
         emulator.fail_next(cut_off=length)
         with http.stream("GET", TARGET) as response:
@@ -145,7 +145,7 @@ def test_a_body_that_is_cut_off(emulator: Emulator, http: httpx.Client) -> None:
 
 
 def test_a_reset(emulator: Emulator, http: httpx.Client) -> None:
-    """No answer arrives, and the website is added only when it was to be."""
+    """No response arrives, and the website is added only when it should be."""
     payload = {"hostname": "new.example"}
     emulator.fail_next(reset=True, path="/api/websites/add")
     with pytest.raises(httpx.ReadError):
@@ -158,7 +158,7 @@ def test_a_reset(emulator: Emulator, http: httpx.Client) -> None:
 
 
 def test_an_error_after_the_work(emulator: Emulator, http: httpx.Client) -> None:
-    """A status can hide that the work was done."""
+    """An error status can be sent although the website was added."""
     emulator.fail_next(status=502, processed=True)
     response = http.post("/api/websites/add", json={"hostname": "new.example"})
     assert response.status_code == 502
@@ -166,7 +166,7 @@ def test_an_error_after_the_work(emulator: Emulator, http: httpx.Client) -> None
 
 
 def test_latency(emulator: Emulator, http: httpx.Client) -> None:
-    """An answer comes late, or too late for the client's patience."""
+    """A response comes late, or after the client's timeout."""
     emulator.fail_next(latency=0.05)
     began = time.monotonic()
     assert http.get(TARGET).status_code == 200
@@ -177,7 +177,7 @@ def test_latency(emulator: Emulator, http: httpx.Client) -> None:
 
 
 def test_a_slow_drip(emulator: Emulator, http: httpx.Client) -> None:
-    """A body comes byte by byte, whole in the end."""
+    """A body comes byte by byte, and is complete."""
     emulator.fail_next(status=500, body="12345", drip=0.01)
     began = time.monotonic()
     with http.stream("GET", TARGET) as response:
@@ -194,7 +194,7 @@ def test_a_slow_drip(emulator: Emulator, http: httpx.Client) -> None:
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
 def test_faults_of_async_clients(emulator: Emulator, backend: str) -> None:
-    """Waiting is awaited, so that many can wait at once."""
+    """Latency is awaited, so that many requests can wait at once."""
 
     async def main() -> None:
         async with httpx.AsyncClient(
@@ -248,7 +248,7 @@ def test_faults_of_async_clients(emulator: Emulator, backend: str) -> None:
 def test_faults_for_some_requests(
     emulator: Emulator, match: dict[str, Any], met: list[bool]
 ) -> None:
-    """A fault waits for a request that matches it."""
+    """A fault applies to the next request that matches it."""
     emulator.fail_next(None, status=418, **match)
     with bare_client(emulator) as client:
         responses = [
@@ -262,7 +262,7 @@ def test_faults_for_some_requests(
 
 
 def test_faults_are_used_up_in_order(emulator: Emulator) -> None:
-    """Each request meets the first fault that it matches."""
+    """Each request takes the first fault that it matches."""
     emulator.fail_next(status=501)
     emulator.fail_next(status=502, path="/api/websites")
     emulator.fail_next(2, status=503)
@@ -273,7 +273,7 @@ def test_faults_are_used_up_in_order(emulator: Emulator) -> None:
 
 
 def test_many_threads_use_up_each_fault_once(emulator: Emulator) -> None:
-    """However many ask at once, so many answers fail as were to."""
+    """With many threads as many responses fail as faults were set."""
     emulator.fail_next(37, status=500)
     statuses: list[int] = []
     start = threading.Barrier(10)
@@ -325,14 +325,14 @@ def test_many_threads_use_up_each_fault_once(emulator: Emulator) -> None:
     ids=str,
 )
 def test_faults_that_can_not_be(emulator: Emulator, fault: dict[str, Any]) -> None:
-    """A fault that says nothing, or two things at once, is refused."""
+    """A fault without an effect, or with two that conflict, is refused."""
     with pytest.raises(ValueError, match=r"\w"):
         emulator.fail_next(**fault)
     assert emulator.faults_left == 0
 
 
-def test_a_block_ends_although_an_answer_is_late(emulator: Emulator) -> None:
-    """The end of the block does not wait for latency or a drip."""
+def test_a_block_ends_although_a_response_is_late(emulator: Emulator) -> None:
+    """The end of the block waits neither for latency nor for a slow body."""
     failures: list[Exception] = []
 
     def get_stats(address: str) -> None:

@@ -1,4 +1,4 @@
-"""Rows from files and mappings, and what is refused about them."""
+"""Loading rows from files and mappings, and the errors."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ ROWS: list[dict[str, Any]] = [
 
 
 def write_csv(path: Path) -> None:
-    """Write the rows as the raw export would."""
+    """Write the rows as the raw export does."""
     with gzip.open(path, "wt") if path.suffix == ".gz" else path.open("w") as file:
         writer = csv.DictWriter(file, list(ROWS[0]))
         writer.writeheader()
@@ -77,7 +77,7 @@ def test_files(
     name: str,
     write: Callable[..., None],
 ) -> None:
-    """Each kind of file gives the same rows, and adds websites that are new."""
+    """Each kind of file loads the same rows, and adds new websites."""
     write(tmp_path / name)
     emulator.load(str(tmp_path / name))
     data = get_stats(fields="pages,pageviews,visitors").json()
@@ -93,7 +93,7 @@ def test_files(
 def test_only_an_empty_cell_is_null(
     tmp_path: Path, emulator: Emulator, get_stats: GetStats
 ) -> None:
-    """Texts that mean null elsewhere, and spaces, are values like others."""
+    """Spaces, and texts such as "null", are values."""
     path = tmp_path / "rows.csv"
     path.write_text('hostname,path\nexample.com,NULL\nexample.com, \nexample.com,""\n')
     emulator.load(path)
@@ -105,7 +105,7 @@ def test_only_an_empty_cell_is_null(
 def test_a_byte_order_mark(
     tmp_path: Path, emulator: Emulator, get_stats: GetStats
 ) -> None:
-    """Files from spreadsheets begin with a mark that is no part of a name."""
+    """A byte order mark is no part of the first column's name."""
     path = tmp_path / "rows.csv"
     path.write_text("hostname,path\nexample.com,/a\n", encoding="utf-8-sig")
     emulator.load(path)
@@ -115,7 +115,7 @@ def test_a_byte_order_mark(
 def test_mappings_with_some_of_the_columns(
     emulator: Emulator, get_stats: GetStats
 ) -> None:
-    """Columns may be missing, and values may be those of Python."""
+    """Columns may be missing, and values may be Python objects."""
     east = timezone(timedelta(hours=2))
     emulator.load(
         [{"path": "/", "is_unique": True, "duration_seconds": 7.5}],
@@ -149,7 +149,7 @@ def test_mappings_with_some_of_the_columns(
 
 
 def test_many_rows_come_in_batches(emulator: Emulator, get_stats: GetStats) -> None:
-    """A generator of more rows than a batch holds is loaded as a whole."""
+    """A generator with more rows than a batch is loaded completely."""
 
     def rows() -> Iterable[dict[str, object]]:
         for number in range(45_000):
@@ -167,7 +167,7 @@ def test_many_rows_come_in_batches(emulator: Emulator, get_stats: GetStats) -> N
 
 
 def test_no_rows(emulator: Emulator, get_stats: GetStats) -> None:
-    """Nothing can be loaded, and rows without columns are page views of now."""
+    """No rows can be loaded; rows without columns are page views of now."""
     emulator.load([])
     assert get_stats(fields="pageviews").json()["pageviews"] == 0
     emulator.load([{}, {}], hostname="example.com")
@@ -207,7 +207,7 @@ def test_no_rows(emulator: Emulator, get_stats: GetStats) -> None:
 def test_what_can_not_be_loaded(
     emulator: Emulator, get_stats: GetStats, row: dict[str, object], message: str
 ) -> None:
-    """A value that can't be meant is named, and nothing of the load is kept."""
+    """An invalid value is named, and nothing of the load is kept."""
     good: dict[str, object] = {"hostname": "example.com"}
     with pytest.raises(ValueError, match=r"\w") as caught:
         emulator.load([good, good | row])
@@ -223,7 +223,7 @@ def test_what_can_not_be_loaded(
 def test_a_late_batch_takes_the_first_back(
     emulator: Emulator, get_stats: GetStats
 ) -> None:
-    """All rows are loaded or none, also when they come in batches."""
+    """All rows are loaded or none, also with several batches."""
     rows = [{"hostname": "new.example", "metadata.a_text": "b"}] * 20_000
     with pytest.raises(ValueError, match="row 20001: is_unique"):
         emulator.load([*rows, {"hostname": "new.example", "is_unique": "x"}])
@@ -249,7 +249,7 @@ def test_a_late_batch_takes_the_first_back(
 def test_files_that_can_not_be_loaded(
     tmp_path: Path, emulator: Emulator, name: str, text: str, message: str
 ) -> None:
-    """A file's fault is named with the file."""
+    """The error of a file names the file."""
     (tmp_path / name).write_text(text)
     with pytest.raises(ValueError, match=r"\w") as caught:
         emulator.load(tmp_path / name)
@@ -257,7 +257,7 @@ def test_files_that_can_not_be_loaded(
 
 
 def test_rows_must_be_mappings(tmp_path: Path, emulator: Emulator) -> None:
-    """A row that is no mapping is a mistake of types."""
+    """A row that is no mapping raises a TypeError."""
     path = tmp_path / "rows.jsonl"
     path.write_text("[1]\n")
     with pytest.raises(TypeError, match="a row is a mapping"):
@@ -267,7 +267,7 @@ def test_rows_must_be_mappings(tmp_path: Path, emulator: Emulator) -> None:
 
 
 def test_keys_differ_by_case(emulator: Emulator, get_stats: GetStats) -> None:
-    """DuckDB's names ignore case, and the keys of metadata do not."""
+    """Metadata keys that differ by case alone are kept apart, unlike DuckDB's names."""
     emulator.load([{"hostname": "example.com", "metadata.Plan_text": "a"}])
     emulator.load([{"hostname": "example.com", "metadata.plan_text": "b"}])
     for key, value, found in (("Plan", "a", 1), ("plan", "b", 1), ("plan", "a", 0)):

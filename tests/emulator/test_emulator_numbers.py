@@ -1,4 +1,4 @@
-"""The emulator's numbers against numbers from the same rows in plain Python."""
+"""The emulator's numbers, compared with the reference model's."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ DATA = Path(sitestats.emulator.__file__).parent / "data" / "semicomplete.csv.gz"
 
 
 class Traffic(NamedTuple):
-    """Real rows, and an emulator that has loaded them."""
+    """The rows of the demo, and an emulator that has loaded them."""
 
     rows: list[Row]
     client: httpx.Client
 
     def get_stats(self, **params: str) -> Any:
-        """The answer for all days of the real traffic."""
+        """The response for all days of the real traffic."""
         params = {
             "version": "6",
             "info": "false",
@@ -55,7 +55,7 @@ class Traffic(NamedTuple):
 
 @pytest.fixture(scope="module")
 def traffic() -> Iterator[Traffic]:
-    """The real traffic where it was: in May 2015."""
+    """The demo's rows with their original dates, in May 2015."""
     emulator = Emulator()
     emulator.load(DATA)
     with (
@@ -66,7 +66,7 @@ def traffic() -> Iterator[Traffic]:
 
 
 def check(data: Any, rows: list[Row], zone: str, interval: str = "day") -> None:
-    """Compare everything in an answer with the same from *rows*."""
+    """Compare everything in a response with the reference model's for *rows*."""
     seen = reference_model.views(rows)
     assert {
         name: data[name] for name in ("pageviews", "visitors")
@@ -85,14 +85,14 @@ def check(data: Any, rows: list[Row], zone: str, interval: str = "day") -> None:
     ["UTC", "Europe/Amsterdam", "America/New_York", "Asia/Kolkata", "Pacific/Apia"],
 )
 def test_every_field_of_the_real_traffic(traffic: Traffic, zone: str) -> None:
-    """All fields are right, in each zone, with robots left out."""
+    """All fields are right in each time zone, without robots."""
     data = traffic.get_stats(fields=",".join(FIELDS), events="*", timezone=zone)
     check(data, reference_model.within(traffic.rows, START, END, zone), zone)
 
 
 @pytest.mark.parametrize("field", FIELDS)
 def test_a_field_alone_is_what_it_is_among_all(traffic: Traffic, field: str) -> None:
-    """What else is asked for changes no field, medians in the entries excepted."""
+    """A field does not depend on the other fields, except medians in entries."""
     alone = traffic.get_stats(fields=field)
     both = traffic.get_stats(fields=",".join(FIELDS))
     expected = both[field]
@@ -106,7 +106,7 @@ def test_a_field_alone_is_what_it_is_among_all(traffic: Traffic, field: str) -> 
 @pytest.mark.parametrize("interval", ["hour", "day", "week", "month", "year"])
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Amsterdam", "America/New_York"])
 def test_every_interval(traffic: Traffic, interval: str, zone: str) -> None:
-    """Each interval has every bucket of the period, with and without visits."""
+    """Each interval has every bucket of the period, also those without visits."""
     data = traffic.get_stats(fields="histogram", interval=interval, timezone=zone)
     rows = reference_model.within(traffic.rows, START, END, zone)
     assert data["histogram"] == reference_model.histogram(
@@ -141,7 +141,7 @@ def test_every_interval(traffic: Traffic, interval: str, zone: str) -> None:
     ],
 )
 def test_every_filter(traffic: Traffic, name: str, wanted: str) -> None:
-    """Each filter leaves the rows that pass it, events included."""
+    """Each filter counts the rows that match it, events included."""
     data = traffic.get_stats(fields=",".join(FIELDS), events="*", **{name: wanted})
     rows = [
         row
@@ -152,7 +152,7 @@ def test_every_filter(traffic: Traffic, name: str, wanted: str) -> None:
 
 
 def test_filters_must_all_match(traffic: Traffic) -> None:
-    """Several filters leave the rows that pass each of them."""
+    """Several filters count the rows that match all of them."""
     wanted = {"country": "US", "browser_name": "Firefox", "page": "/p*", "os_name": "*"}
     data = traffic.get_stats(fields=",".join(FIELDS), events="*", **wanted)
     rows = [
@@ -179,7 +179,7 @@ def test_a_contains_search(traffic: Traffic) -> None:
 
 
 def test_a_page_in_the_address(traffic: Traffic) -> None:
-    """The address of a page counts that page alone."""
+    """A page in the address counts that page alone."""
     response = traffic.client.get(
         "/semicomplete.com/projects/xdotool/.json",
         params={"version": "6", "fields": "pageviews", "start": "2015-05-16"},
@@ -190,7 +190,7 @@ def test_a_page_in_the_address(traffic: Traffic) -> None:
 
 @pytest.mark.parametrize("limit", [1, 3, 1000])
 def test_limit_cuts_the_lists_alone(traffic: Traffic, limit: int) -> None:
-    """The limit holds for each list, and for neither histogram nor events."""
+    """The limit applies to each list, and to neither histogram nor events."""
     data = traffic.get_stats(fields=",".join(FIELDS), events="*", limit=str(limit))
     rows = reference_model.within(traffic.rows, START, END, "UTC")
     for field in reference_model.LISTS:
@@ -219,7 +219,7 @@ def test_limit_cuts_the_lists_alone(traffic: Traffic, limit: int) -> None:
 def test_metadata_filters(
     traffic: Traffic, filters: dict[str, str], column: str, cells: set[str]
 ) -> None:
-    """Each storage type is detected from the value, and matched exactly."""
+    """The type of a metadata value is detected, and matched exactly."""
     data = traffic.get_stats(fields=",".join(FIELDS), events="*", **filters)
     rows = [
         row
@@ -352,7 +352,7 @@ def test_hostile_rows(
     interval: str,
     wanted: str | None,
 ) -> None:
-    """No value, day or hour is special, in rows or in filters."""
+    """Numbers are right for any values, days and hours in rows and filters."""
     start, end = period
     if interval == "hour":
         start = max(start, end - timedelta(days=3))
@@ -393,7 +393,7 @@ def test_hostile_rows(
 
 
 def exactly(emulator: Emulator, params: dict[str, str]) -> Any:
-    """The answer for example.com, in version 6."""
+    """The response for example.com, in version 6."""
     with bare_client(emulator) as client:
         response = client.get(
             "/example.com.json", params={"version": "6", "info": "false", **params}
@@ -404,7 +404,7 @@ def exactly(emulator: Emulator, params: dict[str, str]) -> Any:
 
 @pytest.mark.parametrize("name", ["page", "pages", "utm_source", "browser_name"])
 def test_hostile_filters(name: str) -> None:
-    """Each odd text is found as itself, and as the beginning of others."""
+    """Any text is matched as itself, and as a prefix."""
     column = reference_model.FILTERS[name]
     texts = [*HOSTILE_TEXTS, *(f"{text}/more" for text in HOSTILE_TEXTS), None]
     rows: list[Row] = [
@@ -436,7 +436,7 @@ def test_hostile_filters(name: str) -> None:
     "text", ["100%_of_a_b\\c", 'it\'s "quoted"', "日本語,日本語;日本語 %"]
 )
 def test_hostile_searches(text: str) -> None:
-    """A contains search takes no character for a pattern."""
+    """No character has a special meaning in a contains search."""
     paths = [f"/{text}", f"/x{text}/y", text, f"/{text.upper()}", "/100xx"]
     paths += [f"/{text[:-1]}", f"/{text.replace('%', 'x').replace('_', 'x')}"]
     rows: list[Row] = [{"hostname": "example.com", "path": path} for path in paths]
@@ -465,8 +465,8 @@ TURNS = [
 
 @pytest.mark.parametrize("zone", ZONES)
 @pytest.mark.parametrize("interval", ["hour", "day", "week", "month", "year"])
-def test_every_turn_of_the_calendar(zone: str, interval: str) -> None:
-    """A view each half hour is counted in its interval, whatever the clocks do."""
+def test_intervals_across_clock_changes(zone: str, interval: str) -> None:
+    """Page views are in the right interval around changes of clocks and years."""
     half_hour = timedelta(minutes=30)
     rows: list[Row] = []
     for start, end in TURNS:
@@ -503,7 +503,7 @@ def test_every_turn_of_the_calendar(zone: str, interval: str) -> None:
 
 
 def test_an_hour_that_comes_twice_and_one_that_is_left_out() -> None:
-    """At the end of summer time an hour has two entries, at its start none."""
+    """When clocks are set back an hour has two entries, when set forward none."""
     emulator = Emulator()
     emulator.load(
         [
@@ -574,7 +574,7 @@ def test_an_hour_that_comes_twice_and_one_that_is_left_out() -> None:
 def test_odd_zones(
     zone: str, moments: list[str], expected: list[tuple[str, int, int]]
 ) -> None:
-    """Hours are right where offsets and changes are not whole hours."""
+    """Hours are right in zones with offsets and changes of fractions of an hour."""
     emulator = Emulator()
     emulator.load({"added_iso": at, "hostname": "example.com"} for at in moments)
     with bare_client(emulator) as client:
@@ -608,7 +608,7 @@ def test_odd_zones(
 def test_an_interval_that_begins_before_the_period(
     interval: str, first: dict[str, object], entries: int
 ) -> None:
-    """An entry is dated by its interval's first day, and counts the period's days."""
+    """An entry has its interval's first day, and counts days of the period only."""
     emulator = Emulator()
     emulator.load(
         {"added_iso": f"{day}T12:00:00Z", "hostname": "example.com"}
@@ -630,7 +630,7 @@ def test_an_interval_that_begins_before_the_period(
 
 
 def test_periods_at_the_ends_of_the_calendar() -> None:
-    """Centuries without rows are answered, and too long a histogram is refused."""
+    """Centuries without rows are allowed, and a histogram too long is refused."""
     emulator = Emulator()
     emulator.add_website("example.com")
     params = {"version": "6", "start": "0001-01-01", "end": "9999-12-31"}

@@ -1,4 +1,4 @@
-"""Every rule that the service holds against a Stats request."""
+"""Every rule that the service checks of a Stats request."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ SEARCH = "*twelve chars/*"
     ids=str,
 )
 def test_what_is_refused(get_stats: GetStats, params: dict[str, str]) -> None:
-    """A broken rule is answered with 400, and with the section that has it."""
+    """A broken rule gets 400, and the section of the rule."""
     response = get_stats(**({"fields": "pageviews"} | params))
     assert response.status_code == 400
     data = response.json()
@@ -164,20 +164,20 @@ def test_what_is_refused(get_stats: GetStats, params: dict[str, str]) -> None:
     ids=str,
 )
 def test_what_is_accepted(get_stats: GetStats, params: dict[str, str]) -> None:
-    """What no rule forbids is answered."""
+    """A query that breaks no rule gets 200."""
     response = get_stats(**({"fields": "pageviews"} | params))
     assert response.status_code == 200, response.text
 
 
-def test_all_broken_rules_are_told(get_stats: GetStats) -> None:
-    """One answer names every broken rule."""
+def test_all_broken_rules_are_reported(get_stats: GetStats) -> None:
+    """One response names every broken rule."""
     error = get_stats(fields="x", limit="0", timezone="utc", start="?").json()["error"]
     for name in ("fields", "limit", "timezone", "start"):
         assert name in error
 
 
 def test_a_parameter_given_twice(emulator: Emulator) -> None:
-    """The document knows no lists of parameters, so the second is refused."""
+    """A repeated parameter, which the document does not know, is refused."""
     with bare_client(emulator) as client:
         for twice in ("limit=1&limit=1", "metadata.a=1&metadata.a=2"):
             response = client.get(f"/example.com.json?version=6&fields=pages&{twice}")
@@ -192,7 +192,7 @@ def test_a_parameter_given_twice(emulator: Emulator) -> None:
 
 @pytest.mark.parametrize("version", ["3", "4", "5", "6"])
 def test_fields_or_events_are_needed(get_stats: GetStats, version: str) -> None:
-    """From version 3 on something must be asked for; events alone will do."""
+    """From version 3 on fields or events are required."""
     response = get_stats(version=version)
     assert response.status_code == 400
     assert response.json()["error"].startswith("Fields param is required")
@@ -212,7 +212,7 @@ def test_hours_and_metadata_need_version_6(get_stats: GetStats, version: str) ->
 
 
 def test_without_a_version_it_is_version_1(emulator: Emulator) -> None:
-    """A request that names no version gets the oldest shape."""
+    """A request without a version gets the oldest format."""
     emulator.load([{"hostname": "example.com", "browser_name": "Firefox"}])
     with bare_client(emulator) as client:
         bare = client.get("/example.com.json").json()
@@ -226,7 +226,7 @@ def test_without_a_version_it_is_version_1(emulator: Emulator) -> None:
 def test_version_2_has_everything_in_old_names(
     get_stats: GetStats, emulator: Emulator
 ) -> None:
-    """Version 2 always has every list, pages included."""
+    """Version 2 has every list, pages too, with the old names."""
     emulator.load([{"hostname": "example.com", "path": "/a", "is_unique": True}])
     data = get_stats(version="2", fields="visitors", events="*").json()
     assert data["ok"] is True
@@ -248,7 +248,7 @@ def test_version_2_has_everything_in_old_names(
 def test_the_names_in_lists(
     get_stats: GetStats, emulator: Emulator, version: str, names: set[str]
 ) -> None:
-    """Versions 3 and 4 have the old names in their lists, 5 and 6 the new."""
+    """Lists have the old names in versions 3 and 4, and the new in 5 and 6."""
     emulator.load([{"hostname": "example.com", "path": "/a"}])
     data = get_stats(version=version, fields="pages,pageviews").json()
     assert set(data["pages"][0]) == names
@@ -260,7 +260,7 @@ def test_the_names_in_lists(
 
 
 def test_the_envelope(get_stats: GetStats) -> None:
-    """Every answer says what it is about; info comes back as a string."""
+    """Every response says what it is about; info is returned as a string."""
     data = get_stats(fields="pageviews", timezone="Europe/Amsterdam").json()
     assert isinstance(data.pop("generated_in_ms"), int)
     assert data.pop("docs").startswith("https://")
@@ -282,16 +282,16 @@ def test_the_envelope(get_stats: GetStats) -> None:
     ("params", "path"),
     [({"page": "/a"}, "/a"), ({"pages": "/a,/b*"}, "/a,/b*"), ({"country": "NL"}, "*")],
 )
-def test_the_path_of_an_answer(
+def test_the_path_of_a_response(
     get_stats: GetStats, params: dict[str, str], path: str
 ) -> None:
-    """The answer names the page that it is about."""
+    """The response names the page that it is about."""
     assert get_stats(fields="pageviews", **params).json()["path"] == path
 
 
 @pytest.mark.parametrize("params", [{"fields": "pageviews"}, {"fields": "x"}], ids=str)
 def test_prose_unless_info_is_false(emulator: Emulator, params: dict[str, str]) -> None:
-    """Keys that explain are there by default, in failures too."""
+    """Keys with explanations are there by default, in error responses too."""
     with bare_client(emulator) as client:
         for info, there in ((None, True), ("true", True), ("false", False)):
             query = params | {"version": "6"} | ({"info": info} if info else {})
@@ -302,7 +302,7 @@ def test_prose_unless_info_is_false(emulator: Emulator, params: dict[str, str]) 
 
 
 def test_fields_come_in_the_documents_order(get_stats: GetStats) -> None:
-    """The order of the request changes nothing."""
+    """The order of requested fields changes nothing."""
     data = get_stats(fields="seconds_on_page,os_names,pages,visitors,pageviews").json()
     assert list(data)[-6:-1] == [
         "pageviews",
@@ -314,7 +314,7 @@ def test_fields_come_in_the_documents_order(get_stats: GetStats) -> None:
 
 
 def test_cross_origin_requests_are_allowed(emulator: Emulator) -> None:
-    """Every answer may be read from any website, failures included (section 5)."""
+    """Every response, errors included, may be read from any website (section 5)."""
     with bare_client(emulator) as client:
         for target in (
             "/example.com.json?version=6&fields=pageviews",
@@ -332,9 +332,7 @@ def test_cross_origin_requests_are_allowed(emulator: Emulator) -> None:
 # -- JSONP
 
 
-def test_jsonp_wraps_answers_and_failures(
-    get_stats: GetStats, emulator: Emulator
-) -> None:
+def test_jsonp_wraps_every_response(get_stats: GetStats, emulator: Emulator) -> None:
     """A callback gets the same JSON, whatever the status is."""
     emulator.load([{"hostname": "example.com", "path": "/\u2028"}])
     for fields, status in (("pages", 200), ("x", 400)):
@@ -349,7 +347,7 @@ def test_jsonp_wraps_answers_and_failures(
 
 
 def test_a_bad_callback_is_not_called(get_stats: GetStats) -> None:
-    """The refusal of a callback's name is plain JSON."""
+    """An invalid callback gets its error as plain JSON."""
     response = get_stats(fields="pageviews", callback="alert(1)//")
     assert response.status_code == 400
     assert response.json()["ok"] is False
@@ -358,7 +356,7 @@ def test_a_bad_callback_is_not_called(get_stats: GetStats) -> None:
 def test_numbers_are_written_as_javascript_does(
     get_stats: GetStats, emulator: Emulator
 ) -> None:
-    """A median that is whole has no decimals, another has them all."""
+    """A whole median has no decimals, and another has all of them."""
     for seconds, text in ((12, "12"), (13, "12.5"), (13.25, "13")):
         emulator.load([{"hostname": "example.com", "duration_seconds": seconds}])
         assert f'"seconds_on_page":{text},' in get_stats(fields="seconds_on_page").text
@@ -404,7 +402,7 @@ def test_the_default_period(now: datetime, zone: str, start: str, end: str) -> N
 def test_the_querys_zone_goes_before_the_websites(
     emulator: Emulator, get_stats: GetStats
 ) -> None:
-    """Days are those of the zone that was asked for."""
+    """Days are those of the requested zone."""
     emulator.change_website("example.com", timezone="Asia/Tokyo")
     day = {"fields": "pageviews", "start": "2026-01-01", "end": "2026-01-01"}
     assert get_stats(**day).json()["start"] == "2025-12-31T15:00:00.000Z"
@@ -426,7 +424,7 @@ def test_placeholders(get_stats: GetStats) -> None:
 
 
 def test_days_are_whole(emulator: Emulator, get_stats: GetStats) -> None:
-    """The first and the last microsecond of a day are its own, and no others."""
+    """A day has its first and its last microsecond, and no more."""
     emulator.load(
         {"hostname": "example.com", "added_iso": f"2026-03-{moment}Z"}
         for moment in (
@@ -457,7 +455,7 @@ BROKEN: dict[str, dict[str, str | None]] = {
 
 
 def contains_search(*broken: dict[str, str | None]) -> dict[str, str]:
-    """The parameters of a good contains search with some points broken."""
+    """The parameters of a valid contains search, with some points broken."""
     params: dict[str, str | None] = {"page": SEARCH, "fields": "pageviews,visitors"}
     for change in broken:
         if "pages" in change and "page" not in change:
@@ -468,7 +466,7 @@ def contains_search(*broken: dict[str, str | None]) -> dict[str, str]:
 
 @pytest.mark.parametrize("point", BROKEN)
 def test_a_broken_point_of_a_contains_search(get_stats: GetStats, point: str) -> None:
-    """Each point that does not hold is a refusal of its own."""
+    """Each broken point of a contains search is refused."""
     assert get_stats(**contains_search()).status_code == 200
     response = get_stats(**contains_search(BROKEN[point]))
     assert response.status_code == 400
@@ -481,7 +479,7 @@ def test_a_broken_point_of_a_contains_search(get_stats: GetStats, point: str) ->
 def test_two_broken_points_do_not_mend_each_other(
     get_stats: GetStats, pair: tuple[str, str]
 ) -> None:
-    """Broken in pairs, a contains search is refused too."""
+    """A contains search with two broken points is refused too."""
     response = get_stats(**contains_search(BROKEN[pair[0]], BROKEN[pair[1]]))
     assert response.status_code == 400
 
@@ -499,7 +497,7 @@ def test_a_contains_search_needs_a_key(emulator: Emulator) -> None:
 
 
 def test_a_contains_search_and_a_path_in_the_address(emulator: Emulator) -> None:
-    """The address of a page is a pattern already."""
+    """A contains search is refused with a page in the address."""
     with bare_client(emulator) as client:
         params = {"version": "6"} | contains_search()
         response = client.get("/example.com/a.json", params=params)
@@ -508,7 +506,7 @@ def test_a_contains_search_and_a_path_in_the_address(emulator: Emulator) -> None
 
 
 def test_twelve_characters_are_counted_as_people_do() -> None:
-    """Characters count, not bytes."""
+    """Characters are counted, not bytes."""
     emulator = Emulator()
     emulator.load([{"hostname": "example.com", "path": "/日本語日本語日本語日本語/x"}])
     with bare_client(emulator) as client:
@@ -527,7 +525,7 @@ def test_twelve_characters_are_counted_as_people_do() -> None:
 
 
 def test_contains_searches_are_rate_limited() -> None:
-    """Over the rate: 429 with Retry-After; what was refused does not count."""
+    """Above the rate: 429 with Retry-After; refused searches do not count."""
     emulator = Emulator(now=NOW, contains_per_minute=2)
     emulator.add_website("example.com")
     seconds = 1000.0
@@ -558,7 +556,7 @@ def test_contains_searches_are_rate_limited() -> None:
 
 
 def test_no_search_and_no_limit() -> None:
-    """A rate of 0 refuses each search, None refuses none."""
+    """A rate of 0 refuses every search, None refuses none."""
     for rate, status, wait in ((0, 429, "60"), (None, 200, None)):
         emulator = Emulator(contains_per_minute=rate)
         emulator.add_website("example.com")
@@ -575,7 +573,7 @@ def test_no_search_and_no_limit() -> None:
 
 
 def test_events_by_name(emulator: Emulator, get_stats: GetStats) -> None:
-    """Each name has an entry in the order asked, found whatever its case."""
+    """Each name has an entry in the requested order, whatever its case."""
     emulator.load(
         {"hostname": "example.com", "datapoint": name}
         for name in ("Signup", "signup", "buy it", "pageview")
@@ -667,7 +665,7 @@ STORED: list[dict[str, object]] = [
 def test_metadata_types_are_detected(
     emulator: Emulator, get_stats: GetStats, value: str, found: set[int]
 ) -> None:
-    """A value is looked for in every type that it may stand for, and as text."""
+    """A metadata value matches every type that it may stand for, and text."""
     emulator.load(
         {"hostname": "example.com", "path": f"/{number}", **stored}
         for number, stored in enumerate(STORED)
@@ -679,7 +677,7 @@ def test_metadata_types_are_detected(
 def test_metadata_filters_must_all_match(
     emulator: Emulator, get_stats: GetStats
 ) -> None:
-    """Several metadata filters are joined by and; events are filtered too."""
+    """Several metadata filters must all match; events are filtered too."""
     emulator.load(
         {
             "hostname": "example.com",
@@ -722,7 +720,7 @@ def test_metadata_filters_must_all_match(
     ],
 )
 def test_unknown_addresses(emulator: Emulator, target: str) -> None:
-    """What is no address of a website is 404, with the requested path."""
+    """An unknown address is 404, with the requested path."""
     # Past httpx, which would mend some of them.
     response = emulator._core.handle(RecordedRequest.of("GET", target)).response
     assert response.status == 404
@@ -743,7 +741,7 @@ def test_unknown_addresses(emulator: Emulator, target: str) -> None:
     ],
 )
 def test_the_address_of_a_page(emulator: Emulator, address: str, page: str) -> None:
-    """The path of an address is taken literally, stars too."""
+    """The path in an address is taken literally, also with stars."""
     emulator.load(
         {"hostname": "example.com", "path": path} for path in (page, "/abc", "/")
     )
@@ -754,7 +752,7 @@ def test_the_address_of_a_page(emulator: Emulator, address: str, page: str) -> N
 
 
 def test_a_page_in_the_address_excludes_page_filters(emulator: Emulator) -> None:
-    """The page is named once: in the address, or by a filter."""
+    """A page in the address and a page filter are refused together."""
     with bare_client(emulator) as client:
         for name in ("page", "pages"):
             response = client.get(
@@ -764,7 +762,7 @@ def test_a_page_in_the_address_excludes_page_filters(emulator: Emulator) -> None
 
 
 def test_other_methods(emulator: Emulator) -> None:
-    """Statistics are read; HEAD is like GET without a body."""
+    """Statistics allow GET and HEAD only; HEAD has no body."""
     with bare_client(emulator) as client:
         target = "/example.com.json?version=6&fields=pageviews"
         assert client.post(target).status_code == 405

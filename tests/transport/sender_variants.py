@@ -1,4 +1,4 @@
-"""Both senders behind one blocking face, so that a test is written once."""
+"""Sender variants: both senders behind one blocking interface."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def settings_for(address: str, **more: Any) -> Settings:
 
 
 class AnySender(Protocol):
-    """What a test needs of a sender."""
+    """The interface of a sender that tests use."""
 
     sender: Sender | AsyncSender
 
@@ -54,7 +54,7 @@ class AnySender(Protocol):
 
 
 class SyncSender:
-    """The blocking sender as it is."""
+    """The sync sender."""
 
     def __init__(self, settings: Settings, transport: Any) -> None:
         self.sender = Sender(settings, transport)
@@ -68,7 +68,7 @@ class SyncSender:
 
 
 class AsyncOnThread:
-    """The asynchronous sender, on a loop in a thread of its own."""
+    """The async sender, on a loop in a thread of its own."""
 
     def __init__(self, settings: Settings, transport: Any, portal: Any) -> None:
         self.sender = AsyncSender(settings, transport)
@@ -92,7 +92,7 @@ class AsyncOnThread:
 def open_sender(
     variant: str, address: str, *, transport: Any = None, **more: Any
 ) -> Iterator[AnySender]:
-    """A sender to *address* in one of the three ways, closed in the end."""
+    """A sender of the given variant to *address*, closed in the end."""
     settings = settings_for(address, **more)
     if variant == "blocking":
         blocking = SyncSender(settings, transport)

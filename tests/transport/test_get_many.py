@@ -1,4 +1,4 @@
-"""Many queries at once, over real sockets: what comes out, and how much at a time."""
+"""get_many over real sockets: outcomes, their order, and concurrency."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ LOOPS = pytest.mark.parametrize("loop", ["asyncio", "trio"])
 
 @pytest.fixture(params=BACKENDS)
 def get_many(request: pytest.FixtureRequest) -> GetMany:
-    """Each kind of client, on each kind of loop."""
+    """get_many of each client variant."""
     return GetMany(request.param)
 
 
 def test_every_query_has_its_outcome(get_many: GetMany) -> None:
-    """Each outcome has its query, its place and its numbers; none is missing."""
+    """Each outcome has its query, its index and its numbers, and none is missing."""
     emulator = Emulator.demo()
     total = StatsQuery("semicomplete.com").fields("pageviews").last(days=4)
     countries = ["US", "DE", "FR", "GB", "CN", "IN", "NL", "RU"]
@@ -71,7 +71,7 @@ def test_every_query_has_its_outcome(get_many: GetMany) -> None:
 
 
 def test_outcomes_come_when_they_are_ready(get_many: GetMany) -> None:
-    """A slow query does not hold back the outcome of a later one."""
+    """A slow query does not delay the outcome of a later one."""
     later_was_given = threading.Event()
 
     def script(connection: Connection) -> None:
@@ -89,8 +89,8 @@ def test_outcomes_come_when_they_are_ready(get_many: GetMany) -> None:
     assert places(outcomes) == [1, 0]
 
 
-def test_a_failure_spoils_nothing(get_many: GetMany) -> None:
-    """What get would raise is the outcome of that query alone; nothing else is."""
+def test_a_failure_affects_one_outcome(get_many: GetMany) -> None:
+    """The error of a query is its own outcome, and affects no other."""
 
     def script(connection: Connection) -> None:
         while request := connection.request():
@@ -127,7 +127,7 @@ def test_a_failure_spoils_nothing(get_many: GetMany) -> None:
 
 
 def test_outcomes_survive_pickling(get_many: GetMany) -> None:
-    """An outcome can be sent to another process, answered or failed."""
+    """Outcomes can be pickled, answered and failed ones."""
     with serve(by_name) as server:
         outcomes = get_many(server.address, [query(), StatsQuery("a.example.com")])
     for outcome in outcomes:
@@ -139,8 +139,8 @@ def test_outcomes_survive_pickling(get_many: GetMany) -> None:
     assert {type(outcome) for outcome in outcomes} == {Answered, Failed}
 
 
-def test_as_many_at_once_as_were_asked_for(get_many: GetMany) -> None:
-    """Thirty at a time are thirty: none is answered before all have arrived."""
+def test_as_many_at_once_as_requested(get_many: GetMany) -> None:
+    """With a concurrency of 30, 30 requests are sent before the first response."""
     barrier = threading.Barrier(30)
 
     def script(connection: Connection) -> None:
@@ -156,7 +156,7 @@ def test_as_many_at_once_as_were_asked_for(get_many: GetMany) -> None:
 
 
 class Crowd:
-    """Counts how many requests are under way at a time."""
+    """Counts how many requests are in progress at once."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -174,8 +174,8 @@ class Crowd:
             connection.respond(GOOD)
 
 
-def test_never_more_at_once_than_were_asked_for(get_many: GetMany) -> None:
-    """Three at a time are never four, and need three connections."""
+def test_never_more_at_once_than_requested(get_many: GetMany) -> None:
+    """A concurrency of 3 never has 4 requests in progress, and uses 3 connections."""
     crowd = Crowd()
     with serve(crowd.respond) as server:
         outcomes = get_many(server.address, [query()] * 40, concurrency=3)
@@ -185,7 +185,7 @@ def test_never_more_at_once_than_were_asked_for(get_many: GetMany) -> None:
 
 
 def test_two_hundred_at_a_time(get_many: GetMany) -> None:
-    """200 at a time on fifty connections is no failure: those that wait, wait."""
+    """A concurrency of 200 on 50 connections makes requests wait, and none fails."""
     crowd = Crowd()
     with serve(crowd.respond) as server:
         outcomes = get_many(server.address, [query()] * 400, concurrency=200)
@@ -195,7 +195,7 @@ def test_two_hundred_at_a_time(get_many: GetMany) -> None:
 
 
 def test_two_hundred_connections(get_many: GetMany) -> None:
-    """A client that may have 200 connections has 200 requests under way."""
+    """With 200 connections, 200 requests are in progress at once."""
     barrier = threading.Barrier(200)
 
     def script(connection: Connection) -> None:
@@ -214,7 +214,7 @@ def test_two_hundred_connections(get_many: GetMany) -> None:
 
 @LOOPS
 def test_a_gathering_of_the_users_own(loop: str) -> None:
-    """200 plain calls of get in tasks share fifty connections, and none fails."""
+    """200 tasks that each call get share 50 connections, and none fails."""
     crowd = Crowd()
     pageviews: list[int] = []
 
@@ -234,7 +234,7 @@ def test_a_gathering_of_the_users_own(loop: str) -> None:
 
 
 def test_threads_of_the_users_own() -> None:
-    """200 plain calls of get in threads share fifty connections, and none fails."""
+    """200 threads that each call get share 50 connections, and none fails."""
     crowd = Crowd()
     pageviews: list[int] = []
     with serve(crowd.respond) as server, Client(server.address) as client:
@@ -252,7 +252,7 @@ def test_threads_of_the_users_own() -> None:
 
 
 def test_an_endless_source(get_many: GetMany) -> None:
-    """Queries are taken as outcomes are given: no more than are under way."""
+    """Queries are taken as outcomes are read, so their iterable may be endless."""
     taken = given = 0
     ahead: list[int] = []
 
@@ -275,7 +275,7 @@ def test_an_endless_source(get_many: GetMany) -> None:
 
 
 def test_nothing_is_taken_before_it_is_wanted(get_many: GetMany) -> None:
-    """A block without a loop in it takes no query and starts no thread."""
+    """A block that reads no outcome takes no query and starts no thread."""
     taken: list[int] = []
     queries = (taken.append(1) or query() for _ in range(3))
     if get_many.is_async:
@@ -293,7 +293,7 @@ def test_nothing_is_taken_before_it_is_wanted(get_many: GetMany) -> None:
 
 
 def test_nothing_is_kept(get_many: GetMany) -> None:
-    """However many queries there are, only those under way are in memory."""
+    """Only queries and outcomes in progress are in memory, however many there are."""
     seen: list[weakref.ref[StatsQuery]] = []
     alive: list[int] = []
 
@@ -343,7 +343,7 @@ async def _get_all(address: str, queries: Any, visit: Any) -> None:
 
 
 def test_no_more_threads_than_queries() -> None:
-    """A few queries start as few threads, whatever the concurrency."""
+    """Few queries start few threads, whatever the concurrency is."""
     most = 0
 
     def visit(_outcome: Outcome) -> None:
@@ -358,7 +358,7 @@ def test_no_more_threads_than_queries() -> None:
 
 
 def test_a_call_within_the_loop(get_many: GetMany) -> None:
-    """While outcomes are looked at, other calls of the client get their turn."""
+    """Other calls of the client work while outcomes are read."""
 
     def script(connection: Connection) -> None:
         while connection.request():
@@ -389,7 +389,7 @@ def test_a_call_within_the_loop(get_many: GetMany) -> None:
 
 @LOOPS
 def test_an_asynchronous_source(loop: str) -> None:
-    """An asynchronous generator of queries is read as outcomes are taken."""
+    """An async generator of queries is read as outcomes are read."""
     closed: list[bool] = []
 
     class Source:
@@ -411,7 +411,7 @@ def test_an_asynchronous_source(loop: str) -> None:
 
 
 def test_a_generator_that_was_given_can_be_gone_on_with(get_many: GetMany) -> None:
-    """What is left of the caller's own generator is the caller's."""
+    """The caller can go on with a generator of queries after the block."""
     queries = (query() for _ in range(50))
     with serve(by_name) as server:
         first = get_many(server.address, queries, lambda _: True, concurrency=2)
@@ -421,7 +421,7 @@ def test_a_generator_that_was_given_can_be_gone_on_with(get_many: GetMany) -> No
 
 
 def test_a_generator_that_was_made_is_ended(get_many: GetMany) -> None:
-    """A generator that came from asking for an iterator is closed with the block."""
+    """An iterator that get_many made of an iterable is closed with the block."""
     closed: list[bool] = []
 
     class Source:
@@ -439,7 +439,7 @@ def test_a_generator_that_was_made_is_ended(get_many: GetMany) -> None:
 
 
 def test_work_is_done_in_the_callers_context() -> None:
-    """A context variable of the caller's is seen where requests are sent."""
+    """The caller's context variables are set where requests are sent."""
     variable = contextvars.ContextVar("variable", default="unset")
     seen: set[str] = set()
 
@@ -457,8 +457,8 @@ def test_work_is_done_in_the_callers_context() -> None:
     assert seen == {"mine"}
 
 
-def test_a_refusal_holds_all(get_many: GetMany) -> None:
-    """While one request waits as it was told to, no other one is sent."""
+def test_a_retry_after_holds_all(get_many: GetMany) -> None:
+    """While one request waits for its Retry-After, no other is sent."""
     lock = threading.Lock()
     arrivals: list[float] = []
     refused: list[float] = []
@@ -487,7 +487,7 @@ def test_a_refusal_holds_all(get_many: GetMany) -> None:
 
 
 def test_a_refused_search_holds_no_other_query(get_many: GetMany) -> None:
-    """A contains search that has to wait lets the other queries pass."""
+    """While a contains search waits for its Retry-After, other queries are sent."""
 
     def is_search(request: RecordedRequest) -> bool:
         return "pages" in dict(request.pairs)
@@ -510,7 +510,7 @@ def test_a_refused_search_holds_no_other_query(get_many: GetMany) -> None:
 
 
 def test_a_pause_that_is_too_long(get_many: GetMany) -> None:
-    """With a pause beyond the total timeout every query fails at once, and says so."""
+    """With a pause beyond the total timeout every query fails at once."""
     emulator = Emulator.demo()
     emulator.fail_next(status=429, retry_after=3_000)
     plain = StatsQuery("semicomplete.com").fields("pageviews").last(days=4)
@@ -526,7 +526,7 @@ def test_a_pause_that_is_too_long(get_many: GetMany) -> None:
 
 
 def test_a_client_with_other_limits(get_many: GetMany) -> None:
-    """A view's limits hold for each query: here, no retries."""
+    """The limits of a view apply to each query: here, no retries."""
     emulator = Emulator.demo()
     emulator.fail_next(3, status=503)
     plain = StatsQuery("semicomplete.com").fields("pageviews").last(days=4)
@@ -539,8 +539,8 @@ def test_a_client_with_other_limits(get_many: GetMany) -> None:
     assert len(emulator.requests) == 5
 
 
-def test_progress_is_told_in_order(get_many: GetMany) -> None:
-    """A callback hears every number once, in the caller's own thread."""
+def test_progress_is_reported_in_order(get_many: GetMany) -> None:
+    """A callback gets every number once and in order, in the caller's thread."""
     traced: list[tuple[int, int | None]] = []
     threads: set[int] = set()
 
@@ -556,7 +556,7 @@ def test_progress_is_told_in_order(get_many: GetMany) -> None:
 
 
 def test_outcomes_outside_of_a_block() -> None:
-    """Without its block, after it and in a second one, get_many says what it wants."""
+    """Outside of its block and in a second one, the error says what to do."""
     with serve(by_name) as server, Client(server.address, retries=QUICK) as client:
         outcomes = client.stats.get_many([query()])
         with pytest.raises(ConfigurationError, match="wants a block"):
@@ -582,14 +582,14 @@ def test_outcomes_outside_of_a_block() -> None:
 def test_arguments_that_are_wrong(
     cls: Any, queries: Any, options: Any, error: type[Exception]
 ) -> None:
-    """What is wrong with the arguments is told by the call itself."""
+    """Wrong arguments are an error of the call itself."""
     client = cls("https://analytics.example")
     with pytest.raises(error):
         client.stats.get_many(queries, **options)
 
 
 def test_an_item_that_is_no_query(get_many: GetMany) -> None:
-    """An item that is no query comes out with its place, and ends the block."""
+    """An item that is no query raises with its index, and ends the block."""
     with serve(by_name) as server:
         with pytest.raises(QueryError, match=r"queries\[2\]"):
             get_many(server.address, [query(), query(), None, query()])

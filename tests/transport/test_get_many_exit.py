@@ -1,4 +1,4 @@
-"""Leaving get_many, however it happens: what comes out, and what is left behind."""
+"""Leaving get_many: break, errors, cancellation, Ctrl-C; nothing is left behind."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ LOOPS = pytest.mark.parametrize("loop", ["asyncio", "trio"])
 
 @pytest.fixture(params=BACKENDS)
 def get_many(request: pytest.FixtureRequest) -> GetMany:
-    """Each kind of client, on each kind of loop."""
+    """get_many of each client variant."""
     return GetMany(request.param)
 
 
-class Stuck:
-    """A server that answers the quick ones when all silent ones have arrived."""
+class SilentServer:
+    """Responds to the quick queries once all silent ones have arrived."""
 
     def __init__(self, silent: int) -> None:
         self._missing = silent
@@ -60,12 +60,12 @@ SILENT = 6
 QUERIES = [query("silent")] * SILENT + [query()] * 2
 
 
-def check_that_all_hung_up(stuck: Stuck) -> Callable[[], None]:
-    """What to call when the block was left and the client is still open."""
+def check_that_all_disconnected(silent: SilentServer) -> Callable[[], None]:
+    """A function for *after* that checks threads and connections."""
 
     def check() -> None:
         for _ in range(SILENT):
-            assert stuck.left.acquire(timeout=30)
+            assert silent.left.acquire(timeout=30)
         for thread in ours():
             if "get-many" in thread.name:
                 thread.join(30)
@@ -75,71 +75,71 @@ def check_that_all_hung_up(stuck: Stuck) -> Callable[[], None]:
 
 
 def test_breaking_out(get_many: GetMany) -> None:
-    """A break ends what is under way at once: its threads, tasks and connections."""
-    stuck = Stuck(SILENT)
-    with serve(stuck.script) as server:
+    """A break at once ends threads, tasks and connections of queries in progress."""
+    silent = SilentServer(SILENT)
+    with serve(silent.script) as server:
         got = get_many(
-            server.address, QUERIES, lambda _: True, check_that_all_hung_up(stuck)
+            server.address, QUERIES, lambda _: True, check_that_all_disconnected(silent)
         )
     assert len(got) == 1
     assert ours() == []
 
 
 class MineError(Exception):
-    """An error of the caller's."""
+    """An error of the caller."""
 
 
 @pytest.mark.parametrize("error", [MineError("mine"), SystemExit(3)])
-def test_an_error_of_the_callers(get_many: GetMany, error: BaseException) -> None:
-    """An error within the block comes out as it is, and ends what is under way."""
-    stuck = Stuck(SILENT)
+def test_an_error_in_the_block(get_many: GetMany, error: BaseException) -> None:
+    """An error in the block is raised unchanged, and ends what is in progress."""
+    silent = SilentServer(SILENT)
 
     def visit(_outcome: Outcome) -> None:
         raise error
 
-    with serve(stuck.script) as server:
+    with serve(silent.script) as server:
         with pytest.raises(type(error)) as caught:
             get_many(server.address, QUERIES, visit)
         assert caught.value is error
-        check_that_all_hung_up(stuck)()
+        check_that_all_disconnected(silent)()
     assert ours() == []
 
 
 def test_an_error_of_the_queries(get_many: GetMany) -> None:
-    """An error of the iterable comes out as it is, and ends what is under way."""
-    stuck = Stuck(SILENT)
+    """An error of the iterable is raised unchanged, and ends what is in progress."""
+    silent = SilentServer(SILENT)
     error = MineError("mine")
 
     def queries() -> Iterator[StatsQuery]:
         yield from QUERIES
         raise error
 
-    with serve(stuck.script) as server:
+    with serve(silent.script) as server:
         with pytest.raises(MineError) as caught:
             # It comes when the first outcome has made room for one more query.
             get_many(server.address, queries(), concurrency=len(QUERIES))
         assert caught.value is error
-        check_that_all_hung_up(stuck)()
+        check_that_all_disconnected(silent)()
     assert ours() == []
 
 
 def test_an_error_of_the_progress(get_many: GetMany) -> None:
-    """An error of the callback comes out as it is, and ends what is under way."""
-    stuck = Stuck(SILENT)
+    """An error of the callback is raised unchanged, and ends what is in progress."""
+    silent = SilentServer(SILENT)
     error = MineError("mine")
 
     def hear(_done: int, _total: int | None) -> None:
         raise error
 
-    with serve(stuck.script) as server:
+    with serve(silent.script) as server:
         with pytest.raises(MineError) as caught:
             get_many(server.address, QUERIES, progress=hear)
         assert caught.value is error
-        check_that_all_hung_up(stuck)()
+        check_that_all_disconnected(silent)()
 
 
 def test_a_mistake_in_a_transport(get_many: GetMany) -> None:
-    """What is no SiteStatsError is no outcome: a mistake comes out as it is."""
+    """An error that is no SiteStatsError is raised unchanged, and is no outcome."""
     error = ZeroDivisionError("mine")
 
     def respond(request: httpx.Request) -> httpx.Response:
@@ -158,7 +158,7 @@ def test_a_mistake_in_a_transport(get_many: GetMany) -> None:
 
 
 def test_leaving_in_a_pause(get_many: GetMany) -> None:
-    """Leaving ends the pauses before another try, too."""
+    """Leaving ends the pauses before retries, too."""
 
     def script(connection: Connection) -> None:
         while request := connection.request():
@@ -179,7 +179,7 @@ def test_leaving_in_a_pause(get_many: GetMany) -> None:
 
 
 def test_a_call_that_waits_for_a_connection_is_stopped() -> None:
-    """A thread that waits for its lease at a connection is ended as well."""
+    """Leaving ends a thread that waits for a connection."""
     arrived = threading.Event()
 
     def script(connection: Connection) -> None:
@@ -230,7 +230,7 @@ POINTS = [*range(12), *range(12, 60, 4), *range(60, 300, 30)]
 
 @LOOPS
 def test_cancelled_at_any_point(loop: str) -> None:
-    """Wherever it is cancelled, no task is left and the client goes on as before."""
+    """Cancelled at any step, no task is left, and the client works afterwards."""
 
     async def main(address: str) -> None:
         async def get_one(scope: anyio.CancelScope) -> None:
@@ -266,7 +266,7 @@ def test_cancelled_at_any_point(loop: str) -> None:
 
 
 def test_a_task_cancelled_at_any_point() -> None:
-    """task.cancel() ends all that the task began, and is itself what comes out."""
+    """task.cancel() ends all queries of the task, and raises CancelledError."""
 
     async def main(address: str) -> None:
         async def get_one() -> None:
@@ -292,7 +292,7 @@ def test_a_task_cancelled_at_any_point() -> None:
 
 
 def test_asyncios_own_limits() -> None:
-    """asyncio.timeout and asyncio.TaskGroup work around a block as around any."""
+    """asyncio.timeout and asyncio.TaskGroup work around a block."""
 
     async def main(address: str) -> None:
         async with AsyncClient(address, retries=QUICK) as client:
@@ -323,7 +323,7 @@ def test_asyncios_own_limits() -> None:
 
 @pytest.mark.parametrize("after", [1, 2, 5, 9, 14])
 def test_ctrl_c(get_many: GetMany, after: int) -> None:
-    """Ctrl-C comes out as KeyboardInterrupt, and leaves nothing behind."""
+    """Ctrl-C raises KeyboardInterrupt, and leaves nothing behind."""
     lock = threading.Lock()
     arrived = 0
     main = threading.main_thread().ident
@@ -349,14 +349,14 @@ def test_ctrl_c(get_many: GetMany, after: int) -> None:
 
 
 def test_interrupted_while_leaving(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second Ctrl-C does not keep a thread: all were told to stop by then."""
-    stuck = Stuck(SILENT)
+    """A second Ctrl-C while the block is left keeps no thread running."""
+    silent = SilentServer(SILENT)
 
     def interrupted(timeout: float | None = None) -> None:
         raise KeyboardInterrupt
 
     with (
-        serve(stuck.script) as server,
+        serve(silent.script) as server,
         Client(server.address) as client,
         client.stats.get_many(QUERIES) as outcomes,
     ):
@@ -365,13 +365,13 @@ def test_interrupted_while_leaving(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(KeyboardInterrupt):
             outcomes.__exit__(None, None, None)
         monkeypatch.undo()
-        check_that_all_hung_up(stuck)()
+        check_that_all_disconnected(silent)()
 
 
 @LOOPS
 def test_abandoned_without_leaving(loop: str) -> None:
-    """A loop that ends in the middle of a block ends the block with it."""
-    stuck = Stuck(SILENT)
+    """A loop that ends in the middle of a block ends its queries."""
+    silent = SilentServer(SILENT)
 
     async def main(address: str) -> None:
         client = AsyncClient(address)
@@ -385,6 +385,6 @@ def test_abandoned_without_leaving(loop: str) -> None:
             await get_one()
         await client.aclose()
 
-    with serve(stuck.script) as server:
+    with serve(silent.script) as server:
         anyio.run(main, server.address, backend=loop)
-        check_that_all_hung_up(stuck)()
+        check_that_all_disconnected(silent)()

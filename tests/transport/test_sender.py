@@ -1,4 +1,4 @@
-"""What goes over the wire, and what comes back, over real sockets on loopback."""
+"""Senders: request and response over real sockets on loopback."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ AGENT = f"sitestats/{importlib.metadata.version('sitestats')}"
 MIB = 1024 * 1024
 
 
-def test_what_a_get_says(variant: str) -> None:
-    """The target as it was encoded, these headers in all, and no more."""
+def test_the_bytes_of_a_get(variant: str) -> None:
+    """A GET has the encoded target and exactly these headers."""
     request = HttpRequest(
         "GET",
         "/example.com/caf%C3%A9%2Fbar.json",
@@ -51,8 +51,8 @@ def test_what_a_get_says(variant: str) -> None:
     ]
 
 
-def test_what_a_post_says(variant: str) -> None:
-    """The user and the content type go with it, and the body behind them."""
+def test_the_bytes_of_a_post(variant: str) -> None:
+    """A POST also has the user ID, the content type and the body."""
     with serve(polite) as server, open_sender(variant, server.address) as sender:
         sender.send(ADD)
     head, _, body = server.requests[0].decode("ascii").partition("\r\n\r\n")
@@ -71,7 +71,7 @@ def test_what_a_post_says(variant: str) -> None:
 
 
 def test_credentials_go_only_where_they_are_wanted(variant: str) -> None:
-    """A request without credentials has none, and one without a user no user."""
+    """A request gets only those credentials that it needs."""
     with serve(polite) as server, open_sender(variant, server.address) as sender:
         sender.send(HttpRequest("GET", "/public.example.json"))
         sender.send(GET)
@@ -83,7 +83,7 @@ def test_credentials_go_only_where_they_are_wanted(variant: str) -> None:
 
 
 def test_without_a_key_there_is_no_header(variant: str) -> None:
-    """A client that has no key asks for public websites all the same."""
+    """Without a key requests are sent without its header."""
     with (
         serve(polite) as server,
         open_sender(variant, server.address, api_key=None, user_id=None) as sender,
@@ -95,14 +95,14 @@ def test_without_a_key_there_is_no_header(variant: str) -> None:
 
 
 def test_a_post_without_a_body_says_so(variant: str) -> None:
-    """A server that waits for a body would never answer."""
+    """A POST without a body has a Content-Length of 0, or a server would wait."""
     with serve(polite) as server, open_sender(variant, server.address) as sender:
         sender.send(HttpRequest("POST", "/api/custom"))
     assert b"Content-Length: 0\r\n" in server.requests[0]
 
 
 def test_the_prefix_of_the_base_address_stays(variant: str) -> None:
-    """A service below a path is asked below that path."""
+    """The path of the base address is a prefix of every request's path."""
     with (
         serve(polite) as server,
         open_sender(variant, f"{server.address}/api") as sender,
@@ -112,7 +112,7 @@ def test_the_prefix_of_the_base_address_stays(variant: str) -> None:
 
 
 class Recorder(httpx.BaseTransport):
-    """Notes every request that would have left the machine."""
+    """A transport that records every request, and sends none."""
 
     def __init__(self) -> None:
         self.requests: list[httpx.Request] = []
@@ -136,7 +136,7 @@ class Recorder(httpx.BaseTransport):
     ],
 )
 def test_no_path_leads_away(path: str) -> None:
-    """What follows the base address must be a path, or nothing is sent."""
+    """A target that is no path raises, and nothing is sent."""
     recorder = Recorder()
     sender = Sender(settings_for("https://stats.example"), recorder)
     with pytest.raises(ConfigurationError, match="leads away from the base address"):
@@ -146,7 +146,7 @@ def test_no_path_leads_away(path: str) -> None:
 
 @given(st.text(max_size=30), st.sampled_from(["", "/", "//", "/@", "/..//", "/\\"]))
 def test_every_request_goes_to_the_base_origin(text: str, start: str) -> None:
-    """Whatever the path is, the key goes to the one origin or nowhere."""
+    """Whatever the path is, the key is sent to the base address's origin or nowhere."""
     recorder = Recorder()
     sender = Sender(settings_for("https://stats.example:8443/analytics"), recorder)
     request = HttpRequest("GET", start + text, credentials=Credentials.KEY)
@@ -167,7 +167,7 @@ def test_every_request_goes_to_the_base_origin(text: str, start: str) -> None:
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_redirects_are_not_followed(variant: str, status: int) -> None:
-    """A redirect is the answer, and the other host is never asked."""
+    """A redirect is returned as the response, and its target gets no request."""
 
     def redirect(connection: Connection) -> None:
         connection.request()
@@ -185,7 +185,7 @@ def test_redirects_are_not_followed(variant: str, status: int) -> None:
 
 
 def test_cookies_are_neither_kept_nor_sent(variant: str) -> None:
-    """A session that the service would begin is never gone on with."""
+    """A cookie of a response is not sent with the next request."""
 
     def cookies(connection: Connection) -> None:
         while connection.request():
@@ -198,8 +198,8 @@ def test_cookies_are_neither_kept_nor_sent(variant: str) -> None:
     assert b"cookie" not in b"".join(server.requests).lower()
 
 
-def test_what_comes_back(variant: str) -> None:
-    """Status, body, and headers with lower-case names, repeated ones joined."""
+def test_the_parts_of_a_response(variant: str) -> None:
+    """A response has status, body, and lower-case headers, repeated ones joined."""
 
     def script(connection: Connection) -> None:
         connection.request()
@@ -236,10 +236,8 @@ CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
     ],
     ids=["204", "304", "1xx", "chunked", "until close", "no reason", "bytes"],
 )
-def test_odd_but_whole_answers(
-    variant: str, wire: bytes, status: int, body: bytes
-) -> None:
-    """What HTTP allows is taken, and the next request works as well."""
+def test_unusual_responses(variant: str, wire: bytes, status: int, body: bytes) -> None:
+    """Everything that HTTP allows is accepted, and the next request works."""
 
     def script(connection: Connection) -> None:
         while connection.request():
@@ -254,14 +252,14 @@ def test_odd_but_whole_answers(
 
 
 def gzipped(*parts: bytes, encoding: str = "gzip") -> bytes:
-    """An answer whose body is *parts*."""
+    """A response whose body is *parts*."""
     body = b"".join(parts)
     head = f"HTTP/1.1 200 OK\r\nContent-Encoding: {encoding}\r\n"
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 
 def test_gzip_is_inflated(variant: str) -> None:
-    """The body is the content, in one member or in several."""
+    """A gzip body is inflated, in one member or several."""
 
     def script(connection: Connection) -> None:
         while connection.request():
@@ -283,7 +281,7 @@ def test_gzip_is_inflated(variant: str) -> None:
 def test_what_can_not_be_inflated_is_a_response_error(
     variant: str, wire: bytes, reason: str
 ) -> None:
-    """The error says what is wrong with the body, and the sender goes on."""
+    """A body that can't be inflated raises a ResponseError, and the sender goes on."""
     responses = iter([wire])
 
     def script(connection: Connection) -> None:
@@ -302,7 +300,7 @@ def test_what_can_not_be_inflated_is_a_response_error(
 
 
 def endless(connection: Connection) -> None:
-    """Send chunks until the client hangs up."""
+    """Send chunks until the client disconnects."""
     connection.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
     while True:
         connection.send(b"8000\r\n" + bytes(0x8000) + b"\r\n")
@@ -322,7 +320,7 @@ def bomb(connection: Connection) -> None:
 
 @pytest.mark.parametrize("script", [endless, announced, bomb])
 def test_what_is_too_large_is_not_read_on(variant: str, script: object) -> None:
-    """The error names the limit, the rest stays unread, and the sender goes on."""
+    """A body over the limit raises with the limit, and is not read on."""
     scripts = iter([script])
 
     def first_this_then_polite(connection: Connection) -> None:
@@ -346,7 +344,7 @@ def test_what_is_too_large_is_not_read_on(variant: str, script: object) -> None:
 
 
 def test_the_limit_itself_is_allowed(variant: str) -> None:
-    """An answer of exactly the limit is whole."""
+    """A body of exactly the limit is accepted."""
 
     def script(connection: Connection) -> None:
         connection.request()
@@ -360,7 +358,7 @@ def test_the_limit_itself_is_allowed(variant: str) -> None:
 
 
 def test_a_head_has_a_length_and_no_body(variant: str) -> None:
-    """What a body would be long is no reason to refuse one that does not come."""
+    """A response to HEAD is not refused for a Content-Length over the limit."""
 
     def script(connection: Connection) -> None:
         while connection.request():

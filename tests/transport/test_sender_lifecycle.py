@@ -1,4 +1,4 @@
-"""The senders in real programs: threads, tasks, loops, forks, and their end."""
+"""Senders in real programs: threads, tasks, loops, forks, and closing."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ FORKING = pytest.mark.filterwarnings(
 
 
 def echoes(connection: Connection) -> None:
-    """Answer each request with its own path."""
+    """Respond to each request with its own path."""
     while request := connection.request():
         connection.respond(request.split(b" ")[1])
 
 
 def numbered(number: int) -> HttpRequest:
-    """A request that can be told from the others."""
+    """A request that differs from the others."""
     return HttpRequest("GET", f"/{number}")
 
 
@@ -55,7 +55,7 @@ def run(request: pytest.FixtureRequest) -> Callable[..., Any]:
 
 
 def test_fifty_threads_share_a_sender() -> None:
-    """Each gets its own answer, over no more connections than there may be."""
+    """Each of 50 threads gets its own response, within the limit of connections."""
     with serve(echoes) as server:
         blocking = SyncSender(settings_for(server.address, max_connections=10), None)
         with ThreadPoolExecutor(50) as executor:
@@ -72,7 +72,7 @@ def test_fifty_threads_share_a_sender() -> None:
 def test_threads_that_start_together_read_the_certificates_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Reading them takes long, and fifty times as long for all fifty."""
+    """Certificates, which take long, are read once for fifty threads."""
     authority = trustme.CA()
     behind = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("localhost").configure_cert(behind)
@@ -101,7 +101,7 @@ def test_threads_that_start_together_read_the_certificates_once(
 
 
 def test_two_hundred_tasks_share_a_sender(run: Callable[..., Any]) -> None:
-    """Waiting for a connection is no failure, and each gets its own answer."""
+    """Each of 200 tasks gets its own response, though most have to wait."""
 
     async def main() -> dict[int, bytes]:
         sender = AsyncSender(settings_for(server.address, max_connections=10))
@@ -122,14 +122,14 @@ def test_two_hundred_tasks_share_a_sender(run: Callable[..., Any]) -> None:
     assert server.connections <= 10
 
 
-def answers_late(connection: Connection) -> None:
-    """Answer only when the test is over."""
+def responds_late(connection: Connection) -> None:
+    """Respond only when the test is over."""
     connection.request()
     connection.server.ending.wait(LONG)
 
 
 def assert_waited(error: RequestTimeoutError) -> None:
-    """The error tells that waiting for a connection took the time."""
+    """The error says that the time passed waiting for a connection."""
     message = str(error)
     found = re.search(r"([\d.]+) s of them spent waiting for one of 1 connec", message)
     assert found, message
@@ -138,8 +138,8 @@ def assert_waited(error: RequestTimeoutError) -> None:
 
 
 def test_a_thread_that_waits_for_a_connection_has_a_limit() -> None:
-    """Waiting counts, the error says how long it was, and nothing was sent."""
-    with serve(answers_late) as server, ThreadPoolExecutor(1) as executor:
+    """Waiting counts towards the limit; the error says for how long, and unsent."""
+    with serve(responds_late) as server, ThreadPoolExecutor(1) as executor:
         blocking = SyncSender(settings_for(server.address, max_connections=1), None)
         first = executor.submit(blocking.send, total=0.3)
         while not server.requests:
@@ -155,7 +155,7 @@ def test_a_thread_that_waits_for_a_connection_has_a_limit() -> None:
 def test_a_task_that_waits_for_a_connection_has_a_limit(
     run: Callable[..., Any],
 ) -> None:
-    """Waiting counts, the error says how long it was, and nothing was sent."""
+    """Waiting counts towards the limit; the error says for how long, and unsent."""
 
     async def main() -> RequestTimeoutError:
         sender = AsyncSender(settings_for(server.address, max_connections=1))
@@ -168,7 +168,7 @@ def test_a_task_that_waits_for_a_connection_has_a_limit(
         await sender.aclose()
         return caught.value
 
-    with serve(answers_late) as server:
+    with serve(responds_late) as server:
         assert_waited(run(main))
 
 
@@ -176,7 +176,7 @@ def test_a_task_that_waits_for_a_connection_has_a_limit(
 
 
 async def assert_whole(sender: AsyncSender, limit: int) -> None:
-    """As many requests at once as there may be, each with its own answer."""
+    """As many requests at once as allowed each get their own response."""
     (state,) = sender._pool._states.values()
     assert not state.using
     assert not state.waiting
@@ -191,7 +191,7 @@ async def assert_whole(sender: AsyncSender, limit: int) -> None:
 
 
 def test_a_request_can_be_cancelled_after_each_step(run: Callable[..., Any]) -> None:
-    """Connecting, sending, reading: wherever it is left, the sender goes on."""
+    """The sender works after a request was cancelled at any step."""
 
     async def main() -> None:
         sender = AsyncSender(settings_for(server.address, max_connections=2))
@@ -215,7 +215,7 @@ def test_a_request_can_be_cancelled_after_each_step(run: Callable[..., Any]) -> 
 def test_a_storm_of_cancelled_requests_leaves_the_pool_whole(
     run: Callable[..., Any],
 ) -> None:
-    """Of 300 requests one in four is cancelled at random; the rest are answered."""
+    """When a quarter of 300 requests are cancelled at random, the others succeed."""
 
     async def main() -> int:
         rng = random.Random(20261120)
@@ -246,7 +246,7 @@ def test_a_storm_of_cancelled_requests_leaves_the_pool_whole(
 
 
 def test_one_sender_serves_loops_in_turn() -> None:
-    """Neither a second asyncio.run nor trio after it finds a dead connection."""
+    """A second asyncio.run, and trio after it, find no dead connection."""
     with serve(polite) as server:
         sender = AsyncSender(settings_for(server.address))
         for _ in range(3):
@@ -259,7 +259,7 @@ def test_one_sender_serves_loops_in_turn() -> None:
 
 
 def in_child(work: Callable[[], bool]) -> bool:
-    """Fork, do *work* in the child, and tell whether it was good."""
+    """Fork and call *work* in the child; whether it returned true."""
     child = os.fork()
     if child == 0:
         good = False
@@ -272,7 +272,7 @@ def in_child(work: Callable[[], bool]) -> bool:
 
 @FORKING
 def test_a_forked_child_has_connections_of_its_own() -> None:
-    """Child and parent go on, and neither reads what was for the other."""
+    """Child and parent go on, and neither reads the other's response."""
     with serve(echoes) as server:
         blocking = SyncSender(settings_for(server.address), None)
         assert blocking.send(numbered(1)).body == b"/1"
@@ -294,7 +294,7 @@ def test_a_forked_child_has_connections_of_its_own() -> None:
 
 @FORKING
 def test_a_forked_child_has_limits_of_its_own() -> None:
-    """The thread that keeps the limits did not come along, and is started anew."""
+    """A forked child starts its own watchdog thread, so its requests have limits."""
 
     def drips(connection: Connection) -> None:
         if server.connections == 1:
@@ -321,7 +321,7 @@ def test_a_forked_child_has_limits_of_its_own() -> None:
 
 @FORKING
 def test_an_async_sender_in_a_forked_child() -> None:
-    """The child runs a loop of its own."""
+    """An async sender works in a forked child's own loop."""
     with serve(echoes) as server:
         sender = AsyncSender(settings_for(server.address))
         assert asyncio.run(send_once(sender, numbered(1))).body == b"/1"
@@ -336,7 +336,7 @@ def test_an_async_sender_in_a_forked_child() -> None:
 
 
 def test_nothing_is_left_after_closing(variant: str) -> None:
-    """No connection, no thread; and closing twice is as good as once."""
+    """Closing leaves no connection and no thread, and closing twice is allowed."""
     with serve(polite) as server:
         with open_sender(variant, server.address) as sender:
             sender.send()
@@ -352,7 +352,7 @@ def test_nothing_is_left_after_closing(variant: str) -> None:
 
 
 def test_an_unused_sender_has_nothing_to_close(variant: str) -> None:
-    """Making a client costs no connection and no thread."""
+    """Making a sender opens no connection and starts no thread."""
     with serve(polite) as server, open_sender(variant, server.address) as sender:
         assert not sender.sender.is_open
         assert threading.active_count() < 10
@@ -360,7 +360,7 @@ def test_an_unused_sender_has_nothing_to_close(variant: str) -> None:
 
 
 def test_what_is_in_flight_may_end(variant: str) -> None:
-    """Closing waits for nobody and cuts nobody off."""
+    """A request in progress ends normally when the sender is closed."""
     go = threading.Event()
 
     def script(connection: Connection) -> None:

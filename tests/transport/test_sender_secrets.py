@@ -1,4 +1,4 @@
-"""A credential shows nowhere: not in what is logged, raised or kept."""
+"""Credentials are in no log, no error and no kept object."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LARGE = attrs.evolve(ADD, body=b"x" * 8_000_000)
 
 
 def everything(error: BaseException) -> str:
-    """All that a crash reporter could find, variables of every frame included."""
+    """All that a crash reporter could find, every frame's variables included."""
     seen: list[BaseException] = []
     parts: list[str] = []
     found: list[BaseException | None] = [error]
@@ -45,14 +45,14 @@ def everything(error: BaseException) -> str:
 
 
 def assert_hidden(text: str) -> None:
-    """Neither credential is in *text*, in no part that would do."""
+    """*text* has neither credential, and no usable part of one."""
     assert KEY not in text
     assert USER not in text
 
 
 @pytest.fixture(autouse=True)
 def quiet_log(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """Log all there is to log, and look at it in the end."""
+    """Log everything, and check in the end that no credential is in it."""
     caplog.set_level(logging.DEBUG)
     for name in ("httpcore", "httpx", "asyncio", "sitestats"):
         caplog.set_level(logging.DEBUG, logger=name)
@@ -62,8 +62,8 @@ def quiet_log(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
         assert_hidden(repr(vars(record)))
 
 
-def test_the_log_is_looked_at(variant: str, caplog: pytest.LogCaptureFixture) -> None:
-    """What is below the senders does log, the request among it."""
+def test_the_log_is_checked(variant: str, caplog: pytest.LogCaptureFixture) -> None:
+    """The libraries below the senders do log requests, so the check finds leaks."""
     with serve(polite) as server, open_sender(variant, server.address) as sender:
         sender.send(ADD)
     assert "send_request_headers.started" in caplog.text
@@ -72,7 +72,7 @@ def test_the_log_is_looked_at(variant: str, caplog: pytest.LogCaptureFixture) ->
 
 @pytest.mark.parametrize("fault", [*BROKEN, *SLOW])
 def test_no_fault_shows_a_credential(variant: str, fault: str) -> None:
-    """Not in the error, not in its chain, not in its pickle."""
+    """No credential is in an error, its chain or its pickle."""
     script = {**BROKEN, **SLOW}[fault]
     with (
         serve(script) as server,
@@ -88,7 +88,7 @@ def test_no_fault_shows_a_credential(variant: str, fault: str) -> None:
 
 
 def test_an_unconnected_request_shows_no_credential(variant: str) -> None:
-    """Not even what never left the machine."""
+    """The error of a request that was never sent shows no credential."""
     with (
         open_sender(variant, f"http://127.0.0.1:{closed_port()}") as sender,
         pytest.raises(ConnectionFailedError) as caught,
@@ -97,15 +97,15 @@ def test_an_unconnected_request_shows_no_credential(variant: str) -> None:
     assert_hidden(everything(caught.value))
 
 
-def deaf(connection: Connection) -> None:
+def never_reads(connection: Connection) -> None:
     """Accept, and never read."""
     connection.server.ending.wait(LONG)
 
 
 def test_a_request_that_is_not_taken_shows_no_credential(variant: str) -> None:
-    """Nor does what fails in the middle of the sending."""
+    """The error of a request that was sent in part shows no credential."""
     with (
-        serve(deaf) as server,
+        serve(never_reads) as server,
         open_sender(variant, server.address) as sender,
         pytest.raises(SiteStatsError) as caught,
     ):
@@ -114,7 +114,7 @@ def test_a_request_that_is_not_taken_shows_no_credential(variant: str) -> None:
 
 
 def test_what_the_service_repeats_is_not_repeated(variant: str) -> None:
-    """An error that quotes the headers of the request is scrubbed."""
+    """An error that quotes the request's headers is redacted."""
     error = httpx.LocalProtocolError(f"Illegal header value b'{KEY}' or {USER}")
     with (
         open_sender(
@@ -126,7 +126,7 @@ def test_what_the_service_repeats_is_not_repeated(variant: str) -> None:
 
 
 def test_what_the_caller_handles_stays_whole() -> None:
-    """An exception that is being handled meanwhile keeps its frames."""
+    """An exception that the caller is handling keeps its frames."""
 
     def script(connection: Connection) -> None:
         interrupts("receiving")(connection)
@@ -149,7 +149,7 @@ def test_what_the_caller_handles_stays_whole() -> None:
 
 
 def test_senders_show_no_credential(variant: str) -> None:
-    """Nor do they themselves."""
+    """No credential is in a sender's repr or attributes."""
     with serve(polite) as server, open_sender(variant, server.address) as sender:
         sender.send(ADD)
         assert_hidden(repr(sender.sender))
@@ -160,7 +160,7 @@ def test_senders_show_no_credential(variant: str) -> None:
 
 
 def interrupts(when: str) -> Script:
-    """Interrupt the main thread once it waits: for the answer, or to be read."""
+    """Interrupt the main thread once it waits, for reading or for writing."""
 
     def script(connection: Connection) -> None:
         if when == "receiving":
@@ -177,7 +177,7 @@ def interrupts(when: str) -> Script:
 
 @pytest.mark.parametrize("when", ["open_sender", "receiving"])
 def test_an_interrupt_shows_no_credential(when: str) -> None:
-    """Ctrl-C comes out as itself, without the frames that held the bytes."""
+    """KeyboardInterrupt is raised without the frames that held the headers."""
     request = LARGE if when == "sending" else ADD
     scripts = iter([interrupts(when)])
 
@@ -196,7 +196,7 @@ def test_an_interrupt_shows_no_credential(when: str) -> None:
 
 
 class Holding(httpx.BaseTransport, httpx.AsyncBaseTransport):
-    """Has the headers at hand at the moment at which it is left."""
+    """A transport with the headers in its frame when it is interrupted."""
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         headers = request.headers.raw
@@ -209,7 +209,7 @@ class Holding(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
 
 def test_the_frames_of_an_interrupt_show_no_credential() -> None:
-    """Wherever it came, even where the headers were."""
+    """An interrupt in the frame that holds the headers does not keep it."""
     sender = Sender(settings_for("https://stats.example"), Holding())
     with pytest.raises(KeyboardInterrupt) as caught:
         sender.send(ADD, until=time.monotonic() + LONG, timeout=LONG)
@@ -218,7 +218,7 @@ def test_the_frames_of_an_interrupt_show_no_credential() -> None:
 
 
 def test_a_cancelled_task_of_asyncio_shows_no_credential() -> None:
-    """Whoever looks at the CancelledError finds nothing."""
+    """The CancelledError of asyncio keeps no frame with a credential."""
 
     async def main() -> None:
         sender = AsyncSender(settings_for("https://stats.example"), Holding())
@@ -235,7 +235,7 @@ def test_a_cancelled_task_of_asyncio_shows_no_credential() -> None:
 
 
 def test_a_cancelled_task_of_trio_shows_no_credential() -> None:
-    """The same under trio, where the exception is seen on its way."""
+    """The Cancelled exception of trio keeps no frame with a credential."""
     seen: list[BaseException] = []
 
     async def main() -> None:
@@ -254,7 +254,7 @@ def test_a_cancelled_task_of_trio_shows_no_credential() -> None:
 
 
 def shows_its_headers(self: object, request: httpx.Request) -> None:
-    """Fail like a mock that has the headers at hand."""
+    """Fail as a mock does that has the headers in its frame."""
     headers = request.headers.raw
     assert not headers
 
@@ -262,7 +262,7 @@ def shows_its_headers(self: object, request: httpx.Request) -> None:
 def test_a_failing_mock_shows_no_credential(
     variant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An AssertionError from below goes on without its frames."""
+    """The AssertionError of a mock is raised without the mock's frames."""
     monkeypatch.setattr("httpx.HTTPTransport.handle_request", shows_its_headers)
     monkeypatch.setattr(
         "httpx.AsyncHTTPTransport.handle_async_request", shows_its_headers

@@ -1,4 +1,4 @@
-"""A transport of the user's own, and mocks below the senders."""
+"""A user's own httpx transport, and mocks below the senders."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ADDRESS = "https://stats.example"
 
 
 class Given(httpx.BaseTransport, httpx.AsyncBaseTransport):
-    """A user's own transport, for both senders, that answers by a function."""
+    """A user's transport for both senders, which responds by a function."""
 
     def __init__(self, respond: Callable[[], httpx.Response]) -> None:
         self.respond = respond
@@ -52,7 +52,7 @@ class Given(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
 
 class Pieces(httpx.SyncByteStream, httpx.AsyncByteStream):
-    """A body in pieces, of which a function makes each."""
+    """A body in pieces, each made by a function."""
 
     def __init__(self, piece: Callable[[], bytes]) -> None:
         self.piece = piece
@@ -83,7 +83,7 @@ def raises(error: BaseException) -> Callable[[], Any]:
 
 
 def test_a_given_transport_carries_the_requests(variant: str) -> None:
-    """It is asked as httpx asks transports, and closing it is its owner's matter."""
+    """A user's transport gets every request, and is not closed by the sender."""
     given = Given(
         lambda: httpx.Response(201, headers={"A": "b"}, content=b'{"ok":true}')
     )
@@ -135,7 +135,7 @@ FAULTS = [
 def test_every_fault_becomes_a_failed_connection(
     variant: str, error: Exception, where: str
 ) -> None:
-    """Nothing of httpx's comes out, however strange, and no result comes of it."""
+    """Any exception of httpx becomes ours, and never a result."""
     given = Given(raises(error))
     if where == "body":
         given.respond = lambda: httpx.Response(200, stream=Pieces(raises(error)))
@@ -158,12 +158,12 @@ def test_every_fault_becomes_a_failed_connection(
     ],
     ids=repr,
 )
-def test_every_time_out_becomes_ours(
+def test_every_timeout_becomes_ours(
     variant: str,
     error: Exception,
     maybe_sent: bool,  # noqa: FBT001 - a parameter
 ) -> None:
-    """It says what was waited for, and whether the request may have left."""
+    """A timeout of httpx becomes ours, with what was waited for, and if it was sent."""
     with (
         open_sender(variant, ADDRESS, transport=Given(raises(error))) as sender,
         pytest.raises(RequestTimeoutError, match="within timeout, 30 s") as caught,
@@ -176,7 +176,7 @@ def test_every_time_out_becomes_ours(
 def test_a_mistake_in_a_given_transport_comes_out_as_it_is(
     variant: str, error: Exception
 ) -> None:
-    """Its author needs the traceback; the network is not to blame."""
+    """Other exceptions of a user's transport are raised with their traceback."""
     with (
         open_sender(variant, ADDRESS, transport=Given(raises(error))) as sender,
         pytest.raises(type(error)) as caught,
@@ -187,7 +187,7 @@ def test_a_mistake_in_a_given_transport_comes_out_as_it_is(
 
 
 def test_a_given_transport_keeps_to_the_limit() -> None:
-    """No more requests are in it at once than ``max_connections``."""
+    """A user's transport has at most ``max_connections`` requests at once."""
     lock = threading.Lock()
     now = most = 0
 
@@ -210,7 +210,7 @@ def test_a_given_transport_keeps_to_the_limit() -> None:
 
 
 def test_a_body_that_never_ends_is_left(variant: str) -> None:
-    """What is too large is closed, even where there would always be more of it."""
+    """A body over the limit is closed, also when it never ends."""
     body = Pieces(lambda: bytes(1000))
     given = Given(lambda: httpx.Response(200, stream=body))
     with (
@@ -226,7 +226,7 @@ def test_a_body_that_never_ends_is_left(variant: str) -> None:
 def test_a_body_that_hangs_is_left_in_the_end(
     loop: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where a body does not end after it was closed, it is given up on."""
+    """A body that hangs after it was closed is given up."""
     monkeypatch.setattr("sitestats._transport.httpx_sender._GRACE", 0.01)
 
     class Hanging(Pieces):
@@ -250,7 +250,7 @@ def loop(request: pytest.FixtureRequest) -> str:
 
 
 def test_the_total_limit_holds_in_httpx_own_transport() -> None:
-    """One shared by all connections has connections of its own, which are found too."""
+    """The total timeout works inside an httpx.HTTPTransport, which pools by itself."""
 
     def script(connection: Connection) -> None:
         connection.request()
@@ -276,7 +276,7 @@ def test_the_total_limit_holds_in_httpx_own_transport() -> None:
 
 
 def test_respx_mocks_below_the_senders(variant: str) -> None:
-    """Users who test with respx need nothing else."""
+    """Respx works without any set-up of ours."""
     with respx.mock(base_url=ADDRESS) as mock, open_sender(variant, ADDRESS) as sender:
         route = mock.get("/example.com.json").respond(json={"visitors": 5})
         assert json.loads(sender.send().body) == {"visitors": 5}
@@ -284,7 +284,7 @@ def test_respx_mocks_below_the_senders(variant: str) -> None:
 
 
 def test_respx_faults_become_ours(variant: str) -> None:
-    """An error that a mock raises is mapped as a real one is."""
+    """An httpx exception that respx raises becomes ours."""
     with respx.mock(base_url=ADDRESS) as mock, open_sender(variant, ADDRESS) as sender:
         mock.get("/example.com.json").mock(side_effect=httpx.ConnectError("no"))
         with pytest.raises(ConnectionFailedError, match="no") as caught:
@@ -293,7 +293,7 @@ def test_respx_faults_become_ours(variant: str) -> None:
 
 
 def test_an_unmatched_request_fails_the_test(variant: str) -> None:
-    """What no mock expects is respx's own error, and no fault to try again after."""
+    """A request that no mock expects raises respx's error, and is not retried."""
     with (
         respx.mock(base_url=ADDRESS, assert_all_called=False) as mock,
         open_sender(variant, ADDRESS) as sender,
@@ -304,7 +304,7 @@ def test_an_unmatched_request_fails_the_test(variant: str) -> None:
 
 
 def test_every_fault_is_a_transport_error() -> None:
-    """A client that tries again catches one class."""
+    """Catching TransportError catches every fault."""
     sender = Sender(settings_for(ADDRESS), Given(raises(StopIteration())))
     with pytest.raises(TransportError):
         sender.send(GET, until=time.monotonic() + LONG, timeout=LONG)
@@ -312,7 +312,7 @@ def test_every_fault_is_a_transport_error() -> None:
 
 
 def test_no_result_comes_of_a_stop_iteration() -> None:
-    """Within a coroutine Python leases it into another error, which is mapped too."""
+    """A StopIteration in a transport becomes our error."""
 
     class Stopping(httpx.AsyncBaseTransport):
         async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
