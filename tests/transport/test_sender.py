@@ -274,7 +274,10 @@ def test_gzip_is_inflated(variant: str) -> None:
     ("wire", "reason"),
     [
         (gzipped(b"no gzip at all"), "it is no valid gzip"),
-        (gzipped(gzip.compress(b"cut off")[:-3]), "its gzip ends in the middle"),
+        (
+            gzipped(gzip.compress(b"cut off", mtime=0)[:-3]),
+            "its gzip ends in the middle",
+        ),
         (gzipped(b"x", encoding="br"), "it is encoded as 'br', and gzip was asked for"),
     ],
 )
