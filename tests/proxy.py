@@ -51,7 +51,7 @@ class RecordingProxy:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        # What was aborted is closed by the loop's next turn.
+        # What was aborted is closed by the loop's next iteration.
         await asyncio.sleep(0)
         await asyncio.sleep(0)
 

@@ -12,7 +12,7 @@ from sitestats._query.rules import RULES
 ROOT: Final = Path(__file__).parent.parent
 SOURCE: Final = ROOT / "src" / "sitestats"
 MAP: Final = (ROOT / "docs" / "architecture.md").read_text("utf-8")
-ANSWER: Final = re.compile(r"^\| (.+?) \| (.*`.+`.*) \|$", re.MULTILINE)
+ROW: Final = re.compile(r"^\| (.+?) \| (.*`.+`.*) \|$", re.MULTILINE)
 
 
 def section(title: str) -> str:
@@ -40,10 +40,10 @@ def test_every_module_says_what_it_does() -> None:
 
 def test_where_is_names_files() -> None:
     """The table of "Where is …?" names only files that exist."""
-    answers = ANSWER.findall(section("Where is …?"))
-    assert len(answers) >= 15
-    for question, answer in answers:
-        files = re.findall(r"`([\w/.-]+(?:\.py|/))`", answer)
+    rows = ROW.findall(section("Where is …?"))
+    assert len(rows) >= 15
+    for question, files_text in rows:
+        files = re.findall(r"`([\w/.-]+(?:\.py|/))`", files_text)
         assert files, question
         for name in files:
             assert (SOURCE / name).exists() or (ROOT / name).exists(), name

@@ -51,7 +51,7 @@ def test_gzip_comes_out_as_it_went_in(
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "GZIP", "x-gzip", " gzip ", "gzip,"])
-def test_gzip_goes_by_several_spellings(encoding: str) -> None:
+def test_gzip_has_several_names(encoding: str) -> None:
     """Case, spaces and the old name x-gzip make no difference."""
     assert collect(gzip.compress(b"text"), encoding, 10, 100) == b"text"
 

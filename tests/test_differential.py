@@ -1,9 +1,8 @@
 """Differential test: the builder and the emulator accept the same queries.
 
 Both were written from the service's document, each without the other. A query
-that the builder refuses is sent all the same, past its checks, and must be
-answered with 400; one that it accepts must be answered with 200. Where they
-differ on purpose, ``MEANT`` says so by name.
+that the builder refuses is sent unchecked, and must get 400; one that it accepts
+must get 200. Where they differ on purpose, ``MEANT`` says so by name.
 """
 
 from __future__ import annotations
@@ -59,13 +58,13 @@ SEED: Final = 20_260_315
 ELSEWHERE: Final = frozenset(
     {
         # Reading an address that is none, and the endpoints that the document
-        # leaves open, are nothing that the emulator could judge.
+        # leaves open, are nothing that the emulator could check.
         "address",
         "custom-method",
         "custom-path",
         "custom-params",
         "custom-body",
-        # Judged by the two tests at the end.
+        # Checked by the two tests at the end.
         "callback-name",
         "website-hostname",
         "website-timezone",

@@ -117,7 +117,7 @@ def test_entries_of_different_kinds_differ() -> None:
     assert IncompletePageEntry({"value": "/"}) != PageEntry("/", 3, 2)
 
 
-def test_the_container_is_like_a_sequence_and_is_none() -> None:
+def test_the_container_is_like_a_sequence() -> None:
     """It has length, order and items, but data frames must not take it for a list."""
     container = pages("/", "/a", "/b")
     assert len(container) == 3

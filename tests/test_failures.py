@@ -48,7 +48,7 @@ def failed(
     return error
 
 
-def no(error: str, **more: Any) -> dict[str, Any]:
+def error_body(error: str, **more: Any) -> dict[str, Any]:
     """An error response as the Stats API sends it."""
     return {"ok": False, "error": error, "__error": "prose", **more}
 
@@ -68,7 +68,9 @@ def no(error: str, **more: Any) -> dict[str, Any]:
         (599, ServerError),
     ],
 )
-@pytest.mark.parametrize("data", [no("It broke."), {"success": False}, PAGE, b"", b"{"])
+@pytest.mark.parametrize(
+    "data", [error_body("It broke."), {"success": False}, PAGE, b"", b"{"]
+)
 def test_the_status_tells_the_kind(
     data: Any, status: int, kind: type[ServiceError]
 ) -> None:
@@ -99,7 +101,7 @@ def test_the_message_tells_credentials_from_roles(
     status: int, message: str, kind: type[ServiceError]
 ) -> None:
     """A 400 becomes an authentication or permission error by its message."""
-    for data in (no(message), {"success": False, "error": message}):
+    for data in (error_body(message), {"success": False, "error": message}):
         error = failed(data, status)
         assert type(error) is kind
         assert isinstance(error, ServiceError)
@@ -119,11 +121,11 @@ def test_the_message_tells_credentials_from_roles(
 )
 def test_words_of_the_request_are_ignored(message: str) -> None:
     """What the message repeats of the query does not decide the class."""
-    assert type(failed(no(message), 400)) is BadRequestError
+    assert type(failed(error_body(message), 400)) is BadRequestError
 
 
 @pytest.mark.parametrize("status", [200, 201, 299])
-@pytest.mark.parametrize("data", [no("It broke."), {"success": False}])
+@pytest.mark.parametrize("data", [error_body("It broke."), {"success": False}])
 def test_ok_or_success_false_is_a_failure_whatever_the_status(
     data: Any, status: int
 ) -> None:
@@ -136,7 +138,7 @@ def test_ok_or_success_false_is_a_failure_whatever_the_status(
 @pytest.mark.parametrize("status", [200, 400, 402, 423, 500])
 def test_the_code_of_a_locked_website(status: int) -> None:
     """The code BADGE_REQUIRED means a locked website, whatever the status is."""
-    error = failed(no("Add the badge", code="BADGE_REQUIRED"), status)
+    error = failed(error_body("Add the badge", code="BADGE_REQUIRED"), status)
     assert isinstance(error, WebsiteLockedError)
     assert (error.code, error.message) == ("BADGE_REQUIRED", "Add the badge")
 
@@ -144,7 +146,7 @@ def test_the_code_of_a_locked_website(status: int) -> None:
 @pytest.mark.parametrize(
     ("data", "status", "message"),
     [
-        (no("It broke."), 400, "It broke."),
+        (error_body("It broke."), 400, "It broke."),
         ({"ok": False, "message": "It broke."}, 400, "It broke."),
         ({"ok": False, "error": {"message": "It broke."}}, 400, "It broke."),
         ({"ok": False, "error": 7, "message": "It broke."}, 400, "It broke."),
@@ -174,7 +176,7 @@ def test_the_message_is_the_services_or_describes_the_response(
 
 def test_a_message_is_one_line_and_not_endless() -> None:
     """A message has no control characters and a limited length."""
-    error = failed(no("It\nbroke \x1b[2J\ud800 " * 10_000), 400)
+    error = failed(error_body("It\nbroke \x1b[2J\ud800 " * 10_000), 400)
     assert isinstance(error, ServiceError)
     assert error.message.isprintable()
     assert len(error.message) <= 500
@@ -203,7 +205,7 @@ def test_retry_after_becomes_seconds(
     headers: dict[str, str], received: float | None, seconds: float | None
 ) -> None:
     """A date in Retry-After counts from the service's Date, or else from our clock."""
-    error = failed(no("Slow down"), 429, received, **headers)
+    error = failed(error_body("Slow down"), 429, received, **headers)
     assert isinstance(error, RateLimitedError)
     assert error.retry_after == seconds
 

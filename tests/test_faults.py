@@ -86,8 +86,8 @@ def runs(request: pytest.FixtureRequest) -> Runs:
 def test_each_case_gives_what_the_table_says(
     runs: Runs, variant: str, case: Case
 ) -> None:
-    """One error class or the value, after so many tries, within the limit, and
-    without a word of the credentials.
+    """Each case gives its error or value after its attempts, within its limit, and
+    shows no credential.
     """
     results, places = runs.get(variant)
     run, place = results[case.name], places[case.name]
@@ -260,7 +260,7 @@ def test_the_server_takes_the_next_script_at_each_request() -> None:
     assert place.requests == [request] * 4
 
 
-def test_nobody_listens_where_nobody_should() -> None:
+def test_the_ports_that_accept_no_connection() -> None:
     """One port refuses connections, and one with a full queue never accepts."""
     cases = [case for case in CASES if case.listens != "yes" and case.call == "get"]
     with FaultServer(cases) as server:

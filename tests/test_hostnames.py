@@ -169,7 +169,7 @@ NO_BASES = {
 @pytest.mark.parametrize(
     ("text", "scheme", "host", "port", "prefix"), BASES.values(), ids=BASES
 )
-def test_a_base_address_is_taken_apart(
+def test_a_base_address_is_parsed(
     text: str, scheme: str, host: str, port: int | None, prefix: str
 ) -> None:
     """A base address is parsed into its parts, and its text parses the same."""

@@ -51,14 +51,14 @@ def test_no_thread_without_anything_to_watch(watchdog: Watchdog) -> None:
     assert threads() == []
 
 
-def test_what_is_overdue_is_aborted(watchdog: Watchdog) -> None:
+def test_an_overdue_request_is_aborted(watchdog: Watchdog) -> None:
     """A request is aborted when its limit passes."""
     watched = Watched()
     watchdog.watch(watched, soon())
     assert watched.aborted.wait(LONG)
 
 
-def test_what_was_left_in_time_is_not_aborted(watchdog: Watchdog) -> None:
+def test_a_request_in_time_is_not_aborted(watchdog: Watchdog) -> None:
     """A request that ended within its limit is not aborted."""
     done, watched = Watched(), Watched()
     until = soon()
@@ -113,7 +113,7 @@ def test_nothing_is_left_after_close() -> None:
     assert threads() == []
 
 
-def test_closing_leaves_what_is_watched_watched() -> None:
+def test_closing_keeps_the_limits_of_requests() -> None:
     """A request in progress keeps its limit when the client is closed."""
     watchdog = Watchdog()
     watched, other = Watched(), Watched()
@@ -127,7 +127,9 @@ def test_closing_leaves_what_is_watched_watched() -> None:
     assert threads() == []
 
 
-def test_without_a_thread_nothing_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requests_work_when_no_thread_can_start(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Requests work when no thread can start, as when the interpreter exits."""
 
     def refuse(self: threading.Thread) -> None:
@@ -178,14 +180,14 @@ def test_a_sleep_ends_at_once() -> None:
     assert ended == ["stopped"] * 5
 
 
-def test_a_sleep_that_nobody_ends() -> None:
+def test_a_sleep_without_a_stop() -> None:
     """Without stop() a sleep has its full length."""
     began = time.monotonic()
     Stop().sleep(0.02)
     assert time.monotonic() - began >= 0.02
 
 
-def test_what_is_held_is_aborted_once() -> None:
+def test_held_objects_are_aborted_once() -> None:
     """stop() aborts what is held once, and leaves what was released."""
     stop = Stop()
     held, released = Held(), Held()
@@ -197,7 +199,7 @@ def test_what_is_held_is_aborted_once() -> None:
     assert (held.aborted, released.aborted) == (1, 0)
 
 
-def test_nothing_begins_after_the_end() -> None:
+def test_nothing_begins_after_stop() -> None:
     """After stop() nothing can be held, and every sleep raises."""
     stop = Stop()
     stop.stop()

@@ -137,7 +137,7 @@ def test_loops_that_ended_leave_no_files_open(good: Place) -> None:
     asyncio.run(client.aclose())
 
 
-def test_one_loop_that_runs_now_and_then(good: Place) -> None:
+def test_one_loop_that_runs_several_times(good: Place) -> None:
     """In a loop that runs in turns, as in a notebook, the connection is kept."""
     with asyncio.Runner() as runner:
         client = AsyncClient(good.origin, **options())
@@ -219,15 +219,15 @@ import os, signal, sys, threading
 from client_variants import QUERY
 from sitestats import Client
 
-def ask(client):
+def get_stats(client):
     assert client.stats.get(QUERY).pageviews == 3
 
 client = Client(sys.argv[1], proxy=None, max_connections=2)
-ask(client)
+get_stats(client)
 stop = threading.Event()
 def work():
     while not stop.is_set():
-        ask(client)
+        get_stats(client)
 threads = [threading.Thread(target=work) for _ in range(int(sys.argv[2]))]
 for thread in threads:
     thread.start()
@@ -235,11 +235,11 @@ for _ in range(10):
     child = os.fork()
     if child == 0:
         signal.alarm(100)
-        ask(client)
-        ask(client)
+        get_stats(client)
+        get_stats(client)
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
-    ask(client)
+    get_stats(client)
 stop.set()
 for thread in threads:
     thread.join()
@@ -252,20 +252,20 @@ import asyncio, os, signal, sys
 from client_variants import QUERY
 from sitestats import AsyncClient
 
-async def ask():
+async def get_stats():
     assert (await client.stats.get(QUERY)).pageviews == 3
 
 client = AsyncClient(sys.argv[1], proxy=None)
 with asyncio.Runner() as runner:
-    runner.run(ask())
+    runner.run(get_stats())
     child = os.fork()
     if child == 0:
         signal.alarm(100)
-        asyncio.run(ask())
-        asyncio.run(ask())
+        asyncio.run(get_stats())
+        asyncio.run(get_stats())
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
-    runner.run(ask())
+    runner.run(get_stats())
     runner.run(client.aclose())
 print("done")
 """
@@ -274,7 +274,7 @@ print("done")
 def run_script(script: str, *args: str, **variables: str) -> str:
     """The output of a script that runs in its own process, warnings as errors."""
     result = subprocess.run(
-        # Forking beside threads is what is tried here; Python warns of that alone.
+        # Forking beside threads is what is tested here; Python warns of that alone.
         [
             sys.executable,
             "-W",
@@ -482,14 +482,14 @@ def test_ctrl_c_ends_a_silent_call(server: FaultServer) -> None:
 
 # An interrupt that comes while httpcore has just taken a lock of its own, and has
 # not come back from that, leaves the lock locked: nobody above it can mend that.
-NOT_HERE = ("test_living.py", "httpcore/_synchronization.py")
+NOT_HERE = ("test_lifecycle.py", "httpcore/_synchronization.py")
 
 
 class Interrupt:
     """Raises KeyboardInterrupt at the *n*-th place where Python may.
 
-    It looks for signals when a function begins and after each call, which is
-    when a profiler is told. *everywhere* counts the libraries below too.
+    Python checks for signals when a function begins and after each call, which is
+    when it calls a profiler. *everywhere* counts the libraries below too.
     """
 
     def __init__(self, n: int, *, everywhere: bool) -> None:
@@ -513,7 +513,7 @@ class Interrupt:
                 raise KeyboardInterrupt
 
 
-# A connection that is just being made is known to nobody yet: the garbage
+# A connection that is just being made is not known to the client yet: the garbage
 # collection closes it.
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 import anyio
 import pytest
 
-# A documentation address (RFC 5737): nothing would answer there anyway.
+# A documentation address (RFC 5737): nothing would respond there anyway.
 ELSEWHERE = ("192.0.2.1", 80)
 
 
@@ -47,7 +47,7 @@ def on_trio() -> None:
 @pytest.mark.parametrize(
     "reach", [blocking, without_error, by_name, on_the_loop, on_trio]
 )
-def test_nothing_leaves_the_machine(reach: Callable[[], None]) -> None:
+def test_connections_are_refused(reach: Callable[[], None]) -> None:
     """Every connection raises an error that no code under test would catch."""
     with pytest.raises(BaseException, match=r"only loopback|nursery") as refused:
         reach()

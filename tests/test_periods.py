@@ -49,7 +49,7 @@ def test_the_last_days_are_as_many_as_requested(days: int, today: object) -> Non
 
 
 @given(st.dates())
-def test_a_date_is_its_text(given_day: date) -> None:
+def test_dates_texts_and_datetimes_are_days(given_day: date) -> None:
     """A date, its text and a naive datetime at midnight are the same day."""
     text = given_day.isoformat()
     midnight = datetime.combine(given_day, time.min)

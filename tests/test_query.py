@@ -84,7 +84,7 @@ def test_a_query_never_changes() -> None:
         setattr(query, "hostname", "example.org")  # noqa: B010 - checkers know it too
 
 
-def test_a_step_for_one_value_replaces() -> None:
+def test_a_later_call_of_a_step_replaces() -> None:
     """A second call of a step replaces the first."""
     query = (
         StatsQuery("example.com")
@@ -362,7 +362,7 @@ def test_from_url_reports_all_problems() -> None:
         StatsQuery.from_url(address)
     rules = [problem.rule for problem in caught.value.problems]
     wholly = ["address-once", "hostname", "path-dots", "callback-step"]
-    # Two problems of pages are the same, and told once.
+    # Two problems of pages are the same, and reported once.
     assert rules == [*wholly, *DOUBTS[:-1]]
 
 
@@ -393,7 +393,7 @@ def test_from_url_reports_a_backward_period_once() -> None:
 @given(st.data())
 def test_the_escape_hatch_reads_back(data: st.DataObject) -> None:
     """from_url reads back parameters that were sent unchecked."""
-    # A moment could not be told as a day in a zone that came past the rules.
+    # A moment has no day in a zone that was not checked.
     query = data.draw(queries()).between()
     known = ["start", "end", "version", "info", "fields", "pages", "limit", "events"]
     names = st.sampled_from([*known, "interval", "timezone", "country", "metadata.a-b"])

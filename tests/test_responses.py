@@ -42,7 +42,7 @@ QUERY = StatsQuery("example.com")
 TOTALS = QUERY.fields("pageviews", "visitors")
 GOOD = stats_json(pageviews=66, visitors=41)
 
-# The two answers of version 5 that are public.
+# The two responses of version 5 that are public.
 ONE_PAGE = (
     b'{"ok":true,"docs":"https://docs.simpleanalytics.com/api","info":"false",'
     b'"hostname":"de.serlo.org","url":"https://de.serlo.org",'
@@ -75,7 +75,7 @@ def problems(query: StatsQuery, data: Any, **more: Any) -> list[str]:
     return [f"{one.where}: {one.message}" for one in caught.value.problems]
 
 
-# --- good answers -------------------------------------------------------------------
+# --- good responses -----------------------------------------------------------------
 
 
 def test_a_real_response_about_one_page() -> None:
@@ -181,8 +181,8 @@ def test_hours_begin_in_the_zone_that_the_service_used() -> None:
     """Hours are in the response's zone, or else in the one that was requested."""
     query = QUERY.fields("histogram").interval("hour").timezone("Asia/Tokyo")
     bucket = {"date": "2026-11-20", "hour": 9, "pageviews": 3, "visitors": 2}
-    asked = read_response(query, stats_json(histogram=[bucket], timezone=None))
-    assert asked.histogram[0].start == dt.datetime(2026, 11, 20, tzinfo=dt.UTC)
+    stats = read_response(query, stats_json(histogram=[bucket], timezone=None))
+    assert stats.histogram[0].start == dt.datetime(2026, 11, 20, tzinfo=dt.UTC)
     with pytest.warns(SiteStatsWarning, match="time zone"):
         used = read_response(query, stats_json(histogram=[bucket]))
     assert used.histogram[0].start == dt.datetime(2026, 11, 20, 9, tzinfo=dt.UTC)
@@ -241,11 +241,11 @@ def test_seconds_may_be_left_out() -> None:
         assert stats.pages[0].seconds_on_page is None
 
 
-@pytest.mark.parametrize("answered", ["signup", "SignUp"])
+@pytest.mark.parametrize("received_name", ["signup", "SignUp"])
 @pytest.mark.parametrize("name", ["signup", "SignUp"])
-def test_events_are_found_in_any_case(name: str, answered: str) -> None:
+def test_events_are_found_in_any_case(name: str, received_name: str) -> None:
     """Events are found whatever their case, as the service stores lower case."""
-    data = stats_json(events=[{"name": answered, "total": 7}])
+    data = stats_json(events=[{"name": received_name, "total": 7}])
     assert read_response(QUERY.events(name), data).events[0].total == 7
 
 
@@ -283,13 +283,13 @@ def test_a_period_that_is_not_over() -> None:
 
     assert at("Fri, 20 Nov 2026 23:59:59 GMT")
     assert not at("Sat, 21 Nov 2026 00:00:00 GMT")
-    # Nothing can be told where the answer names no end, or nobody a clock.
+    # Unknown where the response has no end, or there is no clock.
     endless = {**GOOD, "end": None}
     assert not at("Fri, 20 Nov 2026 23:59:59 GMT", endless)
     assert not read_response(TOTALS, GOOD).partial
 
 
-# --- answers to another question ----------------------------------------------------
+# --- responses to another query ------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", [name for name in FIELDS if name != "seconds_on_page"])
@@ -322,14 +322,16 @@ def test_another_website_is_an_error(hostname: str) -> None:
 
 def test_a_host_name_may_be_written_otherwise() -> None:
     """Case, a final dot and the script make no other website."""
-    for asked, answered in (
+    for requested_name, received_name in (
         ("example.com", "Example.COM."),
         ("bücher.example", "Bücher.example"),
         ("xn--bcher-kva.example", "bücher.example"),
     ):
-        query = StatsQuery(asked).fields("visitors")
+        query = StatsQuery(requested_name).fields("visitors")
         assert (
-            read_response(query, stats_json(visitors=1, hostname=answered)).visitors
+            read_response(
+                query, stats_json(visitors=1, hostname=received_name)
+            ).visitors
             == 1
         )
 
@@ -402,7 +404,7 @@ def test_the_text_of_an_error_does_not_list_thousands() -> None:
     assert str(caught.value).endswith("… and 950 more in .problems")
 
 
-def test_an_error_comes_without_warnings() -> None:
+def test_a_warning_does_not_hide_an_error() -> None:
     """A warning that is raised as an error does not hide the error."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -468,7 +470,7 @@ def test_versions_3_and_4_may_differ(version: int) -> None:
     ]
 
 
-# --- no answers -----------------------------------------------------------------------
+# --- no responses ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -661,9 +663,9 @@ ADDED: dict[str, Any] = {
 
 def add(data: Any, **more: Any) -> Any:
     """The website that a client reads from this response to adding it."""
-    asked: dict[str, Any] = {"hostname": "example.com", "timezone": None}
+    options: dict[str, Any] = {"hostname": "example.com", "timezone": None}
     return read_added(
-        http_response(data), REQUEST, **{**asked, "public": False, **more}
+        http_response(data), REQUEST, **{**options, "public": False, **more}
     )
 
 

@@ -173,7 +173,7 @@ def test_the_time_of_a_request_begins_after_the_pause() -> None:
     """Waiting for a shared pause does not use up a request's own total timeout."""
     flows = ConcurrentFlows([refusal(50), refusal(50)])
     flows.run(*sends(PLAIN, PLAIN))
-    # The second was held for 50 seconds and told to wait for 50 more, of 60.
+    # The second was held for 50 seconds, and its Retry-After is 50 more, of 60.
     assert [when - 1_000 for when, _ in flows.sent] == [0, 50, 100]
     second = flows.ended[1]
     assert isinstance(second, HttpResponse)

@@ -694,7 +694,7 @@ REFUSED: dict[str, tuple[str, Step]] = {
 
 
 @pytest.mark.parametrize(("rule", "build"), REFUSED.values(), ids=REFUSED)
-def test_refused_at_once(rule: str, build: Step) -> None:
+def test_refused_by_the_step(rule: str, build: Step) -> None:
     """What the document forbids is refused by its step, citing the section."""
     with pytest.raises(QueryError) as caught:
         build(StatsQuery("example.com").fields("pageviews"))
@@ -790,7 +790,7 @@ def test_refused_across_steps(rules: set[str], build: Step) -> None:
 
 
 # Each point of a contains search that spans steps, broken alone. The others are
-# told by where() at once, above.
+# reported by where() at once, above.
 POINTS: dict[str, tuple[str, Step]] = {
     "a second pattern": ("contains-one-pattern", lambda q: q.where(page="/a")),
     "a path": ("path-or-page", lambda q: q.path("/a")),
@@ -854,7 +854,7 @@ WARNED = {
 
 
 @pytest.mark.parametrize(("rule", "pairs", "text"), WARNED.values(), ids=WARNED)
-def test_warned_about(rule: str, pairs: dict[str, Any], text: str) -> None:
+def test_literal_values_warn(rule: str, pairs: dict[str, Any], text: str) -> None:
     """A value that is taken literally is sent, with a warning at the user's line."""
     with pytest.warns(SiteStatsWarning, match=text) as caught:
         query = StatsQuery("example.com").where_metadata(pairs)
@@ -882,7 +882,7 @@ FILTERS_WARNED = {
 @pytest.mark.parametrize(
     ("rule", "filters", "text"), FILTERS_WARNED.values(), ids=FILTERS_WARNED
 )
-def test_filters_warned_about(rule: str, filters: Any, text: str) -> None:
+def test_filters_that_match_little_warn(rule: str, filters: Any, text: str) -> None:
     """A filter that matches next to nothing is sent, with one warning."""
     with pytest.warns(SiteStatsWarning, match=text) as caught:
         query = StatsQuery("example.com").where(**filters)

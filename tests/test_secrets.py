@@ -59,14 +59,14 @@ few = settings(
 )
 
 
-def spellings(key: str) -> set[str]:
-    """*key* as it is, and as Python, JSON and bytes would show it."""
+def forms(key: str) -> set[str]:
+    """*key* as it is, and as Python, JSON and bytes show it."""
     return {key, repr(key)[1:-1], ascii(key.encode())[2:-1]}
 
 
 def shows(text: str, *secrets: str) -> bool:
     """Whether any of *secrets* can be read in *text*."""
-    return any(one in text for key in secrets for one in spellings(key))
+    return any(one in text for key in secrets for one in forms(key))
 
 
 # --- what Python shows of objects -------------------------------------------------
@@ -251,7 +251,7 @@ def test_no_reflection_shows_a_key(
 
 
 def test_a_traceback_with_variables_shows_no_key(server: FaultServer) -> None:
-    """What an error reporter makes of an error that nobody caught has no key, as far
+    """The report of an uncaught error with variables has no key, as far
     as the package's own frames go.
     """
     key = "sa_api_key_of_a_traceback"
@@ -266,8 +266,8 @@ def test_a_traceback_with_variables_shows_no_key(server: FaultServer) -> None:
         pytest.fail("nothing was raised")
 
 
-def test_the_search_for_leaks_finds_one() -> None:
-    """The test's own net has no hole: it finds a key in each place it looks."""
+def test_the_search_for_secrets_finds_one() -> None:
+    """The search of these tests finds a key in each place where it looks."""
     key = "sa_api_key_that_leaks"
 
     def holding(secret: str) -> None:
@@ -335,7 +335,7 @@ def test_no_path_leads_a_key_away(path: str, prefix: str) -> None:
         Client(BASE + prefix, transport=caught, proxy=None, **options) as client,
         warnings.catch_warnings(),
     ):
-        # The answer is for another page than the one that was asked for.
+        # The response is for another page than the requested one.
         warnings.simplefilter("ignore", SiteStatsWarning)
         for call in (
             lambda: client.request("GET", path),
@@ -407,7 +407,7 @@ def test_no_command_shows_a_key(emulator: Emulator) -> None:
 def test_no_command_takes_a_key(emulator: Emulator) -> None:
     """No option takes a credential, so that no list of processes has one.
 
-    But for the stand-in's command, whose keys are made up.
+    Except the emulator's command, whose keys are made up.
     """
     click = pytest.importorskip("click")
     from sitestats.cli._app import app

@@ -38,7 +38,7 @@ def test_a_short_run() -> None:
 
 
 def test_one_in_ten_is_a_fault() -> None:
-    """One response in ten is a fault, and each fault has its turn."""
+    """One response in ten is a fault, and every fault occurs."""
     scripts = MIXTURE.scripts
     assert len(scripts) == 10 * len(FAULTS)
     assert [scripts[n] for n in range(9, len(scripts), 10)] == list(FAULTS)

@@ -219,7 +219,7 @@ def test_no_part_of_a_row_is_cut_off() -> None:
 
 
 @given(st.text())
-def test_no_text_is_lost_or_obeyed(text: str) -> None:
+def test_any_path_is_printable(text: str) -> None:
     """Any path is displayed with printable characters."""
     shown_text = shown(pages_of(text))
     assert all(letter.isprintable() or letter == "\n" for letter in shown_text)

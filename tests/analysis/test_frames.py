@@ -240,9 +240,9 @@ def test_libraries_that_read_arrow_take_a_list_as_it_is(kind: str) -> None:
         assert duckdb.sql("SELECT count(*) FROM entries").fetchall() == [(rows,)]
 
 
-def test_they_read_it_without_pyarrow() -> None:
-    """Where only polars is installed it makes the stream; without it the extra is
-    named.
+def test_arrow_streams_without_pyarrow() -> None:
+    """With polars alone it makes the stream; without either library the error names the
+    extra.
     """
     code = """
 import sys

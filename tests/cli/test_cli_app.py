@@ -110,7 +110,7 @@ def test_no_credential_is_an_argument() -> None:
             assert isinstance(command, click.Group)
             command = command.commands[word]
         if path == ("emulator",):
-            # The stand-in's key is made up, and opens nothing.
+            # The emulator's key is made up, and opens nothing.
             continue
         for parameter in command.params:
             assert not re.search("key|user|token|secret", parameter.name or "")

@@ -185,7 +185,7 @@ def test_one_website_is_added_from_options(emulator: Emulator, run: Run) -> None
         ({"status": 500, "processed": True}, 0),
     ],
 )
-def test_the_exit_code_tells_what_became_of_it(
+def test_exit_codes_of_add(
     emulator: Emulator, run: Run, file: Path, fault: dict[str, Any], code: int
 ) -> None:
     """The exit code is 0 as specified, 1 if not, 6 if unknown."""

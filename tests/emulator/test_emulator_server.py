@@ -222,7 +222,7 @@ def test_adding_one_website_from_many_threads() -> None:
     assert len(emulator.websites) == len(set(emulator.websites)) == 3
 
 
-def test_an_emulator_that_is_forgotten_is_gone() -> None:
+def test_an_emulator_leaves_no_cycles() -> None:
     """No reference cycle keeps an emulator and its database in memory."""
     emulator = Emulator()
     emulator.load([{"hostname": "example.com"}])

@@ -29,7 +29,7 @@ def name_of(request: bytes) -> str:
     return request.split(b".", 1)[0].removeprefix(b"GET /").decode()
 
 
-def by_name(connection: Connection) -> None:
+def respond_by_name(connection: Connection) -> None:
     """Respond to every website but the silent one, which waits for the client."""
     while request := connection.request():
         if name_of(request) == "silent":
@@ -38,7 +38,7 @@ def by_name(connection: Connection) -> None:
         connection.respond(GOOD)
 
 
-def ours() -> list[threading.Thread]:
+def our_threads() -> list[threading.Thread]:
     """The threads that the package has started, except the emulator's."""
     return [
         thread
@@ -122,6 +122,6 @@ async def _get_many_async(
     return got
 
 
-def places(outcomes: Iterable[Outcome]) -> list[int]:
+def indices(outcomes: Iterable[Outcome]) -> list[int]:
     """The indices of the queries, in the order of the outcomes."""
     return [outcome.index for outcome in outcomes]

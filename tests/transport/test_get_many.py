@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import httpx
 import pytest
-from concurrency import GOOD, QUICK, GetMany, by_name, name_of, ours, places, query
+from concurrency import (
+    GOOD,
+    QUICK,
+    GetMany,
+    indices,
+    name_of,
+    our_threads,
+    query,
+    respond_by_name,
+)
 from loopback import serve
 
 from sitestats import (
@@ -62,7 +71,7 @@ def test_every_query_has_its_outcome(get_many: GetMany) -> None:
         outcomes = get_many(make, queries, concurrency=4)
     with emulator.client() as client:
         expected = [client.stats.get(query).pageviews for query in queries]
-    assert sorted(places(outcomes)) == list(range(len(queries)))
+    assert sorted(indices(outcomes)) == list(range(len(queries)))
     for outcome in outcomes:
         assert outcome.query == queries[outcome.index]
         assert outcome.error is None
@@ -86,7 +95,7 @@ def test_outcomes_come_when_they_are_ready(get_many: GetMany) -> None:
 
     with serve(script) as server:
         outcomes = get_many(server.address, [query("slow"), query()], visit)
-    assert places(outcomes) == [1, 0]
+    assert indices(outcomes) == [1, 0]
 
 
 def test_a_failure_affects_one_outcome(get_many: GetMany) -> None:
@@ -128,7 +137,7 @@ def test_a_failure_affects_one_outcome(get_many: GetMany) -> None:
 
 def test_outcomes_survive_pickling(get_many: GetMany) -> None:
     """Outcomes can be pickled, answered and failed ones."""
-    with serve(by_name) as server:
+    with serve(respond_by_name) as server:
         outcomes = get_many(server.address, [query(), StatsQuery("a.example.com")])
     for outcome in outcomes:
         copy = pickle.loads(pickle.dumps(outcome))
@@ -213,7 +222,7 @@ def test_two_hundred_connections(get_many: GetMany) -> None:
 
 
 @LOOPS
-def test_a_gathering_of_the_users_own(loop: str) -> None:
+def test_many_tasks_of_plain_calls(loop: str) -> None:
     """200 tasks that each call get share 50 connections, and none fails."""
     crowd = Crowd()
     pageviews: list[int] = []
@@ -233,7 +242,7 @@ def test_a_gathering_of_the_users_own(loop: str) -> None:
     assert crowd.most <= 50
 
 
-def test_threads_of_the_users_own() -> None:
+def test_many_threads_of_plain_calls() -> None:
     """200 threads that each call get share 50 connections, and none fails."""
     crowd = Crowd()
     pageviews: list[int] = []
@@ -268,7 +277,7 @@ def test_an_endless_source(get_many: GetMany) -> None:
         ahead.append(taken - given)
         return given == 300
 
-    with serve(by_name) as server:
+    with serve(respond_by_name) as server:
         get_many(server.address, endless(), visit, concurrency=5)
     assert max(ahead) <= 5
     assert taken <= 305
@@ -288,11 +297,11 @@ def test_nothing_is_taken_before_it_is_wanted(get_many: GetMany) -> None:
         anyio.run(main, backend=get_many.backend)
     else:
         with Client("https://analytics.example").stats.get_many(queries):
-            assert ours() == []
+            assert our_threads() == []
     assert taken == []
 
 
-def test_nothing_is_kept(get_many: GetMany) -> None:
+def test_memory_is_bounded(get_many: GetMany) -> None:
     """Only queries and outcomes in progress are in memory, however many there are."""
     seen: list[weakref.ref[StatsQuery]] = []
     alive: list[int] = []
@@ -314,7 +323,7 @@ def test_nothing_is_kept(get_many: GetMany) -> None:
     got: list[Outcome] = Nothing()
     gc.disable()
     try:
-        with serve(by_name) as server:
+        with serve(respond_by_name) as server:
             if get_many.is_async:
                 anyio.run(
                     _get_all, server.address, many(), visit, backend=get_many.backend
@@ -329,7 +338,7 @@ def test_nothing_is_kept(get_many: GetMany) -> None:
     finally:
         gc.enable()
     assert len(alive) == 400
-    # Those under way, the one that is looked at, and the generator's own.
+    # Those in progress, the one that is visited, and the generator's own.
     assert max(alive) <= 5 + 2
 
 
@@ -348,13 +357,13 @@ def test_no_more_threads_than_queries() -> None:
 
     def visit(_outcome: Outcome) -> None:
         nonlocal most
-        names = [thread.name for thread in ours()]
+        names = [thread.name for thread in our_threads()]
         most = max(most, sum("get-many" in name for name in names))
 
-    with serve(by_name) as server:
+    with serve(respond_by_name) as server:
         GetMany("blocking")(server.address, [query()] * 3, visit, concurrency=40)
     assert 1 <= most <= 3
-    assert ours() == []
+    assert our_threads() == []
 
 
 def test_a_call_within_the_loop(get_many: GetMany) -> None:
@@ -401,26 +410,26 @@ def test_an_asynchronous_source(loop: str) -> None:
             finally:
                 closed.append(True)
 
-    with serve(by_name) as server:
+    with serve(respond_by_name) as server:
         outcomes = GetMany(loop)(
             server.address, Source(), lambda outcome: outcome.index == 30, concurrency=4
         )
-    assert set(places(outcomes)) <= set(range(36))
+    assert set(indices(outcomes)) <= set(range(36))
     # It was made for this, so it was ended with it.
     assert closed == [True]
 
 
-def test_a_generator_that_was_given_can_be_gone_on_with(get_many: GetMany) -> None:
+def test_a_given_generator_stays_open(get_many: GetMany) -> None:
     """The caller can go on with a generator of queries after the block."""
     queries = (query() for _ in range(50))
-    with serve(by_name) as server:
+    with serve(respond_by_name) as server:
         first = get_many(server.address, queries, lambda _: True, concurrency=2)
         rest = get_many(server.address, queries)
     assert len(first) == 1
     assert 50 - 3 <= len(rest) <= 50 - 1
 
 
-def test_a_generator_that_was_made_is_ended(get_many: GetMany) -> None:
+def test_an_iterator_of_an_iterable_is_closed(get_many: GetMany) -> None:
     """An iterator that get_many made of an iterable is closed with the block."""
     closed: list[bool] = []
 
@@ -433,7 +442,7 @@ def test_a_generator_that_was_made_is_ended(get_many: GetMany) -> None:
                 closed.append(True)
 
     source = Source()
-    with serve(by_name) as server:
+    with serve(respond_by_name) as server:
         get_many(server.address, source, lambda _: True)
     assert closed == [True]
 
@@ -548,7 +557,7 @@ def test_progress_is_reported_in_order(get_many: GetMany) -> None:
         traced.append((done, total))
         threads.add(threading.get_ident())
 
-    with serve(by_name) as server:
+    with serve(respond_by_name) as server:
         get_many(server.address, [query()] * 9, progress=hear)
         get_many(server.address, iter([query()]), progress=hear)
     assert traced == [*((n, 9) for n in range(1, 10)), (1, None)]
@@ -557,7 +566,10 @@ def test_progress_is_reported_in_order(get_many: GetMany) -> None:
 
 def test_outcomes_outside_of_a_block() -> None:
     """Outside of its block and in a second one, the error says what to do."""
-    with serve(by_name) as server, Client(server.address, retries=QUICK) as client:
+    with (
+        serve(respond_by_name) as server,
+        Client(server.address, retries=QUICK) as client,
+    ):
         outcomes = client.stats.get_many([query()])
         with pytest.raises(ConfigurationError, match="wants a block"):
             next(iter(outcomes))
@@ -590,7 +602,7 @@ def test_arguments_that_are_wrong(
 
 def test_an_item_that_is_no_query(get_many: GetMany) -> None:
     """An item that is no query raises with its index, and ends the block."""
-    with serve(by_name) as server:
+    with serve(respond_by_name) as server:
         with pytest.raises(QueryError, match=r"queries\[2\]"):
             get_many(server.address, [query(), query(), None, query()])
-        assert ours() == []
+        assert our_threads() == []

@@ -12,7 +12,15 @@ import anyio
 import anyio.lowlevel
 import httpx
 import pytest
-from concurrency import GOOD, QUICK, GetMany, by_name, name_of, ours, query
+from concurrency import (
+    GOOD,
+    QUICK,
+    GetMany,
+    name_of,
+    our_threads,
+    query,
+    respond_by_name,
+)
 from loopback import Connection, serve
 
 from sitestats import AsyncClient, Client, Outcome, StatsQuery
@@ -66,7 +74,7 @@ def check_that_all_disconnected(silent: SilentServer) -> Callable[[], None]:
     def check() -> None:
         for _ in range(SILENT):
             assert silent.left.acquire(timeout=30)
-        for thread in ours():
+        for thread in our_threads():
             if "get-many" in thread.name:
                 thread.join(30)
                 assert not thread.is_alive()
@@ -82,7 +90,7 @@ def test_breaking_out(get_many: GetMany) -> None:
             server.address, QUERIES, lambda _: True, check_that_all_disconnected(silent)
         )
     assert len(got) == 1
-    assert ours() == []
+    assert our_threads() == []
 
 
 class MineError(Exception):
@@ -102,7 +110,7 @@ def test_an_error_in_the_block(get_many: GetMany, error: BaseException) -> None:
             get_many(server.address, QUERIES, visit)
         assert caught.value is error
         check_that_all_disconnected(silent)()
-    assert ours() == []
+    assert our_threads() == []
 
 
 def test_an_error_of_the_queries(get_many: GetMany) -> None:
@@ -120,7 +128,7 @@ def test_an_error_of_the_queries(get_many: GetMany) -> None:
             get_many(server.address, queries(), concurrency=len(QUERIES))
         assert caught.value is error
         check_that_all_disconnected(silent)()
-    assert ours() == []
+    assert our_threads() == []
 
 
 def test_an_error_of_the_progress(get_many: GetMany) -> None:
@@ -154,7 +162,7 @@ def test_a_mistake_in_a_transport(get_many: GetMany) -> None:
     with pytest.raises(ZeroDivisionError) as caught:
         get_many(make, [query(), query(), query("wrong"), *[query()] * 5])
     assert caught.value is error
-    assert ours() == []
+    assert our_threads() == []
 
 
 def test_leaving_in_a_pause(get_many: GetMany) -> None:
@@ -175,7 +183,7 @@ def test_leaving_in_a_pause(get_many: GetMany) -> None:
     with serve(script) as server:
         got = get_many(server.address, queries, lambda _: True)
     assert [outcome.index for outcome in got] == [5]
-    assert ours() == []
+    assert our_threads() == []
 
 
 def test_a_call_that_waits_for_a_connection_is_stopped() -> None:
@@ -255,7 +263,7 @@ def test_cancelled_at_any_point(loop: str) -> None:
     gone = threading.Semaphore(0)
 
     def script(connection: Connection) -> None:
-        by_name(connection)
+        respond_by_name(connection)
         gone.release()
 
     with serve(script) as server:
@@ -287,7 +295,7 @@ def test_a_task_cancelled_at_any_point() -> None:
                 assert asyncio.all_tasks() == {asyncio.current_task()}
             assert (await client.stats.get(query())).pageviews == 1
 
-    with serve(by_name) as server:
+    with serve(respond_by_name) as server:
         asyncio.run(main(server.address))
 
 
@@ -317,7 +325,7 @@ def test_asyncios_own_limits() -> None:
             assert [task.result() for task in tasks] == [4] * 5
             assert asyncio.all_tasks() == {asyncio.current_task()}
 
-    with serve(by_name) as server:
+    with serve(respond_by_name) as server:
         asyncio.run(main(server.address))
 
 
@@ -345,7 +353,7 @@ def test_ctrl_c(get_many: GetMany, after: int) -> None:
     with serve(script) as server:
         with pytest.raises(KeyboardInterrupt):
             get_many(server.address, queries, concurrency=6)
-        assert ours() == []
+        assert our_threads() == []
 
 
 def test_interrupted_while_leaving(monkeypatch: pytest.MonkeyPatch) -> None:

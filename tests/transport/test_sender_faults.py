@@ -285,7 +285,7 @@ def test_when_the_time_is_up_nothing_is_sent(variant: str) -> None:
     assert server.requests == []
 
 
-def test_limits_of_centuries_are_limits(variant: str) -> None:
+def test_very_long_timeouts(variant: str) -> None:
     """Timeouts that are too long for sockets are accepted."""
     with serve(polite) as server, open_sender(variant, server.address) as sender:
         assert sender.send(total=1e12, timeout=1e12).status == 200
@@ -419,7 +419,7 @@ def test_faults_are_transport_errors(error: type[Exception]) -> None:
         sender.send()
 
 
-def test_tls_alerts_read_as_words() -> None:
+def test_tls_errors_have_readable_reasons() -> None:
     """The message has the reason of the TLS library."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     with (

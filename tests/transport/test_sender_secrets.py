@@ -113,7 +113,7 @@ def test_a_request_that_is_not_taken_shows_no_credential(variant: str) -> None:
     assert_hidden(everything(caught.value))
 
 
-def test_what_the_service_repeats_is_not_repeated(variant: str) -> None:
+def test_quoted_headers_are_redacted(variant: str) -> None:
     """An error that quotes the request's headers is redacted."""
     error = httpx.LocalProtocolError(f"Illegal header value b'{KEY}' or {USER}")
     with (
@@ -125,7 +125,7 @@ def test_what_the_service_repeats_is_not_repeated(variant: str) -> None:
         sender.send(ADD)
 
 
-def test_what_the_caller_handles_stays_whole() -> None:
+def test_an_exception_being_handled_keeps_its_frames() -> None:
     """An exception that the caller is handling keeps its frames."""
 
     def script(connection: Connection) -> None:

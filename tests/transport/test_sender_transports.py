@@ -173,7 +173,7 @@ def test_every_timeout_becomes_ours(
 
 
 @pytest.mark.parametrize("error", [TypeError("x"), KeyError("x"), RuntimeError("x")])
-def test_a_mistake_in_a_given_transport_comes_out_as_it_is(
+def test_other_errors_of_a_transport_are_raised_unchanged(
     variant: str, error: Exception
 ) -> None:
     """Other exceptions of a user's transport are raised with their traceback."""
@@ -311,7 +311,7 @@ def test_every_fault_is_a_transport_error() -> None:
     sender.close()
 
 
-def test_no_result_comes_of_a_stop_iteration() -> None:
+def test_stop_iteration_in_a_transport() -> None:
     """A StopIteration in a transport becomes our error."""
 
     class Stopping(httpx.AsyncBaseTransport):
