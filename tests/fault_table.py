@@ -11,10 +11,10 @@ import platform
 import sys
 from collections.abc import Mapping
 
+from client_variants import VARIANTS, Run, run_cases
 from faults import CASES, Case, FaultServer
 from faults.cases import KINDS
-from tables import as_table, write_block
-from ways import WAYS, Run, run_cases
+from reliability_tables import as_table, write_block
 
 HEADER = ("case", "what the server does", "the call gives", "attempts", "took", "limit")
 NAME = "faults"
@@ -34,7 +34,7 @@ def main() -> int:
     options = parser.parse_args()
     runs: dict[str, dict[str, Run]] = {}
     unexpected = 0
-    for variant in WAYS:
+    for variant in VARIANTS:
         with FaultServer(WARM_UP) as server:
             run_cases(variant, WARM_UP, server)
         with FaultServer(CASES) as server:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tables import as_table, write_block
+from reliability_tables import as_table, write_block
 
 from .measure import can_measure
 from .phases import AT_ONCE, MOMENTS, VARIANTS, Phase, run, warm_up
