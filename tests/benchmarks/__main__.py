@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 import calls
-import concurrency
+import concurrent_queries
 import decoding
 import emulator_speed
 import importing
@@ -24,7 +24,7 @@ from measuring import Scale, Table
 PARTS = {
     "decoding": decoding.tables,
     "calls": calls.tables,
-    "concurrency": concurrency.tables,
+    "concurrency": concurrent_queries.tables,
     "importing": importing.tables,
     "emulator": emulator_speed.tables,
 }
