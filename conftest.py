@@ -1,8 +1,8 @@
-"""What holds for every test: no network, and examples that are run.
+"""For every test: no network, and the examples of the documentation as tests.
 
-The code blocks of the README and of the documentation, and the examples of the
-docstrings, are tests too. They find ``client``, which asks ``emulator``, and
-the package's public names; the examples of one file share one namespace.
+Tests are also the code blocks of the README and the documentation, and the examples of
+docstrings. They can use ``emulator``, its ``client``, and the package's public names.
+The examples of one file share one namespace.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from sybil.parsers import markdown, myst
 from sybil.parsers.doctest import DocTestParser
 from sybil.sybil import SybilCollection
 
-# Reserved, so that looking them up never finds anything (RFC 6761).
+# Reserved names that never resolve (RFC 6761).
 NEVER_FOUND = (".invalid", ".test", ".example")
 
 
 class NetworkForbiddenError(BaseException):
-    """A test reached for the network.
+    """A test tried to use the network.
 
-    Not an Exception, so that no code under test takes it for a failed
-    connection and goes on.
+    It is not an Exception, so that no code under test handles it as a failed
+    connection.
     """
 
 
 def is_here(host: object) -> bool:
-    """Whether *host* is this machine by loopback, so that no packet leaves it."""
+    """Whether *host* is a loopback address, so that no packet leaves the machine."""
     if isinstance(host, bytes):
         host = host.decode()
-    # None and an empty name stand for this machine, where they stand at all.
+    # None and an empty name mean this machine.
     if host in {None, "", "localhost"}:
         return True
     try:
@@ -50,7 +50,7 @@ def is_here(host: object) -> bool:
 
 @pytest.fixture(scope="session", autouse=True)
 def no_network() -> Iterator[None]:
-    """Refuse every connection but loopback's, and every look-up of a name."""
+    """Refuse all connections except to loopback, and all DNS look-ups."""
     look_up = socket.getaddrinfo
 
     def guarded(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -80,15 +80,15 @@ def no_network() -> Iterator[None]:
         yield
 
 
-# Sybil takes every failure for one of an example, and breaks pytest at another:
-# at a warning that became an error once the example was over.
+# Sybil expects the frame of an example in every traceback. A warning that becomes an
+# error after the example has none, and pytest would crash.
 sybils_filter = SybilItem._traceback_filter  # noqa: SLF001 -- see above
 
 
 def filter_traceback(
     self: SybilItem, excinfo: pytest.ExceptionInfo[BaseException]
 ) -> Traceback:
-    """What to show of a traceback: the example's part, or all where there is none."""
+    """The part of a traceback to show: that of the example, or else all."""
     try:
         return sybils_filter(self, excinfo)
     except IndexError:
@@ -99,8 +99,8 @@ SybilItem._traceback_filter = filter_traceback  # type: ignore[method-assign]  #
 
 
 def open_example(namespace: dict[str, Any]) -> None:
-    """Give the examples of one file what they may use."""
-    # Here, so that tests that run no example need not the emulator's extra.
+    """Set up the namespace for the examples of one file."""
+    # Imported here, so that only examples need the extra ``emulator``.
     import sitestats
     from sitestats.emulator import Emulator
 
@@ -108,18 +108,18 @@ def open_example(namespace: dict[str, Any]) -> None:
     client = emulator.client()
     namespace.update((name, getattr(sitestats, name)) for name in sitestats.__all__)
     namespace.update(asyncio=asyncio, emulator=emulator, client=client)
-    # Again, since an example may give `client` another meaning.
+    # A second name for it, since an example may assign to `client`.
     namespace["__client__"] = client
 
 
 def close_example(namespace: dict[str, Any]) -> None:
-    """Close the clients that the examples of one file left open, and forget all."""
+    """Close the clients of the examples of one file, and clear its namespace."""
     from sitestats import Client
 
     for value in namespace.values():
         if isinstance(value, Client):
             value.close()
-    # pytest keeps the documents to its end, and with them the databases.
+    # pytest keeps the namespaces until it ends, and with them the databases.
     namespace.clear()
 
 

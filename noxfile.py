@@ -1,7 +1,8 @@
-"""Everything that is run on this project; ``nox --list`` shows it.
+"""Sessions of nox: style, types, tests, documentation, packages, benchmarks.
 
-Plain ``nox`` runs what a change needs, on the Python that nox runs on: style,
-types and tests. ``.ci/run`` adds the rest, and fails where a Python is missing.
+``nox --list`` lists them. Plain ``nox`` checks the style and the types and runs the
+tests, on the Python that nox runs on. ``.ci/run`` adds the rest, and fails if a Python
+is missing.
 """
 
 from __future__ import annotations
@@ -19,41 +20,40 @@ nox.needs_version = ">=2025.5.1"
 PYTHONS = ["3.11", "3.12", "3.13"]
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
 EVERY_EXTRA = ".[emulator,cli,pandas,polars,arrow,plot]"
-# One wheel for all Pythons, where several runs of nox are to test the same.
+# The path of a wheel to test, so that several runs of nox test the same one.
 WHEEL = os.environ.get("WHEEL")
 LOCKED = ["--constraint", "tests/locked.txt"]
 
 nox.options.default_venv_backend = "uv"
-# Whoever needs a Python that may be missing passes
-# --error-on-missing-interpreters, as .ci/run does.
+# .ci/run passes --error-on-missing-interpreters.
 nox.options.error_on_missing_interpreters = False
 nox.options.download_python = "never"
 nox.options.sessions = ["lint", "types", f"tests-{HERE}"]
 
 
 def groups(*names: str) -> list[str]:
-    """What installs the dependency groups of these *names*."""
+    """The arguments that install the dependency groups *names*."""
     return [part for name in names for part in ("--group", name)]
 
 
 def pytest(session: nox.Session, *args: str, measured: bool = False) -> None:
     """Run pytest in several processes with *args*, or with those after ``--``.
 
-    What is *measured* ends with the lines and branches that no test reached.
+    If *measured*, a report lists the lines and branches that no test reached.
     """
     tmp = Path(session.create_tmp()).resolve()
     env = {
         # Matplotlib would look for a display, and HOME may be read-only.
         "MPLBACKEND": "agg",
         "MPLCONFIGDIR": str(tmp),
-        # Many tests start a program: each would compile all that it imports.
+        # Many tests start a program, which would compile all modules each time.
         "PYTHONDONTWRITEBYTECODE": "",
     }
     if session.posargs:
         session.run("pytest", *session.posargs, env=env)
         return
-    # A file's tests stay together: the examples of one share their names, and
-    # what a fixture makes for a module is made once. conftest.py has the order.
+    # The tests of a file stay in one process: its examples share a namespace, and its
+    # fixtures are made once. conftest.py sets the order.
     args = ("--dist", "loadfile", "--no-loadscope-reorder", *args)
     if not measured:
         # .ci/run has three of these beside each other.
@@ -69,13 +69,13 @@ def pytest(session: nox.Session, *args: str, measured: bool = False) -> None:
 
 
 def dist(session: nox.Session) -> Path:
-    """Where the session ``build`` leaves what it builds."""
+    """The folder of the built distributions."""
     return session.cache_dir.resolve() / "dist"
 
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Style: ruff's rules and formatting, the spelling, the directions of imports."""
+    """Check the style: ruff, formatting, spelling, import contracts."""
     session.install(*groups("lint"), *LOCKED)
     session.run("ruff", "check", *session.posargs)
     session.run("ruff", "format", "--check")
@@ -85,15 +85,15 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """Types: mypy and pyright, and the share of public names with a type."""
-    # Not editable: --verifytypes looks at the package as a user has it.
+    """Check the types: mypy, pyright, and that every public name has a type."""
+    # Not editable: --verifytypes checks the package as it is installed for a user.
     session.install(EVERY_EXTRA, "nox", *groups("types", "tests", "bench"), *LOCKED)
     commands = [
         *product(["mypy"], ["--python-version"], [PYTHONS[0], PYTHONS[-1]]),
         *product(["pyright"], ["--pythonversion"], [PYTHONS[0], PYTHONS[-1]]),
         ("pyright", "--verifytypes", "sitestats", "--ignoreexternal"),
     ]
-    # Side by side, since each keeps one core busy.
+    # In parallel, since each uses one core.
     with ThreadPoolExecutor(2) as pool:
         results = [pool.submit(session.run, *command) for command in commands]
     for result in results:
@@ -102,7 +102,7 @@ def types(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """The documentation's site, in docs/_build/html; a warning is an error."""
+    """Build the documentation in docs/_build/html; a warning is an error."""
     session.install(EVERY_EXTRA, *groups("docs"), *LOCKED)
     session.run(
         *("sphinx-build", "--fail-on-warning", "--keep-going", "--fresh-env"),
@@ -112,21 +112,21 @@ def docs(session: nox.Session) -> None:
 
 @nox.session(python=PYTHONS if HERE in PYTHONS else [*PYTHONS, HERE])
 def tests(session: nox.Session) -> None:
-    """The tests and every example of the documentation, and what they cover."""
+    """Run the tests and the examples of the documentation; report the coverage."""
     session.install("--editable", EVERY_EXTRA, *groups("tests"), *LOCKED)
     pytest(session, measured=True)
 
 
 @nox.session
 def build(session: nox.Session) -> None:
-    """Build the source distribution and, from it alone, the wheel."""
+    """Build the source distribution, and the wheel from it."""
     out = str(dist(session))
     session.run("uv", "build", "--quiet", "--clear", "--out-dir", out)
 
 
 @nox.session(python=PYTHONS, requires=[] if WHEEL else ["build"])
 def tests_wheel(session: nox.Session) -> None:
-    """The same with the wheel at $WHEEL or, without that, with one built now."""
+    """Run the tests with the wheel at $WHEEL, or with one that is built first."""
     (wheel,) = [Path(WHEEL)] if WHEEL else dist(session).glob("*.whl")
     extras = EVERY_EXTRA.removeprefix(".")
     session.install(f"{wheel}{extras}", *groups("tests"), *LOCKED)
@@ -137,7 +137,7 @@ def tests_wheel(session: nox.Session) -> None:
 
 @nox.session(python=PYTHONS)
 def tests_lowest(session: nox.Session) -> None:
-    """The tests with the lowest versions that pyproject.toml allows."""
+    """Run the tests with the lowest versions that pyproject.toml allows."""
     session.install(
         *("--resolution", "lowest-direct"),
         *("--editable", EVERY_EXTRA, *groups("tests")),
@@ -147,14 +147,14 @@ def tests_lowest(session: nox.Session) -> None:
 
 @nox.session(python=PYTHONS)
 def tests_newest(session: nox.Session) -> None:
-    """The tests with the newest versions there are, whatever is locked."""
+    """Run the tests with the newest versions, ignoring the lock file."""
     session.install("--upgrade", "--editable", EVERY_EXTRA, *groups("tests"))
     pytest(session)
 
 
 @nox.session
 def lock(session: nox.Session) -> None:
-    """Write tests/locked.txt anew: the versions that the sessions install."""
+    """Update tests/locked.txt, the versions that the sessions install."""
     session.run(
         *("uv", "pip", "compile", "--quiet", "--universal", "--upgrade"),
         *("--python-version", PYTHONS[0], "--no-header", "--no-annotate"),
@@ -165,7 +165,7 @@ def lock(session: nox.Session) -> None:
 
 @nox.session(requires=["build"])
 def release(session: nox.Session) -> None:
-    """Build, check, install the wheel in a fresh environment, run its demo."""
+    """Build and check the package; run the demo from the wheel in a new environment."""
     session.install(*groups("release"), *LOCKED)
     (sdist,) = dist(session).glob("*.tar.gz")
     (wheel,) = dist(session).glob("*.whl")
@@ -177,7 +177,7 @@ def release(session: nox.Session) -> None:
         *("uv", "pip", "install", "--quiet", "--python", str(bin_dir / "python")),
         f"{wheel}[emulator,cli]",
     )
-    # From another directory, so that nothing of the checkout helps.
+    # In another directory, so that nothing is imported from the checkout.
     with session.chdir(fresh):
         session.run(str(bin_dir / "sitestats"), "demo", external=True)
     session.log(f"Built {sdist.name} and {wheel.name} in {wheel.parent}")
@@ -185,7 +185,7 @@ def release(session: nox.Session) -> None:
 
 @nox.session
 def notebooks(session: nox.Session) -> None:
-    """The notebooks, each in a fresh kernel; ``-- write`` writes their output."""
+    """Run the notebooks, each in a new kernel; ``-- write`` stores their output."""
     session.install(EVERY_EXTRA, *groups("tests", "notebooks"), *LOCKED)
     if session.posargs == ["write"]:
         session.run("python", "tests/write_notebooks.py")
@@ -195,14 +195,14 @@ def notebooks(session: nox.Session) -> None:
 
 @nox.session
 def browser(session: nox.Session) -> None:
-    """What a real browser makes of attacks in paths and referrers; needs Chromium."""
+    """Test HTML against attacks in paths and referrers, in Chromium (must be there)."""
     session.install(EVERY_EXTRA, *groups("tests"), *LOCKED)
     pytest(session, "tests/analysis/in_browser.py")
 
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Write docs/benchmarks.md anew; ``-- --only calls`` shows some of it."""
+    """Write docs/benchmarks.md from a new run; ``-- --only calls`` prints a part."""
     session.install(EVERY_EXTRA, *groups("tests", "bench"), *LOCKED)
     arguments = session.posargs or ["--write", "docs/benchmarks.md"]
     session.run("python", "tests/benchmarks", *arguments)
@@ -210,7 +210,7 @@ def bench(session: nox.Session) -> None:
 
 @nox.session
 def soak(session: nox.Session) -> None:
-    """100,000 calls with one fault in ten: what a client holds must not grow."""
+    """Test for leaks: 100,000 calls, one in ten with a fault."""
     session.install("--editable", ".", *groups("tests"), *LOCKED)
     with session.chdir("tests"):
         session.run("python", "-m", "soak", *(session.posargs or ["--write"]))
@@ -218,7 +218,7 @@ def soak(session: nox.Session) -> None:
 
 @nox.session
 def fuzz(session: nox.Session) -> None:
-    """A million mutated answers: each becomes a model or one of our errors."""
+    """Fuzz the readers of responses with a million mutated inputs."""
     session.install("--editable", EVERY_EXTRA, *groups("tests"), *LOCKED)
     with session.chdir("tests"):
         session.run("python", "-m", "fuzz", *(session.posargs or ["--write"]))
@@ -226,7 +226,7 @@ def fuzz(session: nox.Session) -> None:
 
 @nox.session
 def properties(session: nox.Session) -> None:
-    """The properties of the tests, with far more and random examples."""
+    """Run the property tests with many random examples."""
     session.install("--editable", EVERY_EXTRA, *groups("tests"), *LOCKED)
     env = {"HYPOTHESIS_PROFILE": "fuzz"}
     session.run("pytest", "-m", "hypothesis", "tests", *session.posargs, env=env)

@@ -1,4 +1,4 @@
-"""How Sphinx builds the documentation."""
+"""Configuration of Sphinx, which builds the documentation."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ extensions = [
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build"]
 
-# Every reference to a public name of this package must lead somewhere.
+# Every reference to a public name of this package must have a target.
 nitpicky = True
 nitpick_ignore_regex = [("py:.*", r"(?!sitestats\b).*|sitestats\..*\b_.*")]
 
-# A page says once where its names are imported from.
+# No module before each name: each page says once where its names are imported from.
 add_module_names = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
@@ -52,11 +52,11 @@ html_title = f"sitestats {release}"
 html_static_path = ["_static"]
 html_css_files = ["layout.css"]
 html_copy_source = False
-# The same files on every machine and day: no dates in the pages.
+# No dates in the pages, so that every build makes the same files.
 html_last_updated_fmt = None
 
-# What users get and never make: how it is made is nothing to show.
-GIVEN = {
+# Classes that users do not construct: the signature of the constructor is left out.
+NOT_CONSTRUCTED = {
     "AsyncOutcomes",
     "Changes",
     "Comparison",
@@ -68,8 +68,8 @@ GIVEN = {
     "Websites",
 }
 
-# Errors call themselves sitestats.QueryError and so on; the comments on their
-# attributes are found in the module that defines them.
+# The errors' __module__ is sitestats. Sphinx needs the module that defines them, to
+# find the docstrings of their attributes.
 for public in map(vars(sitestats).get, sitestats.__all__):
     if isinstance(public, type) and issubclass(public, Exception):
         public.__module__ = "sitestats._common.errors"
@@ -84,10 +84,12 @@ def show_signature(
     signature: str | None,
     returns: str | None,
 ) -> tuple[str, str | None] | None:
-    """Show no signature of what users never make, and plain values as defaults."""
+    """Leave out signatures of what users do not construct; show plain defaults."""
     if not signature:
         return None
-    if what == "exception" or (what == "class" and name.rpartition(".")[2] in GIVEN):
+    if what == "exception" or (
+        what == "class" and name.rpartition(".")[2] in NOT_CONSTRUCTED
+    ):
         return "", None
     if what != "class" or not attrs.has(obj):
         return None
@@ -103,7 +105,7 @@ def show_signature(
 def keep_colons(
     _app: Sphinx, what: str, _name: str, _obj: Any, _options: Any, lines: list[str]
 ) -> None:
-    """Keep Napoleon from taking what stands before a colon for a type."""
+    """Keep Napoleon from reading the text before a colon as a type."""
     if what in {"attribute", "data", "property"}:
         lines[:0] = ["..", ""]
 
@@ -111,7 +113,7 @@ def keep_colons(
 def break_names(
     _app: Sphinx, page: str, _template: str, context: dict[str, Any], _doctree: Any
 ) -> None:
-    """Let the long names of tests be broken, where a reader would."""
+    """Allow line breaks in the long names of tests, after ``::`` and ``_``."""
     if page == "coverage":
         context["body"] = re.sub(
             r'(?<=<span class="pre">)\w+::\w+',
@@ -121,10 +123,10 @@ def break_names(
 
 
 class ModuleTable(SphinxDirective):
-    """``{modules}``: each module of the package with its docstring's first sentence."""
+    """``{modules}``: a table of all modules, with the first sentence of each."""
 
     def run(self) -> list[nodes.Node]:
-        """Parse a Markdown table, as if the page held it."""
+        """Make the table from Markdown."""
         paths = sorted(SOURCE.rglob("*.py"), key=lambda path: (path.parent, path.name))
         rows = [
             f"| `{path.relative_to(SOURCE).as_posix()}` | {first_sentence(path)} |"
@@ -145,7 +147,7 @@ def first_sentence(module: Path) -> str:
 
 
 def setup(app: Sphinx) -> None:
-    """Connect what is above; *keep_colons* before Napoleon, which comes at 500."""
+    """Register the functions above; *keep_colons* before Napoleon's priority of 500."""
     app.connect("autodoc-process-signature", show_signature)
     app.connect("autodoc-process-docstring", keep_colons, priority=100)
     app.connect("html-page-context", break_names)

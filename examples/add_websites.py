@@ -1,7 +1,7 @@
-"""Add the missing ones of some websites, and print what was done.
+"""Add those of some websites that do not exist yet, and print the result.
 
 Reads SITESTATS_BASE_URL, SITESTATS_API_KEY and SITESTATS_USER_ID. The arguments are
-host names. Adding a website can cost money, so websites that exist are not sent::
+host names. Adding can cost money, so it sends no request for an existing website::
 
     python examples/add_websites.py example.com shop.example.com
 """
@@ -25,11 +25,11 @@ def main(hostnames: list[str]) -> int:
             try:
                 added = client.websites.add(hostname, timezone="Europe/Amsterdam")
             except ServiceError as error:
-                print(f"{hostname}: refused, {error.message}")
+                print(f"{hostname}: not added, {error.message}")
                 failed += 1
             except TransportError as error:
-                fate = "perhaps added" if error.maybe_sent else "not added"
-                print(f"{hostname}: {fate}, {error}")
+                state = "perhaps added" if error.maybe_sent else "not added"
+                print(f"{hostname}: {state}, {error}")
                 failed += 1
             else:
                 print(f"{added.hostname}: added, {added.timezone}")

@@ -30,10 +30,10 @@ def main(hostname: str) -> None:
     """Print the visitors of each of the last ten days."""
     query = StatsQuery(hostname).fields("visitors")
     with Client() as client:
-        ask = delayed(visitors)
-        days = [ask(client, query.on(f"today-{days}d")) for days in range(1, 11)]
-        answers = delayed(list)(days).compute(scheduler="processes", num_workers=2)
-    for day, count in answers:
+        task = delayed(visitors)
+        tasks = [task(client, query.on(f"today-{days}d")) for days in range(1, 11)]
+        results = delayed(list)(tasks).compute(scheduler="processes", num_workers=2)
+    for day, count in results:
         print(f"{day:>10} {count:>6,}")
 
 

@@ -1,7 +1,7 @@
 """Write yesterday's pages of every website into a Parquet file, as a nightly job.
 
 Reads SITESTATS_BASE_URL, SITESTATS_API_KEY and SITESTATS_USER_ID. The argument is a
-folder. A day that has a file is left alone, so the job may run twice::
+folder. If the day has a file, nothing is written, so the job may run twice::
 
     python examples/nightly_parquet.py pages/
 """
@@ -31,7 +31,7 @@ def main(folder: Path) -> None:
             frames.append(stats.pages.to_polars().select(hostname, pl.all()))
     target = folder / f"{day}.parquet"
     if target.exists():
-        print(f"{target.name} is there already")
+        print(f"{target.name} exists")
         return
     folder.mkdir(parents=True, exist_ok=True)
     pages = pl.concat(frames)

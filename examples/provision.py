@@ -18,13 +18,13 @@ from pathlib import Path
 from sitestats import Client, WebsiteSpec
 
 
-def main(file: Path, *, really: bool) -> int:
+def main(file: Path, *, yes: bool) -> int:
     """Add what is missing; return the exit status."""
     specs = WebsiteSpec.load(file)
     with Client() as client:
         plan = client.websites.plan(specs)
         print(plan)
-        if not really:
+        if not yes:
             print("Nothing was added: this was the plan. Run it with --yes.")
             return 0
         report = client.websites.ensure(specs, journal=file.with_suffix(".journal"))
@@ -33,4 +33,4 @@ def main(file: Path, *, really: bool) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), really="--yes" in sys.argv[2:]))
+    sys.exit(main(Path(sys.argv[1]), yes="--yes" in sys.argv[2:]))

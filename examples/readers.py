@@ -26,10 +26,10 @@ def main(hostname: str) -> None:
     print(f"{stats.visitors:,} visitors of {stats.hostname} ({stats.timezone})")
     for day in stats.histogram:
         print(f"  {day.date:%a %d %b}  {'█' * (day.visitors // 10)} {day.visitors}")
-    print("read most")
+    print("top pages")
     for page in stats.pages:
         print(f"  {page.pageviews:>5} {page.value}  {page.seconds_on_page or 0:.0f} s")
-    print("came from")
+    print("top referrers")
     for referrer in stats.referrers:
         print(f"  {referrer.visitors:>5} {referrer.value or '(unknown)'}")
 

@@ -25,12 +25,12 @@ def main(hostname: str) -> None:
 
     print(f"{hostname}, the last seven days\n")
     for name, change in week.totals.items():
-        grown = "" if change.percent is None else f" ({change.percent:+.0f} %)"
-        print(f"{change.now or 0:>8,.0f} {name}{grown}")
-    print("\nread most")
+        percent = "" if change.percent is None else f" ({change.percent:+.0f} %)"
+        print(f"{change.now or 0:>8,.0f} {name}{percent}")
+    print("\ntop pages")
     for page in week.now.pages[:5]:
         print(f"{page.pageviews:>8,} {page.value}")
-    print("\nnew or growing")
+    print("\nnew or growing referrers")
     growing = sorted(
         week["referrers"].of("new", "up"),
         key=lambda referrer: referrer.visitors.absolute or 0,

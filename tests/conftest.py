@@ -1,4 +1,4 @@
-"""How Hypothesis looks for examples, what runs first, and that Ctrl-C is heard."""
+"""Hypothesis profiles, the order of the tests, and Ctrl-C in background runs."""
 
 from __future__ import annotations
 
@@ -40,5 +40,5 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put slow files first: no process is to begin one when the other is done."""
+    """Put slow tests first, so that both processes end at about the same time."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)

@@ -1,7 +1,7 @@
-"""Runs every case of the fault server with every client, and tells what came.
+"""Run every case of the fault server with every client variant, and make a table.
 
-``python fault_table.py --write``, in the directory of the tests, puts it into the
-documentation.
+``python fault_table.py --write``, in the folder of the tests, writes it into
+docs/reliability.md.
 """
 
 from __future__ import annotations
@@ -11,47 +11,49 @@ import platform
 import sys
 from collections.abc import Mapping
 
+from client_variants import VARIANTS, Run, run_cases
 from faults import CASES, Case, FaultServer
 from faults.cases import KINDS
-from tables import as_table, write_block
-from ways import WAYS, Run, run_cases
+from reliability_tables import as_table, write_block
 
-HEADER = ("case", "what the server does", "the call gives", "tries", "took", "limit")
+HEADER = ("case", "what the server does", "the call gives", "attempts", "took", "limit")
 NAME = "faults"
 AT_ONCE = 4
-"""So few that the times are those of the cases and not of their crowd."""
+"""Few cases at once, so that they do not slow each other down."""
 
-WARM_UP = [case for case in CASES if case.name == "answers as it should"]
-"""Run first, as the first call imports what others find there."""
+WARM_UP = [case for case in CASES if case.name == "responds correctly"]
+"""Run first, since the first call also imports modules."""
 
 
 def main() -> int:
-    """Run the cases; the number of surprises is the exit code."""
+    """Run the cases; the exit code is the number of unexpected results."""
     parser = argparse.ArgumentParser(prog="python fault_table.py", description=__doc__)
-    parser.add_argument("--write", action="store_true", help="put it into the docs")
+    parser.add_argument(
+        "--write", action="store_true", help="write docs/reliability.md"
+    )
     options = parser.parse_args()
     runs: dict[str, dict[str, Run]] = {}
-    surprises = 0
-    for way in WAYS:
+    unexpected = 0
+    for variant in VARIANTS:
         with FaultServer(WARM_UP) as server:
-            run_cases(way, WARM_UP, server)
+            run_cases(variant, WARM_UP, server)
         with FaultServer(CASES) as server:
-            runs[way] = run_cases(way, CASES, server, at_once=AT_ONCE)
+            runs[variant] = run_cases(variant, CASES, server, at_once=AT_ONCE)
             for case in CASES:
-                gave = (runs[way][case.name].gave, server[case.name].tries)
-                if gave != (case.gives, case.tries):
-                    surprises += 1
-                    sys.stderr.write(f"{way}: {case.name}: {gave}\n")
+                gave = (runs[variant][case.name].gave, server[case.name].attempts)
+                if gave != (case.gives, case.attempts):
+                    unexpected += 1
+                    sys.stderr.write(f"{variant}: {case.name}: {gave}\n")
     text = "\n\n".join(_part(kind, cases, runs) for kind, cases in KINDS.items())
     intro = (
         f"{len(CASES)} cases, {AT_ONCE} at a time, run on Python "
-        f"{platform.python_version()} by the blocking client and by the async one on "
+        f"{platform.python_version()} by the sync client, and by the async client on "
         "asyncio and trio."
     )
-    if options.write and not surprises:
+    if options.write and not unexpected:
         write_block(NAME, f"{intro}\n\n{text}")
-    sys.stderr.write(f"{len(CASES)} cases, {surprises} surprises\n")
-    return min(surprises, 100)
+    sys.stderr.write(f"{len(CASES)} cases, {unexpected} unexpected results\n")
+    return min(unexpected, 100)
 
 
 def _part(
@@ -63,15 +65,16 @@ def _part(
 
 def _row(case: Case, runs: Mapping[str, Mapping[str, Run]]) -> tuple[str, ...]:
     seconds = max(one[case.name].seconds for one in runs.values())
-    return (*told(case)[:4], f"{seconds:.2g} s", told(case)[4])
+    *cells, limit = documented_row(case)
+    return (*cells, f"{seconds:.2g} s", limit)
 
 
-def told(case: Case) -> tuple[str, str, str, str, str]:
-    """What the table tells of a case, the time that it took aside."""
+def documented_row(case: Case) -> tuple[str, str, str, str, str]:
+    """The cells of a case, without the time that it took."""
     gives = "the value" if case.gives == "value" else f"`{case.gives}`"
-    # Where nobody accepts, nobody counts.
-    tries = str(case.tries) if case.tries else "\N{EN DASH}"
-    return (case.name, case.does, gives, tries, f"{case.limit:g} s")
+    # A server that does not accept connections can't count the attempts.
+    attempts = str(case.attempts) if case.attempts else "\N{EN DASH}"
+    return (case.name, case.does, gives, attempts, f"{case.limit:g} s")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Queries that break rules, or nearly: what a user may give to each step.
+"""Queries that break rules, or nearly: arguments for each step.
 
 ``HOSTILE`` has them by the rule that they are about. ``generated`` puts none,
 one or several of them into a query that follows every rule.
@@ -29,7 +29,7 @@ HALF: Final = "\ud800"
 
 @attrs.frozen
 class Case:
-    """What a user gives to the steps of a query, right or wrong."""
+    """Arguments for the steps of a query, valid or not."""
 
     hostname: str = "example.com"
     path: str | None = None
@@ -64,12 +64,12 @@ Spoil: TypeAlias = Callable[[random.Random, Case], Case]
 
 
 def put(name: str, *values: Any) -> Spoil:
-    """One of *values* in an argument."""
+    """A case where one of *values* is in an argument."""
     return lambda rng, case: altered(case, **{name: rng.choice(values)})
 
 
 def merge(name: str, *pairs: tuple[Any, Any]) -> Spoil:
-    """One of *pairs* among those of a dictionary."""
+    """A case where one of *pairs* is among those of a dictionary."""
 
     def spoil(rng: random.Random, case: Case) -> Case:
         key, value = rng.choice(pairs)
@@ -79,7 +79,7 @@ def merge(name: str, *pairs: tuple[Any, Any]) -> Spoil:
 
 
 def period(*pairs: tuple[Any, Any]) -> Spoil:
-    """One of *pairs* as start and end."""
+    """A case where one of *pairs* is the start and the end."""
 
     def spoil(rng: random.Random, case: Case) -> Case:
         start, end = rng.choice(pairs)
@@ -89,7 +89,7 @@ def period(*pairs: tuple[Any, Any]) -> Spoil:
 
 
 def both(*spoils: Spoil) -> Spoil:
-    """One after the other."""
+    """Apply one change after the other."""
 
     def spoil(rng: random.Random, case: Case) -> Case:
         for one in spoils:
@@ -357,7 +357,7 @@ HOSTILE: Final[dict[str, Spoil]] = {
 
 
 def ordinary(rng: random.Random) -> Case:
-    """A case that follows every rule."""
+    """A case that breaks no rule."""
     version = rng.choice([6, 6, 6, 5, 4, 3, 2, 1])
     fields = tuple(rng.sample(FIELDS, rng.choice([1, 1, 2, 3, 15])))
     filters: dict[str, Any] = {
@@ -399,7 +399,7 @@ def ordinary(rng: random.Random) -> Case:
 
 
 def generated(number: int, seed: int) -> Iterator[Case]:
-    """Cases of which some break no rule, some one, and some several."""
+    """Cases that break no rule, one, or several."""
     rng = random.Random(seed)
     names = list(HOSTILE)
     for place in range(number):

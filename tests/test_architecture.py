@@ -1,4 +1,4 @@
-"""The layers are pure where they should be, and the two clients are alike.
+"""Layers: pure modules do no I/O, and both clients have the same methods.
 
 Who may import whom is in the contracts of ``pyproject.toml``, which ``nox -s lint``
 checks.
@@ -73,7 +73,7 @@ def imports(path: Path) -> Iterator[str]:
 
 
 def test_httpx_has_one_importer() -> None:
-    """Only httpx_sender imports httpx, so that another library costs one module."""
+    """Only httpx_sender imports httpx, so replacing it means changing one module."""
     importers = {
         place(path)
         for path in PRIVATE
@@ -90,7 +90,7 @@ def test_pure_layers_do_no_io(path: Path) -> None:
 
 
 def test_the_pure_layers_are_there() -> None:
-    """The parametrised tests above look at every module of four folders."""
+    """The parametrised tests above cover every module of four folders."""
     assert len(PURE) >= 30
     assert {path.parent.name for path in PRIVATE} == {
         *("_client", "_common", "_protocol", "_query", "_results", "_transport"),
@@ -98,7 +98,7 @@ def test_the_pure_layers_are_there() -> None:
 
 
 def test_no_private_folder_is_loaded_whole() -> None:
-    """An ``__init__`` of a private folder is empty: importing it loads nothing."""
+    """Each private ``__init__`` is empty, so importing one module loads no other."""
     folders = sorted({path.parent for path in PRIVATE})
     assert len(folders) >= 6
     for folder in folders:
@@ -106,7 +106,7 @@ def test_no_private_folder_is_loaded_whole() -> None:
 
 
 def test_every_module_is_in_a_contract() -> None:
-    """The layers of the import contracts are all there is, so no module escapes."""
+    """The layers of the import contracts cover every module, so none escapes them."""
     text = (Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8")
     contracts = tomllib.loads(text)["tool"]["importlinter"]["contracts"]
     (layers,) = (one for one in contracts if one["type"] == "layers")
@@ -119,8 +119,8 @@ def test_every_module_is_in_a_contract() -> None:
     assert named == children - {"__init__"}
 
 
-def test_the_results_name_one_way_to_the_renderers() -> None:
-    """Results name no renderer: below the clients only display imports ``analysis``."""
+def test_only_display_imports_analysis() -> None:
+    """Below the clients only ``_results/display.py`` imports ``analysis``."""
     importers = {
         place(path)
         for path in (*PRIVATE, *(PACKAGE / "provisioning").glob("*.py"))
@@ -139,7 +139,7 @@ TWINS = [
 
 @pytest.mark.parametrize(("blocking", "awaited"), TWINS)
 def test_the_clients_have_the_same_names(blocking: type, awaited: type) -> None:
-    """Both clients offer the same, with the same parameters in the same order."""
+    """Both clients have the same methods, with the same parameters in order."""
     ending = {"close": "aclose", "__enter__": "__aenter__", "__exit__": "__aexit__"}
     assert {ending.get(name, name) for name in _public(blocking)} == _public(awaited)
     for name in _public(blocking) - ending.keys():
@@ -170,7 +170,7 @@ def _public(cls: type) -> set[str]:
 
 
 def test_every_public_name_exists_once_and_in_order() -> None:
-    """__all__ is sorted and whole, and errors call themselves by their public name."""
+    """``__all__`` is sorted and complete, and errors report their public module."""
     names = sitestats.__all__
     assert names == sorted(set(names))
     assert set(names) == {name for name in vars(sitestats) if name[0].isupper()} | {
@@ -191,7 +191,7 @@ ERRORS = [
 def test_every_error_is_exported_documented_and_in_the_tree(
     error: type[Exception],
 ) -> None:
-    """Each error can be imported by users, says what it means, and is drawn."""
+    """Each error is exported, has a docstring, and is in the documented tree."""
     assert getattr(sitestats, error.__name__) is error
     assert error.__doc__
     if error is not sitestats.SiteStatsWarning:
@@ -218,7 +218,7 @@ EXAMPLES = [
 
 @pytest.mark.parametrize("error", EXAMPLES, ids=lambda error: type(error).__name__)
 def test_every_error_survives_pickling(error: sitestats.SiteStatsError) -> None:
-    """An error that crosses a process boundary arrives with all that it held."""
+    """An error keeps all its attributes when it is pickled."""
     error.add_note("while testing")
     copy = pickle.loads(pickle.dumps(error))
     assert type(copy) is type(error)

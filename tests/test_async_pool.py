@@ -1,4 +1,4 @@
-"""The asynchronous pool, with connections that are plain objects, on both loops."""
+"""AsyncPool, with plain objects as connections, on asyncio and trio."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LONG = 30.0
 
 
 class Connection:
-    """Counts its uses, and tells when two use it at once."""
+    """Counts its uses, and records when two tasks use it at once."""
 
     def __init__(self, made: list[Connection]) -> None:
         self.uses = 0
@@ -106,8 +106,8 @@ def run(request: pytest.FixtureRequest) -> Callable[..., Any]:
     return run
 
 
-def test_one_after_the_other_takes_one_slot(run: Callable[..., Any]) -> None:
-    """A connection is used again, and the last one first."""
+def test_sequential_uses_share_one_connection(run: Callable[..., Any]) -> None:
+    """A connection is reused, the most recently used one first."""
 
     async def main() -> None:
         connections = Connections()
@@ -124,7 +124,7 @@ def test_one_after_the_other_takes_one_slot(run: Callable[..., Any]) -> None:
 
 
 def test_tasks_wait_in_their_order(run: Callable[..., Any]) -> None:
-    """Who came first goes first, and a newcomer goes last."""
+    """Waiting tasks get a connection in the order in which they came."""
 
     async def main() -> list[int]:
         connections = Connections(1)
@@ -152,7 +152,7 @@ def test_tasks_wait_in_their_order(run: Callable[..., Any]) -> None:
 
 
 class Compared(Lease[Connection]):
-    """Counts how often it was compared with another lease."""
+    """A lease that counts how often it was compared with another."""
 
     times = 0
 
@@ -163,8 +163,8 @@ class Compared(Lease[Connection]):
     __hash__ = Lease.__hash__
 
 
-def test_a_turn_that_ends_is_not_looked_for(run: Callable[..., Any]) -> None:
-    """Hundreds of tasks that wait cost each other nothing: none is compared."""
+def test_ending_a_lease_does_not_scan_the_queue(run: Callable[..., Any]) -> None:
+    """Releasing a connection compares no lease with hundreds that wait."""
     connections = Connections()
 
     async def main() -> None:
@@ -178,7 +178,7 @@ def test_a_turn_that_ends_is_not_looked_for(run: Callable[..., Any]) -> None:
 
 
 def test_all_idle_connections_are_taken(run: Callable[..., Any]) -> None:
-    """Fifty tasks share three connections, three at any time."""
+    """Fifty tasks use all three connections, and never more than three."""
 
     async def main() -> None:
         connections = Connections(3)
@@ -202,7 +202,7 @@ def test_all_idle_connections_are_taken(run: Callable[..., Any]) -> None:
 
 
 def test_the_wait_is_counted(run: Callable[..., Any]) -> None:
-    """A lease that was cancelled while waiting says how long it waited."""
+    """A lease that was cancelled while it waited reports how long it waited."""
 
     async def main() -> None:
         connections = Connections(1)
@@ -226,7 +226,7 @@ def test_the_wait_is_counted(run: Callable[..., Any]) -> None:
 
 
 def test_a_connection_that_failed_is_never_used_again(run: Callable[..., Any]) -> None:
-    """It is closed, once, even when its task is cancelled, and there is another."""
+    """A failed connection is closed once, also after a cancellation, and replaced."""
 
     async def main() -> None:
         connections = Connections(1)
@@ -251,7 +251,7 @@ def test_a_connection_that_failed_is_never_used_again(run: Callable[..., Any]) -
 
 
 def test_fresh_is_never_used_before(run: Callable[..., Any]) -> None:
-    """A fresh connection is a new one, within the limit, and is kept for others."""
+    """A fresh connection is new, counts towards the limit, and is kept for reuse."""
 
     async def main() -> None:
         connections = Connections(2)
@@ -265,7 +265,7 @@ def test_fresh_is_never_used_before(run: Callable[..., Any]) -> None:
 
 
 def test_idle_connections_grow_too_old(run: Callable[..., Any]) -> None:
-    """What was idle for too long is closed by the next use, and not used."""
+    """The next use closes connections that were idle for too long."""
 
     async def main() -> None:
         connections = Connections(3, idle_seconds=0.01)
@@ -279,18 +279,18 @@ def test_idle_connections_grow_too_old(run: Callable[..., Any]) -> None:
 
 
 def test_closing_closes_what_is_idle_and_then_the_rest(run: Callable[..., Any]) -> None:
-    """A use under way may end, who waits is told, and nobody comes after."""
+    """Closing lets uses in progress end, fails those waiting, and refuses new ones."""
 
     async def main() -> None:
         connections = Connections(2)
         idle, _ = await connections.use_at_once(2)
-        told: list[ClientClosedError] = []
+        errors: list[ClientClosedError] = []
 
         async def wait() -> None:
             try:
                 await connections.use()
             except ClientClosedError as error:
-                told.append(error)
+                errors.append(error)
 
         async with anyio.create_task_group() as group:
 
@@ -299,7 +299,7 @@ def test_closing_closes_what_is_idle_and_then_the_rest(run: Callable[..., Any]) 
                 await anyio.wait_all_tasks_blocked()
                 await connections.pool.aclose()
                 await anyio.wait_all_tasks_blocked()
-                assert len(told) == 1
+                assert len(errors) == 1
                 assert connections.pool.is_open is False
                 return await connections.work(connection)
 
@@ -319,7 +319,7 @@ def test_closing_closes_what_is_idle_and_then_the_rest(run: Callable[..., Any]) 
 def test_cancelling_after_each_step_leaves_the_pool_whole(
     run: Callable[..., Any],
 ) -> None:
-    """A task that is cancelled at any of its steps gives back what it had."""
+    """A task that is cancelled at any of its steps returns its connection."""
 
     async def main() -> None:
         connections = Connections(2)
@@ -349,7 +349,7 @@ def test_cancelling_after_each_step_leaves_the_pool_whole(
 def test_a_storm_of_cancelled_tasks_leaves_the_pool_whole(
     run: Callable[..., Any],
 ) -> None:
-    """Of 600 tasks one in four is cancelled at random; the rest go on."""
+    """When a quarter of 600 tasks are cancelled at random, the others all finish."""
 
     async def main() -> None:
         rng = random.Random(20261120)
@@ -375,8 +375,8 @@ def test_a_storm_of_cancelled_tasks_leaves_the_pool_whole(
     run(main)
 
 
-def test_a_loop_that_ends_closes_its_own(run: Callable[..., Any]) -> None:
-    """Without aclose, what is idle is closed before its loop is gone."""
+def test_the_end_of_a_loop_closes_its_connections(run: Callable[..., Any]) -> None:
+    """Without aclose, idle connections are closed before their loop ends."""
     connections = Connections(2)
 
     async def main() -> None:
@@ -387,7 +387,7 @@ def test_a_loop_that_ends_closes_its_own(run: Callable[..., Any]) -> None:
 
 
 def test_one_pool_serves_many_loops_in_turn() -> None:
-    """Each loop has connections of its own; the state of ended loops is dropped."""
+    """Each loop has its own connections, and the state of ended loops is dropped."""
     connections = Connections(1)
     for _ in range(10):
         before = len(connections.made)
@@ -402,7 +402,7 @@ def test_one_pool_serves_many_loops_in_turn() -> None:
 
 
 def test_a_trio_guest_has_the_connections_of_trio() -> None:
-    """Within a loop of asyncio's, a task of trio's has a state of its own."""
+    """A trio guest within an asyncio loop has its own pool state."""
 
     async def host() -> None:
         loop = asyncio.get_running_loop()
@@ -427,7 +427,7 @@ def test_a_trio_guest_has_the_connections_of_trio() -> None:
 
 
 def test_two_loops_at_once(run: Callable[..., Any]) -> None:
-    """Two threads with a loop each share a pool and no connection."""
+    """Two threads with a loop each share a pool, but no connection."""
 
     async def main() -> None:
         connections = Connections(1)
@@ -443,7 +443,7 @@ def test_two_loops_at_once(run: Callable[..., Any]) -> None:
 
 
 def test_a_loop_can_be_used_again_after_its_generators_were_closed() -> None:
-    """Whoever ends a loop by hand may go on with it; asyncio says what it leaves."""
+    """The pool works on in a loop after ``shutdown_asyncgens``; asyncio warns."""
     connections = Connections(1)
     loop = asyncio.new_event_loop()
     first = loop.run_until_complete(connections.use())
@@ -458,7 +458,7 @@ def test_a_loop_can_be_used_again_after_its_generators_were_closed() -> None:
 
 
 def test_a_forked_child_has_its_own() -> None:
-    """The child's connections are new, and the parent's untouched."""
+    """A forked child opens new connections, and leaves its parent's untouched."""
     connections = Connections(1)
     loop = asyncio.new_event_loop()
     mine = loop.run_until_complete(connections.use())
@@ -475,7 +475,7 @@ def test_a_forked_child_has_its_own() -> None:
 
 
 def test_a_pool_that_was_forgotten_closes_what_is_idle() -> None:
-    """Under asyncio, what nobody closed is closed when it is collected."""
+    """Under asyncio, a pool that nobody closed closes idle ones when collected."""
 
     async def main() -> None:
         connections = Connections(1)

@@ -1,4 +1,4 @@
-"""Both clients, every way to reach the service: one body for each test."""
+"""Both clients against the emulator, with and without a socket."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ TOTALS = StatsQuery(HOST).fields("pageviews", "visitors").last(days=30)
 
 
 @define
-class Way:
-    """One way to reach the emulator: a kind of client, a loop, a socket or none."""
+class ClientVariant:
+    """Runs calls with one kind of client, on one loop, over a socket or without."""
 
     emulator: Emulator
     backend: str
     address: str | None
 
     def __call__(self, call: Callable[[Any], Any], **options: Any) -> Any:
-        """What *call* gives for a client, awaited where the client is async."""
+        """The value of *call* for a client, awaited where the client is async."""
         if self.backend == "blocking":
             with self._client(Client, **options) as client:
                 return call(client)
@@ -79,26 +79,26 @@ def emulator() -> Emulator:
 
 @pytest.fixture(params=["blocking", "asyncio", "trio"])
 def backend(request: pytest.FixtureRequest) -> str:
-    """What runs the client."""
+    """The client variant's loop, or ``"blocking"``."""
     return str(request.param)
 
 
 @pytest.fixture(params=["no socket", "loopback socket"])
-def ask(
+def run(
     request: pytest.FixtureRequest, emulator: Emulator, backend: str
-) -> Iterator[Way]:
-    """Every way to ask the emulator."""
+) -> Iterator[ClientVariant]:
+    """Runs calls with every client variant."""
     if request.param == "no socket":
-        yield Way(emulator, backend, None)
+        yield ClientVariant(emulator, backend, None)
     else:
         with emulator.serve() as address:
-            yield Way(emulator, backend, address)
+            yield ClientVariant(emulator, backend, address)
 
 
-def test_statistics(ask: Way) -> None:
-    """The numbers of the real traffic arrive, typed."""
+def test_statistics(run: ClientVariant) -> None:
+    """The statistics of the demo have the expected values and types."""
     query = TOTALS.fields("pageviews", "visitors", "pages", "histogram").limit(3)
-    stats = ask(lambda client: client.stats.get(query))
+    stats = run(lambda client: client.stats.get(query))
     assert stats.pageviews == 1586
     assert [(page.value, page.pageviews) for page in stats.pages] == [
         ("/projects/xdotool/", 203),
@@ -108,32 +108,32 @@ def test_statistics(ask: Way) -> None:
     assert sum(day.pageviews for day in stats.histogram) == 1586
 
 
-def test_statistics_of_one_page(ask: Way) -> None:
-    """A path in the address asks for that page alone."""
+def test_statistics_of_one_page(run: ClientVariant) -> None:
+    """A path in the address restricts the statistics to that page."""
     query = TOTALS.path("/projects/xdotool/")
-    assert ask(lambda client: client.stats.get(query)).pageviews == 203
+    assert run(lambda client: client.stats.get(query)).pageviews == 203
 
 
-def test_event_counts(ask: Way) -> None:
+def test_event_counts(run: ClientVariant) -> None:
     """Events are counted by name."""
     query = StatsQuery(HOST).events("download", "feed_read").last(days=30)
-    stats = ask(lambda client: client.stats.get(query))
+    stats = run(lambda client: client.stats.get(query))
     assert {event.name for event in stats.events} == {"download", "feed_read"}
     assert all(event.total > 0 for event in stats.events)
 
 
-def test_jsonp(ask: Way) -> None:
-    """JSONP comes as it was served, and a callback that is no name is refused."""
-    script = ask(lambda client: client.stats.get_jsonp(TOTALS, callback="a.show"))
+def test_jsonp(run: ClientVariant) -> None:
+    """JSONP is returned as it was received, and an invalid callback is refused."""
+    script = run(lambda client: client.stats.get_jsonp(TOTALS, callback="a.show"))
     assert "a.show(" in script
     assert "1586" in script
     with pytest.raises(SpecError):
-        ask(lambda client: client.stats.get_jsonp(TOTALS, callback="alert(1)//"))
+        run(lambda client: client.stats.get_jsonp(TOTALS, callback="alert(1)//"))
 
 
-def test_listing_and_adding(ask: Way) -> None:
+def test_listing_and_adding(run: ClientVariant) -> None:
     """A website that was added is in the list."""
-    added = ask(
+    added = run(
         lambda client: client.websites.add(
             "Bücher.example", timezone="Europe/Berlin", public=True, label=""
         )
@@ -143,73 +143,73 @@ def test_listing_and_adding(ask: Way) -> None:
         "Europe/Berlin",
     )
     assert added.public
-    listed = ask(lambda client: client.websites.list())
+    listed = run(lambda client: client.websites.list())
     assert added.hostname in {website.hostname for website in listed}
 
 
-def test_custom_endpoint(ask: Way) -> None:
-    """A custom endpoint's answer comes as plain JSON."""
-    answer = ask(lambda client: client.request("GET", "/api/websites"))
-    assert answer["success"] is True
+def test_custom_endpoint(run: ClientVariant) -> None:
+    """The response of a custom endpoint is returned as plain JSON."""
+    response = run(lambda client: client.request("GET", "/api/websites"))
+    assert response["success"] is True
 
 
-def test_what_the_query_breaks_is_told_before_sending(ask: Way) -> None:
-    """A query that breaks rules is refused whole, and nothing is sent."""
+def test_an_invalid_query_is_not_sent(run: ClientVariant) -> None:
+    """A query that breaks rules raises one error with all of them, and is not sent."""
     query = TOTALS.fields("pages").where(page="*dynamic-dns-with*").all_events()
     with pytest.raises(QueryError) as caught:
-        ask(lambda client: client.stats.get(query), api_key=None)
+        run(lambda client: client.stats.get(query), api_key=None)
     assert len(caught.value.problems) >= 3
-    assert ask.emulator.requests == ()
+    assert run.emulator.requests == ()
 
 
-def test_passing_failures_are_tried_again(ask: Way) -> None:
-    """A GET that meets two failures is answered by the third try."""
-    ask.emulator.fail_next(2, status=503)
-    assert ask(lambda client: client.stats.get(TOTALS)).pageviews == 1586
-    assert len(ask.emulator.requests) == 3
+def test_temporary_failures_are_retried(run: ClientVariant) -> None:
+    """A GET that fails twice is retried, and the third attempt succeeds."""
+    run.emulator.fail_next(2, status=503)
+    assert run(lambda client: client.stats.get(TOTALS)).pageviews == 1586
+    assert len(run.emulator.requests) == 3
 
 
-def test_a_long_pause_is_told_at_once(ask: Way) -> None:
-    """A Retry-After beyond the total timeout comes out as an error that tells it."""
-    ask.emulator.fail_next(status=429, retry_after=7_000)
+def test_a_retry_after_beyond_the_timeout_is_raised_at_once(run: ClientVariant) -> None:
+    """A Retry-After beyond the total timeout is raised as an error that has it."""
+    run.emulator.fail_next(status=429, retry_after=7_000)
     with pytest.raises(RateLimitedError) as caught:
-        ask(lambda client: client.stats.get(TOTALS))
+        run(lambda client: client.stats.get(TOTALS))
     assert caught.value.retry_after == 7_000
 
 
-def test_a_write_is_not_repeated(ask: Way) -> None:
-    """A website is sent once, whatever the service answers."""
-    ask.emulator.fail_next(status=503)
+def test_a_write_is_not_repeated(run: ClientVariant) -> None:
+    """A website is sent once, whatever the response is."""
+    run.emulator.fail_next(status=503)
     with pytest.raises(ServerError):
-        ask(lambda client: client.websites.add("example.com"))
-    assert len(ask.emulator.requests) == 1
+        run(lambda client: client.websites.add("example.com"))
+    assert len(run.emulator.requests) == 1
 
 
-def test_a_read_only_client_writes_nothing(ask: Way) -> None:
+def test_a_read_only_client_writes_nothing(run: ClientVariant) -> None:
     """A read-only client refuses each write and nothing is sent."""
     with pytest.raises(ReadOnlyError):
-        ask(lambda client: client.websites.add("example.com"), read_only=True)
+        run(lambda client: client.websites.add("example.com"), read_only=True)
     with pytest.raises(ReadOnlyError):
-        ask(lambda client: client.request("POST", "/api/custom"), read_only=True)
-    assert ask.emulator.requests == ()
+        run(lambda client: client.request("POST", "/api/custom"), read_only=True)
+    assert run.emulator.requests == ()
 
 
 @pytest.mark.parametrize("missing", ["api_key", "user_id"])
-def test_the_admin_api_needs_both_credentials(ask: Way, missing: str) -> None:
+def test_the_admin_api_needs_both_credentials(run: ClientVariant, missing: str) -> None:
     """Without a key or a user ID an Admin call is refused before it is sent."""
     with pytest.raises(ConfigurationError, match=missing):
-        ask(lambda client: client.websites.list(), **{missing: None})
-    assert ask.emulator.requests == ()
+        run(lambda client: client.websites.list(), **{missing: None})
+    assert run.emulator.requests == ()
 
 
-def test_a_wrong_key_is_told(ask: Way) -> None:
-    """A key that the service does not know becomes an error that names the cause."""
+def test_an_unknown_key_is_an_authentication_error(run: ClientVariant) -> None:
+    """A key that the service does not know raises an error that names the cause."""
     with pytest.raises(AuthenticationError):
-        ask(lambda client: client.websites.list(), api_key="sa_api_key_of_nobody")
+        run(lambda client: client.websites.list(), api_key="sa_api_key_of_nobody")
 
 
-def test_a_view_shares_the_connections(ask: Way) -> None:
-    """with_options changes the limits of a view, and not of the client."""
+def test_a_view_shares_the_connections(run: ClientVariant) -> None:
+    """with_options changes the limits of the view only, and shares its connections."""
 
     def call(client: Any) -> Any:
         view = client.with_options(retries=0, timeout=5.0, total_timeout=9.0)
@@ -217,9 +217,9 @@ def test_a_view_shares_the_connections(ask: Way) -> None:
         assert client._settings.retry == QUICK
         return view.stats.get(TOTALS)
 
-    ask.emulator.fail_next(status=503)
+    run.emulator.fail_next(status=503)
     with pytest.raises(ServerError):
-        ask(call)
+        run(call)
 
 
 NAMES = ("SITESTATS_BASE_URL", "SITESTATS_API_KEY", "SITESTATS_USER_ID")
@@ -247,28 +247,28 @@ def held(client: Any) -> tuple[str, str | None, str | None]:
 
 @pytest.mark.parametrize("cls", [Client, AsyncClient])
 class TestEnvironment:
-    """What is left out comes from the environment; None means without."""
+    """Arguments that are left out come from the environment; None means without."""
 
     def test_everything_left_out(
         self, cls: Any, environment: pytest.MonkeyPatch
     ) -> None:
-        """A client made without arguments is the environment's."""
+        """A client without arguments takes everything from the environment."""
         assert held(cls()) == ("https://env.example", "env_key", "env_user")
 
     def test_none_is_without(self, cls: Any, environment: pytest.MonkeyPatch) -> None:
-        """None goes without a credential that the environment has."""
+        """None leaves out a credential that the environment has."""
         assert held(cls(api_key=None))[1] is None
 
     def test_a_key_does_not_go_to_an_address_given(
         self, cls: Any, environment: pytest.MonkeyPatch
     ) -> None:
-        """A key of the environment does not go to an address from elsewhere."""
+        """A key of the environment is not used with another base address."""
         assert held(cls("https://other.example"))[1:] == (None, None)
 
     def test_the_same_address_given(
         self, cls: Any, environment: pytest.MonkeyPatch
     ) -> None:
-        """The environment's own address may be given as an argument too."""
+        """A key of the environment is used when its own address is an argument."""
         assert held(cls("https://ENV.example/"))[1] == "env_key"
 
     def test_from_env(self, cls: Any, environment: pytest.MonkeyPatch) -> None:
@@ -318,7 +318,7 @@ BAD_KEYS = ["", " ", "a b", "a\nb", "a\r\nX: y", "é", "\x00", "\x7f", "a\t", "�
 @pytest.mark.parametrize("name", ["api_key", "user_id"])
 @pytest.mark.parametrize("value", BAD_KEYS, ids=ascii)
 def test_a_credential_that_no_header_carries(name: str, value: Any) -> None:
-    """A credential that no header can carry is refused, and not repeated."""
+    """A credential that no header can hold is refused, and not shown in the error."""
     with pytest.raises(ConfigurationError) as caught:
         Client(**{"base_url": "https://analytics.example", name: value})
     assert name in str(caught.value)
@@ -339,7 +339,7 @@ def test_a_credential_that_no_header_carries(name: str, value: Any) -> None:
     ],
 )
 def test_a_setting_that_is_wrong(name: str, value: Any) -> None:
-    """A setting of the wrong kind is refused by name."""
+    """A setting of the wrong type is refused by name."""
     with pytest.raises(ConfigurationError, match=name.removesuffix("s")):
         Client(**{"base_url": "https://analytics.example", name: value})
 
@@ -347,8 +347,8 @@ def test_a_setting_that_is_wrong(name: str, value: Any) -> None:
 @pytest.mark.parametrize(
     "base_url", ["", "example.com", "ftp://example.com", "https://a@b.example", None]
 )
-def test_a_base_address_that_is_none(base_url: Any) -> None:
-    """A base address that no request can go to is refused."""
+def test_an_invalid_base_address(base_url: Any) -> None:
+    """A base address that no request can be sent to is refused."""
     with pytest.raises(ConfigurationError, match="base_url"):
         Client(base_url)
 
@@ -369,7 +369,7 @@ def test_a_client_that_was_never_closed(emulator: Emulator) -> None:
 
 
 def test_a_client_that_was_never_used() -> None:
-    """A client that opened nothing may be dropped in silence."""
+    """A client that opened no connection is dropped without a warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Client("https://analytics.example")

@@ -1,4 +1,4 @@
-"""The two tiers of reading: they agree, and both are strict."""
+"""The two decoders, msgspec and cattrs: they agree, and both are strict."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from answers import answer, entry
+from fake_responses import entry, stats_json
 from sitestats._common.fields import FIELDS
 from sitestats._common.jsontext import load_json
 from sitestats._protocol.converter import (
@@ -33,7 +33,7 @@ from sitestats._results.histogram import Bucket
 ALL = shape(FIELDS, events=True)
 UNTIMED = shape(("pageviews", "visitors", "histogram", "pages", "countries"))
 
-FULL = answer(
+FULL = stats_json(
     pageviews=66,
     visitors=41,
     histogram=[{"date": "2026-11-20", "pageviews": 3, "visitors": 2, "hour": 9}],
@@ -76,7 +76,7 @@ ODD: st.SearchStrategy[Any] = st.sampled_from(
 
 
 def places(value: Any) -> list[tuple[Any, ...]]:
-    """The path of every place in a JSON value."""
+    """The path of every value within a JSON value."""
     found: list[tuple[Any, ...]] = [()]
     if isinstance(value, dict):
         items = list(value.items())
@@ -89,7 +89,7 @@ def places(value: Any) -> list[tuple[Any, ...]]:
 
 @st.composite
 def mutated(draw: st.DrawFn) -> Any:
-    """A good answer in which up to three places were changed or taken away."""
+    """A valid response in which up to three values were changed or removed."""
     data: Any = copy.deepcopy(FULL)
     for _ in range(draw(st.integers(0, 3))):
         path = draw(st.sampled_from(places(data)))
@@ -107,8 +107,8 @@ def mutated(draw: st.DrawFn) -> Any:
 
 @given(mutated(), st.sampled_from([ALL, UNTIMED]))
 @example(FULL, ALL)
-def test_the_tiers_agree(data: Any, expected: Any) -> None:
-    """What the quick way takes, the slow way takes too, with the same values."""
+def test_the_decoders_agree(data: Any, expected: Any) -> None:
+    """What the fast decoder accepts, the strict one reads with the same values."""
     body = json.dumps(data).encode()
     quick = expected.decode(body)
     decoded: Any = load_json(body)
@@ -120,8 +120,8 @@ def test_the_tiers_agree(data: Any, expected: Any) -> None:
 
 
 @given(st.data())
-def test_the_tiers_agree_on_broken_bytes(data: st.DataObject) -> None:
-    """Bytes that the quick way takes can be decoded, and mean the same."""
+def test_the_decoders_agree_on_broken_bytes(data: st.DataObject) -> None:
+    """Bytes that the fast decoder accepts have the same meaning for the strict one."""
     body = bytearray(json.dumps(FULL, ensure_ascii=False).encode())
     for _ in range(data.draw(st.integers(1, 3))):
         place = data.draw(st.integers(0, len(body) - 1))
@@ -135,8 +135,8 @@ def test_the_tiers_agree_on_broken_bytes(data: st.DataObject) -> None:
         assert structure_stats(decoded, ALL.types) == (quick, {})
 
 
-def test_a_good_answer_takes_the_quick_way() -> None:
-    """The usual answer is decoded by msgspec alone, straight into the models."""
+def test_a_valid_response_takes_the_fast_decoder() -> None:
+    """A usual response is decoded by msgspec alone, straight into the models."""
     quick = ALL.decode(json.dumps(FULL).encode())
     assert quick is not None
     page = quick["pages"][0]
@@ -160,13 +160,13 @@ def test_a_good_answer_takes_the_quick_way() -> None:
     ],
     ids=lambda body: body[:30],
 )
-def test_the_quick_way_leaves_what_is_odd(body: bytes) -> None:
-    """Whatever is not as usual is left to the slow way, and nothing raises."""
+def test_the_fast_decoder_leaves_unusual_responses(body: bytes) -> None:
+    """Unusual responses are left to the strict decoder, and nothing raises."""
     assert ALL.decode(body) is None
 
 
 def wrong(**fields: Any) -> list[str]:
-    """What the slow way finds wrong in these fields."""
+    """The problems that the strict decoder finds in these fields."""
     _, problems = structure_stats(fields, ALL.types)
     return [
         f"{one.where}: {one.message}" for found in problems.values() for one in found
@@ -185,13 +185,13 @@ def wrong(**fields: Any) -> list[str]:
     ],
 )
 def test_nothing_but_an_int_is_an_int(value: Any, shown: str) -> None:
-    """Null, booleans, other numbers and strings do not turn into an int."""
+    """Null, booleans, other numbers and strings are not converted to int."""
     assert wrong(visitors=value) == [f"$.visitors: expected int, got {shown}"]
 
 
 @pytest.mark.parametrize("value", [True, "12", "12.5", [], 10**400, float("inf")])
 def test_nothing_but_a_number_is_a_number(value: Any) -> None:
-    """A whole number may be a float, and nothing else may."""
+    """An int is accepted for a float, and nothing else is."""
     (problem,) = wrong(seconds_on_page=value)
     assert problem.startswith("$.seconds_on_page: expected a number, got ")
     assert structure_stats({"seconds_on_page": 30}, ALL.types)[0] == {
@@ -201,20 +201,20 @@ def test_nothing_but_a_number_is_a_number(value: Any) -> None:
 
 @pytest.mark.parametrize("value", [None, 1, "true", "false"])
 def test_nothing_but_a_boolean_is_a_boolean(value: Any) -> None:
-    """The word is not the value."""
+    """A string such as "true" is no boolean."""
     assert wrong(ok=value)[0].startswith("$.ok: expected bool, got ")
 
 
 @pytest.mark.parametrize("value", [True, 12, 1.5, []])
 def test_nothing_but_a_string_is_a_string(value: Any) -> None:
-    """Values of entries are strings, or null where there may be none."""
+    """Values of entries are strings, or null where that is allowed."""
     assert wrong(countries=[entry(value)])[0].startswith(
         "$.countries[0].value: expected str, got "
     )
 
 
-def test_every_wrong_place_is_named_by_its_path() -> None:
-    """One reading finds them all, in lists and in entries."""
+def test_every_wrong_value_is_named_by_its_path() -> None:
+    """One reading finds all wrong values, also those in lists and in entries."""
     assert wrong(
         pageviews="66",
         pages=[entry(), entry(pageviews=1.5, visitors="12"), 7],
@@ -237,7 +237,7 @@ def test_every_wrong_place_is_named_by_its_path() -> None:
 
 
 def test_a_long_value_is_cut_in_the_message() -> None:
-    """A megabyte in the wrong place does not become a megabyte of message."""
+    """A value of a megabyte makes no message of a megabyte."""
     (problem,) = wrong(visitors="x" * 1_000_000)
     assert len(problem) < 150
     (problem,) = wrong(seconds_on_page=10**4000)
@@ -256,7 +256,7 @@ def test_a_long_value_is_cut_in_the_message() -> None:
     ],
 )
 def test_an_odd_entry_is_kept(odd: Any, known: dict[str, Any]) -> None:
-    """A plain string and a missing count do not break the list they are in."""
+    """A plain string or a missing count does not break the list."""
     values, problems = structure_stats(
         {"countries": [odd, entry("DE", more=1)]}, UNTIMED.types
     )
@@ -273,13 +273,13 @@ def test_an_odd_entry_is_kept(odd: Any, known: dict[str, Any]) -> None:
     ],
 )
 def test_an_odd_page_is_kept(odd: Any, known: dict[str, Any]) -> None:
-    """A page's path is never None: one that is null is lacking."""
+    """A page's path is never None: a null path counts as missing."""
     values, problems = structure_stats({"pages": [odd]}, UNTIMED.types)
     assert (values["pages"], problems) == ([IncompletePageEntry(known)], {})
 
 
 def test_seconds_are_read_only_when_they_were_requested() -> None:
-    """What came unasked is in raw() alone, whatever it is."""
+    """Seconds that were not requested are in raw() alone, whatever their type."""
     page = entry(seconds_on_page="soon")
     values, problems = structure_stats({"pages": [page]}, UNTIMED.types)
     assert (values["pages"], problems) == ([PageEntry("/", 3, 2)], {})
@@ -310,19 +310,19 @@ def test_seconds_are_read_only_when_they_were_requested() -> None:
 def test_undocumented_entries_of_the_histogram_are_read(
     bucket: dict[str, Any], expected: Bucket
 ) -> None:
-    """Months, years, hours and weeks in every form that they may come in."""
+    """Months, years, hours and weeks are read in every form that occurs."""
     values, problems = structure_stats({"histogram": [bucket]}, ALL.types)
     assert (values["histogram"], problems) == ([expected], {})
 
 
 def test_the_names_are_those_of_the_document() -> None:
-    """What can be asked for can be read."""
+    """Every field that can be requested can be read."""
     assert ALL.names == (*FIELDS, "events")
     assert {*ALL.names} <= ALL.types.keys()
 
 
 def test_websites_are_read_strictly() -> None:
-    """Every wrong place of every website is named."""
+    """Every wrong value of every website is named."""
     second = {**WEBSITE, "pageviews": "1200", "is_public": None}
     del second["timezone"]
     websites, problems = structure_websites([WEBSITE, second, None], "$.websites")
@@ -336,7 +336,7 @@ def test_websites_are_read_strictly() -> None:
 
 
 def test_websites_keep_what_is_not_known() -> None:
-    """Unknown names are in extra, prose is not, and a label may be null."""
+    """Unknown keys are in extra, prose is not, and a label may be null."""
     more = {**WEBSITE, "label": None, "team": {"id": 7}, "extra": 1, "__team": "prose"}
     ((website,), problems) = structure_websites([more], "$")
     assert not problems
@@ -353,7 +353,7 @@ def test_websites_keep_what_is_not_known() -> None:
 
 
 def test_the_result_of_adding_is_read_strictly() -> None:
-    """The paths are the document's names, not ours."""
+    """Problems name the document's keys, not our attributes."""
     added, problems = structure_added({**ADDED, "plan": "team"})
     assert not problems
     assert added is not None

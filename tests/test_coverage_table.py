@@ -1,4 +1,4 @@
-"""The table of what is tested says the truth."""
+"""The table of docs/coverage.md names tests that exist, and covers the document."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ EXCUSED: Final = 16
 
 @attrs.frozen
 class Row:
-    """One statement, with the tests of both sides."""
+    """A statement of the document, with the tests of client and emulator."""
 
     section: str
     text: str
@@ -50,17 +50,17 @@ class Row:
 
     @property
     def cells(self) -> tuple[str, str]:
-        """What shows it, on either side."""
+        """The cells of the client and of the emulator."""
         return self.client, self.emulator
 
     @property
     def tests(self) -> list[str]:
-        """The tests that it names."""
+        """The tests that the row names."""
         return [name for cell in self.cells for name in names(cell)]
 
 
 def names(cell: str) -> list[str]:
-    """What a cell has between backticks."""
+    """The texts between backticks in a cell."""
     return re.findall(r"`([^`]+)`", cell)
 
 
@@ -97,7 +97,7 @@ ROWS: Final = read(PAGE.read_text("utf-8"))
 
 
 def test_every_row_points_to_tests_that_are_there() -> None:
-    """A test that was renamed or taken out leaves no row behind."""
+    """The table names no test that was renamed or removed."""
     assert sum(len(row.tests) for row in ROWS) > 250
     wrong = {name for row in ROWS for name in row.tests if defined()[name] != 1}
     assert wrong == set()
@@ -105,13 +105,13 @@ def test_every_row_points_to_tests_that_are_there() -> None:
 
 @pytest.mark.parametrize("section", DOCUMENT)
 def test_every_statement_has_a_row(section: str) -> None:
-    """No section has fewer rows than the document has statements there."""
+    """No section has fewer rows than the document has statements."""
     texts = {row.text for row in ROWS if row.section == section}
     assert len(texts) >= DOCUMENT[section]
 
 
 def test_every_row_has_both_sides() -> None:
-    """Each side is shown by tests of its own, or says why there is nothing."""
+    """Client and emulator each have a test, or a reason why there is none."""
     excuses = 0
     for row in ROWS:
         for cell in row.cells:
@@ -125,7 +125,7 @@ def test_every_row_has_both_sides() -> None:
 
 
 def test_every_rule_has_a_row_in_its_section() -> None:
-    """The rules that the client checks are all in the table, and no others."""
+    """The table has the rules that the client checks, and no others."""
     named = {(rule, row.section) for row in ROWS for rule in row.rules}
     assert named == {(rule.name, rule.section) for rule in RULES.values()}
     for row in ROWS:

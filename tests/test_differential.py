@@ -1,9 +1,8 @@
-"""The builder and the emulator judge the same queries, and agree.
+"""Differential test: the builder and the emulator accept the same queries.
 
 Both were written from the service's document, each without the other. A query
-that the builder refuses is sent all the same, past its checks, and must be
-answered with 400; one that it accepts must be answered with 200. Where they
-differ on purpose, ``MEANT`` says so by name.
+that the builder refuses is sent unchecked, and must get 400; one that it accepts
+must get 200. Where they differ on purpose, ``MEANT`` says so by name.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ from sitestats._query.rules import FILTERS, RULES
 from sitestats.emulator import Emulator
 from sitestats.emulator._aggregate import Numbers
 from sitestats.emulator._http import RecordedRequest
-from sitestats.emulator._parameters import Question
+from sitestats.emulator._parameters import Query
 from sitestats.emulator._service import Service
 
 pytestmark = pytest.mark.slow
@@ -59,13 +58,13 @@ SEED: Final = 20_260_315
 ELSEWHERE: Final = frozenset(
     {
         # Reading an address that is none, and the endpoints that the document
-        # leaves open, are nothing that the emulator could judge.
+        # leaves open, are nothing that the emulator could check.
         "address",
         "custom-method",
         "custom-path",
         "custom-params",
         "custom-body",
-        # Judged by the two tests at the end.
+        # Checked by the two tests at the end.
         "callback-name",
         "website-hostname",
         "website-timezone",
@@ -90,7 +89,7 @@ SINGLE: Final = ("timezone", "interval", "limit", "version", "info")
 
 
 def build(case: Case) -> tuple[StatsQuery | None, list[Problem]]:
-    """The query, or every problem that its steps and ``problems`` tell."""
+    """The query, or the problems that its steps and ``problems`` report."""
     problems: list[Problem] = []
 
     query = StatsQuery("example.com")
@@ -139,7 +138,7 @@ def one(value: Any) -> tuple[Any, ...] | None:
 
 
 def target(case: Case) -> str:
-    """The address that a program without any checks would ask for."""
+    """The request target that a program without any checks would send."""
     path = f"/{case.hostname}{case.path or ''}"
     pairs: list[tuple[str, Any]] = [("version", case.version), ("info", case.info)]
     if case.fields is not None:
@@ -174,14 +173,14 @@ def target(case: Case) -> str:
 
 
 def day_in(zone: Any, value: Any) -> Any:
-    """The day of a moment, where there is a zone to tell it in."""
+    """The day of a moment in the query's zone, where it has a valid one."""
     if isinstance(value, datetime) and value.tzinfo and zone in NAMES_OF_ZONES:
         return value.astimezone(ZoneInfo(zone)).date()
     return value
 
 
 def encoded(value: str, safe: str = "") -> str:
-    """Percent-encoded, also what is not to be encoded."""
+    """Percent-encoded, including what must not be encoded."""
     return quote(value, safe=safe, errors="surrogatepass")
 
 
@@ -202,22 +201,22 @@ def text(value: Any, *, flags: bool = True) -> str:
 # -- the emulator's verdict
 
 
-class Judge(Service):
-    """The service, which leaves most of the counting out."""
+class CheckingService(Service):
+    """The emulator's service, with most of the counting left out."""
 
     accepted: int = 0
 
-    def _count(self, hostname: str, question: Question) -> Numbers:
+    def _count(self, hostname: str, query: Query) -> Numbers:
         self.accepted += 1
         if self.accepted % COUNTED == 0:
-            return super()._count(hostname, question)
+            return super()._count(hostname, query)
         # Millions of empty entries would show nothing but patience.
         return Numbers(lists={name: [] for name in FIELDS})
 
 
 @cache
-def stand_in() -> Emulator:
-    """One public website with three rows, and no limit of searches."""
+def small_emulator() -> Emulator:
+    """One public website with three rows, and no rate limit of searches."""
     emulator = Emulator(now=NOW, contains_per_minute=None)
     emulator.add_website("example.com", public=True)
     emulator.load(
@@ -232,10 +231,10 @@ def stand_in() -> Emulator:
     return emulator
 
 
-def judge() -> Judge:
-    """The service of the same emulator."""
-    service = stand_in()._core.service
-    return Judge(
+def checking_service() -> CheckingService:
+    """The service of `small_emulator`, without counting."""
+    service = small_emulator()._core.service
+    return CheckingService(
         rows=service.rows,
         now=service.now,
         user_id=service.user_id,
@@ -246,9 +245,9 @@ def judge() -> Judge:
 
 
 def status(service: Service, address: str, *, has_key: bool = True) -> int:
-    """What the service answers."""
-    headers = [("Api-Key", stand_in().api_key)] if has_key else []
-    return service.answer(RecordedRequest.of("GET", address, headers)).status
+    """The status that the service responds with."""
+    headers = [("Api-Key", small_emulator().api_key)] if has_key else []
+    return service.respond(RecordedRequest.of("GET", address, headers)).status
 
 
 # -- the differences that are meant
@@ -256,7 +255,7 @@ def status(service: Service, address: str, *, has_key: bool = True) -> int:
 
 @attrs.frozen
 class Difference:
-    """What the builder refuses and the service can't see, or the other way."""
+    """What only one side refuses, on purpose."""
 
     reason: str
     section: str
@@ -480,7 +479,7 @@ STRICTER: Final = [name for name, one in MEANT.items() if one.understood]
 
 @attrs.define
 class Mix:
-    """What a run has met."""
+    """Counts of what the generated queries were."""
 
     accepted: int = 0
     refused: int = 0
@@ -499,7 +498,7 @@ class Mix:
 
 
 def expected(case: Case, mix: Mix) -> tuple[int, str]:
-    """The status that the emulator must answer, and the address to ask for.
+    """The status that the emulator must return, and the request target.
 
     Notes in *mix* what was met.
     """
@@ -544,8 +543,8 @@ def lost_text(case: Case) -> bool:
 
 @pytest.fixture(scope="module")
 def mix() -> Mix:
-    """The run: what it met, and nothing on which the two differ."""
-    found, service = Mix(), judge()
+    """Run the queries: the counts, with no unexpected difference."""
+    found, service = Mix(), checking_service()
     wrong: list[str] = []
     with warnings.catch_warnings():
         # Of filters that are probably not what is meant: counted by their rules.
@@ -562,7 +561,7 @@ def mix() -> Mix:
 
 @pytest.mark.hypothesis
 def test_the_two_agree_on_every_query(mix: Mix) -> None:
-    """At least 4,500 queries are judged, and many of both kinds."""
+    """Builder and emulator accept the same of at least 4,500 queries."""
     print(mix)  # noqa: T201 - the figures, with pytest -s
     assert mix.accepted + mix.refused == QUERIES >= 4_500
     assert mix.accepted >= QUERIES // 5
@@ -571,19 +570,19 @@ def test_the_two_agree_on_every_query(mix: Mix) -> None:
 
 
 def test_every_rule_was_broken(mix: Mix) -> None:
-    """Each rule that a query can break was, so many times."""
+    """Each rule that a query can break was broken often enough."""
     rules = RULES.keys() - ELSEWHERE
     assert {rule: mix.rules[rule] for rule in rules if mix.rules[rule] < LEAST} == {}
     assert RULES.keys() >= ELSEWHERE
 
 
 def test_every_difference_still_occurs(mix: Mix) -> None:
-    """A difference that is gone must leave the list."""
+    """A difference that no longer occurs must leave the list."""
     assert {name for name in MEANT if mix.meant[name] < LEAST} == set()
 
 
 def test_the_differences_are_explained() -> None:
-    """Each has a whole sentence and a section, and goes one way."""
+    """Each listed difference has a sentence, a section and a direction."""
     for difference in MEANT.values():
         assert difference.reason.endswith(".")
         assert difference.section in {rule.section for rule in RULES.values()}
@@ -593,13 +592,13 @@ def test_the_differences_are_explained() -> None:
 @pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")
 @settings(max_examples=settings().max_examples * 3 // 10)
 @given(query=queries())
-def test_what_the_builder_accepts_is_answered(query: StatsQuery) -> None:
-    """A query of any shape is answered, unless its period is one of the listed."""
+def test_the_emulator_accepts_what_the_builder_accepts(query: StatsQuery) -> None:
+    """A valid query gets 200, unless its period is a listed difference."""
     query = query.website("example.com")
     refused = [one.refused for one in MEANT.values() if one.refused]
     wanted = 400 if any(is_refused(query) for is_refused in refused) else 200
     assert query.problems(has_key=True) == ()
-    got = status(stand_in()._core.service, stats_request(requested(query)).target)
+    got = status(small_emulator()._core.service, stats_request(requested(query)).target)
     assert got == wanted
 
 
@@ -616,7 +615,7 @@ VALUES: Final = st.sampled_from(
 @settings(max_examples=settings().max_examples * 3)
 @given(name=st.sampled_from(NAMES), value=VALUES)
 def test_any_text_in_any_parameter(name: str, value: str) -> None:
-    """What an address says is judged alike, whatever it says."""
+    """Both sides agree on an address with any text in any parameter."""
     pairs = {"version": "6", "fields": "pageviews", name: value}
     address = "/example.com.json?" + "&".join(
         f"{key}={encoded(text)}" for key, text in pairs.items()
@@ -630,7 +629,7 @@ def test_any_text_in_any_parameter(name: str, value: str) -> None:
     # A number may be written with zeros in an address that is read back.
     if name in {"version", "limit"} and value.startswith("0"):
         good = False
-    assert status(judge(), address) == (200 if good else 400)
+    assert status(checking_service(), address) == (200 if good else 400)
 
 
 CALLBACKS: Final = [
@@ -656,7 +655,7 @@ RESERVED: Final = ["new", "a.class", "null", "this.b", "await"]
 
 @pytest.mark.parametrize("callback", [*CALLBACKS, *RESERVED])
 def test_callbacks(callback: str) -> None:
-    """Both take dotted identifiers; the client leaves reserved words out."""
+    """Both accept dotted identifiers as callback; the client refuses reserved words."""
     query = StatsQuery("example.com").fields("pageviews")
     address = f"{stats_request(requested(query)).target}&callback={encoded(callback)}"
     try:
@@ -665,7 +664,7 @@ def test_callbacks(callback: str) -> None:
         wanted = 200 if callback in RESERVED else 400
     else:
         wanted = 200
-    assert status(judge(), address) == wanted
+    assert status(checking_service(), address) == wanted
 
 
 ADDED: Final[dict[str, list[Any]]] = {
@@ -691,9 +690,9 @@ UNKNOWN_ZONES: Final = ["utc", "", "Europe/Nowhere", "+02:00"]
     [(name, value) for name, values in ADDED.items() for value in values],
 )
 def test_adding(name: str, value: Any) -> None:
-    """What may not be added is refused by both, with the same rules."""
+    """Client and emulator refuse the same websites, by the same rules."""
     payload: dict[str, Any] = {"hostname": "new.example", name: value}
-    service = attrs.evolve(stand_in()._core.service, websites={})
+    service = attrs.evolve(small_emulator()._core.service, websites={})
     try:
         request = add_request(
             payload["hostname"],
@@ -709,11 +708,11 @@ def test_adding(name: str, value: Any) -> None:
 
 @pytest.mark.parametrize("zone", UNKNOWN_ZONES)
 def test_adding_with_an_unknown_zone(zone: str) -> None:
-    """The client refuses what the service would silently turn into UTC."""
+    """The client refuses a zone that the service would silently replace by UTC."""
     with pytest.raises(InvalidInputError) as caught:
         add_request("new.example", timezone=zone)
     assert [problem.rule for problem in caught.value.problems] == ["website-timezone"]
-    service = attrs.evolve(stand_in()._core.service, websites={})
+    service = attrs.evolve(small_emulator()._core.service, websites={})
     payload = {"hostname": "new.example", "timezone": zone}
     assert _added(service, json.dumps(payload).encode()) == 200
     assert service.websites["new.example"].timezone == "UTC"
@@ -721,9 +720,9 @@ def test_adding_with_an_unknown_zone(zone: str) -> None:
 
 def _added(service: Service, body: bytes) -> int:
     headers = [
-        ("Api-Key", stand_in().api_key),
-        ("User-Id", stand_in().user_id),
+        ("Api-Key", small_emulator().api_key),
+        ("User-Id", small_emulator().user_id),
         ("Content-Type", "application/json"),
     ]
     request = RecordedRequest.of("POST", "/api/websites/add", headers, body)
-    return service.answer(request).status
+    return service.respond(request).status

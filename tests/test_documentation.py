@@ -1,4 +1,4 @@
-"""The documentation knows the public names, and its examples are really run."""
+"""The reference names every public name, and every example is run."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ BEHIND_A_CLIENT: Final = {
 
 
 def text_of(path: Path) -> str:
-    """What stands in the file."""
+    """The content of the file."""
     return path.read_text("utf-8")
 
 
@@ -66,7 +66,7 @@ def examples() -> Counter[str]:
 
 
 def test_examples_are_found(examples: Counter[str]) -> None:
-    """A mistake in the setting up can't make all of them vanish unnoticed."""
+    """No page loses its examples unnoticed by a mistake in the setup."""
     assert examples["README.md"] >= 1
     pages = [n for name, n in examples.items() if name.startswith("docs/")]
     assert sum(pages) >= 60
@@ -103,14 +103,14 @@ def public_names() -> set[str]:
 
 
 def test_the_reference_explains_what_is_public() -> None:
-    """Every public name is explained once, and nothing that is no longer there."""
+    """The reference lists every public name once, and no other."""
     public = public_names()
     assert len(public) >= 60
     assert Counter(explained()) == Counter(public | BEHIND_A_CLIENT)
 
 
 def test_the_tree_of_errors_has_them_all() -> None:
-    """The page on errors tells of each one below the one that it is a kind of."""
+    """The page on errors lists each error below its base class."""
     rows = re.findall(
         r"^\| (·\s)?`(\w+)` \|", text_of(DOCS / "errors.md"), re.MULTILINE
     )
@@ -132,7 +132,7 @@ def test_the_tree_of_errors_has_them_all() -> None:
 
 @pytest.fixture
 def names() -> Iterator[dict[str, object]]:
-    """What a name in a text may begin with: the public names, and a few values."""
+    """The names that a text may use: the public names, and a few values."""
     with sitestats.Client("https://stats.example.org", api_key=None) as client:
         yield {
             **{name: getattr(m, name) for m in PUBLIC for name in m.__all__},
@@ -160,24 +160,24 @@ def is_there(name: str, names: dict[str, object]) -> bool:
 
 
 def test_the_changelog_names_what_is_there(names: dict[str, object]) -> None:
-    """Every name in the newest version's entry can be used as it is written."""
+    """Every name in the newest entry of the changelog exists."""
     changelog = text_of(ROOT / "CHANGELOG.md")
     _, newest, *_ = re.split(r"^## ", changelog, flags=re.MULTILINE)
-    told = re.findall(r"`([A-Za-z_][\w.]*)`", newest)
-    assert len(told) >= 10
-    assert [name for name in told if not is_there(name, names)] == []
+    named = re.findall(r"`([A-Za-z_][\w.]*)`", newest)
+    assert len(named) >= 10
+    assert [name for name in named if not is_there(name, names)] == []
 
 
 @pytest.mark.parametrize(
     "name", ["Nobody", "client.nothing", "retrys", "StatsQuery.page", "stats.pages.all"]
 )
-def test_what_is_not_there(name: str, names: dict[str, object]) -> None:
-    """A misspelt class, method, attribute or argument is found out."""
+def test_is_there_finds_misspelt_names(name: str, names: dict[str, object]) -> None:
+    """A misspelt class, method, attribute or argument is found."""
     assert not is_there(name, names)
 
 
 def test_texts_name_no_class_that_is_not_there(names: dict[str, object]) -> None:
-    """An error or a class that a page for users names is a public one."""
+    """Pages for users name only public errors and classes."""
     found = {
         (named(page), name)
         for page in (*PAGES, ROOT / "README.md", ROOT / "CHANGELOG.md")
@@ -194,7 +194,7 @@ def test_texts_name_no_class_that_is_not_there(names: dict[str, object]) -> None
 
 
 def test_every_example_is_in_the_list() -> None:
-    """The list of examples has each program and each notebook, and no other."""
+    """The list of examples has every program and notebook, and no other."""
     folder = ROOT / "examples"
     programs = [*folder.glob("*.py"), *folder.glob("*/*.ipynb")]
     assert len(programs) >= 10
@@ -202,12 +202,12 @@ def test_every_example_is_in_the_list() -> None:
     assert sorted(listed) == sorted(p.relative_to(folder).as_posix() for p in programs)
 
 
-def test_every_session_is_told_of() -> None:
-    """Who begins to work on the project finds each session of nox in the table."""
+def test_every_session_is_documented() -> None:
+    """The table of nox sessions in CONTRIBUTING.md is complete."""
     sessions = re.findall(
         r"^@nox.session.*\ndef (\w+)", text_of(ROOT / "noxfile.py"), re.MULTILINE
     )
     assert len(sessions) >= 10
     table = text_of(ROOT / "CONTRIBUTING.md")
-    told = re.findall(r"^\| `nox -s (\w+)(?:-3\.\d+)?` \|", table, re.MULTILINE)
-    assert sorted(told) == sorted(sessions)
+    named = re.findall(r"^\| `nox -s (\w+)(?:-3\.\d+)?` \|", table, re.MULTILINE)
+    assert sorted(named) == sorted(sessions)

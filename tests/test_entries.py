@@ -51,7 +51,7 @@ def pages(*values: str, truncated: bool = False) -> Entries[PageEntry]:
 
 @pytest.mark.parametrize("entry", ALL_KINDS, ids=repr)
 def test_entries_are_values(entry: Entry) -> None:
-    """Every kind pickles, copies, hashes, compares and goes into JSON."""
+    """Every kind of entry pickles, copies, hashes, compares and becomes JSON."""
     for other in (pickle.loads(pickle.dumps(entry)), copy.deepcopy(entry)):
         assert other == entry
         assert hash(other) == hash(entry)
@@ -75,7 +75,7 @@ def test_entries_are_frozen_and_small(entry: Entry) -> None:
 def test_seconds_that_were_not_requested_raise_by_name(
     entry: ListEntry | PageEntry,
 ) -> None:
-    """The error says what to add, and counts as a missing attribute."""
+    """The error says which field to add, and is an AttributeError."""
     with pytest.raises(FieldNotRequestedError, match=r"\.fields") as caught:
         _ = entry.seconds_on_page
     assert caught.value.name == "seconds_on_page"
@@ -83,14 +83,14 @@ def test_seconds_that_were_not_requested_raise_by_name(
 
 
 def test_seconds_that_were_requested_may_be_none() -> None:
-    """Requested and unknown is None, which is not the same as not requested."""
+    """Seconds that were requested and are unknown are None, and reading them works."""
     assert TimedPageEntry("/", 3, 2).seconds_on_page is None
     assert TimedPageEntry("/", 3, 2, 12.5).seconds_on_page == 12.5  # type: ignore[call-arg]  # hidden from checkers
     assert isinstance(TimedPageEntry("/", 3, 2), PageEntry)
 
 
 def test_what_an_entry_lacks_raises_by_name() -> None:
-    """A count that did not come raises when read, and is None in tables."""
+    """A missing count raises when it is read, and is None in tables."""
     entry = IncompletePageEntry({"value": "/contact"})
     assert isinstance(entry, PageEntry)
     assert entry.value == "/contact"
@@ -103,7 +103,7 @@ def test_what_an_entry_lacks_raises_by_name() -> None:
 
 
 def test_an_incomplete_entry_knows_whether_seconds_were_requested() -> None:
-    """Only the error of seconds that were not requested says to request them."""
+    """Only the error about seconds that were not requested says to request them."""
     with pytest.raises(FieldNotRequestedError, match=r"\.fields"):
         _ = IncompletePageEntry({"value": "/"}).seconds_on_page
     timed = IncompleteTimedPageEntry({"value": "/", "seconds_on_page": None})
@@ -111,14 +111,14 @@ def test_an_incomplete_entry_knows_whether_seconds_were_requested() -> None:
 
 
 def test_entries_of_different_kinds_differ() -> None:
-    """Equal values do not make a page of a country."""
+    """A page and a country with equal values are not equal."""
     assert ListEntry("NL", 3, 2) != PageEntry("NL", 3, 2)
     assert PageEntry("/", 3, 2) != TimedPageEntry("/", 3, 2)
     assert IncompletePageEntry({"value": "/"}) != PageEntry("/", 3, 2)
 
 
-def test_the_container_is_like_a_sequence_and_is_none() -> None:
-    """It has a length, order and items, but data frames must not take it apart."""
+def test_the_container_is_like_a_sequence() -> None:
+    """It has length, order and items, but data frames must not take it for a list."""
     container = pages("/", "/a", "/b")
     assert len(container) == 3
     assert [page.value for page in container] == ["/", "/a", "/b"]
@@ -136,7 +136,7 @@ def test_the_container_is_like_a_sequence_and_is_none() -> None:
 
 @given(st.lists(st.text(max_size=2), max_size=5), st.data())
 def test_a_slice_is_a_container(values: list[str], data: st.DataObject) -> None:
-    """Slicing keeps the kind, the name and the mark, and picks as lists do."""
+    """A slice keeps type, name and mark, and selects as lists do."""
     container = pages(*values, truncated=True)
     part = data.draw(st.slices(len(values)))
     sliced = container[part]
@@ -146,7 +146,7 @@ def test_a_slice_is_a_container(values: list[str], data: st.DataObject) -> None:
 
 
 def test_containers_are_values() -> None:
-    """Equal entries make equal containers, which pickle and hash."""
+    """Containers of equal entries are equal, and can be pickled and hashed."""
     container = pages("/", "/a")
     assert container == pages("/", "/a", truncated=True)
     assert container != pages("/")
@@ -159,7 +159,7 @@ def test_containers_are_values() -> None:
 
 
 def test_the_list_that_a_container_was_made_of_may_change() -> None:
-    """The container keeps its own."""
+    """Changing the list that a container was made of does not change the container."""
     entries = [PageEntry("/", 3, 2)]
     container = Entries(entries, name="pages", entry_type=PageEntry)
     entries.clear()
@@ -167,7 +167,7 @@ def test_the_list_that_a_container_was_made_of_may_change() -> None:
 
 
 def test_columns_are_there_without_entries() -> None:
-    """An empty container still tells its columns, with seconds if requested."""
+    """An empty container still has its columns, with seconds if requested."""
     assert pages().columns == ("value", "pageviews", "visitors")
     assert pages().column("pageviews") == []
     timed: Entries[PageEntry] = Entries([], name="pages", entry_type=TimedPageEntry)
@@ -175,7 +175,7 @@ def test_columns_are_there_without_entries() -> None:
 
 
 def test_a_column_holds_none_for_what_is_lacking() -> None:
-    """Counts of an odd entry are None beside those of the others."""
+    """A missing count is None in its column, and the others stay."""
     container = Entries(
         [PageEntry("/", 3, 2), IncompletePageEntry({"value": "/a"})],
         name="pages",
@@ -191,14 +191,14 @@ def test_a_column_holds_none_for_what_is_lacking() -> None:
 
 @pytest.mark.parametrize("name", ["seconds_on_page", "pageview", "_items"])
 def test_an_unknown_column_is_refused_by_name(name: str) -> None:
-    """Nothing but the columns of the entries can be had."""
+    """A column that no entry has is refused by name."""
     with pytest.raises(FieldNotRequestedError) as caught:
         pages("/").column(name)
     assert caught.value.name == name
 
 
 def test_the_repr_is_short() -> None:
-    """Three entries are shown, and how many more there are."""
+    """The repr shows three entries, and the number of the others."""
     shown = repr(pages(*map(str, range(1000)), truncated=True))
     assert "PageEntry(value='2', pageviews=3, visitors=2), … 997 more" in shown
     assert shown.endswith("name='pages', truncated=True)")

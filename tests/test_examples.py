@@ -26,7 +26,7 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 
 @pytest.fixture
 def environment() -> Iterator[dict[str, str]]:
-    """The variables that lead a program to an emulator on a socket."""
+    """Variables that make a program use an emulator on a socket."""
     emulator = Emulator.demo()
     with emulator.serve() as address:
         yield os.environ | {
@@ -38,7 +38,7 @@ def environment() -> Iterator[dict[str, str]]:
 
 
 def run(environment: dict[str, str], program: str, *arguments: str) -> str:
-    """What *program* prints."""
+    """The output of *program*."""
     finished = subprocess.run(
         [sys.executable, "-W", "error", EXAMPLES / program, *arguments],
         env=environment,
@@ -51,7 +51,7 @@ def run(environment: dict[str, str], program: str, *arguments: str) -> str:
 
 
 def test_the_dashboard_shows_every_website(environment: dict[str, str]) -> None:
-    """An application gets the numbers of all websites, and a refusal spoils none."""
+    """The dashboard shows all websites, also when one of them fails."""
     shown = run(environment, "dashboard.py")
     assert "semicomplete.com" in shown
     assert "1,586" in shown
@@ -61,7 +61,7 @@ def test_the_dashboard_shows_every_website(environment: dict[str, str]) -> None:
 
 
 def test_the_analyst_sees_what_was_read(environment: dict[str, str]) -> None:
-    """An analyst gets totals, days, pages and referrers of real traffic."""
+    """The analyst's program prints totals, days, pages and referrers."""
     shown = run(environment, "readers.py", "semicomplete.com")
     assert "/projects/xdotool/" in shown
     assert shown.count("█") > 10
@@ -69,7 +69,7 @@ def test_the_analyst_sees_what_was_read(environment: dict[str, str]) -> None:
 
 
 def test_the_operator_adds_once(environment: dict[str, str]) -> None:
-    """An operator who runs the program twice adds each website once."""
+    """The operator's program adds each website once, also when it runs twice."""
     names = ("example.com", "shop.example.com")
     first = run(environment, "add_websites.py", *names)
     assert first.count(": added, Europe/Amsterdam") == 2
@@ -80,13 +80,13 @@ def test_the_operator_adds_once(environment: dict[str, str]) -> None:
 def test_an_endpoint_of_an_application(
     environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An endpoint answers with numbers, and turns our errors into statuses."""
+    """The FastAPI endpoint returns numbers, and turns our errors into statuses."""
     for name in ("BASE_URL", "API_KEY"):
         monkeypatch.setenv(f"SITESTATS_{name}", environment[f"SITESTATS_{name}"])
     monkeypatch.syspath_prepend(str(EXAMPLES))
     module = importlib.import_module("fastapi_dashboard")
 
-    async def ask(*paths: str) -> list[httpx.Response]:
+    async def get(*paths: str) -> list[httpx.Response]:
         transport = httpx.ASGITransport(module.app)
         async with (
             module.with_client(module.app),
@@ -95,7 +95,7 @@ def test_an_endpoint_of_an_application(
             return [await browser.get(path) for path in paths]
 
     good, unknown, wrong = asyncio.run(
-        ask(
+        get(
             "/semicomplete.com?days=7",
             "/nobody.example.com",
             "/semicomplete.com?days=0",
@@ -110,17 +110,17 @@ def test_an_endpoint_of_an_application(
 def test_the_nightly_job_writes_a_day_once(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
-    """A nightly job leaves one whole file a day, however often it runs."""
+    """The nightly job leaves one complete file a day, however often it runs."""
     assert "3 websites" in run(environment, "nightly_parquet.py", str(tmp_path))
     (file,) = tmp_path.iterdir()
     pages = pl.read_parquet(file)
     assert pages["hostname"].n_unique() == 3
     assert pages["pageviews"].sum() > 359
-    assert "there already" in run(environment, "nightly_parquet.py", str(tmp_path))
+    assert "exists" in run(environment, "nightly_parquet.py", str(tmp_path))
 
 
-def test_the_digest_tells_what_grew(environment: dict[str, str]) -> None:
-    """A digest has both totals, the pages read most, and what is new."""
+def test_the_digest_shows_what_grew(environment: dict[str, str]) -> None:
+    """The digest has both totals, the most read pages, and what is new."""
     shown = run(environment, "weekly_digest.py", "semicomplete.com")
     assert "1,586 pageviews" in shown
     assert "/projects/xdotool/" in shown
@@ -128,7 +128,7 @@ def test_the_digest_tells_what_grew(environment: dict[str, str]) -> None:
 
 
 def test_provisioning_from_a_file(environment: dict[str, str], tmp_path: Path) -> None:
-    """A plan adds nothing; the run adds once; a second run finds all there."""
+    """The plan adds nothing, the run adds once, and a second run adds nothing."""
     file = tmp_path / "websites.toml"
     file.write_text('[[websites]]\nhostname = "toml.example.com"\n', "utf-8")
     assert "1 to add" in run(environment, "provision.py", str(file))
@@ -137,14 +137,14 @@ def test_provisioning_from_a_file(environment: dict[str, str], tmp_path: Path) -
 
 
 def test_workers_of_dask(environment: dict[str, str]) -> None:
-    """Worker processes ask with a pickled client, and each day is answered."""
+    """Dask workers use a pickled client, and every day gets its numbers."""
     shown = run(environment, "many_with_dask.py", "semicomplete.com")
     assert len(shown.splitlines()) == 10
     assert "today-1d    244" in shown
 
 
 def test_every_example_is_tested() -> None:
-    """No program is put into examples/ without a test that runs it."""
+    """Every program in examples/ has a test that runs it."""
     source = Path(__file__).read_text(encoding="utf-8")
     assert all(
         f'"{path.name}"' in source or f'"{path.stem}"' in source

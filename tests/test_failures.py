@@ -1,4 +1,4 @@
-"""Which error an answer becomes that says no."""
+"""Which error each error response becomes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from answers import REQUEST, answer, respond
+from fake_responses import REQUEST, http_response, stats_json
 from sitestats._common.errors import (
     AuthenticationError,
     BadRequestError,
@@ -33,8 +33,10 @@ PAGE = b"<!DOCTYPE html><html><head><title>Down &amp; out</title></head></html>"
 def failed(
     data: Any, status: int, received: float | None = None, **headers: str
 ) -> ServiceError | ResponseError:
-    """The error that this answer becomes."""
-    response = attrs.evolve(respond(data, status, **headers), received_at=received)
+    """The error that this response becomes."""
+    response = attrs.evolve(
+        http_response(data, status, **headers), received_at=received
+    )
     with pytest.raises(SiteStatsError) as caught:
         check(response, REQUEST)
     error = caught.value
@@ -46,8 +48,8 @@ def failed(
     return error
 
 
-def no(error: str, **more: Any) -> dict[str, Any]:
-    """A failure as the Stats API sends it."""
+def error_body(error: str, **more: Any) -> dict[str, Any]:
+    """An error response as the Stats API sends it."""
     return {"ok": False, "error": error, "__error": "prose", **more}
 
 
@@ -66,11 +68,13 @@ def no(error: str, **more: Any) -> dict[str, Any]:
         (599, ServerError),
     ],
 )
-@pytest.mark.parametrize("data", [no("It broke."), {"success": False}, PAGE, b"", b"{"])
+@pytest.mark.parametrize(
+    "data", [error_body("It broke."), {"success": False}, PAGE, b"", b"{"]
+)
 def test_the_status_tells_the_kind(
     data: Any, status: int, kind: type[ServiceError]
 ) -> None:
-    """Whatever the body is, its status decides, and is in the text."""
+    """The status decides the class of the error, whatever the body is."""
     error = failed(data, status)
     assert type(error) is kind
     assert isinstance(error, ServiceError)
@@ -93,11 +97,11 @@ def test_the_status_tells_the_kind(
         ("This API key has no access to the website", PermissionDeniedError),
     ],
 )
-def test_the_words_tell_of_credentials_and_roles(
+def test_the_message_tells_credentials_from_roles(
     status: int, message: str, kind: type[ServiceError]
 ) -> None:
-    """Missing credentials come as 400 as well, so the message is judged."""
-    for data in (no(message), {"success": False, "error": message}):
+    """A 400 becomes an authentication or permission error by its message."""
+    for data in (error_body(message), {"success": False, "error": message}):
         error = failed(data, status)
         assert type(error) is kind
         assert isinstance(error, ServiceError)
@@ -115,26 +119,26 @@ def test_the_words_tell_of_credentials_and_roles(
         "This hostname is not allowed",
     ],
 )
-def test_words_of_the_request_are_not_judged(message: str) -> None:
-    """What the message repeats of the query says nothing about credentials."""
-    assert type(failed(no(message), 400)) is BadRequestError
+def test_words_of_the_request_are_ignored(message: str) -> None:
+    """What the message repeats of the query does not decide the class."""
+    assert type(failed(error_body(message), 400)) is BadRequestError
 
 
 @pytest.mark.parametrize("status", [200, 201, 299])
-@pytest.mark.parametrize("data", [no("It broke."), {"success": False}])
+@pytest.mark.parametrize("data", [error_body("It broke."), {"success": False}])
 def test_ok_or_success_false_is_a_failure_whatever_the_status(
     data: Any, status: int
 ) -> None:
-    """A failure in an answer of 2xx is none the less a failure."""
+    """A response of 2xx with ok or success false raises an error."""
     error = failed(data, status)
     assert type(error) is ServiceError
     assert error.status == status
 
 
 @pytest.mark.parametrize("status", [200, 400, 402, 423, 500])
-def test_the_code_tells_of_a_locked_website(status: int) -> None:
-    """BADGE_REQUIRED is what it says, with whatever status it comes."""
-    error = failed(no("Add the badge", code="BADGE_REQUIRED"), status)
+def test_the_code_of_a_locked_website(status: int) -> None:
+    """The code BADGE_REQUIRED means a locked website, whatever the status is."""
+    error = failed(error_body("Add the badge", code="BADGE_REQUIRED"), status)
     assert isinstance(error, WebsiteLockedError)
     assert (error.code, error.message) == ("BADGE_REQUIRED", "Add the badge")
 
@@ -142,7 +146,7 @@ def test_the_code_tells_of_a_locked_website(status: int) -> None:
 @pytest.mark.parametrize(
     ("data", "status", "message"),
     [
-        (no("It broke."), 400, "It broke."),
+        (error_body("It broke."), 400, "It broke."),
         ({"ok": False, "message": "It broke."}, 400, "It broke."),
         ({"ok": False, "error": {"message": "It broke."}}, 400, "It broke."),
         ({"ok": False, "error": 7, "message": "It broke."}, 400, "It broke."),
@@ -161,18 +165,18 @@ def test_the_code_tells_of_a_locked_website(status: int) -> None:
         (b"[1]", 500, "the service responded 500 (Internal Server Error): [1]"),
     ],
 )
-def test_the_message_is_the_services_or_says_what_came(
+def test_the_message_is_the_services_or_describes_the_response(
     data: Any, status: int, message: str
 ) -> None:
-    """All envelopes give a message, and an answer without one is described."""
+    """Every envelope gives its message; a response without one is described."""
     error = failed(data, status)
     assert isinstance(error, ServiceError)
     assert message in error.message
 
 
 def test_a_message_is_one_line_and_not_endless() -> None:
-    """No answer floods a log or writes control characters to a terminal."""
-    error = failed(no("It\nbroke \x1b[2J\ud800 " * 10_000), 400)
+    """A message has no control characters and a limited length."""
+    error = failed(error_body("It\nbroke \x1b[2J\ud800 " * 10_000), 400)
     assert isinstance(error, ServiceError)
     assert error.message.isprintable()
     assert len(error.message) <= 500
@@ -197,11 +201,11 @@ def test_a_message_is_one_line_and_not_endless() -> None:
         ({}, 0.0, None),
     ],
 )
-def test_how_long_to_wait(
+def test_retry_after_becomes_seconds(
     headers: dict[str, str], received: float | None, seconds: float | None
 ) -> None:
-    """Seconds need no clock; a date goes by the service's, or else by ours."""
-    error = failed(no("Slow down"), 429, received, **headers)
+    """A date in Retry-After counts from the service's Date, or else from our clock."""
+    error = failed(error_body("Slow down"), 429, received, **headers)
     assert isinstance(error, RateLimitedError)
     assert error.retry_after == seconds
 
@@ -217,7 +221,7 @@ def test_how_long_to_wait(
     ],
 )
 def test_redirects_are_not_followed(status: int, location: str, shown: str) -> None:
-    """The error says where the response redirects to, and what to do."""
+    """The error of a redirect names its target, and says what to do."""
     error = failed(b"", status, location=location)
     assert type(error) is ServiceError
     assert shown in error.message
@@ -226,17 +230,17 @@ def test_redirects_are_not_followed(status: int, location: str, shown: str) -> N
 
 
 @pytest.mark.parametrize("status", [100, 199, 300, 304, 399])
-def test_a_status_that_no_answer_has(status: int) -> None:
-    """Neither yes nor no nor elsewhere: it is not what the document says."""
-    error = failed(answer(), status)
+def test_an_undocumented_status(status: int) -> None:
+    """A status that the document does not name is a response error."""
+    error = failed(stats_json(), status)
     assert isinstance(error, ResponseError)
     assert str(status) in str(error)
 
 
-@pytest.mark.parametrize("data", [answer(), [], b"<html>", b"", b"null", b"{"])
-def test_an_answer_that_does_not_say_no_passes(data: Any) -> None:
-    """check() judges failures alone, not what the answer holds."""
-    check(respond(data), REQUEST)
+@pytest.mark.parametrize("data", [stats_json(), [], b"<html>", b"", b"null", b"{"])
+def test_a_response_that_is_no_error_passes(data: Any) -> None:
+    """check() raises for error responses only, whatever else the body holds."""
+    check(http_response(data), REQUEST)
 
 
 JSON: st.SearchStrategy[Any] = st.recursive(
@@ -257,12 +261,12 @@ JSON: st.SearchStrategy[Any] = st.recursive(
         st.text(max_size=20),
     ),
 )
-def test_any_answer_passes_or_is_one_of_our_errors(
+def test_any_response_passes_or_is_one_of_our_errors(
     data: Any, status: int, headers: dict[str, str]
 ) -> None:
-    """No body, status or header raises anything else."""
+    """No body, status or header raises any other exception."""
     try:
-        check(respond(data, status, **headers), REQUEST)
+        check(http_response(data, status, **headers), REQUEST)
     except (ServiceError, ResponseError) as error:
         assert str(error)  # noqa: PT017  either outcome is right
     else:

@@ -10,27 +10,27 @@ from typing import Any
 
 import pytest
 
-import leaks
+import secret_search
 import sitestats
-from fault_table import NAME, told
+from client_variants import API_KEY, USER_ID, VARIANTS, Run, run_cases
+from fault_table import NAME, documented_row
 from faults import CASES, Case, FaultServer, authority
-from faults.answers import MIB, answer
+from faults.responses import MIB, response
 from faults.script import (
     Drip,
     Finish,
     Flood,
-    Hear,
     Pause,
+    ReadRequest,
     Reflect,
     Reset,
-    Say,
     Script,
-    Secure,
+    Send,
     Silence,
+    StartTls,
 )
-from faults.server import ELSEWHERE, Place
-from tables import read_rows
-from ways import API_KEY, USER_ID, WAYS, Run, run_cases
+from faults.server import ELSEWHERE, ServedCase
+from reliability_tables import read_rows
 
 pytestmark = pytest.mark.slow
 
@@ -42,37 +42,37 @@ PATIENCE = 30.0
 
 
 class Runs:
-    """The runs of the selected cases, each way; made when first asked for."""
+    """The results of the selected cases for each variant, made when first needed."""
 
     def __init__(self, selected: set[str]) -> None:
         self._cases = [case for case in CASES if case.name in selected]
-        self._made: dict[str, tuple[dict[str, Run], dict[str, Place]]] = {}
+        self._made: dict[str, tuple[dict[str, Run], dict[str, ServedCase]]] = {}
 
-    def get(self, way: str) -> tuple[dict[str, Run], dict[str, Place]]:
-        """What came of the cases, and who came to the server, by the case's name."""
-        if way not in self._made:
-            self._made[way] = runs, places = _run_together(way, self._cases)
+    def get(self, variant: str) -> tuple[dict[str, Run], dict[str, ServedCase]]:
+        """The results, and the server's record of each case, by the case's name."""
+        if variant not in self._made:
+            self._made[variant] = runs, places = _run_together(variant, self._cases)
             for case in self._cases:
                 name = case.name
-                came = (runs[name].gave, places[name].tries)
-                if case.is_about_time and came != (case.gives, case.tries):
+                came = (runs[name].gave, places[name].attempts)
+                if case.has_short_timeout and came != (case.gives, case.attempts):
                     # In the crowd of the others a busy machine may have been late.
-                    again, there = _run_together(way, [case])
+                    again, there = _run_together(variant, [case])
                     runs[name], places[name] = again[name], there[name]
-        return self._made[way]
+        return self._made[variant]
 
 
 def _run_together(
-    way: str, cases: list[Case]
-) -> tuple[dict[str, Run], dict[str, Place]]:
+    variant: str, cases: list[Case]
+) -> tuple[dict[str, Run], dict[str, ServedCase]]:
     with FaultServer(cases) as server:
-        runs = run_cases(way, cases, server)
+        runs = run_cases(variant, cases, server)
     return runs, {place.case.name: place for place in server}
 
 
 @pytest.fixture(scope="module")
 def runs(request: pytest.FixtureRequest) -> Runs:
-    """The runs of those cases that this session's tests are about."""
+    """The runs of the cases that this session's tests need."""
     items = (
         item for item in request.session.items if isinstance(item, pytest.Function)
     )
@@ -82,15 +82,17 @@ def runs(request: pytest.FixtureRequest) -> Runs:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-@pytest.mark.parametrize("way", WAYS)
-def test_each_case_gives_what_the_table_says(runs: Runs, way: str, case: Case) -> None:
-    """One error class or the value, after so many tries, within the limit, and
-    without a word of the credentials.
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_each_case_gives_what_the_table_says(
+    runs: Runs, variant: str, case: Case
+) -> None:
+    """Each case gives its error or value after its attempts, within its limit, and
+    shows no credential.
     """
-    results, places = runs.get(way)
+    results, places = runs.get(variant)
     run, place = results[case.name], places[case.name]
     assert run.gave == case.gives, run.error
-    assert place.tries == case.tries
+    assert place.attempts == case.attempts
     assert run.seconds < case.limit + MARGIN
     for name, value in case.has.items():
         assert getattr(run.error or run.value, name) == value
@@ -98,61 +100,61 @@ def test_each_case_gives_what_the_table_says(runs: Runs, way: str, case: Case) -
         assert len(str(run.error)) < 2_000
         assert str(run.error).replace("\n", "").isprintable()
     if run.error is not None and case.call != "post much":
-        shown = leaks.shown_by(run.error)
+        shown = secret_search.shown_by(run.error)
         assert API_KEY not in shown
         assert USER_ID not in shown
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_nothing_goes_to_another_origin(runs: Runs, way: str) -> None:
-    """No redirect is followed, and no cookie comes back."""
-    _, places = runs.get(way)
-    assert places[ELSEWHERE.name].tries == 0
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_nothing_goes_to_another_origin(runs: Runs, variant: str) -> None:
+    """No redirect is followed, and no cookie is sent back."""
+    _, places = runs.get(variant)
+    assert places[ELSEWHERE.name].attempts == 0
     requests = [one for place in places.values() for one in place.requests]
     assert not any(b"ookie" in one for one in requests)
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_floods_take_little_memory(way: str) -> None:
-    """A bomb, a flood and 4 GiB cost a few times the limit, and no more."""
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_floods_take_little_memory(variant: str) -> None:
+    """A bomb, a flood and 4 GiB take a few times the limit of memory at most."""
     cases = [case for case in CASES if case.gives == "ResponseTooLargeError"]
     assert len(cases) >= 5
     tracemalloc.start()
     try:
         with FaultServer(cases) as server:
-            run_cases(way, cases, server, at_once=1)
+            run_cases(variant, cases, server, at_once=1)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     assert peak < 8 * MIB
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_floods_are_not_read_on(runs: Runs, way: str) -> None:
-    """Of what never ends little more is taken than the limit."""
-    _, places = runs.get(way)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_floods_are_not_read_on(runs: Runs, variant: str) -> None:
+    """Little more than the limit is read of a body that never ends."""
+    _, places = runs.get(variant)
     for place in places.values():
         if place.case.gives == "ResponseTooLargeError":
-            assert place.said < 16 * MIB
+            assert place.sent < 16 * MIB
 
 
 def test_the_table_is_long_and_its_names_are_unique() -> None:
-    """No case hides another, and none is left out of the table."""
+    """Every case is in the table, under a name of its own."""
     assert len(CASES) >= 60
     assert len({case.name for case in CASES}) == len(CASES)
     gives = {case.gives for case in CASES} - {"value"}
     assert all(issubclass(getattr(sitestats, name), Exception) for name in gives)
 
 
-def test_the_documentation_tells_of_each_case() -> None:
-    """The table has a row for each case, and says of it what the tests hold it to."""
+def test_the_documentation_has_each_case() -> None:
+    """The table of docs/reliability.md has each case, with the tested outcome."""
     rows = {row[0]: (*row[:4], row[5]) for row in read_rows(NAME)}
-    assert rows == {case.name: told(case) for case in CASES}
+    assert rows == {case.name: documented_row(case) for case in CASES}
 
 
 @pytest.fixture
 def observe() -> Callable[..., tuple[bytes, str]]:
-    """Serves one script and tells what a plain socket sees of it."""
+    """Serves one script; the value is what a plain socket receives of it."""
 
     def see(script: Script, *, secure: bool = False) -> tuple[bytes, str]:
         quiet = isinstance(script[-1], Silence)
@@ -197,14 +199,14 @@ def _observed(sock: socket.socket, *, quiet: bool) -> tuple[bytes, str]:
 @pytest.mark.parametrize(
     ("script", "expected"),
     [
-        ((Hear(), Say(b"abc"), Finish()), (b"abc", "end")),
-        ((Hear(), Say(b"abc"), Pause(0.1), Reset()), (b"abc", "reset")),
+        ((ReadRequest(), Send(b"abc"), Finish()), (b"abc", "end")),
+        ((ReadRequest(), Send(b"abc"), Pause(0.1), Reset()), (b"abc", "reset")),
         ((Reset(),), (b"", "reset")),
-        ((Hear(), Say(b"abc"), Silence()), (b"abc", "silence")),
-        ((Hear(), Drip(b"abc", 0.05), Finish()), (b"abc", "end")),
-        ((Hear(), Flood(b"ab", 3), Finish()), (b"ababab", "end")),
+        ((ReadRequest(), Send(b"abc"), Silence()), (b"abc", "silence")),
+        ((ReadRequest(), Drip(b"abc", 0.05), Finish()), (b"abc", "end")),
+        ((ReadRequest(), Flood(b"ab", 3), Finish()), (b"ababab", "end")),
         (
-            (Hear(), Reflect(b"<", b">", within_a_line=True), Finish()),
+            (ReadRequest(), Reflect(b"<", b">", within_a_line=True), Finish()),
             (b"<GET /x HTTP/1.1 Host: h  >", "end"),
         ),
     ],
@@ -213,34 +215,41 @@ def _observed(sock: socket.socket, *, quiet: bool) -> tuple[bytes, str]:
 def test_the_server_does_what_its_script_says(
     observe: Any, script: Script, expected: tuple[bytes, str]
 ) -> None:
-    """A plain socket sees the bytes of a script, and its kind of end."""
+    """A plain socket receives the bytes of a script, and the end that it sets."""
     assert observe(script) == expected
 
 
 def test_the_server_never_ends_what_it_should_not(observe: Any) -> None:
-    """A flood is still going on when nobody wants it any more."""
-    data, end = observe((Hear(), Flood(b"x" * 100_000, 1_000_000)))
+    """A flood goes on until the client hangs up."""
+    data, end = observe((ReadRequest(), Flood(b"x" * 100_000, 1_000_000)))
     assert end == "more"
     assert set(data) == {*b"x"}
 
 
 def test_the_server_speaks_tls(observe: Any) -> None:
-    """The good certificate is good, and each other one is refused by OpenSSL."""
-    script = (Hear(), Say(answer()), Finish())
-    assert observe((Secure(), *script), secure=True) == (answer(), "end")
+    """OpenSSL accepts the good certificate, and refuses each other one."""
+    script = (ReadRequest(), Send(response()), Finish())
+    assert observe((StartTls(), *script), secure=True) == (response(), "end")
     for name, reason in (
         ("expired", "expired"),
         ("foreign", "unable to get local issuer"),
         ("elsewhere", "IP address mismatch"),
     ):
         with pytest.raises(ssl.SSLCertVerificationError, match=reason):
-            observe((Secure(name), *script), secure=True)
+            observe((StartTls(name), *script), secure=True)
 
 
-def test_the_server_counts_and_turns() -> None:
-    """Each visit takes the next script, on a kept connection too; the last stays."""
+def test_the_server_takes_the_next_script_at_each_request() -> None:
+    """Each request gets the next script, also on a kept connection; the last stays."""
     case = Case(
-        "three", "", ((Hear(), Say(b"1")), (Hear(), Say(b"2")), (Hear(), Reset())), ""
+        "three",
+        "",
+        (
+            (ReadRequest(), Send(b"1")),
+            (ReadRequest(), Send(b"2")),
+            (ReadRequest(), Reset()),
+        ),
+        "",
     )
     request = b"GET / HTTP/1.1\r\n\r\n"
     with FaultServer([case]) as server:
@@ -254,12 +263,12 @@ def test_the_server_counts_and_turns() -> None:
                 sock.sendall(request)
                 with pytest.raises(ConnectionResetError):
                     sock.recv(10)
-    assert place.tries == 4
+    assert place.attempts == 4
     assert place.requests == [request] * 4
 
 
-def test_nobody_listens_where_nobody_should() -> None:
-    """The port that refuses refuses, and the full queue takes nobody in."""
+def test_the_ports_that_accept_no_connection() -> None:
+    """One port refuses connections, and one with a full queue never accepts."""
     cases = [case for case in CASES if case.listens != "yes" and case.call == "get"]
     with FaultServer(cases) as server:
         with pytest.raises(ConnectionRefusedError):

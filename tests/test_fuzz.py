@@ -1,4 +1,4 @@
-"""Bytes of an answer become a model or one of our errors: the short form."""
+"""Fuzzing of response bytes, the short form: a model or one of our errors."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ def _no_warnings() -> Any:
 
 @pytest.mark.parametrize("seed", SEEDS, ids=lambda seed: seed.target)
 def test_every_seed_is_read(seed: Input) -> None:
-    """What the runs start from is in order: a good answer of each kind is a model."""
+    """Every seed is a valid response, and becomes a model."""
     refused = seed.status >= 300 or b'"ok": false' in seed.body
     assert (check(seed) == "model") is not refused
 
 
-def test_what_was_found_stays_mended() -> None:
-    """An input that broke something once does not any more."""
+def test_found_inputs_break_nothing() -> None:
+    """An input that once broke something does not break it again."""
     assert FOUND.is_dir()
     for path in sorted(FOUND.glob("*.json")):
         check(Input.load(path.read_text(encoding="utf-8")))
 
 
-def test_what_is_kept_is_what_broke() -> None:
-    """An input comes back from its file as it was."""
+def test_a_found_input_reads_back() -> None:
+    """An input that was saved is read back unchanged."""
     for seed in SEEDS:
         assert Input.load(seed.dump()) == seed
 
@@ -49,7 +49,7 @@ def test_what_is_kept_is_what_broke() -> None:
 @settings(max_examples=150)
 @given(st.sampled_from(TARGETS), st.binary(max_size=300))
 def test_any_bytes(target: str, body: bytes) -> None:
-    """Bytes without any shape break nothing."""
+    """Random bytes become a model or one of our errors."""
     check(Input(target, body))
 
 
@@ -72,7 +72,7 @@ values = st.recursive(
 def test_any_values_where_fields_belong(
     target: str, changes: dict[str, Any], status: int
 ) -> None:
-    """Whatever stands where a field belongs, it breaks nothing."""
+    """Any JSON value in the place of a field is a model or one of our errors."""
     body = json.dumps({**EVERYTHING, **changes}).encode()
     check(Input(target, body, status))
 
@@ -89,14 +89,14 @@ def test_a_short_run() -> None:
 
 
 def test_a_short_run_through_a_socket() -> None:
-    """A few hundred mutated answers break nothing on their way from the wire up."""
+    """A few hundred mutated responses break nothing when they come over a socket."""
     outcomes = wire.run(300, seed=7)
     assert outcomes.total() == 300
     assert {"model", "ConnectionFailedError", "ResponseError"} <= outcomes.keys()
 
 
 def test_mutations_are_repeatable_and_differ() -> None:
-    """The same seed gives the same inputs, and hardly any is the seed itself."""
+    """The same seed gives the same inputs, and few are the seed itself."""
     runs = [
         [mutate(SEEDS[1], SEEDS, random) for _ in range(100)]
         for random in (Random(3), Random(3))
@@ -105,8 +105,8 @@ def test_mutations_are_repeatable_and_differ() -> None:
     assert sum(one != SEEDS[1] for one in runs[0]) > 50
 
 
-def test_breakage_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An exception that is none of ours is told, and so are two ways that differ."""
+def test_breakage_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A foreign exception is reported, and so are two decoders that differ."""
     from fuzz import targets
 
     def broken(_response: object) -> object:

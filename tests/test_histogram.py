@@ -52,7 +52,7 @@ def partial(
 
 
 def test_the_current_day_is_partial() -> None:
-    """The day that the service responded in still grows, those before do not."""
+    """The day of the response is partial, and those before are not."""
     buckets = days("2026-11-18", 3)
     end = "2026-11-20T23:59:59.999"
     assert partial(buckets, "2026-11-20T12:00", end=end) == [False, False, True]
@@ -61,21 +61,21 @@ def test_the_current_day_is_partial() -> None:
 
 
 def test_a_day_ends_in_its_own_zone() -> None:
-    """At 22:30 UTC it is still the same day in London, and not in Amsterdam."""
+    """Whether a day is over depends on the zone of the response."""
     buckets = days("2026-07-18", 2)
     assert partial(buckets, "2026-07-19T22:30", timezone="Europe/London")[-1]
     assert not partial(buckets, "2026-07-19T22:30", timezone=AMSTERDAM)[-1]
 
 
 def test_an_end_that_is_late_by_an_hour_marks_nothing() -> None:
-    """Summer time was seen to put ``end`` an hour after midnight."""
+    """An end an hour after midnight, seen with summer time, marks no day partial."""
     buckets = days("2026-07-18", 2)
     end = "2026-07-19T22:59:59.999"
     assert not any(partial(buckets, "2026-07-19T22:30", end=end, timezone=AMSTERDAM))
 
 
-def test_what_is_to_come_is_partial_too() -> None:
-    """Hours of today that have not begun are not over either."""
+def test_hours_to_come_are_partial() -> None:
+    """Hours of today that have not begun are partial too."""
     buckets = [Bucket(dt.date(2026, 11, 20), 3, 2, hour=hour) for hour in range(24)]
     marked = partial(buckets, "2026-11-20T12:30", interval="hour")
     assert marked == [False] * 12 + [True] * 12
@@ -94,7 +94,7 @@ def test_what_is_to_come_is_partial_too() -> None:
 def test_longer_intervals_are_over_at_their_end(
     interval: str, first: str, over: str
 ) -> None:
-    """Weeks end on Sundays, and what a period cuts ends with its interval."""
+    """A week, month or year is partial until its own last day is over."""
     buckets = [Bucket(dt.date.fromisoformat(first), 3, 2)]
     before = (utc(over) - dt.timedelta(seconds=1)).replace(tzinfo=None).isoformat()
     assert partial(buckets, before, interval=interval) == [True]
@@ -102,20 +102,20 @@ def test_longer_intervals_are_over_at_their_end(
 
 
 def test_a_week_whose_period_is_over_is_not_partial() -> None:
-    """The period ended yesterday, so nothing that comes counts in its last week."""
+    """The last week is complete once its period is over."""
     buckets = [Bucket(dt.date(2026, 11, 16), 3, 2)]
     end = "2026-11-19T23:59:59.999"
     assert partial(buckets, "2026-11-20T12:00", end=end, interval="week") == [False]
 
 
 def test_without_a_clock_nothing_is_partial() -> None:
-    """What is not known is not guessed."""
+    """Without any date of the response no entry is marked partial."""
     assert partial(days("2999-01-01", 2), None) == [False, False]
 
 
 @pytest.mark.parametrize("timezone", [None, "Moon/Crater", "", "/etc", "Europe"])
 def test_without_a_zone_the_end_of_the_period_decides(timezone: str | None) -> None:
-    """Only the last entry may be partial then."""
+    """Without a zone only the last entry may be partial."""
     buckets = days("2026-11-18", 3)
     end = "2026-11-20T23:59:59.999"
     here = {"end": end, "timezone": timezone}
@@ -134,7 +134,7 @@ def hours(*names: int, date: str, timezone: str | None) -> list[dt.datetime | No
 
 
 def test_hours_begin_in_the_zone_of_the_response() -> None:
-    """The start is an aware datetime."""
+    """The start of an hour is an aware datetime in the response's zone."""
     (start,) = hours(9, date="2026-07-20", timezone=AMSTERDAM)
     assert start == utc("2026-07-20T07:00")
     assert start is not None
@@ -142,7 +142,7 @@ def test_hours_begin_in_the_zone_of_the_response() -> None:
 
 
 def test_the_hour_that_comes_twice_begins_twice() -> None:
-    """When clocks are turned back, two hours of one name are an hour apart."""
+    """When clocks are set back, two hours of one name start an hour apart."""
     starts = hours(1, 2, 2, 3, date="2026-10-25", timezone=AMSTERDAM)
     in_utc = [start.astimezone(dt.UTC) for start in starts if start is not None]
     assert in_utc == [
@@ -151,13 +151,13 @@ def test_the_hour_that_comes_twice_begins_twice() -> None:
 
 
 def test_hours_without_a_zone_have_no_start() -> None:
-    """The day and the hour are all that is known then."""
+    """Without a zone an hour has its day and number, and no start."""
     assert hours(9, date="2026-07-20", timezone=None) == [None]
 
 
 @pytest.mark.parametrize("hour", [-1, 24, 10**30])
-def test_an_hour_that_no_day_has_does_no_harm(hour: int) -> None:
-    """Its entry is kept, without a start."""
+def test_an_impossible_hour_is_kept(hour: int) -> None:
+    """The entry of an hour that does not exist is kept, without a start."""
     assert hours(hour, date="2026-07-20", timezone="UTC") == [None]
 
 
@@ -165,10 +165,10 @@ def test_an_hour_that_no_day_has_does_no_harm(hour: int) -> None:
     ("hour", "day", "zone"),
     [(23, "9999-12-31", "America/New_York"), (0, "0001-01-01", AMSTERDAM)],
 )
-def test_an_hour_that_utc_can_not_tell_has_no_start(
+def test_an_hour_beyond_the_years_of_utc_has_no_start(
     hour: int, day: str, zone: str
 ) -> None:
-    """Frames and comparisons turn starts into UTC, in which these have no year."""
+    """An hour whose start has no year in UTC is kept, without a start."""
     assert hours(hour, date=day, timezone=zone) == [None]
     (start,) = hours(12, date=day, timezone=zone)
     assert start is not None
@@ -198,7 +198,7 @@ def test_any_histogram_is_read(
     end: dt.datetime | None,
     moment: dt.datetime | None,
 ) -> None:
-    """No date, hour, zone or moment raises, and every entry is there."""
+    """No date, hour, zone or moment raises, and every entry is kept."""
     entries = read_histogram(
         buckets, interval=interval, timezone=timezone, end=end, moment=moment
     )
@@ -206,7 +206,7 @@ def test_any_histogram_is_read(
 
 
 def test_an_entry_without_counts_is_kept() -> None:
-    """Its day is known, and reading a count of it raises by name."""
+    """An entry without counts keeps its day, and reading a count raises by name."""
     (entry,) = read_histogram(
         [Bucket(dt.date(2026, 11, 20), pageviews=3)],
         interval=None,
@@ -225,7 +225,7 @@ def test_an_entry_without_counts_is_kept() -> None:
 
 
 def test_entries_of_the_histogram_are_values() -> None:
-    """They pickle, go into JSON, and show only what tells something."""
+    """They pickle and become JSON, and their repr leaves out what is empty."""
     (entry,) = read_histogram(
         [Bucket(dt.date(2026, 11, 20), 3, 2, hour=9)],
         interval="hour",

@@ -74,7 +74,7 @@ REFUSED = {
 
 @pytest.mark.parametrize(("given_name", "sent"), ACCEPTED.values(), ids=ACCEPTED)
 def test_a_host_name_is_sent_in_its_one_form(given_name: str, sent: str) -> None:
-    """Every accepted spelling of a name becomes the name that is sent."""
+    """Every accepted form of a host name is sent in its normal form."""
     assert normalise_hostname(given_name) == sent
     assert normalise_hostname(sent) == sent
 
@@ -100,7 +100,7 @@ def test_what_is_no_host_name_is_refused(value: object, advice: str) -> None:
 @example("xn--.example")
 @example("xn--ü.example")
 def test_any_text_is_a_host_name_or_is_refused(text: str) -> None:
-    """No text brings out another error, and what is accepted is plain and stable."""
+    """No text raises another error, and an accepted name is normal and stable."""
     try:
         name = normalise_hostname(text)
     except HostnameError:
@@ -169,10 +169,10 @@ NO_BASES = {
 @pytest.mark.parametrize(
     ("text", "scheme", "host", "port", "prefix"), BASES.values(), ids=BASES
 )
-def test_a_base_address_is_taken_apart(
+def test_a_base_address_is_parsed(
     text: str, scheme: str, host: str, port: int | None, prefix: str
 ) -> None:
-    """A base address is read into its parts, and its text reads back the same."""
+    """A base address is parsed into its parts, and its text parses the same."""
     base = BaseAddress.parse(text)
     assert base == BaseAddress(scheme, host, port, prefix)
     assert BaseAddress.parse(str(base)) == base
@@ -187,7 +187,7 @@ def test_what_is_no_base_address_is_refused(value: object, advice: str) -> None:
 
 
 def test_a_refused_base_address_does_not_show() -> None:
-    """A credential that is given in the address's place is not in the error."""
+    """A credential that is given as address by mistake is not in the error."""
     for text in ("sa_api_key_abc", "https://me:sa_api_key_abc@example.com"):
         with pytest.raises(ValueError, match="base address") as caught:
             BaseAddress.parse(text)
@@ -195,7 +195,7 @@ def test_a_refused_base_address_does_not_show() -> None:
 
 
 def test_an_origin_has_the_port_in_use() -> None:
-    """The same origin is equal whether its usual port was written or not."""
+    """An origin is equal with its default port written or left out."""
     written = BaseAddress.parse("https://example.com:443/a")
     assert written.origin == BaseAddress.parse("https://example.com").origin
     assert BaseAddress.parse("http://example.com").origin[2] == 80
@@ -204,7 +204,7 @@ def test_an_origin_has_the_port_in_use() -> None:
 
 @given(st.one_of(st.text(), st.builds("https://{}/{}".format, st.text(), st.text())))
 def test_any_text_is_a_base_address_or_is_refused(text: str) -> None:
-    """No text brings out another error, and what is accepted reads back."""
+    """No text raises another error, and an accepted address parses back."""
     try:
         base = BaseAddress.parse(text)
     except ValueError as error:

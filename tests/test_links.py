@@ -1,4 +1,4 @@
-"""What the texts point at is there: links, anchors, and files that are named."""
+"""Links, anchors and file names in the texts lead to something that exists."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def without_code(text: str) -> str:
 def links(text: str) -> list[str]:
     """Where the links of *text* lead."""
     prose = without_code(text)
-    told = LITERAL.sub("", prose)
+    named = LITERAL.sub("", prose)
     return [
         *(match["inline"] for match in LINK.finditer(LITERAL.sub("code", prose))),
-        *DEFINED.findall(told),
-        *BARE.findall(told),
+        *DEFINED.findall(named),
+        *BARE.findall(named),
     ]
 
 
@@ -64,7 +64,7 @@ def anchors(path: Path) -> frozenset[str]:
 
 
 def fault(link: str, source: Path) -> str | None:
-    """What is wrong with a *link* in *source*; of another host, only with its form."""
+    """What is wrong with a *link* in *source*; of another host, only its form."""
     parts = urlsplit(link)
     if parts.scheme or parts.netloc:
         well_formed = re.fullmatch(r"https://[\w-]+(\.[\w-]+)+(/\S*[^\s.,;:])?/?", link)
@@ -80,7 +80,7 @@ def fault(link: str, source: Path) -> str | None:
 
 
 def test_every_link_leads_somewhere() -> None:
-    """Links to files and headings of the repository are good; others look so."""
+    """Links to files and headings exist; links to other hosts are well-formed."""
     assert len(TEXTS) >= 30
     found = [(path, link) for path in TEXTS for link in links(path.read_text("utf-8"))]
     assert len(found) >= 25
@@ -92,7 +92,7 @@ def test_every_link_leads_somewhere() -> None:
 
 
 def test_every_file_that_is_named_is_there() -> None:
-    """A path that stands as code in a text is one of the repository."""
+    """Every path that a text shows as code exists in the repository."""
     named = [
         (path, match["inside"])
         for path in TEXTS
@@ -127,13 +127,13 @@ def test_every_file_that_is_named_is_there() -> None:
         ("mailto:someone@example.com", "not an address by https"),
     ],
 )
-def test_what_a_fault_is(link: str, wrong: str | None) -> None:
-    """Files, headings and the form of other addresses are told apart."""
+def test_fault_finds_broken_links(link: str, wrong: str | None) -> None:
+    """Missing files, missing headings and malformed addresses are each reported."""
     assert fault(link, ROOT / "README.md") == wrong
 
 
-def test_where_links_are_found() -> None:
-    """In prose, in one of the three ways to write them, and never in code."""
+def test_links_finds_every_kind_of_link() -> None:
+    """Links are found in all three notations, and never in code."""
     text = """
     # One [two](a.md)
     See [`code`](b.md#c), [](d.md) and <https://example.org/>.

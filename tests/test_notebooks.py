@@ -1,4 +1,4 @@
-"""The notebooks run, and what is committed is what they give."""
+"""The notebooks run, and their committed output is the current one."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def cells_of(path: Path) -> list[dict[str, Any]]:
 
 
 def test_all_three_are_there() -> None:
-    """No notebook vanishes unnoticed."""
+    """No notebook is removed unnoticed."""
     assert NAMES == EXPECTED
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
 def test_what_is_committed_ran_without_an_error(path: Path) -> None:
-    """Every cell was run, in order, and none of them failed or warned."""
+    """Every cell was run, in order, without an error or a warning."""
     cells = cells_of(path)
     assert [cell["execution_count"] for cell in cells] == [*range(1, len(cells) + 1)]
     outputs = [output for cell in cells for output in cell["outputs"]]
@@ -52,7 +52,7 @@ def test_what_is_committed_ran_without_an_error(path: Path) -> None:
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
 def test_a_notebook_is_fit_to_be_committed(path: Path) -> None:
-    """It names no path of a machine and no time of its running."""
+    """A notebook names no path of a machine and no time of its run."""
     text = path.read_text("utf-8")
     assert not re.search(r"/(?:home|root|tmp|Users)/|iopub|sa_api_key_\w", text)
     lines = [line for cell in cells_of(path) for line in cell["source"]]
@@ -76,7 +76,7 @@ def namespace() -> Iterator[dict[str, Any]]:
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
 def test_the_committed_output_is_todays(path: Path, namespace: dict[str, Any]) -> None:
-    """Run without a kernel, each result shows itself as it does in the file."""
+    """Run without a kernel, each result has the HTML that the file shows."""
     compared = 0
     for cell in cells_of(path):
         value = run("".join(cell["source"]), namespace)

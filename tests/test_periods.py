@@ -38,8 +38,8 @@ def test_a_placeholder_reads_back(days: int) -> None:
 
 
 @given(st.integers(1, MOST_DAYS), st.booleans())
-def test_the_last_days_are_as_many_as_asked(days: int, today: object) -> None:
-    """The period has that many days, both ends included, and ends as it says."""
+def test_the_last_days_are_as_many_as_requested(days: int, today: object) -> None:
+    """last() gives that many days, both ends included, and the requested end."""
     period = last(days, today)
     assert isinstance(period, tuple)
     first, final = map(days_back, period)
@@ -49,8 +49,8 @@ def test_the_last_days_are_as_many_as_asked(days: int, today: object) -> None:
 
 
 @given(st.dates())
-def test_a_date_is_its_text(given_day: date) -> None:
-    """A date, its text and a naive datetime at its midnight are the same day."""
+def test_dates_texts_and_datetimes_are_days(given_day: date) -> None:
+    """A date, its text and a naive datetime at midnight are the same day."""
     text = given_day.isoformat()
     midnight = datetime.combine(given_day, time.min)
     assert day(given_day, "start") == day(text, "start") == text
@@ -62,7 +62,7 @@ def test_a_date_is_its_text(given_day: date) -> None:
     ZONES,
 )
 def test_a_moment_is_its_day_in_the_zone(moment: datetime, zone: str) -> None:
-    """An aware datetime is sent as the day that clocks show in the query's zone."""
+    """An aware datetime is sent as its day in the query's zone."""
     query = StatsQuery("example.com").timezone(zone).on(moment)
     shown = moment.astimezone(zoneinfo.ZoneInfo(zone)).date().isoformat()
     assert query.params()["start"] == query.params()["end"] == shown
@@ -70,7 +70,7 @@ def test_a_moment_is_its_day_in_the_zone(moment: datetime, zone: str) -> None:
 
 
 def test_a_moment_on_a_day_of_changing_clocks() -> None:
-    """The zone's own offset at the moment decides, not that of today."""
+    """The zone's offset at the moment decides the day, not the current one."""
     query = StatsQuery("example.com").timezone("Europe/Amsterdam")
     summer = datetime(2026, 7, 1, 22, tzinfo=UTC)
     winter = datetime(2026, 1, 1, 22, tzinfo=UTC)
@@ -79,7 +79,7 @@ def test_a_moment_on_a_day_of_changing_clocks() -> None:
 
 
 class NoOffset(tzinfo):
-    """A zone that does not know."""
+    """A time zone that knows no offset."""
 
     def utcoffset(self, _: datetime | None) -> timedelta | None:
         return None
@@ -92,7 +92,7 @@ class NoOffset(tzinfo):
 
 
 class BrokenZone(NoOffset):
-    """A zone that fails."""
+    """A time zone that raises."""
 
     def utcoffset(self, _: datetime | None) -> timedelta:
         raise RuntimeError
@@ -108,8 +108,8 @@ class BrokenZone(NoOffset):
     ],
     ids=["no offset", "broken", "before the first day", "after the last day"],
 )
-def test_a_moment_that_can_not_be_told_is_refused(moment: datetime) -> None:
-    """A time zone that fails is an error of the query, like every wrong value."""
+def test_a_moment_in_a_broken_zone_is_refused(moment: datetime) -> None:
+    """A tzinfo that fails becomes a QueryError, like every wrong value."""
     with pytest.raises(QueryError, match="a day is a date"):
         StatsQuery("example.com").on(moment)
     with pytest.raises(QueryError, match="with a time zone"):
@@ -117,7 +117,7 @@ def test_a_moment_that_can_not_be_told_is_refused(moment: datetime) -> None:
 
 
 def test_the_days_of_pandas() -> None:
-    """A Timestamp of a day is that day; NaT is none."""
+    """A Timestamp is its day, and NaT is none."""
     pandas = pytest.importorskip("pandas")
     assert day(pandas.Timestamp("2026-03-01"), "start") == "2026-03-01"
     query = StatsQuery("example.com")
@@ -139,7 +139,7 @@ def test_the_days_of_pandas() -> None:
 
 @given(st.dates() | DAYS_BACK, st.dates() | DAYS_BACK)
 def test_the_end_is_not_before_the_start(start: date | int, end: date | int) -> None:
-    """Two dates or two placeholders are compared; one of each is not."""
+    """Two dates or two placeholders are compared, one of each is not."""
     texts = [
         value.isoformat() if isinstance(value, date) else placeholder(value)
         for value in (start, end)
@@ -161,7 +161,7 @@ def test_the_zones_are_names_with_capitals() -> None:
 
 
 def test_a_machine_without_zones_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where there is no database no name is wrong: what to install is told."""
+    """Without a zone database the error says what to install."""
     monkeypatch.setattr("sitestats._query.periods.zones", frozenset)
     with pytest.raises(QueryError, match="pip install tzdata"):
         StatsQuery("example.com").timezone("Europe/Amsterdam")
@@ -169,7 +169,7 @@ def test_a_machine_without_zones_says_so(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @given(ZONES)
 def test_every_zone_is_accepted_and_can_be_used(zone: str) -> None:
-    """A zone that is accepted can take a moment to its day."""
+    """Every zone that is accepted can convert a moment to its day."""
     assert zone_name(zone) == zone
     moment = datetime(2026, 3, 1, 12, tzinfo=UTC)
     assert isinstance(in_zone(moment, zone, "start"), str)
@@ -177,7 +177,7 @@ def test_every_zone_is_accepted_and_can_be_used(zone: str) -> None:
 
 @given(st.data())
 def test_the_period_before_ends_where_the_period_starts(data: st.DataObject) -> None:
-    """It has as many days, ends the day before, and dates do as placeholders do."""
+    """The previous period has as many days, and ends the day before."""
     final = data.draw(st.integers(0, 20_000))
     first = data.draw(st.integers(final, 40_000))
     start, end = previous_period(placeholder(first), placeholder(final))
@@ -202,7 +202,7 @@ PREVIOUS = {
 def test_the_period_before(
     start: str, end: str | None, before: tuple[str, str]
 ) -> None:
-    """Dates are shifted by dates, placeholders by placeholders."""
+    """Dates are shifted to dates, and placeholders to placeholders."""
     assert previous_period(start, end) == before
 
 
@@ -216,7 +216,7 @@ YEARS = {
 
 @pytest.mark.parametrize(("start", "end", "before"), YEARS.values(), ids=YEARS)
 def test_the_year_before(start: str, end: str | None, before: tuple[str, str]) -> None:
-    """The same days of the calendar, or 365 days where no day is known."""
+    """The same calendar days, or 365 days earlier where no day is known."""
     assert previous_year(start, end) == before
 
 
@@ -237,7 +237,7 @@ def test_the_year_before(start: str, end: str | None, before: tuple[str, str]) -
 def test_a_period_with_none_before_it_is_refused(
     start: str | None, end: str | None
 ) -> None:
-    """No period, half a period, and one of each kind have no period before."""
+    """No period, half a period, and one of each kind have no previous period."""
     with pytest.raises(QueryError):
         previous_period(start, end)
     with pytest.raises(QueryError):

@@ -1,4 +1,4 @@
-"""The blocking pool, with connections that are plain objects."""
+"""Pool, the sync connection pool, with plain objects as connections."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LONG = 30.0
 
 
 class Connection:
-    """Counts its uses, and tells when two use it at once."""
+    """Counts its uses, and records when two threads use it at once."""
 
     made: ClassVar[set[Connection]] = set()
 
@@ -49,7 +49,7 @@ class Connection:
 
 
 @pytest.fixture(autouse=True)
-def forget_slots() -> None:
+def forget_connections() -> None:
     """Forget the connections of the test before."""
     Connection.made.clear()
 
@@ -62,7 +62,7 @@ def make_pool(limit: int = 3, idle_seconds: float = math.inf) -> Pool[Connection
 def use(
     pool: Pool[Connection], *, fresh: bool = False, until: float = math.inf
 ) -> Connection:
-    """Use a connection for no time; the value is the connection."""
+    """Use a connection for a moment; the value is the connection."""
     return pool.use(Lease(fresh=fresh), Connection.use, until=until)
 
 
@@ -83,15 +83,15 @@ def use_at_once(pool: Pool[Connection], count: int) -> list[Connection]:
 
 
 def test_nothing_is_made_before_it_is_needed() -> None:
-    """A pool that was never used has nothing to close."""
+    """A pool that was never used has opened nothing."""
     pool = make_pool()
     assert not pool.is_open
     pool.close()
     assert len(Connection.made) == 0
 
 
-def test_one_after_the_other_takes_one_slot() -> None:
-    """A connection is used again."""
+def test_sequential_uses_share_one_connection() -> None:
+    """A connection is reused."""
     pool = make_pool()
     first = use(pool)
     assert use(pool) is first
@@ -100,7 +100,7 @@ def test_one_after_the_other_takes_one_slot() -> None:
 
 
 def test_the_last_used_is_used_next() -> None:
-    """What is not needed grows old."""
+    """The most recently used connection is reused first, so that others time out."""
     pool = make_pool()
     use_at_once(pool, 3)
     last = use(pool)
@@ -108,7 +108,7 @@ def test_the_last_used_is_used_next() -> None:
 
 
 def test_no_more_than_the_limit_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fifty threads share three connections, and each is told when it is its lease."""
+    """Fifty threads share three connections, and each gets its lease."""
     monkeypatch.setattr(pool_module, "_LOOK_AGAIN", 10 * LONG)
     pool = make_pool(3)
     with ThreadPoolExecutor(50) as executor:
@@ -118,8 +118,8 @@ def test_no_more_than_the_limit_at_once(monkeypatch: pytest.MonkeyPatch) -> None
     assert sum(connection.uses for connection in Connection.made) == 500
 
 
-def test_who_came_first_goes_first() -> None:
-    """Threads wait in the order they came, and no newcomer passes them."""
+def test_threads_wait_in_their_order() -> None:
+    """Threads get a connection in the order in which they came."""
     pool = make_pool(1)
     order: list[int] = []
     threads: list[threading.Thread] = []
@@ -159,8 +159,8 @@ def test_all_idle_connections_are_taken(monkeypatch: pytest.MonkeyPatch) -> None
             future.result(LONG)
 
 
-def test_who_waits_too_long_is_told() -> None:
-    """The lease says how long it waited, and the pool is as before."""
+def test_waiting_too_long_is_an_error() -> None:
+    """The error says how long the request waited, and the pool is as before."""
     pool = make_pool(1)
     lease: Lease[Connection] = Lease()
 
@@ -174,15 +174,15 @@ def test_who_waits_too_long_is_told() -> None:
     use(pool)
 
 
-def test_who_does_not_wait_waited_for_no_time() -> None:
-    """A free connection takes no waiting, even when the time is up already."""
+def test_a_free_connection_takes_no_waiting() -> None:
+    """A free connection is leased even when the time is up already."""
     lease: Lease[Connection] = Lease()
     make_pool().use(lease, Connection.use, until=-math.inf)
     assert lease.waited == 0
 
 
-def test_a_lost_word_is_made_up_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A waiting thread looks for itself when nobody told it that it is its lease."""
+def test_a_lost_notification_is_made_up_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A waiting thread finds its free connection when it was not notified."""
     monkeypatch.setattr(pool_module, "_LOOK_AGAIN", 0.01)
     monkeypatch.setattr(pool_module._PoolState, "wake_next", lambda self: None)
     pool = make_pool(1)
@@ -195,7 +195,7 @@ def test_a_lost_word_is_made_up_for(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_connection_that_failed_is_never_used_again(
     error: type[BaseException],
 ) -> None:
-    """It is closed, once, and the next use has another."""
+    """A failed connection is closed once, and the next use has another."""
     pool = make_pool(1)
 
     def fail(connection: Connection) -> None:
@@ -209,7 +209,7 @@ def test_a_connection_that_failed_is_never_used_again(
 
 
 def test_a_failing_make_takes_no_place() -> None:
-    """What could not be made is not waited for."""
+    """A connection that could not be made does not count towards the limit."""
     made = iter([OSError("no"), Connection()])
 
     def make() -> Connection:
@@ -225,7 +225,7 @@ def test_a_failing_make_takes_no_place() -> None:
 
 
 def test_fresh_is_never_used_before() -> None:
-    """A fresh connection is a new one, and is kept for others afterwards."""
+    """A fresh connection is new, and is kept for reuse afterwards."""
     pool = make_pool(3)
     first = use(pool)
     second = use(pool, fresh=True)
@@ -236,7 +236,7 @@ def test_fresh_is_never_used_before() -> None:
 
 
 def test_fresh_keeps_to_the_limit() -> None:
-    """Where there are as many as may be, the oldest makes room."""
+    """At the limit, the oldest idle connection is closed for a fresh one."""
     pool = make_pool(2)
     connections = [*use_at_once(pool, 2), use(pool, fresh=True)]
     assert sorted(connection.closed for connection in connections) == [0, 0, 1]
@@ -245,7 +245,7 @@ def test_fresh_keeps_to_the_limit() -> None:
 
 
 def test_idle_connections_grow_too_old() -> None:
-    """What was idle for too long is closed by the next use, and not used."""
+    """The next use closes connections that were idle for too long."""
     pool = make_pool(idle_seconds=0.01)
     old = use_at_once(pool, 3)
     time.sleep(0.02)
@@ -255,7 +255,7 @@ def test_idle_connections_grow_too_old() -> None:
 
 
 def test_closing_closes_what_is_idle() -> None:
-    """Each connection is closed once, however often the pool is."""
+    """Each idle connection is closed once, however often the pool is."""
     pool = make_pool()
     connections = use_at_once(pool, 3)
     pool.close()
@@ -267,7 +267,7 @@ def test_closing_closes_what_is_idle() -> None:
 
 
 def test_closing_lets_what_is_in_use_end() -> None:
-    """A use that is under way goes on, and its connection is closed after it."""
+    """A use in progress goes on, and its connection is closed after it."""
     pool = make_pool()
 
     def close(connection: Connection) -> Connection:
@@ -278,7 +278,7 @@ def test_closing_lets_what_is_in_use_end() -> None:
 
 
 def test_closing_ends_the_waiting() -> None:
-    """Who waits for a turn is told that there will be none."""
+    """Threads that wait for a connection fail when the pool is closed."""
     pool = make_pool(1)
     with ThreadPoolExecutor(3) as executor:
 
@@ -295,7 +295,7 @@ def test_closing_ends_the_waiting() -> None:
 
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
 def test_a_forked_child_has_its_own() -> None:
-    """A forked child opens its own connections and takes no lock of its parent's."""
+    """A forked child opens its own connections, and takes no lock of its parent."""
     pool = make_pool(1)
     connection = use(pool)
 
@@ -314,7 +314,7 @@ def test_a_forked_child_has_its_own() -> None:
 
 
 def test_a_child_of_a_closed_client_is_closed() -> None:
-    """What was closed before the fork stays closed after it."""
+    """A pool that was closed before a fork is closed in the child."""
     pool = make_pool()
     pool.close()
     child = os.fork()
@@ -380,7 +380,7 @@ class Interrupter:
 
 
 def is_interrupted(run: Callable[[], object], at: int) -> bool:
-    """Run *run*, and tell whether an interrupt at the moment *at* ended it."""
+    """Call *run*; whether an interrupt at the moment *at* ended it."""
     # Whoever measures the tests traces this thread, too.
     before = sys.gettrace()
     sys.settrace(Interrupter(at).trace)
@@ -396,7 +396,7 @@ def is_interrupted(run: Callable[[], object], at: int) -> bool:
 def interrupt_each_moment(
     scenario: Callable[[Pool[Connection]], object], limit: int
 ) -> int:
-    """Run *scenario* with an interrupt at each moment in lease; how many there were."""
+    """Run *scenario* with an interrupt at each moment of lease; how many there were."""
     for n in itertools.count(1):
         pool = make_pool(limit)
         use_at_once(pool, limit)
@@ -425,7 +425,7 @@ def interrupt_each_moment(
 @pytest.mark.parametrize("fresh", [False, True])
 @pytest.mark.parametrize("limit", [1, 2])
 def test_an_interrupt_leaves_the_pool_whole(limit: int, fresh: bool) -> None:  # noqa: FBT001 - a parameter
-    """Wherever Ctrl-C comes, no turn is lost and no connection is used by two."""
+    """Wherever Ctrl-C comes, no lease is lost and no connection has two users."""
     moments = interrupt_each_moment(lambda pool: use(pool, fresh=fresh), limit)
     assert moments > 10
 
@@ -433,7 +433,7 @@ def test_an_interrupt_leaves_the_pool_whole(limit: int, fresh: bool) -> None:  #
 def test_an_interrupt_while_waiting_leaves_the_pool_whole(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Wherever Ctrl-C comes to one that waits, those behind it get their lease."""
+    """Wherever Ctrl-C comes to a waiting thread, those behind it get their lease."""
     monkeypatch.setattr(pool_module, "_LOOK_AGAIN", 0.05)
 
     def scenario(pool: Pool[Connection]) -> None:

@@ -1,4 +1,4 @@
-"""Bars of progress, for terminals and for logs."""
+"""Progress bars, for terminals and for logs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sitestats._common.progress import showing
 
 
 class Terminal(io.StringIO):
-    """A stream that a person looks at."""
+    """A stream that is a terminal."""
 
     def isatty(self) -> bool:
         return True
@@ -21,7 +21,7 @@ class Terminal(io.StringIO):
 def shown(
     monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, total: int | None
 ) -> str:
-    """What a bar writes for a thousand steps."""
+    """The output of a bar for a thousand steps."""
     monkeypatch.setattr("sys.stderr", stream)
     with showing(True, "websites") as show:  # noqa: FBT003 - what the user gives
         assert show is not None
@@ -31,7 +31,7 @@ def shown(
 
 
 def test_a_terminal_has_a_line_that_is_redrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The line is drawn a hundred times at most, and left whole at the end."""
+    """In a terminal one line is redrawn, at most a hundred times, and completed."""
     text = shown(monkeypatch, Terminal(), 1000)
     drawings = text.split("\r")
     assert len(drawings) == 102
@@ -40,18 +40,18 @@ def test_a_terminal_has_a_line_that_is_redrawn(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_log_has_a_few_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a terminal there is a line for each tenth."""
+    """Without a terminal there is one line for each tenth."""
     lines = shown(monkeypatch, io.StringIO(), 1000).splitlines()
     assert lines == [f"websites {done:,} of 1,000" for done in range(100, 1001, 100)]
 
 
 def test_a_total_may_be_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Then only what is done is shown."""
+    """Without a total the bar shows the number of steps done."""
     assert shown(monkeypatch, io.StringIO(), None).splitlines()[-1] == "websites 1,000"
 
 
 def test_the_line_ends_when_the_work_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An error is not written behind the bar."""
+    """After a failure the traceback starts on a line of its own."""
     stream = Terminal()
     monkeypatch.setattr("sys.stderr", stream)
     with pytest.raises(KeyboardInterrupt), showing(True, "websites") as show:  # noqa: FBT003, PT012 - what the user gives; the bar is drawn, then broken off
@@ -62,7 +62,7 @@ def test_the_line_ends_when_the_work_fails(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_function_is_called_as_it_is() -> None:
-    """Whoever brings a bar of their own is given the numbers."""
+    """A callback is called with the numbers."""
     calls: list[tuple[int, int | None]] = []
     with showing(lambda *numbers: calls.append(numbers), "websites") as show:
         assert show is not None
@@ -72,14 +72,14 @@ def test_a_function_is_called_as_it_is() -> None:
 
 @pytest.mark.parametrize("progress", [None, False])
 def test_none_shows_nothing(progress: Any) -> None:
-    """Without progress there is nothing to call."""
+    """Without progress nothing is called."""
     with showing(progress, "websites") as show:
         assert show is None
 
 
 @pytest.mark.parametrize("progress", ["yes", 1])
 def test_anything_else_is_refused(progress: Any) -> None:
-    """A value that shows nothing is no way to ask for a bar."""
+    """A value that is no kind of progress is refused."""
     with (
         pytest.raises(ConfigurationError, match="takes \\(done, total\\)"),
         showing(progress, "websites"),

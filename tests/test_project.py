@@ -1,4 +1,4 @@
-"""The repository keeps what it promises about itself."""
+"""The repository: README, CI, locked versions and silenced checks agree."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NAMED = re.compile(r"(?:\[[\w, -]+\]|: [A-Z]+\d+(?:, ?[A-Z]+\d+)*)(?P<reason>.*)
 
 
 def where(path: Path, line: int) -> str:
-    """A place that editors understand."""
+    """The file and line, as editors understand them."""
     return f"{path.relative_to(ROOT)}:{line}"
 
 
@@ -51,7 +51,7 @@ def unexplained(lines: list[str]) -> list[int]:
 
 
 def test_readme_has_the_two_commands() -> None:
-    """One line runs the demo and one the tests, in environments of their own."""
+    """The README has one line that runs the demo and one that runs the tests."""
     commands = [
         line
         for line in (ROOT / "README.md").read_text("utf-8").splitlines()
@@ -67,7 +67,7 @@ def test_readme_has_the_two_commands() -> None:
 
 
 def test_ci_runs_the_readmes_command() -> None:
-    """CI takes its command from the README, so that the two can't differ."""
+    """CI takes its command from the README, so that they can't differ."""
     script = (ROOT / ".ci" / "run").read_text("utf-8")
     pattern = re.search(r"grep -E '(.+)' README\.md", script)
     assert pattern
@@ -78,7 +78,7 @@ def test_ci_runs_the_readmes_command() -> None:
 
 
 def test_ci_runs_every_python_that_is_promised() -> None:
-    """The classifiers, the lowest Python, noxfile.py and CI name the same ones."""
+    """The classifiers, the lowest Python, noxfile.py and CI name the same versions."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     pythons = [
         name.rpartition(" ")[2]
@@ -96,7 +96,7 @@ def test_ci_runs_every_python_that_is_promised() -> None:
 @pytest.mark.skipif(not BASH, reason="needs bash")
 @pytest.mark.parametrize("broken", [None, "tests", "tests_lowest-3.11"])
 def test_ci_builds_no_environment_twice(tmp_path: Path, broken: str | None) -> None:
-    """CI runs each session once, the wheel on the other Pythons, and tells a failure.
+    """CI runs each session once, wheels on the other Pythons, and fails on failure.
 
     Two runs of nox beside each other must not write the same environment.
     """
@@ -138,7 +138,7 @@ def test_ci_builds_no_environment_twice(tmp_path: Path, broken: str | None) -> N
 
 
 def test_actions_are_pinned_by_their_commits() -> None:
-    """What CI on GitHub runs of others can't be moved to other code."""
+    """Actions of others are pinned by commit, so that a moved tag changes nothing."""
     used = [
         line.partition("uses: ")[2]
         for path in (ROOT / ".github" / "workflows").glob("*.yml")
@@ -151,7 +151,7 @@ def test_actions_are_pinned_by_their_commits() -> None:
 
 
 def test_pre_commit_has_the_locked_ruff() -> None:
-    """A commit is formatted by the ruff that checks it, with the same rules."""
+    """pre-commit uses the locked version of ruff."""
     hooks = (ROOT / ".pre-commit-config.yaml").read_text("utf-8")
     locked = (ROOT / "tests" / "locked.txt").read_text("utf-8")
     (version,) = re.findall(r"^ruff==(\S+)$", locked, re.MULTILINE)
@@ -161,7 +161,7 @@ def test_pre_commit_has_the_locked_ruff() -> None:
 
 
 def test_version_is_the_same_everywhere() -> None:
-    """The installed version is pyproject.toml's, and the changelog knows it."""
+    """The installed version is pyproject.toml's, and the changelog has it."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert importlib.metadata.version("sitestats") == project["version"]
     changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")
@@ -171,7 +171,7 @@ def test_version_is_the_same_everywhere() -> None:
 
 
 def test_every_silenced_warning_has_its_reason() -> None:
-    """Each noqa and each ignore names its rules and says why."""
+    """Each noqa and each type: ignore names its rules and a reason."""
     assert len(CODE) > len(SOURCE)
     assert [
         where(path, number)
@@ -194,24 +194,24 @@ def test_every_silenced_warning_has_its_reason() -> None:
     ],
 )
 def test_unexplained_finds_what_it_should(line: str, *, explained: bool) -> None:
-    """A rule's name alone is no reason; words after it, or a line above, are."""
+    """A rule alone is no reason; words after it, or a comment above, are."""
     assert unexplained([line]) == ([] if explained else [1])
     assert unexplained(["# The reason.", line]) == (
         [2] if not explained and not NAMED.search(line) else []
     )
 
 
-def test_the_lock_holds_what_is_asked_for() -> None:
+def test_the_lock_holds_every_requirement() -> None:
     """Every requirement of pyproject.toml has its version in the lock."""
     table = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    asked = [
+    requested = [
         *table["project"]["dependencies"],
         *chain(*table["project"]["optional-dependencies"].values()),
         *chain(*table["dependency-groups"].values()),
     ]
     names = {
         re.split(r"[^\w.-]", requirement)[0].lower()
-        for requirement in asked
+        for requirement in requested
         if isinstance(requirement, str)
     }
     assert len(names) > 20
@@ -220,13 +220,13 @@ def test_the_lock_holds_what_is_asked_for() -> None:
 
 
 def test_every_dependency_is_used_and_every_import_declared() -> None:
-    """What the package imports and what it makes a user install are the same."""
+    """What the package imports and what it requires are the same."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    asked = [
+    requested = [
         *project["dependencies"],
         *chain(*project["optional-dependencies"].values()),
     ]
-    named = {re.split(r"[^\w.-]", requirement)[0] for requirement in asked}
+    named = {re.split(r"[^\w.-]", requirement)[0] for requirement in requested}
     # The standard library finds it by itself.
     declared = {name.removeprefix("python-") for name in named - {"tzdata"}}
     imported = set[str]()
@@ -243,7 +243,7 @@ def test_every_dependency_is_used_and_every_import_declared() -> None:
 
 
 def test_the_lock_names_no_place() -> None:
-    """The locked versions are pins alone: no address, no path, no option."""
+    """The lock holds versions alone: no address, no path, no option."""
     lines = (ROOT / "tests" / "locked.txt").read_text("utf-8").splitlines()
     assert len(lines) > 30
     assert [

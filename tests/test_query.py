@@ -1,4 +1,4 @@
-"""The builder: queries as values."""
+"""StatsQuery, the query builder: queries as values."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def longest() -> StatsQuery:
 
 
 def test_the_longest_chain_becomes_parameters() -> None:
-    """Every step has its parameter, in an order that the steps' own does not change."""
+    """Each step sends its parameter, in a fixed order."""
     params = longest().params()
     assert list(params.items()) == [
         ("version", "6"),
@@ -69,7 +69,7 @@ def test_the_longest_chain_becomes_parameters() -> None:
 
 
 def test_nothing_is_sent_that_was_not_set() -> None:
-    """The version and info are always sent, and nothing else is."""
+    """The version and info are always sent, and otherwise only what was set."""
     assert StatsQuery("example.com").params() == {"version": "6", "info": "false"}
 
 
@@ -84,8 +84,8 @@ def test_a_query_never_changes() -> None:
         setattr(query, "hostname", "example.org")  # noqa: B010 - checkers know it too
 
 
-def test_a_step_for_one_value_replaces() -> None:
-    """The last call of such a step is the one that counts."""
+def test_a_later_call_of_a_step_replaces() -> None:
+    """A second call of a step replaces the first."""
     query = (
         StatsQuery("example.com")
         .fields("pages")
@@ -115,7 +115,7 @@ def test_a_step_for_one_value_replaces() -> None:
 
 
 def test_filters_merge_by_name() -> None:
-    """A filter stays until it is given anew or taken away."""
+    """A filter stays until it is set again or removed."""
     query = StatsQuery("example.com").where(country="NL", page="/a")
     query = query.where(country="BE", referrer="google").where(page=None)
     query = query.where_metadata(a=1, b=2).where_metadata({"b": 3}, a=None)
@@ -129,7 +129,7 @@ def test_filters_merge_by_name() -> None:
 
 
 def test_a_step_takes_over_from_the_escape_hatch() -> None:
-    """What a step sets is judged again, whatever was sent unjudged before."""
+    """A step checks its parameter again that was sent unchecked before."""
     query = StatsQuery("example.com").fields("pages").extra_param("pages", "*a*")
     assert query.problems() == ()
     again = query.where(pages="*abcdefghijkl*")
@@ -139,7 +139,7 @@ def test_a_step_takes_over_from_the_escape_hatch() -> None:
 @MAY_WARN
 @given(queries())
 def test_a_valid_query_breaks_no_rule(query: StatsQuery) -> None:
-    """What the strategy builds by the rules is accepted, and can be encoded."""
+    """A query that the strategy builds by the rules is accepted, and can be encoded."""
     assert query.problems(has_key=True) == ()
     assert stats_request(requested(query)).target.isascii()
     assert query.url(BASE) == f"{BASE}{stats_request(requested(query)).target}"
@@ -148,7 +148,7 @@ def test_a_valid_query_breaks_no_rule(query: StatsQuery) -> None:
 @MAY_WARN
 @given(queries())
 def test_an_address_reads_back(query: StatsQuery) -> None:
-    """The address of a query is read back into an equal one."""
+    """from_url of a query's address gives an equal query."""
     for base in (BASE, "http://[::1]:8080/über/api", BaseAddress("https", "a.b")):
         address = query.url(base)
         assert address.isascii()
@@ -160,7 +160,7 @@ def test_an_address_reads_back(query: StatsQuery) -> None:
 @MAY_WARN
 @given(queries())
 def test_a_query_is_a_value(query: StatsQuery) -> None:
-    """Copies and pickles are equal, hash alike, and are as valid."""
+    """Copies and pickles are equal, have the same hash, and are as valid."""
     for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
         again = pickle.loads(pickle.dumps(query, protocol))
         assert again == query
@@ -174,7 +174,7 @@ def test_a_query_is_a_value(query: StatsQuery) -> None:
 @MAY_WARN
 @given(queries())
 def test_the_repr_makes_the_query_again(query: StatsQuery) -> None:
-    """The repr is the chain of steps, as Python reads it."""
+    """The repr of a query is Python code that builds it."""
     names = {"StatsQuery": StatsQuery, "datetime": dt}
     assert eval(repr(query), names) == query
 
@@ -201,7 +201,7 @@ REPRS = [
 
 @pytest.mark.parametrize("text", REPRS)
 def test_the_repr_is_what_a_person_would_write(text: str) -> None:
-    """The shortest usual step stands in the repr."""
+    """The repr has the shortest usual steps."""
     assert repr(eval(text, {"StatsQuery": StatsQuery})) == text
 
 
@@ -236,7 +236,7 @@ def test_queries_differ_when_they_would_send_something_else() -> None:
 
 
 def test_a_moment_without_a_zone_can_not_be_sent() -> None:
-    """Parameters and addresses refuse it too; a repr and a comparison never fail."""
+    """Parameters and addresses refuse such a query; repr and == never fail."""
     moment = dt.datetime(2026, 3, 1, tzinfo=dt.UTC)
     query = StatsQuery("example.com").fields("pages").since(moment)
     for send in (query.params, lambda: query.url(BASE), query.validate):
@@ -248,7 +248,7 @@ def test_a_moment_without_a_zone_can_not_be_sent() -> None:
 
 
 def test_steps_take_no_other_number_of_arguments() -> None:
-    """A wrong number of arguments is Python's own error."""
+    """A wrong number of arguments raises a TypeError."""
     query: Any = StatsQuery("example.com")
     for call in (
         type(query),
@@ -320,7 +320,7 @@ ADDRESSES = {
 
 @pytest.mark.parametrize(("address", "query"), ADDRESSES.values(), ids=ADDRESSES)
 def test_an_address_is_read(address: str, query: StatsQuery) -> None:
-    """Addresses of dashboards and of data are read as a person would read them."""
+    """from_url reads addresses of dashboards and of data."""
     assert StatsQuery.from_url(address) == query
 
 
@@ -355,19 +355,19 @@ DOUBTS = [
 ]
 
 
-def test_an_address_that_can_not_be_read_tells_all_its_problems() -> None:
-    """Each part is checked by its step, and every problem is told."""
+def test_from_url_reports_all_problems() -> None:
+    """Each part of an address is checked by its step, and every problem reported."""
     address = f"{BASE}/local/a/../b?{WRONG_PARAMETERS}&callback=show&x=1&x=2&x=3"
     with pytest.raises(QueryError) as caught:
         StatsQuery.from_url(address)
     rules = [problem.rule for problem in caught.value.problems]
     wholly = ["address-once", "hostname", "path-dots", "callback-step"]
-    # Two problems of pages are the same, and told once.
+    # Two problems of pages are the same, and reported once.
     assert rules == [*wholly, *DOUBTS[:-1]]
 
 
-def test_a_wrong_parameter_of_an_address_is_kept_and_told() -> None:
-    """What a step would refuse is in the query, and validate speaks against it."""
+def test_from_url_keeps_a_wrong_parameter() -> None:
+    """A parameter that a step would refuse is kept, and validate reports it."""
     query = StatsQuery.from_url(f"{BASE}/example.com?{WRONG_PARAMETERS}")
     assert query.params()["limit"] == "0"
     assert [problem.rule for problem in query.problems()] == DOUBTS
@@ -380,7 +380,7 @@ def test_a_wrong_parameter_of_an_address_is_kept_and_told() -> None:
     }
 
 
-def test_a_period_of_an_address_is_told_once() -> None:
+def test_from_url_reports_a_backward_period_once() -> None:
     """A period that is backwards is one problem, until a step sets another."""
     address = f"{BASE}/example.com?start=today&end=yesterday&fields=pages"
     query = StatsQuery.from_url(address)
@@ -392,8 +392,8 @@ def test_a_period_of_an_address_is_told_once() -> None:
 @MAY_WARN
 @given(st.data())
 def test_the_escape_hatch_reads_back(data: st.DataObject) -> None:
-    """An address reads back whatever was sent past the rules."""
-    # A moment could not be told as a day in a zone that came past the rules.
+    """from_url reads back parameters that were sent unchecked."""
+    # A moment has no day in a zone that was not checked.
     query = data.draw(queries()).between()
     known = ["start", "end", "version", "info", "fields", "pages", "limit", "events"]
     names = st.sampled_from([*known, "interval", "timezone", "country", "metadata.a-b"])
@@ -410,13 +410,13 @@ def test_an_encoded_dot_segment_of_an_address_is_refused() -> None:
 
 
 def test_the_page_that_is_the_root_is_refused_in_an_address() -> None:
-    """The data of the root page has no address of its own."""
+    """The root page, whose data has no address of its own, is refused."""
     with pytest.raises(QueryError, match=r"where\(page='/'\)"):
         StatsQuery.from_url(f"{BASE}/example.com/.json")
 
 
 def test_a_password_in_an_address_does_not_show() -> None:
-    """An address that is refused may hold a secret."""
+    """The error of a refused address shows no password of it."""
     with pytest.raises(QueryError) as caught:
         StatsQuery.from_url("https://me:secret@stats.example.org/example.com")
     assert "secret" not in str(caught.value)
@@ -474,10 +474,10 @@ ASKED = {
 
 
 @pytest.mark.parametrize(("query", "expected"), ASKED.values(), ids=ASKED)
-def test_what_the_answer_is_checked_against(
+def test_what_the_response_is_checked_against(
     query: StatsQuery, expected: Requested
 ) -> None:
-    """The question is what is sent, the escape hatch included."""
+    """What was requested is what is sent, unchecked parameters included."""
     found = requested(query)
     parts = {"address", "params", "unchecked"}
     sent = {name: getattr(found, name) for name in parts}
@@ -486,14 +486,14 @@ def test_what_the_answer_is_checked_against(
 
 
 def test_field_names_are_known() -> None:
-    """The fifteen names are fields, and nothing else is."""
+    """is_field_name accepts the fifteen names, and nothing else."""
     assert all(map(is_field_name, FIELDS))
     assert len(FIELDS) == 15
     assert not any(map(is_field_name, ["", "page", "Pages", None, 5, ["pages"]]))
 
 
 class Failing:
-    """A value that fails in every way."""
+    """A value whose every method raises."""
 
     def __repr__(self) -> str:
         raise RuntimeError
@@ -517,7 +517,7 @@ class Failing:
 
 
 class FailingText(str):
-    """A text that fails in every way that a text can."""
+    """A str whose every method raises."""
 
     __slots__ = ()
     __repr__ = __str__ = Failing.__repr__
@@ -594,8 +594,8 @@ STEPS: dict[str, Callable[[Any, Any, Any], object]] = {
 }
 
 
-def assert_tells(error: QueryError) -> None:
-    """The error has problems, each citing its rule in one printable line."""
+def assert_reports(error: QueryError) -> None:
+    """The error has problems, each one printable line that cites its rule."""
     assert error.problems
     assert all(problem.rule and problem.section for problem in error.problems)
     assert str(error).replace("\n", " ").isprintable()
@@ -608,11 +608,11 @@ def assert_tells(error: QueryError) -> None:
 def test_anything_is_accepted_or_a_query_error(
     step: Callable[[Any, Any, Any], object], a: object, b: object
 ) -> None:
-    """No value brings out another error, and what is accepted can be used."""
+    """No value raises another error, and what is accepted can be used."""
     try:
         query = step(StatsQuery("example.com").fields("pages"), a, b)
     except QueryError as error:
-        assert_tells(error)
+        assert_reports(error)
         return
     if not isinstance(query, StatsQuery):
         return

@@ -1,4 +1,4 @@
-"""Requests: what is asked, as it goes over the wire."""
+"""HTTP requests of each endpoint, as they are sent."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from sitestats._protocol.requests import (
 from sitestats._query.builder import StatsQuery, requested
 
 
-def test_statistics_are_asked_for_by_host_name() -> None:
-    """The address is the host name with .json, and the key alone goes along."""
+def test_the_path_of_statistics_is_the_host_name() -> None:
+    """The path is the host name with .json, and only the key is sent along."""
     request = stats_request(requested(StatsQuery("example.com").fields("pageviews")))
     assert (request.method, request.path) == ("GET", "/example.com.json")
     assert request.params == (
@@ -52,7 +52,7 @@ def test_statistics_are_asked_for_by_host_name() -> None:
     }.values(),
 )
 def test_a_page_is_encoded_per_segment(page: str, address: str) -> None:
-    """Every character of a page's path but the slashes is data."""
+    """Every character of a page's path but the slash is percent-encoded as data."""
     query = StatsQuery("example.com").path(page)
     assert stats_request(requested(query)).path == address
     assert StatsQuery.from_url(query.url("https://x.example")) == query
@@ -95,14 +95,14 @@ def test_a_callback_goes_with_one_request() -> None:
     ids=repr,
 )
 def test_a_callback_is_dotted_identifiers(callback: object) -> None:
-    """What is no name of a function is refused before anything is sent."""
+    """An invalid callback name is refused before anything is sent."""
     with pytest.raises(SpecError, match="callback") as caught:
         jsonp_request(requested(StatsQuery("example.com")), callback)  # type: ignore[arg-type]  # wrong on purpose
     assert [problem.rule for problem in caught.value.problems] == ["callback-name"]
 
 
 def test_the_list_wants_both_credentials() -> None:
-    """The Admin API gets JSON's content type and both credentials."""
+    """The Admin API gets the content type of JSON and both credentials."""
     request = list_request()
     assert (request.method, request.path) == ("GET", "/api/websites")
     assert request.credentials is Credentials.KEY_AND_USER
@@ -147,8 +147,8 @@ def test_adding_sends_what_was_given(
     assert request.content_type == "application/json"
 
 
-def test_adding_tells_every_problem() -> None:
-    """A wrong specification is refused once, with all that is wrong with it."""
+def test_adding_reports_every_problem() -> None:
+    """An invalid specification raises one error with all its problems."""
     with pytest.raises(SpecError) as caught:
         add_request(
             "https://example.com",
@@ -169,19 +169,19 @@ def test_adding_tells_every_problem() -> None:
 
 @pytest.mark.parametrize("zone", ["UTC+3", "", "+02:00", "Mars/Base", 5, True])
 def test_a_zone_that_would_become_utc_is_not_sent(zone: object) -> None:
-    """The service turns an unknown zone into UTC without a word."""
+    """An unknown zone, which the service would silently replace by UTC, is refused."""
     with pytest.raises(SpecError, match="time"):
         add_request("example.com", timezone=zone)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_a_label_that_can_not_be_sent_is_refused() -> None:
-    """Half of a surrogate pair has no place in UTF-8."""
+    """A label with a lone surrogate, which UTF-8 has not, is refused."""
     with pytest.raises(SpecError, match="surrogate"):
         add_request("example.com", label="\ud800")
 
 
 def test_a_custom_endpoint_takes_parameters_and_a_body() -> None:
-    """Values go as text, None is left out, and a falsy value is not."""
+    """Values are sent as text, falsy ones too, and None is left out."""
     request = custom_request(
         "post",
         "/api/custom/ü %20",
@@ -226,14 +226,14 @@ NOT_RELATIVE = {
 
 @pytest.mark.parametrize("path", NOT_RELATIVE.values(), ids=NOT_RELATIVE)
 def test_a_custom_endpoint_is_below_the_base_address(path: object) -> None:
-    """No path leads the credentials to another place."""
+    """No path sends the credentials to another place."""
     with pytest.raises(QueryError):
         custom_request("GET", path)  # type: ignore[arg-type]  # wrong on purpose
 
 
 @pytest.mark.parametrize("method", ["", "CONNECT", "TRACE", "GET\r\n", "G T", None, 5])
 def test_a_custom_method_is_one_of_http(method: object) -> None:
-    """What is no method is refused, and so are those for proxies."""
+    """An invalid method is refused, and so are those for proxies."""
     with pytest.raises(QueryError, match="method"):
         custom_request(method, "/a")  # type: ignore[arg-type]  # wrong on purpose
 
@@ -256,14 +256,14 @@ def test_a_custom_method_is_one_of_http(method: object) -> None:
 def test_a_custom_value_that_can_not_be_sent_is_refused(
     params: object, body: object
 ) -> None:
-    """Nothing that JSON or a query string can't hold is sent in another form."""
+    """A value that JSON or a query string can't hold is refused, not converted."""
     with pytest.raises(QueryError):
         custom_request("POST", "/a", params, body)  # type: ignore[arg-type]  # wrong on purpose
 
 
 @given(st.text() | st.builds("/{}".format, st.text()))
 def test_any_path_is_below_the_base_address_or_refused(path: str) -> None:
-    """Whatever is accepted is one plain path of ASCII characters."""
+    """An accepted path is plain ASCII below the base address."""
     try:
         request = custom_request("GET", path)
     except QueryError:

@@ -1,4 +1,4 @@
-"""From responses to models, or to errors that say what is wrong."""
+"""Responses become models, or errors that name what is wrong."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from answers import REQUEST, answer, entry, read, respond
+from fake_responses import REQUEST, entry, http_response, read_response, stats_json
 from sitestats._common.errors import (
     AuthenticationError,
     BadRequestError,
@@ -40,9 +40,9 @@ from sitestats._results.entries import (
 
 QUERY = StatsQuery("example.com")
 TOTALS = QUERY.fields("pageviews", "visitors")
-GOOD = answer(pageviews=66, visitors=41)
+GOOD = stats_json(pageviews=66, visitors=41)
 
-# The two answers of version 5 that are public.
+# The two responses of version 5 that are public.
 ONE_PAGE = (
     b'{"ok":true,"docs":"https://docs.simpleanalytics.com/api","info":"false",'
     b'"hostname":"de.serlo.org","url":"https://de.serlo.org",'
@@ -66,22 +66,22 @@ REQUESTED = "'example.com' was requested"
 
 
 def problems(query: StatsQuery, data: Any, **more: Any) -> list[str]:
-    """What is wrong with this answer to *query*."""
+    """The problems of this response to *query*."""
     with pytest.raises(ResponseError) as caught:
-        read(query, data, **more)
-    assert caught.value.body == respond(data).body
+        read_response(query, data, **more)
+    assert caught.value.body == http_response(data).body
     assert caught.value.request is not None
     assert all(str(one) in str(caught.value) for one in caught.value.problems)
     return [f"{one.where}: {one.message}" for one in caught.value.problems]
 
 
-# --- good answers -------------------------------------------------------------------
+# --- good responses -----------------------------------------------------------------
 
 
-def test_a_real_answer_about_one_page() -> None:
-    """Everything that it tells is there, in its own type."""
+def test_a_real_response_about_one_page() -> None:
+    """Every value of the response is there, with its own type."""
     query = StatsQuery("de.serlo.org").path("/mathe/1555/zylinder").version(5)
-    stats = read(query.fields("pages").timezone("Europe/Berlin"), ONE_PAGE)
+    stats = read_response(query.fields("pages").timezone("Europe/Berlin"), ONE_PAGE)
     assert [*stats.pages] == [PageEntry("/mathe/1555/zylinder", 695, 397)]
     assert (stats.hostname, stats.path) == ("de.serlo.org", "/mathe/1555/zylinder")
     assert (stats.version, stats.timezone) == (5, "Europe/Berlin")
@@ -92,19 +92,19 @@ def test_a_real_answer_about_one_page() -> None:
     assert stats.body == ONE_PAGE
 
 
-def test_a_real_answer_about_a_website() -> None:
+def test_a_real_response_about_a_website() -> None:
     """Totals and pages are typed, and nothing warns."""
     query = StatsQuery("blog.simpleanalytics.com").version(5)
-    stats = read(query.fields("pageviews", "visitors", "pages"), ALL_PAGES)
+    stats = read_response(query.fields("pageviews", "visitors", "pages"), ALL_PAGES)
     assert (stats.pageviews, stats.visitors, len(stats.pages)) == (66, 41, 2)
     assert stats.path == "*"
 
 
-def test_an_answer_with_every_field() -> None:
+def test_a_response_with_every_field() -> None:
     """Each of the fifteen fields and the events has its plain type."""
     lists = [name for name in FIELDS if name.endswith("s") and "views" not in name]
     lists = [name for name in lists if name not in {"visitors", "pages"}]
-    data = answer(
+    data = stats_json(
         **{name: [entry("NL"), entry(None)] for name in lists},
         pageviews=66,
         visitors=41,
@@ -113,7 +113,7 @@ def test_an_answer_with_every_field() -> None:
         seconds_on_page=30,
         events=[{"name": "signup", "total": 7}],
     )
-    stats = read(QUERY.fields(*FIELDS).events("signup"), data)
+    stats = read_response(QUERY.fields(*FIELDS).events("signup"), data)
     assert stats.requested == (*FIELDS, "events")
     assert all(name in stats for name in stats.requested)
     assert [one.value for one in stats.countries] == ["NL", None]
@@ -126,9 +126,11 @@ def test_an_answer_with_every_field() -> None:
         assert [one.value for one in getattr(stats, name)] == ["NL", None]
 
 
-def test_what_was_not_asked_for_is_in_raw_alone() -> None:
-    """A field that came unasked is no attribute, and its shape is not judged."""
-    stats = read(QUERY.fields("visitors"), answer(visitors=41, pages="?", events=7))
+def test_what_was_not_requested_is_in_raw_alone() -> None:
+    """A field that was not requested is no attribute, and its type is not checked."""
+    stats = read_response(
+        QUERY.fields("visitors"), stats_json(visitors=41, pages="?", events=7)
+    )
     assert "pages" not in stats
     assert "pages" not in stats.extra
     assert stats.raw()["pages"] == "?"
@@ -136,12 +138,12 @@ def test_what_was_not_asked_for_is_in_raw_alone() -> None:
         _ = stats.pages
 
 
-def test_an_answer_without_an_envelope() -> None:
-    """What the answer does not tell is None, as the document shows no envelope."""
-    stats = read(TOTALS, {"pageviews": 66, "visitors": 41})
+def test_a_response_without_an_envelope() -> None:
+    """Keys that the response lacks are None, as the document shows no envelope."""
+    stats = read_response(TOTALS, {"pageviews": 66, "visitors": 41})
     assert stats.visitors == 41
-    told = (stats.hostname, stats.path, stats.timezone, stats.version)
-    assert (*told, stats.start, stats.end, stats.generated_in_ms) == (None,) * 7
+    envelope = (stats.hostname, stats.path, stats.timezone, stats.version)
+    assert (*envelope, stats.start, stats.end, stats.generated_in_ms) == (None,) * 7
 
 
 @pytest.mark.parametrize(
@@ -154,8 +156,8 @@ def test_an_answer_without_an_envelope() -> None:
     ],
 )
 def test_the_period_is_in_utc(text: str, moment: str) -> None:
-    """Whatever zone the answer tells it in, start and end are aware and in UTC."""
-    stats = read(TOTALS, {**GOOD, "start": text, "end": text})
+    """Start and end are aware and in UTC, whatever zone the response gives them in."""
+    stats = read_response(TOTALS, {**GOOD, "start": text, "end": text})
     assert stats.start == stats.end == dt.datetime.fromisoformat(moment)
     assert stats.start is not None
     assert stats.start.tzinfo is dt.UTC
@@ -168,7 +170,7 @@ def test_the_zone_of_the_machine_does_not_matter(
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     time.tzset()
     try:
-        stats = read(TOTALS, {**GOOD, "start": "2026-11-20T12:00:00"})
+        stats = read_response(TOTALS, {**GOOD, "start": "2026-11-20T12:00:00"})
     finally:
         monkeypatch.undo()
         time.tzset()
@@ -176,13 +178,13 @@ def test_the_zone_of_the_machine_does_not_matter(
 
 
 def test_hours_begin_in_the_zone_that_the_service_used() -> None:
-    """The answer tells it; where it does not, it is the zone that was asked for."""
+    """Hours are in the response's zone, or else in the one that was requested."""
     query = QUERY.fields("histogram").interval("hour").timezone("Asia/Tokyo")
     bucket = {"date": "2026-11-20", "hour": 9, "pageviews": 3, "visitors": 2}
-    asked = read(query, answer(histogram=[bucket], timezone=None))
-    assert asked.histogram[0].start == dt.datetime(2026, 11, 20, tzinfo=dt.UTC)
+    stats = read_response(query, stats_json(histogram=[bucket], timezone=None))
+    assert stats.histogram[0].start == dt.datetime(2026, 11, 20, tzinfo=dt.UTC)
     with pytest.warns(SiteStatsWarning, match="time zone"):
-        used = read(query, answer(histogram=[bucket]))
+        used = read_response(query, stats_json(histogram=[bucket]))
     assert used.histogram[0].start == dt.datetime(2026, 11, 20, 9, tzinfo=dt.UTC)
 
 
@@ -192,61 +194,63 @@ def test_hours_begin_in_the_zone_that_the_service_used() -> None:
 def test_a_list_as_long_as_the_limit_is_truncated(
     limit: int, count: int, *, truncated: bool
 ) -> None:
-    """There may be more than the answer holds."""
-    data = answer(countries=[entry()] * count)
-    assert read(QUERY.fields("countries").limit(limit), data).countries.truncated is (
-        truncated
-    )
+    """A list with as many entries as the limit is marked truncated."""
+    data = stats_json(countries=[entry()] * count)
+    assert read_response(
+        QUERY.fields("countries").limit(limit), data
+    ).countries.truncated is (truncated)
 
 
 def test_the_limit_in_force_is_fifty_when_none_was_set() -> None:
-    """Fifty entries without a limit of the query's own may not be all."""
+    """Fifty entries without a limit in the query are marked truncated."""
     query = QUERY.fields("pages")
-    assert read(query, answer(pages=[entry()] * 50)).pages.truncated
-    assert not read(query, answer(pages=[entry()] * 49)).pages.truncated
+    assert read_response(query, stats_json(pages=[entry()] * 50)).pages.truncated
+    assert not read_response(query, stats_json(pages=[entry()] * 49)).pages.truncated
 
 
 def test_the_histogram_and_named_events_are_never_truncated() -> None:
-    """The limit shortens neither; all events end at a thousand."""
+    """The limit truncates neither; all events are truncated at a thousand."""
     days = [{"date": "2026-11-20", "pageviews": 3, "visitors": 2}] * 60
     names = [f"event{number}" for number in range(1000)]
     events = [{"name": name, "total": 1} for name in names]
-    data = answer(histogram=days, events=events)
+    data = stats_json(histogram=days, events=events)
     query = QUERY.fields("histogram").limit(50)
-    assert not read(query, data).histogram.truncated
-    assert not read(query.events(*names), data).events.truncated
-    assert read(query.all_events(), data).events.truncated
-    assert not read(query.all_events(), {**data, "events": events[1:]}).events.truncated
+    assert not read_response(query, data).histogram.truncated
+    assert not read_response(query.events(*names), data).events.truncated
+    assert read_response(query.all_events(), data).events.truncated
+    assert not read_response(
+        query.all_events(), {**data, "events": events[1:]}
+    ).events.truncated
 
 
-def test_odd_entries_do_not_break_an_answer() -> None:
-    """Plain strings, unknown keys and halves of characters are taken."""
-    data = answer(pages=["/", entry("/\ud800", more={})], countries=[entry(None)])
-    stats = read(QUERY.fields("pages", "countries"), data)
+def test_odd_entries_do_not_break_a_response() -> None:
+    """Plain strings, unknown keys and lone surrogates are accepted."""
+    data = stats_json(pages=["/", entry("/\ud800", more={})], countries=[entry(None)])
+    stats = read_response(QUERY.fields("pages", "countries"), data)
     assert stats.pages[0] == IncompletePageEntry({"value": "/"})
     assert stats.pages[1].value == "/\ud800"
     assert [*stats.countries] == [ListEntry(None, 3, 2)]
 
 
 def test_seconds_may_be_left_out() -> None:
-    """Too few visits: None, in the root and in an entry, and no error."""
+    """Seconds are None where there were too few visits, in the root and in entries."""
     query = QUERY.fields("pages", "seconds_on_page")
     for page in (entry(), entry(seconds_on_page=None)):
-        stats = read(query, answer(pages=[page]))
+        stats = read_response(query, stats_json(pages=[page]))
         assert stats.seconds_on_page is None
         assert stats.pages[0].seconds_on_page is None
 
 
-@pytest.mark.parametrize("answered", ["signup", "SignUp"])
+@pytest.mark.parametrize("received_name", ["signup", "SignUp"])
 @pytest.mark.parametrize("name", ["signup", "SignUp"])
-def test_events_are_found_in_any_case(name: str, answered: str) -> None:
-    """The service stores names in lower case, whatever the query's case."""
-    data = answer(events=[{"name": answered, "total": 7}])
-    assert read(QUERY.events(name), data).events[0].total == 7
+def test_events_are_found_in_any_case(name: str, received_name: str) -> None:
+    """Events are found whatever their case, as the service stores lower case."""
+    data = stats_json(events=[{"name": received_name, "total": 7}])
+    assert read_response(QUERY.events(name), data).events[0].total == 7
 
 
 NOON = dt.datetime(2026, 11, 20, 12, tzinfo=dt.UTC).timestamp()
-TODAY = answer(histogram=[{"date": "2026-11-20", "pageviews": 3, "visitors": 2}])
+TODAY = stats_json(histogram=[{"date": "2026-11-20", "pageviews": 3, "visitors": 2}])
 
 
 @pytest.mark.parametrize(
@@ -263,70 +267,77 @@ TODAY = answer(histogram=[{"date": "2026-11-20", "pageviews": 3, "visitors": 2}]
 def test_the_service_s_clock_marks_the_current_day(
     headers: dict[str, Any], received: float | None, *, partial: bool
 ) -> None:
-    """The date of the answer counts before the time that we received it."""
-    stats = read(QUERY.fields("histogram"), TODAY, received=received, **headers)
+    """The Date of the response counts before the time when it was received."""
+    stats = read_response(
+        QUERY.fields("histogram"), TODAY, received=received, **headers
+    )
     assert stats.histogram[0].partial is partial
     assert stats.partial is partial
 
 
 def test_a_period_that_is_not_over() -> None:
-    """A result is partial up to the end of its period, also without a histogram."""
+    """A result is partial until its period ends, also without a histogram."""
 
     def at(date: str, data: Any = GOOD) -> bool:
-        return read(TOTALS, data, date=date).partial
+        return read_response(TOTALS, data, date=date).partial
 
     assert at("Fri, 20 Nov 2026 23:59:59 GMT")
     assert not at("Sat, 21 Nov 2026 00:00:00 GMT")
-    # Nothing can be told where the answer names no end, or nobody a clock.
+    # Unknown where the response has no end, or there is no clock.
     endless = {**GOOD, "end": None}
     assert not at("Fri, 20 Nov 2026 23:59:59 GMT", endless)
-    assert not read(TOTALS, GOOD).partial
+    assert not read_response(TOTALS, GOOD).partial
 
 
-# --- answers to another question ----------------------------------------------------
+# --- responses to another query ------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", [name for name in FIELDS if name != "seconds_on_page"])
 def test_a_requested_field_that_is_missing_is_an_error(name: Any) -> None:
-    """Nothing that was asked for is silently absent."""
+    """A requested field that is missing raises, rather than being absent."""
     query = QUERY.fields(name).events("signup")
-    assert problems(query, answer(events=[{"name": "signup", "total": 7}])) == [
+    assert problems(query, stats_json(events=[{"name": "signup", "total": 7}])) == [
         f"$.{name}: was requested and is missing"
     ]
 
 
 def test_a_requested_event_that_is_missing_is_an_error() -> None:
-    """Each name that was asked for has its count, or the list is missing."""
+    """A requested event that is missing raises, and so does a missing list."""
     query = QUERY.events("signup", "purchase")
-    data = answer(events=[{"name": "signup", "total": 7}])
+    data = stats_json(events=[{"name": "signup", "total": 7}])
     assert problems(query, data) == [
         "$.events: the event 'purchase' was requested and is missing"
     ]
-    assert problems(query, answer()) == ["$.events: was requested and is missing"]
-    assert len(read(QUERY.all_events(), answer(events=[])).events) == 0
+    assert problems(query, stats_json()) == ["$.events: was requested and is missing"]
+    assert len(read_response(QUERY.all_events(), stats_json(events=[])).events) == 0
 
 
 @pytest.mark.parametrize("hostname", ["other.example", "", "www.example.com", "/"])
 def test_another_website_is_an_error(hostname: str) -> None:
-    """Numbers of another website must not be taken for those of this one."""
+    """A response about another website raises."""
     assert problems(TOTALS, {**GOOD, "hostname": hostname}) == [
         f"$.hostname: the response is about {hostname!r}, but {REQUESTED}"
     ]
 
 
 def test_a_host_name_may_be_written_otherwise() -> None:
-    """Case, a dot at the end and the script make no other website."""
-    for asked, answered in (
+    """Case, a final dot and the script make no other website."""
+    for requested_name, received_name in (
         ("example.com", "Example.COM."),
         ("bücher.example", "Bücher.example"),
         ("xn--bcher-kva.example", "bücher.example"),
     ):
-        query = StatsQuery(asked).fields("visitors")
-        assert read(query, answer(visitors=1, hostname=answered)).visitors == 1
+        query = StatsQuery(requested_name).fields("visitors")
+        assert (
+            read_response(
+                query, stats_json(visitors=1, hostname=received_name)
+            ).visitors
+            == 1
+        )
 
 
 @pytest.mark.parametrize(
-    ("query", "told", "words"),
+    ("query", "differing", "words"),
     [
         (TOTALS.timezone("Europe/Paris"), {}, ["time zone", "'UTC'", "'Europe/Paris'"]),
         (TOTALS, {"version": 5}, ["version", "5", "6"]),
@@ -339,15 +350,15 @@ def test_a_host_name_may_be_written_otherwise() -> None:
         (TOTALS, {"end": "0001-01-01T00:00:00+14:00"}, ["end", "no date"]),
     ],
 )
-def test_what_is_worth_a_look_is_a_warning(
-    query: StatsQuery, told: dict[str, Any], words: list[str]
+def test_a_difference_from_the_query_is_a_warning(
+    query: StatsQuery, differing: dict[str, Any], words: list[str]
 ) -> None:
-    """Another zone, version or page than asked, and what can't be used."""
+    """Another zone, version or page than requested, and unusable values, warn."""
     with pytest.warns(SiteStatsWarning) as caught:
-        stats = read(query, {**GOOD, **told})
+        stats = read_response(query, {**GOOD, **differing})
     assert len(caught) == 1
     assert all(word in str(caught[0].message) for word in words)
-    assert caught[0].filename.endswith("answers.py")
+    assert caught[0].filename.endswith("fake_responses.py")
     assert stats.visitors == 41
 
 
@@ -362,18 +373,16 @@ def test_what_is_worth_a_look_is_a_warning(
         (TOTALS, None),
     ],
 )
-def test_a_page_that_was_asked_for_is_nothing_to_warn_of(
-    query: StatsQuery, path: str | None
-) -> None:
-    """Encoded or not, by the address or by a filter."""
-    assert read(query, {**GOOD, "path": path}).path == path
+def test_a_requested_page_is_no_warning(query: StatsQuery, path: str | None) -> None:
+    """The requested page does not warn, encoded or not, in the path or a filter."""
+    assert read_response(query, {**GOOD, "path": path}).path == path
 
 
 def test_one_error_lists_all_problems() -> None:
-    """What is wrong, what is missing and what was not asked, at once."""
+    """One error lists wrong, missing and differing values together."""
     query = QUERY.fields("pageviews", "visitors", "pages").events("signup")
     pages = [entry(), entry(), entry(), entry(visitors="12")]
-    data = answer(hostname="other.example", pageviews=None, pages=pages, events=[])
+    data = stats_json(hostname="other.example", pageviews=None, pages=pages, events=[])
     assert problems(query, data) == [
         "$.pageviews: expected int, got null",
         '$.pages[3].visitors: expected int, got "12"',
@@ -384,18 +393,19 @@ def test_one_error_lists_all_problems() -> None:
 
 
 def test_the_text_of_an_error_does_not_list_thousands() -> None:
-    """All problems are in .problems, and the first fifty in the text."""
+    """All problems are in .problems, and the first fifty in the message."""
     with pytest.raises(ResponseError) as caught:
-        read(
-            QUERY.fields("pages"), answer(pages=[entry(visitors=None, value=7)] * 1000)
+        read_response(
+            QUERY.fields("pages"),
+            stats_json(pages=[entry(visitors=None, value=7)] * 1000),
         )
     assert len(caught.value.problems) == 1000
     assert str(caught.value).count("\n") == 51
     assert str(caught.value).endswith("… and 950 more in .problems")
 
 
-def test_an_error_comes_without_warnings() -> None:
-    """A warning that is made an error must not hide the error."""
+def test_a_warning_does_not_hide_an_error() -> None:
+    """A warning that is raised as an error does not hide the error."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         problems(TOTALS, {**GOOD, "visitors": None, "version": "6"})
@@ -404,7 +414,7 @@ def test_an_error_comes_without_warnings() -> None:
 @pytest.mark.parametrize("name", ["ok", "success"])
 @pytest.mark.parametrize("value", [None, "false", "true", 0, 1])
 def test_a_flag_that_is_no_boolean_is_an_error(name: str, value: Any) -> None:
-    """Whether the service said yes is not guessed."""
+    """An ok that is no boolean raises, as it may mean a failure."""
     assert problems(TOTALS, {**GOOD, name: value})[0].startswith(f"$.{name}: expected")
 
 
@@ -425,8 +435,8 @@ VERSION_2 = {
 
 
 def test_version_1_gives_its_total() -> None:
-    """Fields are not looked at there, so the total counts as requested."""
-    stats = read(QUERY.version(1), VERSION_1)
+    """Version 1 ignores fields, so its total counts as requested."""
+    stats = read_response(QUERY.version(1), VERSION_1)
     assert stats.pageviews == 66
     assert stats.requested == ("pageviews", "visitors")
     assert "visitors" not in stats
@@ -437,8 +447,8 @@ def test_version_1_gives_its_total() -> None:
 
 
 def test_version_2_gives_what_it_has() -> None:
-    """Its entries have other counts, which are lacking and in raw()."""
-    stats = read(QUERY.version(2).fields("pages", "countries"), VERSION_2)
+    """Entries of version 2 lack our counts, and keep theirs in raw()."""
+    stats = read_response(QUERY.version(2).fields("pages", "countries"), VERSION_2)
     assert stats.pages[0].value == "/"
     assert not hasattr(stats.pages[0], "pageviews")
     assert "countries" not in stats
@@ -446,11 +456,11 @@ def test_version_2_gives_what_it_has() -> None:
 
 
 @pytest.mark.parametrize("version", [3, 4])
-def test_versions_3_and_4_may_lack_and_shape_otherwise(version: int) -> None:
-    """A list of another shape is left out; a total of another type is an error."""
+def test_versions_3_and_4_may_differ(version: int) -> None:
+    """A list of another form is left out; a total of another type raises."""
     query = QUERY.version(version).fields("visitors", "pages", "histogram")
-    data = answer(version=version, visitors=41, pages={"/": 3})
-    stats = read(query, data)
+    data = stats_json(version=version, visitors=41, pages={"/": 3})
+    stats = read_response(query, data)
     assert stats.visitors == 41
     assert [name for name in stats.requested if name in stats] == ["visitors"]
     with pytest.raises(FieldNotRequestedError, match="below 5"):
@@ -460,7 +470,7 @@ def test_versions_3_and_4_may_lack_and_shape_otherwise(version: int) -> None:
     ]
 
 
-# --- no answers -----------------------------------------------------------------------
+# --- no responses ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -478,10 +488,10 @@ def test_versions_3_and_4_may_lack_and_shape_otherwise(version: int) -> None:
     ],
 )
 def test_a_body_that_is_no_json(body: bytes, why: str) -> None:
-    """Each way to be no JSON is told, for each kind of answer."""
-    response = respond(body)
+    """The error names why a body is no JSON, for each kind of response."""
+    response = http_response(body)
     for reader in (
-        lambda: read(TOTALS, body),
+        lambda: read_response(TOTALS, body),
         lambda: read_websites(response, REQUEST),
         lambda: read_json(response, REQUEST),
         lambda: read_added(
@@ -495,19 +505,19 @@ def test_a_body_that_is_no_json(body: bytes, why: str) -> None:
 
 @pytest.mark.parametrize("data", [[], "text", 7, None, True])
 def test_json_that_is_no_object(data: Any) -> None:
-    """Statistics come in an object."""
+    """Statistics that are no JSON object raise."""
     assert problems(TOTALS, data) == ["$: expected an object"]
 
 
-def test_an_answer_is_deep_where_nobody_looks() -> None:
-    """Nesting without end is an error, also in a thread with a small stack."""
+def test_deep_nesting_is_an_error() -> None:
+    """Endless nesting raises our error, also in a thread with a small stack."""
     deep = b"[" * 10_000 + b"]" * 10_000
     body = json.dumps(GOOD).encode()[:-1] + b', "more": ' + deep + b"}"
     caught: list[Exception] = []
 
     def run() -> None:
         try:
-            read(TOTALS, body)
+            read_response(TOTALS, body)
         except Exception as error:  # noqa: BLE001  whichever it is, it is shown below
             caught.append(error)
 
@@ -518,38 +528,38 @@ def test_an_answer_is_deep_where_nobody_looks() -> None:
 
 
 def test_equal_keys_and_marks_are_taken() -> None:
-    """Of equal keys the last one counts, and a mark of the byte order is skipped."""
+    """Of equal keys the last counts, and a byte order mark is skipped."""
     body = b'\xef\xbb\xbf{"pageviews": "x", "pageviews": 66, "visitors": 41}'
-    assert read(TOTALS, body).pageviews == 66
+    assert read_response(TOTALS, body).pageviews == 66
 
 
 def test_numbers_without_end() -> None:
-    """A huge int is an int where one is due; where none was asked it is nothing."""
+    """A huge int is read; one beyond Python's limit is an error if requested."""
     body = b'{"pageviews": %s, "visitors": 41, "more": %s}' % (b"1" * 400, b"1" * 5000)
-    stats = read(TOTALS, body)
+    stats = read_response(TOTALS, body)
     assert stats.pageviews == int("1" * 400)
     assert stats.extra == {"more": float("inf")}
     with pytest.raises(ResponseError, match="visitors: expected int"):
-        read(TOTALS, b'{"pageviews": 1, "visitors": %s}' % (b"1" * 5000))
+        read_response(TOTALS, b'{"pageviews": 1, "visitors": %s}' % (b"1" * 5000))
 
 
 def test_a_private_website_without_a_key() -> None:
-    """With the data missing, the error says that a key may be what it takes."""
+    """When the data is missing, the error says that a key may be needed."""
     with pytest.raises(ResponseError, match="API key"):
-        read(TOTALS, answer())
+        read_response(TOTALS, stats_json())
 
 
-def test_a_failure_is_judged_before_the_shape() -> None:
-    """Statistics that say no are the service's error, not a wrong shape."""
+def test_a_failure_is_checked_before_the_fields() -> None:
+    """An error response raises the service's error, not one of missing fields."""
     failure = {"ok": False, "error": "No Api-Key found"}
     with pytest.raises(AuthenticationError):
-        read(TOTALS, failure)
+        read_response(TOTALS, failure)
     with pytest.raises(AuthenticationError):
-        read(TOTALS, {**GOOD, **failure})
+        read_response(TOTALS, {**GOOD, **failure})
     with pytest.raises(ServiceError):
-        read(TOTALS, {**GOOD, "success": False})
+        read_response(TOTALS, {**GOOD, "success": False})
     with pytest.raises(BadRequestError):
-        read(TOTALS, GOOD, status=400)
+        read_response(TOTALS, GOOD, status=400)
 
 
 BYTES = json.dumps(GOOD | {"pages": [entry()]}, ensure_ascii=False).encode()
@@ -557,7 +567,7 @@ BYTES = json.dumps(GOOD | {"pages": [entry()]}, ensure_ascii=False).encode()
 
 @given(st.data())
 def test_any_bytes_are_statistics_or_one_of_our_errors(data: st.DataObject) -> None:
-    """Whatever is done to an answer, nothing else is raised, then or later."""
+    """A mutated response raises nothing else, neither when read nor when used."""
     body = bytearray(BYTES)
     for _ in range(data.draw(st.integers(0, 3))):
         place = data.draw(st.integers(0, len(body)))
@@ -569,7 +579,7 @@ def test_any_bytes_are_statistics_or_one_of_our_errors(data: st.DataObject) -> N
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SiteStatsWarning)
         try:
-            stats = read(query, bytes(body))
+            stats = read_response(query, bytes(body))
         except SiteStatsError:
             return
     assert stats.raw()
@@ -578,25 +588,25 @@ def test_any_bytes_are_statistics_or_one_of_our_errors(data: st.DataObject) -> N
 
 
 def test_a_status_of_success_without_a_body() -> None:
-    """204 is no statistics, and is None for a custom endpoint."""
+    """A 204 raises for statistics, and is None for a custom endpoint."""
     with pytest.raises(ResponseError, match="is empty"):
-        read(TOTALS, b"", status=204)
-    assert read_json(respond(b"", 204), REQUEST) is None
+        read_response(TOTALS, b"", status=204)
+    assert read_json(http_response(b"", 204), REQUEST) is None
 
 
 # --- custom endpoints -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("data", [None, [], {}, 7, "text", {"ok": True, "a": [1.5]}])
-def test_a_custom_endpoint_answers_plain_json(data: Any) -> None:
-    """Any JSON is taken as it is, null included."""
-    assert read_json(respond(data), REQUEST) == data
+def test_a_custom_endpoint_returns_plain_json(data: Any) -> None:
+    """Any JSON is returned as it is, null included."""
+    assert read_json(http_response(data), REQUEST) == data
 
 
 def test_a_custom_endpoint_may_fail() -> None:
-    """Its failures are judged like all others."""
+    """Error responses of custom endpoints raise as all others do."""
     with pytest.raises(ServiceError):
-        read_json(respond({"ok": False}), REQUEST)
+        read_json(http_response({"ok": False}), REQUEST)
 
 
 # --- websites -------------------------------------------------------------------------
@@ -616,10 +626,10 @@ WEBSITE: dict[str, Any] = {
 
 @pytest.mark.parametrize("wrap", [lambda it: it, lambda it: {"websites": it}])
 def test_websites_come_in_an_object_or_bare(wrap: Any) -> None:
-    """The document shows an object, clients in the wild expect an array."""
-    (website,) = read_websites(respond(wrap([WEBSITE])), REQUEST)
+    """Both the documented object and the bare array of websites are read."""
+    (website,) = read_websites(http_response(wrap([WEBSITE])), REQUEST)
     assert (website.hostname, website.label, website.events) == ("example.com", "", 30)
-    assert read_websites(respond(wrap([])), REQUEST) == ()
+    assert read_websites(http_response(wrap([])), REQUEST) == ()
 
 
 @pytest.mark.parametrize(
@@ -634,9 +644,9 @@ def test_websites_come_in_an_object_or_bare(wrap: Any) -> None:
     ],
 )
 def test_websites_of_another_shape(data: Any, where: str) -> None:
-    """The wrong place is named by its path."""
+    """The error names the path of the wrong value."""
     with pytest.raises(ResponseError) as caught:
-        read_websites(respond(data), REQUEST)
+        read_websites(http_response(data), REQUEST)
     assert [one.where for one in caught.value.problems] == [where]
 
 
@@ -652,19 +662,21 @@ ADDED: dict[str, Any] = {
 
 
 def add(data: Any, **more: Any) -> Any:
-    """What a client would make of this answer to adding a website."""
-    asked: dict[str, Any] = {"hostname": "example.com", "timezone": None}
-    return read_added(respond(data), REQUEST, **{**asked, "public": False, **more})
+    """The website that a client reads from this response to adding it."""
+    options: dict[str, Any] = {"hostname": "example.com", "timezone": None}
+    return read_added(
+        http_response(data), REQUEST, **{**options, "public": False, **more}
+    )
 
 
-def test_a_website_was_added_as_asked() -> None:
-    """Nothing differs, and nothing warns."""
+def test_a_website_was_added_as_requested() -> None:
+    """Without a difference nothing warns."""
     added = add({**ADDED, "hostname": "Example.com"}, timezone="UTC")
     assert (added.hostname, added.differences) == ("Example.com", ())
 
 
-def test_a_website_was_added_otherwise_than_asked() -> None:
-    """It exists, so it is no error; each difference is told and warned about."""
+def test_a_website_was_added_with_differences() -> None:
+    """Differences are listed and warned about, and raise nothing: it was added."""
     with pytest.warns(SiteStatsWarning) as caught:
         added = add(
             {**ADDED, "hostname": "other.example"}, timezone="Europe/Paris", public=True
@@ -677,7 +689,7 @@ def test_a_website_was_added_otherwise_than_asked() -> None:
 
 
 def test_an_unreadable_result_says_that_the_website_was_added() -> None:
-    """Nobody should add it again because of a wrong shape."""
+    """The error says that the website was added, so that nobody repeats it."""
     with pytest.raises(ResponseError, match="was added") as caught:
         add({**ADDED, "validDNS": None, "ok": 1})
     assert [one.where for one in caught.value.problems] == ["$.ok", "$.validDNS"]
@@ -698,9 +710,9 @@ def test_an_unreadable_result_says_that_the_website_was_added() -> None:
     ],
 )
 def test_jsonp_is_given_as_it_was_served(text: str) -> None:
-    """However it is wrapped, the text is not touched."""
+    """JSONP text is returned unchanged, however it is wrapped."""
     body = text.encode()
-    assert read_jsonp(respond(body), REQUEST, "show") == text.lstrip("\ufeff")
+    assert read_jsonp(http_response(body), REQUEST, "show") == text.lstrip("\ufeff")
 
 
 @pytest.mark.parametrize(
@@ -712,9 +724,9 @@ def test_jsonp_is_given_as_it_was_served(text: str) -> None:
 )
 @pytest.mark.parametrize("status", [200, 400])
 def test_a_wrapped_failure_is_unwrapped(text: str, status: int) -> None:
-    """A failure is one whether it is wrapped or not."""
+    """An error response raises whether it is wrapped in JSONP or not."""
     with pytest.raises(AuthenticationError, match="No Api-Key found"):
-        read_jsonp(respond(text.encode(), status), REQUEST, "show")
+        read_jsonp(http_response(text.encode(), status), REQUEST, "show")
 
 
 @pytest.mark.parametrize(
@@ -733,16 +745,18 @@ def test_a_wrapped_failure_is_unwrapped(text: str, status: int) -> None:
     ],
 )
 def test_what_is_no_jsonp(body: bytes) -> None:
-    """An answer that would not call the function with an object is refused."""
+    """A text that would not call the function with an object raises."""
     with pytest.raises(ResponseError):
-        read_jsonp(respond(body), REQUEST, "show")
+        read_jsonp(http_response(body), REQUEST, "show")
 
 
 @given(st.binary(max_size=40), st.integers(100, 599))
 def test_any_bytes_are_jsonp_or_one_of_our_errors(body: bytes, status: int) -> None:
-    """Nothing else is raised."""
+    """No bytes raise anything else."""
     try:
-        text = read_jsonp(respond(b"show(" + body + b")", status), REQUEST, "show")
+        text = read_jsonp(
+            http_response(b"show(" + body + b")", status), REQUEST, "show"
+        )
     except SiteStatsError:
         return
     assert text.startswith("show(")

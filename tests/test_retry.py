@@ -1,4 +1,4 @@
-"""Retrying, as a flow: no clock, no socket, no mock."""
+"""Retries, as a sans-I/O flow: no clock, no socket."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ OK = HttpResponse(200)
 NEVER_LEFT = ConnectionFailedError("refused", maybe_sent=False)
 MAYBE_SENT = ConnectionFailedError("reset", maybe_sent=True)
 
-Answer = HttpResponse | ConnectionFailedError
+Outcome = HttpResponse | ConnectionFailedError
 
 
-class World:
-    """Runs a flow against scripted answers, on a clock of its own."""
+class FlowRunner:
+    """Runs a flow with scripted outcomes, on a clock of its own."""
 
-    def __init__(self, *answers: Answer) -> None:
-        self.answers = list(answers)
+    def __init__(self, *outcomes: Outcome) -> None:
+        self.outcomes = list(outcomes)
         self.time = 1_000.0
         self.sent: list[Send] = []
         self.pauses: list[float] = []
@@ -63,25 +63,27 @@ class World:
                 self.notes.append(event)
             case Send():
                 self.sent.append(step)
-                answer = self.answers.pop(0)
-                if isinstance(answer, ConnectionFailedError):
-                    raise answer
-                return answer
+                outcome = self.outcomes.pop(0)
+                if isinstance(outcome, ConnectionFailedError):
+                    raise outcome
+                return outcome
         return None
 
 
-def run(world: World, request: HttpRequest = GET, retries: int = 2) -> HttpResponse:
-    """Send *request* in this *world*, with these *retries*."""
+def run(
+    runner: FlowRunner, request: HttpRequest = GET, retries: int = 2
+) -> HttpResponse:
+    """Send *request* with so many *retries*."""
     policy = RetryPolicy(retries=retries)
-    return world.run(send_with_retries(request, policy, total_timeout=60.0))
+    return runner.run(send_with_retries(request, policy, total_timeout=60.0))
 
 
-def test_a_good_answer_is_the_only_request() -> None:
-    """One request is sent when it is answered, and no pause is made."""
-    world = World(OK)
-    assert run(world) == OK
-    assert world.sent == [Send(GET, until=1_060.0)]
-    assert world.pauses == []
+def test_a_good_response_ends_the_call() -> None:
+    """A request that succeeds is sent once, without a pause."""
+    runner = FlowRunner(OK)
+    assert run(runner) == OK
+    assert runner.sent == [Send(GET, until=1_060.0)]
+    assert runner.pauses == []
 
 
 @pytest.mark.parametrize(
@@ -89,88 +91,88 @@ def test_a_good_answer_is_the_only_request() -> None:
     [NEVER_LEFT, MAYBE_SENT, *(HttpResponse(s) for s in (429, 500, 502, 503, 504))],
     ids=str,
 )
-def test_a_get_is_tried_again(passing: Answer) -> None:
-    """A GET is sent again after a failed connection, a 429 and a 5xx."""
-    world = World(passing, passing, OK)
-    assert run(world) == OK
-    assert len(world.sent) == 3
-    first, second = world.pauses
+def test_a_get_is_retried(passing: Outcome) -> None:
+    """A GET is retried after a failed connection, a 429 and a 5xx."""
+    runner = FlowRunner(passing, passing, OK)
+    assert run(runner) == OK
+    assert len(runner.sent) == 3
+    first, second = runner.pauses
     assert 0.25 <= first <= 0.5 <= second <= 1.0
-    assert len(world.notes) == 2
+    assert len(runner.notes) == 2
 
 
 @pytest.mark.parametrize("status", [200, 204, 301, 400, 401, 403, 404, 408, 423])
-def test_other_answers_are_final(status: int) -> None:
-    """No other status is tried again."""
-    world = World(HttpResponse(status))
-    assert run(world).status == status
-    assert len(world.sent) == 1
+def test_other_statuses_are_final(status: int) -> None:
+    """No other status is retried."""
+    runner = FlowRunner(HttpResponse(status))
+    assert run(runner).status == status
+    assert len(runner.sent) == 1
 
 
-def test_the_last_failure_comes_out() -> None:
-    """When every retry fails the caller gets the last failure."""
+def test_the_last_failure_is_raised() -> None:
+    """When every attempt fails, the last failure is raised."""
     last = ConnectionFailedError("the last")
-    world = World(MAYBE_SENT, NEVER_LEFT, last)
+    runner = FlowRunner(MAYBE_SENT, NEVER_LEFT, last)
     with pytest.raises(ConnectionFailedError) as caught:
-        run(world)
+        run(runner)
     assert caught.value is last
 
 
-def test_the_last_bad_answer_comes_out() -> None:
-    """When every retry is refused the caller gets the last answer."""
-    world = World(HttpResponse(500), HttpResponse(502), HttpResponse(503))
-    assert run(world).status == 503
+def test_the_last_error_response_is_returned() -> None:
+    """When every attempt gets an error response, the last one is returned."""
+    runner = FlowRunner(HttpResponse(500), HttpResponse(502), HttpResponse(503))
+    assert run(runner).status == 503
 
 
 @pytest.mark.parametrize(
-    "answer", [MAYBE_SENT, HttpResponse(503), HttpResponse(429)], ids=str
+    "outcome", [MAYBE_SENT, HttpResponse(503), HttpResponse(429)], ids=str
 )
-def test_a_post_that_may_have_arrived_is_never_sent_again(answer: Answer) -> None:
-    """A write is not repeated once it may have reached the service."""
-    world = World(answer, OK)
-    if isinstance(answer, HttpResponse):
-        assert run(world, POST) == answer
+def test_a_post_that_may_have_arrived_is_never_sent_again(outcome: Outcome) -> None:
+    """A write is not retried once it may have reached the service."""
+    runner = FlowRunner(outcome, OK)
+    if isinstance(outcome, HttpResponse):
+        assert run(runner, POST) == outcome
     else:
         with pytest.raises(ConnectionFailedError):
-            run(world, POST)
-    assert len(world.sent) == 1
+            run(runner, POST)
+    assert len(runner.sent) == 1
 
 
 def test_a_post_that_never_left_is_sent_again() -> None:
-    """A write that certainly did not leave the machine is tried again."""
-    world = World(NEVER_LEFT, OK)
-    assert run(world, POST) == OK
+    """A write that certainly was not sent is retried."""
+    runner = FlowRunner(NEVER_LEFT, OK)
+    assert run(runner, POST) == OK
 
 
 def test_retry_after_is_never_cut_short() -> None:
-    """A pause is never shorter than the service asked for."""
-    world = World(HttpResponse(429, {"retry-after": "37"}), OK)
-    assert run(world) == OK
-    assert world.pauses == [37.0]
-    assert world.notes == [Retrying(GET, 37.0, status=429)]
+    """A pause is never shorter than Retry-After."""
+    runner = FlowRunner(HttpResponse(429, {"retry-after": "37"}), OK)
+    assert run(runner) == OK
+    assert runner.pauses == [37.0]
+    assert runner.notes == [Retrying(GET, 37.0, status=429)]
 
 
-@pytest.mark.parametrize("asked", ["60", "61.5", "9" * 300])
-def test_a_pause_beyond_the_budget_ends_the_call_at_once(asked: str) -> None:
-    """The answer comes out without a pause when the pause would pass the total."""
-    refusal = HttpResponse(429, {"retry-after": asked})
-    world = World(refusal)
-    assert run(world) == refusal
-    assert world.pauses == []
+@pytest.mark.parametrize("retry_after", ["60", "61.5", "9" * 300])
+def test_a_pause_beyond_the_timeout_ends_the_call_at_once(retry_after: str) -> None:
+    """A Retry-After beyond the total timeout ends the call without a pause."""
+    refusal = HttpResponse(429, {"retry-after": retry_after})
+    runner = FlowRunner(refusal)
+    assert run(runner) == refusal
+    assert runner.pauses == []
 
 
-def test_a_failure_near_the_end_is_not_tried_again() -> None:
-    """A failure comes out when its pause would pass the total timeout."""
-    world = World(MAYBE_SENT)
+def test_a_failure_near_the_end_is_not_retried() -> None:
+    """A failure is raised when the pause would end after the total timeout."""
+    runner = FlowRunner(MAYBE_SENT)
     flow = send_with_retries(GET, RetryPolicy(), total_timeout=0.1)
     with pytest.raises(ConnectionFailedError):
-        world.run(flow)
-    assert world.pauses == []
+        runner.run(flow)
+    assert runner.pauses == []
 
 
 @given(retry=st.integers(1, 10_000), wait_max=st.floats(0, 1e9))
 def test_waits_stay_within_their_bounds(retry: int, wait_max: float) -> None:
-    """A wait lies between half of and the whole of the longest, below the maximum."""
+    """A wait lies between half the longest and the longest, below the maximum."""
     policy = RetryPolicy(wait_max=wait_max)
     longest = policy.longest_wait(retry)
     assert longest / 2 <= policy.wait(retry) <= longest <= wait_max

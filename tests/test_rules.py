@@ -1,4 +1,4 @@
-"""The service's rules: what each step takes, what it refuses, and why."""
+"""The service's rules: what each step accepts and refuses, and why."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LONG = "abcdefghijkl"
 
 
 class Plan(str, Enum):  # noqa: UP042 - as code from before StrEnum does it
-    """A user's own kind of text."""
+    """A user's own subclass of str."""
 
     PRO = "pro"
 
@@ -43,14 +43,14 @@ class Plan(str, Enum):  # noqa: UP042 - as code from before StrEnum does it
 
 
 class FailingMapping(dict[str, str]):
-    """A mapping that can't be read."""
+    """A mapping that raises when it is read."""
 
     def items(self) -> Any:
         raise OSError
 
 
 class BrokenDate(date):
-    """A date that does not know its day."""
+    """A date whose day raises."""
 
     @property
     def day(self) -> int:
@@ -58,7 +58,7 @@ class BrokenDate(date):
 
 
 class Broken:
-    """A value that can't be shown, compared or told the truth of."""
+    """A value that raises when it is shown, compared or tested."""
 
     def __getattribute__(self, name: str) -> Any:
         if name in {"__class__", "__dict__"}:
@@ -81,13 +81,13 @@ class Broken:
 
 
 def failing() -> Iterator[str]:
-    """Pages that can't be read to their end."""
+    """An iterable of pages that raises."""
     yield "/a"
     raise OSError
 
 
 def step(name: str, *args: Any, **kwargs: Any) -> Step:
-    """The step called *name*, with these arguments."""
+    """A call of the step *name* with these arguments."""
     return lambda query: getattr(query, name)(*args, **kwargs)
 
 
@@ -694,8 +694,8 @@ REFUSED: dict[str, tuple[str, Step]] = {
 
 
 @pytest.mark.parametrize(("rule", "build"), REFUSED.values(), ids=REFUSED)
-def test_refused_at_once(rule: str, build: Step) -> None:
-    """What the document forbids is refused by its step, with the rule's section."""
+def test_refused_by_the_step(rule: str, build: Step) -> None:
+    """What the document forbids is refused by its step, citing the section."""
     with pytest.raises(QueryError) as caught:
         build(StatsQuery("example.com").fields("pageviews"))
     assert [problem.rule for problem in caught.value.problems] == [rule]
@@ -780,7 +780,7 @@ ACROSS: dict[str, tuple[set[str], Step]] = {
 
 @pytest.mark.parametrize(("rules", "build"), ACROSS.values(), ids=ACROSS)
 def test_refused_across_steps(rules: set[str], build: Step) -> None:
-    """Rules that span steps are told by validate, all of them together."""
+    """Validate reports all rules that span steps together."""
     query = build(StatsQuery("example.com").fields("pageviews"))
     assert {problem.rule for problem in query.problems()} == rules
     assert_helpful(query.problems())
@@ -790,7 +790,7 @@ def test_refused_across_steps(rules: set[str], build: Step) -> None:
 
 
 # Each point of a contains search that spans steps, broken alone. The others are
-# told by where() at once, above.
+# reported by where() at once, above.
 POINTS: dict[str, tuple[str, Step]] = {
     "a second pattern": ("contains-one-pattern", lambda q: q.where(page="/a")),
     "a path": ("path-or-page", lambda q: q.path("/a")),
@@ -803,7 +803,7 @@ POINTS: dict[str, tuple[str, Step]] = {
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 6])
 def test_each_point_of_a_contains_search(count: int) -> None:
-    """Every point is told, alone and together with each of the others."""
+    """Each point is reported, alone and together with each of the others."""
     search = StatsQuery("example.com").fields("visitors").where(pages=f"*{LONG}*")
     for names in combinations(POINTS, count):
         query = search
@@ -817,7 +817,7 @@ def test_each_point_of_a_contains_search(count: int) -> None:
 
 
 def test_a_contains_search_without_fields() -> None:
-    """Events and no fields break two points, as fields are needed and events not."""
+    """Events without fields break two points of a contains search."""
     query = StatsQuery("example.com").all_events().where(page=f"*{LONG}*")
     assert [problem.rule for problem in query.problems(has_key=True)] == [
         "contains-fields",
@@ -825,8 +825,8 @@ def test_a_contains_search_without_fields() -> None:
     ]
 
 
-def test_points_of_one_pattern_are_told_together() -> None:
-    """One call tells every point that its own pattern breaks."""
+def test_points_of_one_pattern_are_reported_together() -> None:
+    """One call reports every point that its own pattern breaks."""
     with pytest.raises(QueryError) as caught:
         StatsQuery("example.com").where(pages=["*a*b*", "/c,d"], country="*x*")
     assert {problem.rule for problem in caught.value.problems} == {
@@ -839,7 +839,7 @@ def test_points_of_one_pattern_are_told_together() -> None:
 
 
 def test_a_key_that_is_not_known_breaks_no_rule() -> None:
-    """Without a client the lack of a key is not told."""
+    """Without a client a missing key is not reported."""
     search = StatsQuery("example.com").fields("visitors").where(pages=f"*{LONG}*")
     assert search.problems() == search.problems(has_key=True) == ()
     assert [problem.rule for problem in search.problems(has_key=False)] == [
@@ -854,8 +854,8 @@ WARNED = {
 
 
 @pytest.mark.parametrize(("rule", "pairs", "text"), WARNED.values(), ids=WARNED)
-def test_warned_about(rule: str, pairs: dict[str, Any], text: str) -> None:
-    """What is taken literally is sent, with a warning at the user's line."""
+def test_literal_values_warn(rule: str, pairs: dict[str, Any], text: str) -> None:
+    """A value that is taken literally is sent, with a warning at the user's line."""
     with pytest.warns(SiteStatsWarning, match=text) as caught:
         query = StatsQuery("example.com").where_metadata(pairs)
     assert [Path(warning.filename).name for warning in caught] == ["test_rules.py"]
@@ -882,8 +882,8 @@ FILTERS_WARNED = {
 @pytest.mark.parametrize(
     ("rule", "filters", "text"), FILTERS_WARNED.values(), ids=FILTERS_WARNED
 )
-def test_filters_warned_about(rule: str, filters: Any, text: str) -> None:
-    """What hardly matches anything is sent, with one warning at the user's line."""
+def test_filters_that_match_little_warn(rule: str, filters: Any, text: str) -> None:
+    """A filter that matches next to nothing is sent, with one warning."""
     with pytest.warns(SiteStatsWarning, match=text) as caught:
         query = StatsQuery("example.com").where(**filters)
     with pytest.warns(SiteStatsWarning, match=text) as again:
@@ -905,19 +905,19 @@ NEAREST: dict[str, tuple[Step, str]] = {
 
 
 @pytest.mark.parametrize(("build", "right"), NEAREST.values(), ids=NEAREST)
-def test_the_nearest_right_name_is_told(build: Step, right: str) -> None:
-    """A misspelt name is answered with the one that was probably meant."""
+def test_the_nearest_name_is_suggested(build: Step, right: str) -> None:
+    """The error of a misspelt name suggests the one that was probably meant."""
     with pytest.raises(QueryError, match=f"did you mean {right}"):
         build(StatsQuery("example.com"))
 
 
 def test_a_refused_day_names_the_way_around() -> None:
-    """Another form of day may be one that the service takes without saying so."""
+    """The error of a refused day names extra_param, which sends it unchecked."""
     with pytest.raises(QueryError, match=re.escape(".extra_param('end', …)")):
         StatsQuery("example.com").between("today", "tomorrow")
 
 
-def test_one_call_tells_all_its_problems() -> None:
+def test_one_call_reports_all_its_problems() -> None:
     """A step does not stop at the first wrong argument."""
     query: Any = StatsQuery("example.com")
     with pytest.raises(QueryError) as days:
@@ -951,7 +951,7 @@ ELSEWHERE: dict[str, Callable[[], object]] = {
 
 @pytest.mark.parametrize(("rule", "call"), ELSEWHERE.items(), ids=ELSEWHERE)
 def test_refused_outside_queries(rule: str, call: Callable[[], object]) -> None:
-    """The rules of the other requests are rows of the same table."""
+    """Rules of other requests are in the same table."""
     with pytest.raises(InvalidInputError) as caught:
         call()
     assert [problem.rule for problem in caught.value.problems] == [rule]
@@ -959,7 +959,7 @@ def test_refused_outside_queries(rule: str, call: Callable[[], object]) -> None:
 
 
 def test_every_row_of_the_table_is_tested() -> None:
-    """No rule is in the table that no case above breaks."""
+    """Each rule of the table is broken by a case above."""
     broken = {rule for rule, _ in REFUSED.values()}
     broken |= {rule for rules, _ in ACROSS.values() for rule in rules}
     broken |= {rule for rule, _ in POINTS.values()}
@@ -968,7 +968,7 @@ def test_every_row_of_the_table_is_tested() -> None:
 
 
 def test_every_row_of_the_table_is_enforced() -> None:
-    """The code names each row of the table, and no row that is not there."""
+    """The code uses each rule of the table, and names no other."""
     modules = (
         validation,
         urls,
@@ -991,7 +991,7 @@ def test_every_row_of_the_table_is_enforced() -> None:
 
 
 def test_the_table_reads_well() -> None:
-    """A row has a section of the document and one whole sentence."""
+    """Each rule has a section of the document and a whole sentence."""
     for name, rule in RULES.items():
         assert rule.name == name
         assert re.fullmatch(r"[1-9](\.[1-9])?", rule.section)

@@ -1,4 +1,4 @@
-"""When get_many takes a query: the rules that both clients share."""
+"""Schedule of get_many: when the next query is taken."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def begun(limit: int | None = 3, **more: Any) -> Schedule:
 
 
 def failed(index: int) -> Failed:
-    """Some outcome."""
+    """An outcome."""
     return Failed(QUERY, index, ConnectionFailedError("gone"))
 
 
@@ -52,20 +52,20 @@ def test_as_many_as_may_be_under_way() -> None:
 
 
 def test_a_ready_outcome_comes_before_more_queries() -> None:
-    """With an outcome at hand one query is taken, so that slow ones hold none back."""
+    """With an outcome ready, one query is taken at most before it is given."""
     one = begun(limit=5)
     assert take_all(one, ready=True) == 1
     assert take_all(one) == 4
 
 
 def test_places_count_from_zero() -> None:
-    """Each query is told its place."""
+    """Each query gets its index, from 0."""
     one = begun(limit=3)
     assert [one.take(QUERY) for _ in range(3)] == [(QUERY, i) for i in range(3)]
 
 
 def test_nothing_is_taken_after_the_end() -> None:
-    """A source that came to its end is not asked again."""
+    """An exhausted iterator is not called again."""
     one = begun()
     assert one.take(END) is None
     assert take_all(one) == 0
@@ -78,7 +78,7 @@ def test_nothing_is_taken_after_the_end() -> None:
     length=st.integers(0, 20),
 )
 def test_never_more_than_the_limit(limit: int, steps: list[bool], length: int) -> None:
-    """Whatever is ready when, no more than the limit are taken and not given."""
+    """Never are more queries than the limit taken and not yet given."""
     one = begun(limit=limit)
     taken = given = 0
     for ready in steps:
@@ -93,31 +93,32 @@ def test_never_more_than_the_limit(limit: int, steps: list[bool], length: int) -
 
 
 @pytest.mark.parametrize(
-    ("asked", "connections", "limit"), [(None, 50, 20), (None, 8, 8), (200, 50, 50)]
+    ("concurrency", "connections", "limit"),
+    [(None, 50, 20), (None, 8, 8), (200, 50, 50)],
 )
 def test_connections_bound_how_many(
-    asked: int | None, connections: int, limit: int
+    concurrency: int | None, connections: int, limit: int
 ) -> None:
-    """No more are under way than there are connections; 20 when nothing is said."""
-    assert take_all(begun(limit=asked, max_connections=connections)) == limit
+    """The limit is at most the number of connections, and 20 by default."""
+    assert take_all(begun(limit=concurrency, max_connections=connections)) == limit
 
 
 @pytest.mark.parametrize("value", [0, -1, True, 2.0, "3"])
 def test_a_concurrency_that_is_wrong(value: Any) -> None:
-    """Anything but a whole number from 1 on is refused by name."""
+    """Anything but an int from 1 on is refused by name."""
     with pytest.raises(ConfigurationError, match="concurrency"):
         schedule(limit=value)
 
 
 @pytest.mark.parametrize("value", [None, 3, QUERY])
 def test_queries_that_are_none(value: object) -> None:
-    """What is no iterable of the right kind is refused, and the error says what is."""
+    """Anything but an iterable of queries is refused, and the error names it."""
     with pytest.raises(QueryError, match="a list"):
         schedule(value)
 
 
 def test_an_item_that_is_no_query() -> None:
-    """An item that is no query is refused with its place."""
+    """An item that is no query is refused with its index."""
     one = begun()
     one.take(QUERY)
     with pytest.raises(QueryError, match=r"queries\[1\].*'example.com'"):
@@ -125,7 +126,7 @@ def test_an_item_that_is_no_query() -> None:
 
 
 def test_outcomes_want_their_block() -> None:
-    """Before the block, after it and in a second one the error says what to do."""
+    """Outside of its block and in a second one, the error says what to do."""
     one = schedule()
     with pytest.raises(ConfigurationError, match="with client"):
         one.check_open()
@@ -139,7 +140,7 @@ def test_outcomes_want_their_block() -> None:
 
 
 def test_what_is_no_outcome_is_raised() -> None:
-    """A mistake of somebody's code comes out as it is, and is not counted."""
+    """An unexpected exception is raised as it is, and not counted."""
     one = begun()
     one.take(QUERY)
     mistake = ZeroDivisionError("mine")
@@ -149,16 +150,16 @@ def test_what_is_no_outcome_is_raised() -> None:
     assert one.under_way == 1
 
 
-def test_progress_is_told() -> None:
-    """A callback hears how many outcomes there were, and of how many."""
-    told: list[tuple[int, int | None]] = []
+def test_progress_is_reported() -> None:
+    """A callback gets the number of outcomes and the total."""
+    calls: list[tuple[int, int | None]] = []
 
     def hear(done: int, total: int | None) -> None:
-        told.append((done, total))
+        calls.append((done, total))
 
     one = schedule([QUERY] * 2, progress=hear)
     one.begin()
     take_all(one)
     one.give(failed(0))
     one.give(failed(1))
-    assert told == [(1, 2), (2, 2)]
+    assert calls == [(1, 2), (2, 2)]

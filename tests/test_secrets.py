@@ -1,4 +1,4 @@
-"""Nothing leaks: a generated key shows nowhere but in the header it is for."""
+"""Secrets: a generated key shows nowhere but in the header it is for."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import leaks
+import secret_search
+from client_variants import QUERY, QUICK
 from faults import CASES, FaultServer, authority
-from faults.answers import GOOD, answer, stats
-from faults.script import SWIFT, Case, Hear, Say
+from faults.responses import GOOD, response, stats
+from faults.script import CASE_OPTIONS, Case, ReadRequest, Send
 from sitestats import (
     AsyncClient,
     Client,
@@ -35,14 +36,13 @@ from sitestats import (
     SiteStatsWarning,
 )
 from sitestats.emulator import Emulator
-from ways import QUERY, QUICK
 
 BASE = "https://analytics.example"
 LONG = 16
 """Letters of a generated key: shorter ones may stand in a text by chance."""
 
 
-def no_word_of_ours(text: str) -> str:
+def distinct_key(text: str) -> str:
     """*text* as a key that no program has as a name.
 
     Hypothesis also tries words that it finds in the code, which a frame may show.
@@ -52,28 +52,28 @@ def no_word_of_ours(text: str) -> str:
 
 keys = st.text(
     st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=LONG
-).map(no_word_of_ours)
+).map(distinct_key)
 clients = st.sampled_from([Client, AsyncClient])
 few = settings(
     max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 
-def spellings(key: str) -> set[str]:
-    """*key* as it is, and as Python, JSON and bytes would show it."""
+def forms(key: str) -> set[str]:
+    """*key* as it is, and as Python, JSON and bytes show it."""
     return {key, repr(key)[1:-1], ascii(key.encode())[2:-1]}
 
 
 def shows(text: str, *secrets: str) -> bool:
     """Whether any of *secrets* can be read in *text*."""
-    return any(one in text for key in secrets for one in spellings(key))
+    return any(one in text for key in secrets for one in forms(key))
 
 
 # --- what Python shows of objects -------------------------------------------------
 
 
 def everything_below(thing: Any, depth: int = 5) -> Iterator[Any]:
-    """*thing* and what it holds, without the insides of a secret."""
+    """*thing* and all that it holds, without the insides of a secret."""
     yield thing
     if not depth or type(thing).__name__ == "Secret":
         return
@@ -94,7 +94,7 @@ def everything_below(thing: Any, depth: int = 5) -> Iterator[Any]:
 @few
 @given(keys, keys, clients)
 def test_no_object_shows_a_key(key: str, user: str, cls: Any) -> None:
-    """A client, its views and parts and all they hold can be printed."""
+    """Neither a client nor anything it holds shows a key in its repr."""
     client = cls(BASE, api_key=key, user_id=user, proxy=None)
     for one in (
         client,
@@ -117,7 +117,7 @@ def test_no_copy_or_pickle_holds_a_key(key: str, user: str, cls: Any) -> None:
     for action in (pickle.dumps, copy.copy, copy.deepcopy):
         with pytest.raises(ConfigurationError) as caught:
             action(client)
-        assert not shows(leaks.shown_by(caught.value), key, user)
+        assert not shows(secret_search.shown_by(caught.value), key, user)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SITESTATS_BASE_URL", BASE)
         patch.setenv("SITESTATS_API_KEY", key)
@@ -147,7 +147,7 @@ def test_a_key_that_is_refused_is_not_repeated(key: Any, cls: Any, name: str) ->
         cls(BASE, proxy=None, **{name: key})
     assert name in str(caught.value)
     text = key.decode() if isinstance(key, bytes) else key
-    assert not shows(leaks.shown_by(caught.value), text[:LONG])
+    assert not shows(secret_search.shown_by(caught.value), text[:LONG])
 
 
 # --- calls that fail --------------------------------------------------------------
@@ -161,23 +161,25 @@ FAILING = [
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[FaultServer]:
-    """Serves what fails at once, and two good answers."""
+    """A server of cases that fail at once, and of two good responses."""
     with FaultServer([*FAILING, GOOD_CASE, ODD_CASE]) as server:
         yield server
 
 
-GOOD_CASE = Case("good", "", ((Hear(), Say(answer())),), "value")
-ODD_CASE = Case("odd", "", ((Hear(), Say(answer(stats(timezone="Asia/Tokyo")))),), "")
+GOOD_CASE = Case("good", "", ((ReadRequest(), Send(response())),), "value")
+ODD_CASE = Case(
+    "odd", "", ((ReadRequest(), Send(response(stats(timezone="Asia/Tokyo")))),), ""
+)
 
 
 async def get_async(origin: str, **options: Any) -> Any:
-    """Ask once with an async client."""
+    """Request once with an async client."""
     async with AsyncClient(origin, **options) as client:
         return await client.stats.get(QUERY.timezone("UTC"))
 
 
 def get(cls: Any, origin: str, **options: Any) -> Any:
-    """Ask once with a client of class *cls*."""
+    """Request once with a client of class *cls*."""
     options = {"retries": 0, "proxy": None, **options}
     if cls is AsyncClient:
         return anyio.run(lambda: get_async(origin, **options))
@@ -193,11 +195,14 @@ def test_no_failure_shows_a_key(
     """Neither an error with its chain, its pickle and the variables of our frames
     nor a log record of any library at any level shows a key.
     """
-    options = {**SWIFT, **case.options, "api_key": key, "user_id": user}
+    options = {**CASE_OPTIONS, **case.options, "api_key": key, "user_id": user}
     options.pop("scheme", None)
-    with leaks.everything_logged() as lines, pytest.raises(SiteStatsError) as caught:
+    with (
+        secret_search.everything_logged() as lines,
+        pytest.raises(SiteStatsError) as caught,
+    ):
         get(cls, server[case.name].origin, verify=str(authority()), **options)
-    assert not shows(leaks.shown_by(caught.value), key, user)
+    assert not shows(secret_search.shown_by(caught.value), key, user)
     # What a server reflects in its own headers is in httpcore's log of those.
     if "reflects" not in case.name:
         assert not shows("\n".join(lines), key, user)
@@ -212,7 +217,7 @@ def test_no_success_shows_a_key(
     and the header carries it as it is.
     """
     with (
-        leaks.everything_logged() as lines,
+        secret_search.everything_logged() as lines,
         warnings.catch_warnings(record=True) as warned,
     ):
         warnings.simplefilter("always")
@@ -233,7 +238,7 @@ def test_no_success_shows_a_key(
 @few
 @given(
     st.text("abcdefghijklmnopqrstuvwxyz0123456789_\"'\\\\<>&%+=", min_size=LONG).map(
-        no_word_of_ours
+        distinct_key
     ),
     clients,
     st.sampled_from([case for case in FAILING if "reflects" in case.name]),
@@ -241,14 +246,14 @@ def test_no_success_shows_a_key(
 def test_no_reflection_shows_a_key(
     server: FaultServer, key: str, cls: Any, case: Case
 ) -> None:
-    """A server that sends back what it was sent gets no key into an error."""
+    """A response that repeats the request puts no key into an error."""
     with pytest.raises(SiteStatsError) as caught:
         get(cls, server[case.name].origin, api_key=key)
-    assert not shows(leaks.shown_by(caught.value), key)
+    assert not shows(secret_search.shown_by(caught.value), key)
 
 
 def test_a_traceback_with_variables_shows_no_key(server: FaultServer) -> None:
-    """What an error reporter makes of an error that nobody caught has no key, as far
+    """The report of an uncaught error with variables has no key, as far
     as the package's own frames go.
     """
     key = "sa_api_key_of_a_traceback"
@@ -256,15 +261,15 @@ def test_a_traceback_with_variables_shows_no_key(server: FaultServer) -> None:
         get(Client, server["resets after the request"].origin, api_key=key)
     except SiteStatsError as error:
         report = traceback.TracebackException.from_exception(error, capture_locals=True)
-        ours = [f for f in report.stack if f.filename.startswith(leaks.PACKAGE)]
+        ours = [f for f in report.stack if f.filename.startswith(secret_search.PACKAGE)]
         assert len(ours) >= 3
         assert not shows(str([f.locals for f in ours]), key)
     else:
         pytest.fail("nothing was raised")
 
 
-def test_the_search_for_leaks_finds_one() -> None:
-    """The test's own net has no hole: it finds a key in each place it looks."""
+def test_the_search_for_secrets_finds_one() -> None:
+    """The search of these tests finds a key in each place where it looks."""
     key = "sa_api_key_that_leaks"
 
     def holding(secret: str) -> None:
@@ -277,18 +282,18 @@ def test_the_search_for_leaks_finds_one() -> None:
             raise SiteStatsError("harmless") from error
 
     for error in (SiteStatsError(key), SiteStatsError("harmless", key)):
-        assert shows(leaks.shown_by(error), key)
+        assert shows(secret_search.shown_by(error), key)
     noted = SiteStatsError("harmless")
     noted.add_note(key)
-    assert shows(leaks.shown_by(noted), key)
+    assert shows(secret_search.shown_by(noted), key)
     with pytest.raises(SiteStatsError) as caught:
         raising()
-    before, leaks.PACKAGE = leaks.PACKAGE, str(Path(__file__).parent)
+    before, secret_search.PACKAGE = secret_search.PACKAGE, str(Path(__file__).parent)
     try:
-        assert shows(leaks.shown_by(caught.value), key)
+        assert shows(secret_search.shown_by(caught.value), key)
     finally:
-        leaks.PACKAGE = before
-    with leaks.everything_logged() as lines:
+        secret_search.PACKAGE = before
+    with secret_search.everything_logged() as lines:
         import logging
 
         logging.getLogger("httpcore.http11").debug("%s", key)
@@ -299,7 +304,7 @@ def test_the_search_for_leaks_finds_one() -> None:
 
 
 class Caught(httpx.BaseTransport):
-    """Answers everything, and remembers where it was to go and with what."""
+    """A transport that responds to everything, and records target and headers."""
 
     def __init__(self) -> None:
         self.requests: list[httpx.Request] = []
@@ -332,7 +337,7 @@ def test_no_path_leads_a_key_away(path: str, prefix: str) -> None:
         Client(BASE + prefix, transport=caught, proxy=None, **options) as client,
         warnings.catch_warnings(),
     ):
-        # The answer is for another page than the one that was asked for.
+        # The response is for another page than the requested one.
         warnings.simplefilter("ignore", SiteStatsWarning)
         for call in (
             lambda: client.request("GET", path),
@@ -350,7 +355,7 @@ def test_no_path_leads_a_key_away(path: str, prefix: str) -> None:
 
 @pytest.mark.parametrize("cls", [Client, AsyncClient])
 def test_no_redirect_carries_a_key(cls: Any) -> None:
-    """Neither another origin nor plain http below an https address gets a request."""
+    """No redirect is followed, neither to another origin nor to plain http."""
     cases = [case for case in CASES if "redirects" in case.name]
     assert len(cases) >= 5
     with FaultServer(cases) as server:
@@ -358,8 +363,8 @@ def test_no_redirect_carries_a_key(cls: Any) -> None:
             origin = server[case.name].origin
             with pytest.raises(SiteStatsError):
                 get(cls, origin, api_key="k" * LONG, verify=str(authority()))
-            assert server[case.name].tries == 1
-        assert server.elsewhere.tries == 0
+            assert server[case.name].attempts == 1
+        assert server.elsewhere.attempts == 0
 
 
 # --- commands ---------------------------------------------------------------------
@@ -390,7 +395,7 @@ COMMANDS = [
 
 
 def test_no_command_shows_a_key(emulator: Emulator) -> None:
-    """Nothing that a command prints has a key in it, whether it works or fails."""
+    """No command prints a key, whether it succeeds or fails."""
     click = pytest.importorskip("click.testing")
     from sitestats.cli._app import app
 
@@ -404,7 +409,7 @@ def test_no_command_shows_a_key(emulator: Emulator) -> None:
 def test_no_command_takes_a_key(emulator: Emulator) -> None:
     """No option takes a credential, so that no list of processes has one.
 
-    But for the stand-in's command, whose keys are made up.
+    Except the emulator's command, whose keys are made up.
     """
     click = pytest.importorskip("click")
     from sitestats.cli._app import app
@@ -425,7 +430,7 @@ def test_no_command_takes_a_key(emulator: Emulator) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_the_list_of_processes_shows_no_key(emulator: Emulator) -> None:
-    """A running command's own line in the list of processes has no key."""
+    """The command line of a running process holds no key."""
     pytest.importorskip("click")
     with subprocess.Popen(
         [sys.executable, "-m", "sitestats", "emulator", "--port", "0"],
@@ -446,9 +451,9 @@ def test_the_list_of_processes_shows_no_key(emulator: Emulator) -> None:
 @few
 @given(keys, keys, clients)
 def test_no_notebook_shows_a_key(key: str, user: str, cls: Any) -> None:
-    """Whatever a notebook or a rich terminal asks an object for has no key."""
+    """No display method of a notebook or of rich shows a key."""
     client = cls(BASE, api_key=key, user_id=user, proxy=None)
-    asked: Callable[[Any], str]
+    render: Callable[[Any], str]
     for thing in (client, client.stats, client.websites, client._settings):
         for name in (
             "_repr_html_",
@@ -457,15 +462,15 @@ def test_no_notebook_shows_a_key(key: str, user: str, cls: Any) -> None:
             "__rich_repr__",
             "_ipython_display_",
         ):
-            asked = getattr(thing, name, None)
-            if asked is not None:
+            render = getattr(thing, name, None)
+            if render is not None:
                 with contextlib.redirect_stdout(io.StringIO()) as printed:
-                    shown = asked()
+                    shown = render()
                 assert not shows(f"{shown} {printed.getvalue()}", key, user)
     rich = pytest.importorskip("rich.pretty")
     assert not shows(rich.pretty_repr(client), key, user)
 
 
 def test_quick_is_quick() -> None:
-    """The policy of these tests waits for next to nothing."""
+    """The retry policy of these tests waits next to nothing."""
     assert QUICK.longest_wait(5) < 0.1

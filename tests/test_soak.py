@@ -1,4 +1,4 @@
-"""The long run, shortened: what a client holds does not grow."""
+"""The soak run, shortened: what a client holds does not grow."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from attrs import evolve
 from faults.mixture import FAULTS, MIXTURE
 from soak.__main__ import BLOCKS, GROWTH, LONG, what_grew
 from soak.measure import Held, can_measure
-from soak.phases import AT_ONCE, MOMENTS, WAYS, Phase
+from soak.phases import AT_ONCE, MOMENTS, VARIANTS, Phase
 
 pytestmark = pytest.mark.slow
 
@@ -32,13 +32,13 @@ def test_a_short_run() -> None:
         check=False,
     )
     assert result.returncode == 0, result.stdout + result.stderr
-    ways = [line.split(" | ")[0] for line in result.stdout.splitlines()[1:7]]
-    assert ways == [*WAYS]
+    variants = [line.split(" | ")[0] for line in result.stdout.splitlines()[1:7]]
+    assert variants == [*VARIANTS]
     assert "'ResponseError': " in result.stdout
 
 
 def test_one_in_ten_is_a_fault() -> None:
-    """The mixture is nine good answers, then a fault, and each fault has its turn."""
+    """One response in ten is a fault, and every fault occurs."""
     scripts = MIXTURE.scripts
     assert len(scripts) == 10 * len(FAULTS)
     assert [scripts[n] for n in range(9, len(scripts), 10)] == list(FAULTS)
@@ -54,36 +54,36 @@ def test_one_in_ten_is_a_fault() -> None:
         ("tasks", 0),
     ],
 )
-def test_growth_is_told(name: str, allowed: int) -> None:
-    """Each thing that grows is named, and nothing is when nothing grew too much."""
+def test_growth_is_reported(name: str, allowed: int) -> None:
+    """Each kind of growth is named, and small growth is none."""
     phase = Phase("threads", 10, [NOTHING] * len(MOMENTS))
     for more in (0, allowed):
         phase.held[-2] = evolve(NOTHING, **{name: getattr(NOTHING, name) + more})
         assert list(what_grew(phase)) == []
     phase.held[-2] = evolve(NOTHING, **{name: getattr(NOTHING, name) + allowed + 1})
-    (told,) = what_grew(phase)
-    assert f"threads: {name} grew: " in told
+    (seen,) = what_grew(phase)
+    assert f"threads: {name} grew: " in seen
 
 
 @pytest.mark.parametrize(
     ("name", "allowed"),
     [("blocks", BLOCKS), ("files", 0), ("threads", 0), ("tasks", 0)],
 )
-def test_what_is_left_is_told(name: str, allowed: int) -> None:
+def test_leftovers_are_reported(name: str, allowed: int) -> None:
     """What a closed client leaves behind is named."""
     phase = Phase("threads", 10, [NOTHING] * len(MOMENTS))
     phase.held[-1] = evolve(NOTHING, **{name: getattr(NOTHING, name) + allowed})
     assert list(what_grew(phase)) == []
     phase.held[-1] = evolve(NOTHING, **{name: getattr(NOTHING, name) + allowed + 1})
-    (told,) = what_grew(phase)
-    assert f"threads: {name} are left: " in told
+    (seen,) = what_grew(phase)
+    assert f"threads: {name} are left: " in seen
 
 
-def test_slow_growth_is_told() -> None:
-    """In a long run memory has to be level in the second half."""
+def test_slow_growth_is_reported() -> None:
+    """Memory that still grows in the second half of a long run is reported."""
     half = evolve(NOTHING, memory=NOTHING.memory + GROWTH // 2)
     end = evolve(NOTHING, memory=NOTHING.memory + GROWTH)
     held = [NOTHING, NOTHING, half, end, end]
     assert list(what_grew(Phase("threads", LONG - 1, held))) == []
-    (told,) = what_grew(Phase("threads", LONG, held))
-    assert "memory grew" in told
+    (seen,) = what_grew(Phase("threads", LONG, held))
+    assert "memory grew" in seen

@@ -1,4 +1,4 @@
-"""Statistics as a value that knows what was requested."""
+"""Stats, a result that knows what was requested."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 import pytest
 
-from answers import answer, entry, read
+from fake_responses import entry, read_response, stats_json
 from sitestats._common.errors import FieldNotRequestedError, ResponseError
 from sitestats._common.fields import FIELDS
 from sitestats._query.builder import StatsQuery
@@ -20,7 +20,7 @@ from sitestats._query.requested import Requested
 from sitestats._results.stats import Stats
 
 QUERY = StatsQuery("example.com").fields("visitors", "pages", "histogram")
-DATA = answer(
+DATA = stats_json(
     visitors=41,
     pages=[entry("/"), "/a"],
     histogram=[{"date": "2026-11-20", "pageviews": 3, "visitors": 2}],
@@ -29,14 +29,14 @@ DATA = answer(
 
 def stats(query: StatsQuery = QUERY, **more: Any) -> Stats:
     """The statistics of a response to *query*."""
-    return read(query, {**DATA, **more})
+    return read_response(query, {**DATA, **more})
 
 
 @pytest.mark.parametrize("name", [*FIELDS, "events"])
 def test_what_was_not_requested_raises_by_name(name: str) -> None:
-    """The error says which step to add, and counts as a missing attribute."""
+    """The error says which step to add, and is an AttributeError."""
     query = StatsQuery("example.com").version(1)
-    result = read(query, {})
+    result = read_response(query, {})
     with pytest.raises(FieldNotRequestedError) as caught:
         getattr(result, name)
     assert caught.value.name == name
@@ -47,7 +47,7 @@ def test_what_was_not_requested_raises_by_name(name: str) -> None:
 
 
 def test_the_error_shows_the_whole_step() -> None:
-    """The step replaces what an earlier call set, so it names all fields."""
+    """The step in the error names all fields, since it replaces an earlier call."""
     result = stats(QUERY.fields("pages"))
     with pytest.raises(FieldNotRequestedError) as caught:
         _ = result.visitors
@@ -57,7 +57,7 @@ def test_the_error_shows_the_whole_step() -> None:
 
 
 def test_an_error_does_not_keep_the_result_alive() -> None:
-    """A kept error must not keep megabytes."""
+    """A kept error does not keep the result in memory."""
     result = stats()
     alive = weakref.ref(result)
     errors: list[FieldNotRequestedError] = []
@@ -72,9 +72,9 @@ def test_an_error_does_not_keep_the_result_alive() -> None:
 
 
 def test_zero_is_a_value() -> None:
-    """Zero, none and not requested do not mix."""
+    """Zero, None and not requested are three different things."""
     query = QUERY.fields("visitors", "seconds_on_page")
-    result = read(query, answer(visitors=0, seconds_on_page=None))
+    result = read_response(query, stats_json(visitors=0, seconds_on_page=None))
     assert result.visitors == 0
     assert result.seconds_on_page is None
     assert "seconds_on_page" in result
@@ -82,14 +82,14 @@ def test_zero_is_a_value() -> None:
 
 
 def test_what_was_requested_is_in_the_order_of_the_document() -> None:
-    """However the query names them."""
+    """The order of requested fields is the document's, however the query names them."""
     result = stats(QUERY.events("signup"), events=[{"name": "signup", "total": 7}])
     assert result.requested == ("visitors", "histogram", "pages", "events")
     assert [*result.to_dict()][-4:] == [*result.requested]
 
 
 def test_results_are_equal_when_query_and_values_are() -> None:
-    """What else the response says does not count."""
+    """Results compare by query and values, and by nothing else of the response."""
     assert stats() == stats(generated_in_ms=7, more=1)
     assert hash(stats()) == hash(stats(generated_in_ms=7))
     assert stats() != stats(visitors=42)
@@ -99,7 +99,7 @@ def test_results_are_equal_when_query_and_values_are() -> None:
 
 
 def test_results_pickle_and_copy() -> None:
-    """Everything survives: values, what was requested, and the response itself."""
+    """Copies keep the values, what was requested, and the response."""
     result = stats(more=1)
     for other in (
         pickle.loads(pickle.dumps(result)),
@@ -116,7 +116,7 @@ def test_results_pickle_and_copy() -> None:
 
 
 def test_results_are_frozen() -> None:
-    """Neither fields nor what the response says can be changed."""
+    """Neither fields nor metadata of a result can be changed."""
     result = stats()
     for name in ("visitors", "hostname", "more"):
         with pytest.raises(AttributeError):
@@ -126,7 +126,7 @@ def test_results_are_frozen() -> None:
 
 
 def test_nothing_is_lost() -> None:
-    """The whole response is in raw(), what is not known in extra, prose in neither."""
+    """raw() has the whole response, and extra the unknown keys without the prose."""
     result = stats(more={"a": [1.5]}, requested=7, extra=8, __pages="prose")
     assert result.raw() == {
         **DATA,
@@ -142,18 +142,18 @@ def test_nothing_is_lost() -> None:
 
 
 def test_json_names_the_lists_that_were_cut() -> None:
-    """A list as long as the limit is named, a shorter one and a histogram are not."""
+    """to_dict names truncated lists, and no complete ones."""
     days = [{"date": "2026-11-20", "pageviews": 3, "visitors": 2}]
     query = QUERY.fields("pages", "countries", "histogram").limit(1)
     country = {"value": "NL", "pageviews": 3, "visitors": 2}
-    result = read(
+    result = read_response(
         query, {**DATA, "countries": [country], "pages": [], "histogram": days}
     )
     assert result.to_dict()["truncated"] == ["countries"]
 
 
 def test_a_result_becomes_json() -> None:
-    """What the response says about itself and what was requested, as plain values."""
+    """to_dict has the response's metadata and what was requested, as plain values."""
     result = stats(QUERY.fields("visitors", "pages"))
     assert json.loads(json.dumps(result.to_dict())) == {
         "hostname": "example.com",
@@ -174,19 +174,19 @@ def test_a_result_becomes_json() -> None:
 
 
 def test_the_repr_is_short() -> None:
-    """A person reads it: the website, the period, totals, and how long lists are."""
+    """The repr has the website, the period, totals, and the lengths of lists."""
     result = stats(QUERY.limit(2), pages=[entry()] * 1000)
     assert repr(result) == (
         "Stats('example.com', start=2026-10-20 00:00Z, end=2026-11-20 23:59Z, "
         "visitors=41, histogram=<1 entry>, pages=<1000 entries, truncated>)"
     )
-    assert repr(read(QUERY.fields("visitors"), {"visitors": 41})) == (
+    assert repr(read_response(QUERY.fields("visitors"), {"visitors": 41})) == (
         "Stats('example.com', visitors=41)"
     )
 
 
-def test_rich_is_told_the_same() -> None:
-    """Rich shows what the response says and what was requested."""
+def test_rich_shows_the_same() -> None:
+    """The rich repr has the metadata and what was requested."""
     parts = [*stats().__rich_repr__()]
     assert parts[0] == "example.com"
     assert ("visitors", 41) in parts
@@ -195,7 +195,7 @@ def test_rich_is_told_the_same() -> None:
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{"])
 def test_a_result_that_was_made_by_hand_may_have_no_body(body: bytes) -> None:
-    """Its raw() says so in an error of ours."""
+    """raw() of a result without a body raises an error of ours."""
     result = Stats(
         query=QUERY, requested=Requested("example.com"), values={}, body=body
     )

@@ -1,4 +1,4 @@
-"""Where a warning is shown."""
+"""warn(): the line at which a warning is shown."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sitestats._query import builder
 
 
 def test_a_warning_is_shown_at_the_first_line_outside_of_the_package() -> None:
-    """However deep in the package it is raised, the user sees a line of their own."""
+    """A warning from deep in the package is shown at the user's own line."""
     code = "def deeper(n):\n    warn('look') if n == 0 else deeper(n - 1)\n"
     inside: dict[str, Any] = {"warn": warn}
     exec(compile(code, builder.__file__, "exec"), inside)
@@ -23,7 +23,7 @@ def test_a_warning_is_shown_at_the_first_line_outside_of_the_package() -> None:
 
 
 def test_a_warning_without_a_user_is_shown_all_the_same() -> None:
-    """With no frame outside of the package, the last one is taken."""
+    """A warning without any frame outside of the package is shown at the last one."""
 
     def in_a_thread() -> None:
         thread = threading.Thread(target=warn, args=("look",))

@@ -13,7 +13,7 @@ NOTEBOOKS = Path(__file__).parent.parent / "examples" / "notebooks"
 
 
 def main() -> None:
-    """Write each notebook anew; what differs from one run to the next stays out."""
+    """Write each notebook anew, without what differs between runs."""
     os.environ.pop("MPLBACKEND", None)
     for path in sorted(NOTEBOOKS.glob("*.ipynb")):
         notebook: Any = nbformat.read(path, as_version=4)

@@ -1,4 +1,4 @@
-"""What a visitor might put into a path or a referrer to be run by a reader."""
+"""Attacks (XSS) that a visitor might put into a path or a referrer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a real browser makes of the attacks: nothing. For ``nox -s browser``.
+"""Attacks in displayed results do nothing in a real browser: ``nox -s browser``.
 
 It is no part of the plain tests, which have no browser.
 """
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 from attacks import ATTACKS
-from sheets import sheets_of
+from sample_tables import sample_tables
 from test_display import Page, assert_harmless, pages_of
 
 from sitestats import Entries, ListEntry, StatsQuery
@@ -54,7 +54,7 @@ def chromium() -> str:
 
 
 def seen(chromium: str, html: str, directory: Path) -> str:
-    """The page as the browser has it once every script of it has run."""
+    """The page after all its scripts have run."""
     path = directory / "page.html"
     path.write_text(TRAP + html, encoding="utf-8", errors="replace")
     done = subprocess.run(
@@ -72,7 +72,7 @@ def seen(chromium: str, html: str, directory: Path) -> str:
 
 
 def title_of(page: str) -> str:
-    """The title that the page has in the end."""
+    """The final title of the page."""
     return page.partition("<title>")[2].partition("</title>")[0]
 
 
@@ -103,7 +103,7 @@ def results() -> list[Any]:
             changes_of(pages_of(attack), pages_of("/")),
             attrs.evolve(attacked, path=attack),
             attacked.compare_to(attacked),
-            *sheets_of(attack),
+            *sample_tables(attack),
         ]
     return found
 

@@ -1,4 +1,4 @@
-"""One period against another."""
+"""Comparisons of one period with another."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def client() -> Iterator[Client]:
 
 
 def test_the_period_before(client: Client) -> None:
-    """Both periods are requested, and the totals are compared."""
+    """Both periods are requested, and their totals compared."""
     comparison = client.stats.compare(QUERY.last(days=2))
     before = client.stats.get(QUERY.between("today-4d", "today-3d"))
     assert comparison.before == before
@@ -44,7 +44,7 @@ def test_the_period_before(client: Client) -> None:
 
 
 def test_the_async_client_compares_too() -> None:
-    """The async client gives the same comparison."""
+    """The async client gives the same comparison as the sync one."""
     emulator = Emulator.demo()
 
     async def compare() -> Any:
@@ -64,10 +64,10 @@ def test_the_async_client_compares_too() -> None:
     ],
     ids=["previous period", "previous year", "days", "query"],
 )
-def test_what_it_is_held_against(
+def test_what_it_is_compared_with(
     client: Client, against: Any, start: str, end: str
 ) -> None:
-    """Placeholders are shifted by placeholders; days and queries are taken."""
+    """Placeholders shift to placeholders; days and queries are accepted."""
     comparison = client.stats.compare(QUERY.last(days=3), against=against)
     params = comparison.before.query.params()
     assert (params["start"], params["end"]) == (start, end)
@@ -85,7 +85,7 @@ def test_what_it_is_held_against(
     ids=["no period", "a date and a placeholder", "a relation", "a number", "one day"],
 )
 def test_what_can_not_be_compared(query: StatsQuery, against: Any) -> None:
-    """A period that is not known, or a relation that is none, is a QueryError."""
+    """An unknown period or an unknown relation is a QueryError."""
     emulator = Emulator.demo()
     with emulator.client() as client, pytest.raises(QueryError):
         client.stats.compare(query, against=against)
@@ -118,7 +118,7 @@ def test_what_became_of_each_entry() -> None:
 
 
 def test_an_entry_below_the_cut_is_not_called_gone() -> None:
-    """What a list cut by the limit does not show is unknown, and not 0."""
+    """An entry that a truncated list does not have is unknown, and not 0."""
     changes = changes_of(listed(("NL", 5), truncated=True), listed(("US", 9)))
     by_value = {item.value: item for item in changes}
     assert by_value["US"].direction == "unknown"
@@ -152,13 +152,13 @@ def test_no_entry_is_lost_and_none_made_up(
 def test_a_change(
     now: float | None, before: float, absolute: float | None, percent: float | None
 ) -> None:
-    """A change has no percentage where the base is 0, and none of the unknown."""
+    """A change has no percentage of 0, and none of an unknown count."""
     change = Change(now, before)
     assert (change.absolute, change.percent) == (absolute, percent)
 
 
 def test_a_field_that_was_not_requested(client: Client) -> None:
-    """A list that is not there is an error that names it."""
+    """Comparing a list that was not requested is an error that names it."""
     comparison = client.stats.compare(QUERY.last(days=2))
     with pytest.raises(FieldNotRequestedError, match="countries"):
         comparison["countries"]
@@ -166,7 +166,7 @@ def test_a_field_that_was_not_requested(client: Client) -> None:
 
 
 def marks(result: Any) -> set[str]:
-    """In which of its forms *result* says that it is not over yet."""
+    """In which of its forms *result* says that it is partial."""
     console = Console(file=io.StringIO(), width=80, _environ={})
     with console.capture() as capture:
         console.print(result)
@@ -183,8 +183,8 @@ EVERYWHERE = {"html", "rich", "repr", "frame"}
 
 
 @pytest.mark.parametrize("ongoing", ["now", "before"])
-def test_a_period_that_is_not_over_is_told_of(client: Client, ongoing: str) -> None:
-    """A comparison says so in each of its forms, and each of its lists does."""
+def test_a_partial_period_is_marked(client: Client, ongoing: str) -> None:
+    """A comparison, and each of its lists, is marked partial in every form."""
     over = client.stats.compare(QUERY.last(days=2))
     assert not over.partial
     assert not marks(over) | marks(over["pages"]) | marks(over["pages"].of("up"))

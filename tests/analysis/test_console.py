@@ -1,4 +1,4 @@
-"""What rich shows of a result: the numbers, and nothing that visitors control."""
+"""rich output: the numbers, and nothing that visitors control."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
-from sheets import sheets_of
+from sample_tables import sample_tables
 
 from sitestats import (
     Entries,
@@ -33,7 +33,7 @@ from sitestats.provisioning import Difference, PlannedWebsite
 def shown(
     result: object, *, encoding: str = "utf-8", color: bool = False, width: int = 80
 ) -> str:
-    """What ``rich.print`` writes of *result*, on 80 columns."""
+    """The output of ``rich.print`` for *result*, 80 columns wide."""
     file = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
     console = Console(
         file=file,
@@ -58,7 +58,7 @@ def pages_of(*values: str, truncated: bool = False) -> Entries[PageEntry]:
 
 
 def days(count: int, *, partial: bool) -> Entries[HistogramEntry]:
-    """So many days, the last of them over or not."""
+    """So many days, the last of them partial or not."""
     first = dt.date(2026, 1, 1)
     return Entries(
         [
@@ -104,7 +104,7 @@ def test_a_whole_result() -> None:
 
 
 def test_a_comparison() -> None:
-    """A comparison shows both periods, the totals, and what became of the lists."""
+    """A comparison shows both periods, the totals, and the changes of the lists."""
     query = StatsQuery("semicomplete.com").fields("pageviews", "countries").last(days=2)
     emulator = Emulator.demo(now=dt.datetime(2026, 3, 5, 12, tzinfo=dt.UTC))
     with emulator.client() as client:
@@ -167,7 +167,7 @@ def test_what_visitors_write_is_text(attack: str) -> None:
 
 
 def test_what_a_response_says_of_itself_is_text() -> None:
-    """A website's name, its page and its zone are shown as text too."""
+    """Website, page and zone of a response are shown as text too."""
     query = StatsQuery("semicomplete.com").fields("pageviews").last(days=2)
     with Emulator.demo().client() as client:
         stats = client.stats.get(query)
@@ -182,7 +182,7 @@ def test_what_a_response_says_of_itself_is_text() -> None:
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_what_the_service_writes_is_text(attack: str) -> None:
     """Websites, plans, reports and failures show labels and messages as text."""
-    for result in sheets_of(attack):
+    for result in sample_tables(attack):
         text = shown(result, width=400)
         assert all(letter.isprintable() or letter == "\n" for letter in text)
         if attack.isprintable():
@@ -190,7 +190,7 @@ def test_what_the_service_writes_is_text(attack: str) -> None:
 
 
 def test_a_list_of_websites() -> None:
-    """Websites are a table; an outcome is shown as its result is."""
+    """Websites are a table; an outcome is displayed as its result is."""
     query = StatsQuery("semicomplete.com").fields("pageviews").last(days=2)
     with Emulator.demo().client() as client, client.stats.get_many([query]) as outcomes:
         text = shown(client.websites.list())
@@ -203,7 +203,7 @@ def test_a_list_of_websites() -> None:
 
 
 def test_no_part_of_a_row_is_cut_off() -> None:
-    """What there is to say of a website is folded where it has no room."""
+    """A row of websites is wrapped, not cut, in a narrow terminal."""
     spec = WebsiteSpec("example.com", timezone="America/Argentina/ComodRivadavia")
     differences = (
         Difference("timezone", spec.timezone, "America/North_Dakota/New_Salem"),
@@ -219,14 +219,14 @@ def test_no_part_of_a_row_is_cut_off() -> None:
 
 
 @given(st.text())
-def test_no_text_is_lost_or_obeyed(text: str) -> None:
-    """Whatever a path is, what is shown is printable."""
+def test_any_path_is_printable(text: str) -> None:
+    """Any path is displayed with printable characters."""
     shown_text = shown(pages_of(text))
     assert all(letter.isprintable() or letter == "\n" for letter in shown_text)
 
 
 def test_a_long_list_says_what_it_leaves_out() -> None:
-    """A list above ten rows is shortened with a count; a cut one says so."""
+    """Above ten rows a list counts the others, and a truncated list says so."""
     text = shown(pages_of(*(f"/{n}" for n in range(25))))
     assert "/9 " in text
     assert "/10" not in text
@@ -239,7 +239,7 @@ def test_a_long_list_says_what_it_leaves_out() -> None:
 
 
 def test_an_empty_list_says_so() -> None:
-    """A list or a histogram without entries is shown as such."""
+    """A list or a histogram without entries says that it is empty."""
     for empty in (pages_of(), days(0, partial=False)):
         assert "nothing in this period" in shown(empty)
     assert "nothing in this period" in shown(changes_of(pages_of(), pages_of()))
@@ -247,14 +247,14 @@ def test_an_empty_list_says_so() -> None:
 
 @pytest.mark.parametrize("count", [3, 60], ids=["bars", "sparkline"])
 def test_the_bucket_that_is_not_over_is_marked(count: int) -> None:
-    """A short chart and a long one tell that the current bucket will grow."""
+    """The partial bucket is marked in a short chart and in a long one."""
     assert "not over yet" in shown(days(count, partial=True))
     assert "not over yet" not in shown(days(count, partial=False))
 
 
 @pytest.mark.parametrize("count", [3, 60, 400])
 def test_a_chart_fits_where_it_is_drawn(count: int) -> None:
-    """No line of a chart is wider than the terminal, nor does ASCII lose it."""
+    """No line of a chart is wider than the terminal, in Unicode and in ASCII."""
     text = shown(days(count, partial=True))
     assert all(len(line) <= 80 for line in text.splitlines())
     assert text.count("█") >= 1
@@ -279,7 +279,7 @@ def test_a_count_above_zero_is_seen() -> None:
 
 
 def test_results_do_not_need_rich() -> None:
-    """Without rich a result is made, and has its repr and its HTML."""
+    """Without rich results work, and have their repr and HTML."""
     code = """
 import sys
 sys.modules["rich"] = sys.modules["rich.console"] = None

@@ -1,4 +1,4 @@
-"""What a notebook shows: everything escaped, nothing hidden in silence."""
+"""HTML of results in notebooks: everything escaped, nothing left out silently."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attacks import ATTACKS
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
-from sheets import sheets_of, website
+from sample_tables import sample_tables, website
 
 from sitestats import (
     Entries,
@@ -56,7 +56,7 @@ ATTRIBUTES = {
 
 
 class Page(HTMLParser):
-    """The tags, the attributes and the text of a page."""
+    """The tags, attributes and text of a page."""
 
     def __init__(self, html: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -90,7 +90,7 @@ def pages_of(*values: str, truncated: bool = False) -> Entries[PageEntry]:
 
 
 def assert_harmless(html: str) -> Page:
-    """The page, which has nothing but what this package writes into one."""
+    """The parsed page, which has only tags that this package writes."""
     page = Page(html)
     assert page.tags <= TAGS
     assert page.attributes <= ATTRIBUTES
@@ -114,7 +114,7 @@ def test_what_visitors_write_is_text(attack: str) -> None:
 @pytest.mark.parametrize("attack", ATTACKS)
 @pytest.mark.parametrize("name", ["hostname", "path", "timezone"])
 def test_what_a_response_says_of_itself_is_text(name: str, attack: str) -> None:
-    """A website's name, its page and its zone are shown as text too."""
+    """Website, page and zone of a response are shown as text too."""
     from sitestats import Stats
     from sitestats._query.builder import requested
 
@@ -136,7 +136,7 @@ def test_what_a_response_says_of_itself_is_text(name: str, attack: str) -> None:
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_what_the_service_writes_is_text(attack: str) -> None:
     """Websites, plans, reports and failures show labels and messages as text."""
-    for result in sheets_of(attack):
+    for result in sample_tables(attack):
         shown = "".join(assert_harmless(result._repr_html_()).texts)
         shown = " ".join(shown.replace("\ufffd", "\x00").split())
         # A difference has it as a string, an error on one line.
@@ -150,10 +150,8 @@ def test_no_text_makes_a_tag(text: str) -> None:
     assert_harmless(pages_of(text)._repr_html_())
 
 
-def test_half_a_pair_is_shown_as_an_escape() -> None:
-    """JSON can hold half of a surrogate pair; a notebook sends HTML as UTF-8, and
-    matplotlib takes nothing else.
-    """
+def test_a_lone_surrogate_is_shown_as_an_escape() -> None:
+    """A lone surrogate, which UTF-8 has not, is escaped in HTML and plots."""
     entries = pages_of("/\ud800")
     assert r"/\ud800" in entries._repr_html_().encode().decode()
     axes: Any = entries.plot()
@@ -162,7 +160,7 @@ def test_half_a_pair_is_shown_as_an_escape() -> None:
 
 
 def test_a_long_list_says_what_it_leaves_out() -> None:
-    """A list above ten rows is shortened with a count; a cut one says so."""
+    """Above ten rows a list counts the others, and a truncated list says so."""
     html = pages_of(*(f"/{n}" for n in range(25)))._repr_html_()
     assert "/9" in html
     assert "/10" not in html
@@ -175,12 +173,12 @@ def test_a_long_list_says_what_it_leaves_out() -> None:
 
 
 def test_an_empty_list_says_so() -> None:
-    """A list without entries is shown as such, and not as an empty table."""
+    """A list without entries says so, and is no empty table."""
     assert "nothing in this period" in pages_of()._repr_html_()
 
 
 def test_websites_are_a_table() -> None:
-    """Websites show what tells them apart; a long list is shortened with a count."""
+    """Websites show what tells them apart; a long list has a count of the others."""
     sites = WebsiteList(website(f"n{number}.example") for number in range(25))
     assert sites == tuple(sites)
     html = sites._repr_html_()
@@ -192,7 +190,7 @@ def test_websites_are_a_table() -> None:
 
 
 def test_a_shortened_report_begins_with_what_needs_a_look() -> None:
-    """Plans and reports show what is not as it should be before all the rest."""
+    """Plans and reports show differences and failures before all the rest."""
     specs = [WebsiteSpec(f"n{number}.example") for number in range(20)]
     plan = ProvisioningPlan(
         tuple(
@@ -214,7 +212,7 @@ def test_a_shortened_report_begins_with_what_needs_a_look() -> None:
 
 
 def test_an_outcome_shows_its_result_or_its_error() -> None:
-    """An outcome shows itself as its result does, or says why there is none."""
+    """An outcome displays its result, or its error."""
     query = StatsQuery("semicomplete.com").fields("pageviews").last(days=2)
     queries = [query, query.website("nobody.example")]
     with Emulator.demo().client() as client, client.stats.get_many(queries) as outcomes:
@@ -226,7 +224,7 @@ def test_an_outcome_shows_its_result_or_its_error() -> None:
 
 
 def histogram(*, partial: bool) -> Entries[HistogramEntry]:
-    """Two days, the last of them over or not."""
+    """Two days, the last of them partial."""
     return Entries(
         [
             HistogramEntry(dt.date(2026, 1, 1), 3, 2),
@@ -238,7 +236,7 @@ def histogram(*, partial: bool) -> Entries[HistogramEntry]:
 
 
 def test_the_bucket_that_is_not_over_is_drawn_so() -> None:
-    """The current bucket differs in the chart, and a note tells why."""
+    """The partial bucket differs in the chart, and a note says why."""
     open_ended = histogram(partial=True)._repr_html_()
     assert "class='part'" in open_ended
     assert open_ended.count("class='open'") == 1
@@ -264,7 +262,7 @@ def test_a_whole_result_and_a_comparison() -> None:
 
 
 def test_a_comparison_without_totals_names_both_periods() -> None:
-    """A comparison of lists alone says what it is compared with."""
+    """A comparison of lists alone names both periods."""
     query = StatsQuery("semicomplete.com").fields("pages").last(days=4)
     with Emulator.demo().client() as client:
         comparison = client.stats.compare(query)
@@ -280,7 +278,7 @@ def test_a_comparison_without_totals_names_both_periods() -> None:
 def test_an_entry_without_a_value_has_a_label(
     value: str | None, name: str, words: str
 ) -> None:
-    """What has no name is not a blank, and is called the same wherever it is shown."""
+    """An entry without a value has the same label wherever it is displayed."""
     entries = Entries([ListEntry(value, 1, 1)], name=name, entry_type=ListEntry)
     console = Console(file=io.StringIO(), width=80, _environ={})
     with console.capture() as capture:
@@ -292,10 +290,10 @@ def test_an_entry_without_a_value_has_a_label(
 
 
 class TestPlots:
-    """Pictures of matplotlib."""
+    """Plots with matplotlib."""
 
     def test_axes_are_taken_and_returned(self) -> None:
-        """A plot goes into the axes that are given, or into new ones."""
+        """A plot is drawn into the given axes, or into new ones."""
         figure, axes = plt.subplots()
         assert histogram(partial=False).plot(axes) is axes
         other = pages_of("/", "/a$b$").plot()
@@ -328,7 +326,7 @@ class TestPlots:
         plt.close("all")
 
     def test_a_cut_list_says_so(self) -> None:
-        """A list that was cut by the limit says so below the axis."""
+        """A truncated list says so below the axis."""
         axes: Any = pages_of("/", truncated=True).plot()
         assert "cut by the limit" in axes.get_xlabel()
         plt.close("all")

@@ -1,4 +1,4 @@
-"""Frames: one schema, whatever the rows."""
+"""Frames have one schema, whatever the rows are."""
 
 from __future__ import annotations
 
@@ -118,13 +118,13 @@ def test_arrow_and_polars_agree(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["days", "hours", "weeks"])
 def test_a_histogram_begins_with_its_day(kind: str) -> None:
-    """The columns of a histogram begin with date, pageviews, visitors."""
+    """The columns of a histogram are date, pageviews, visitors first."""
     columns = list(entries_of(kind, 1).to_pandas().columns)
     assert columns[:3] == ["date", "pageviews", "visitors"]
 
 
 def test_a_missing_count_is_null_and_no_zero() -> None:
-    """An entry without counts keeps its row, and the counts of others are whole."""
+    """An entry without counts keeps its row, with null counts."""
     entries = Entries(
         [ListEntry("NL", 3, 2), IncompleteListEntry({"value": "DE"})],
         name="countries",
@@ -137,7 +137,7 @@ def test_a_missing_count_is_null_and_no_zero() -> None:
 
 
 def test_a_missing_flag_is_null_and_not_false() -> None:
-    """A flag that is not known stays so, in a column of flags."""
+    """An unknown flag is null, in a column of booleans."""
     from sitestats._results.tables import Column, Kind
     from sitestats.analysis._frames import to_pandas
 
@@ -146,8 +146,8 @@ def test_a_missing_flag_is_null_and_not_false() -> None:
     assert frame["partial"].isna().tolist() == [False, True]
 
 
-def test_half_a_pair_becomes_an_escape() -> None:
-    """JSON can hold half of a surrogate pair, and no library's column can."""
+def test_a_lone_surrogate_becomes_an_escape() -> None:
+    """A lone surrogate, which no library's column can hold, is escaped."""
     entries = Entries([PageEntry("/\ud800", 1, 1)], name="pages", entry_type=PageEntry)
     shown = [r"/\ud800"]
     assert entries.to_pandas()["value"].tolist() == shown
@@ -180,7 +180,7 @@ def test_totals_are_one_row(client: Client, query: StatsQuery) -> None:
 
 
 def test_hours_are_in_the_querys_zone(client: Client, query: StatsQuery) -> None:
-    """Hours of a histogram are moments in the zone that was requested."""
+    """Hours of a histogram are moments in the requested zone."""
     query = query.fields("histogram").interval("hour").timezone("Asia/Kolkata")
     histogram = client.stats.get(query).histogram
     starts = histogram.to_pandas()["start"]
@@ -190,7 +190,7 @@ def test_hours_are_in_the_querys_zone(client: Client, query: StatsQuery) -> None
 
 
 def test_no_hours_are_in_the_querys_zone_too(client: Client, query: StatsQuery) -> None:
-    """A slice without an hour keeps the zone of the response in its schema."""
+    """An empty slice of hours keeps the zone in its schema."""
     query = query.fields("histogram").interval("hour").timezone("Asia/Kolkata")
     nothing = client.stats.get(query).histogram[:0]
     assert str(nothing.to_pandas()["start"].dt.tz) == "Asia/Kolkata"
@@ -201,7 +201,7 @@ def test_no_hours_are_in_the_querys_zone_too(client: Client, query: StatsQuery) 
 def test_a_zone_that_this_machine_does_not_know(
     client: Client, query: StatsQuery
 ) -> None:
-    """Moments are in UTC where the service's zone is not known here."""
+    """Moments are in UTC when the response's zone is unknown here."""
     stats = client.stats.get(query.fields("pageviews"))
     frame = attrs.evolve(stats, timezone="Mars/Olympus_Mons").to_pandas()
     assert str(frame["start"].dt.tz) == "UTC"
@@ -230,7 +230,7 @@ def test_the_hour_that_is_repeated() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_libraries_that_read_arrow_take_a_list_as_it_is(kind: str) -> None:
-    """DuckDB and polars see every row and every type, with no rows too."""
+    """DuckDB and polars read all rows and types of a list, also without rows."""
     for rows in (0, 3):
         entries = entries_of(kind, rows)
         # They get what __arrow_c_stream__ gives, and know nothing of the list.
@@ -240,9 +240,9 @@ def test_libraries_that_read_arrow_take_a_list_as_it_is(kind: str) -> None:
         assert duckdb.sql("SELECT count(*) FROM entries").fetchall() == [(rows,)]
 
 
-def test_they_read_it_without_pyarrow() -> None:
-    """Where only polars is installed it makes the stream; without it the extra is
-    named.
+def test_arrow_streams_without_pyarrow() -> None:
+    """With polars alone it makes the stream; without either library the error names the
+    extra.
     """
     code = """
 import sys
@@ -274,7 +274,7 @@ MOST = 2**63 - 1
 
 @pytest.mark.parametrize("method", ["to_pandas", "to_polars", "to_arrow", "plot"])
 def test_a_number_without_room_is_an_error_that_names_it(method: str) -> None:
-    """The largest count of 64 bits has its row; a larger one is an error by row."""
+    """A count beyond 64 bits is an error that names the row."""
 
     def of(*counts: int) -> Any:
         rows = [ListEntry(f"C{n}", n, 1) for n in counts]
@@ -295,7 +295,7 @@ def test_a_number_without_room_is_an_error_that_names_it(method: str) -> None:
 
 
 def test_a_number_without_room_is_shown_all_the_same(client: Client) -> None:
-    """An absurd number spoils no display and no comparison."""
+    """A count beyond 64 bits breaks no display and no comparison."""
     query = StatsQuery("semicomplete.com").fields("pageviews").last(days=2)
     stats = client.stats.get(query)
     absurd = attrs.evolve(stats, values={"pageviews": 10**400})

@@ -1,8 +1,8 @@
-"""Measure everything, and show it or write it down.
+"""Run the benchmarks, and print the results or write them to a page.
 
 python tests/benchmarks                      # all of it, some six minutes
-python tests/benchmarks --short              # only that it runs, some seconds
-python tests/benchmarks --only calls fans
+python tests/benchmarks --short              # only check that it runs, some seconds
+python tests/benchmarks --only calls concurrency
 python tests/benchmarks --write docs/benchmarks.md
 """
 
@@ -14,9 +14,9 @@ import sys
 from pathlib import Path
 
 import calls
+import concurrent_queries
 import decoding
 import emulator_speed
-import fans
 import importing
 import report
 from measuring import Scale, Table
@@ -24,18 +24,18 @@ from measuring import Scale, Table
 PARTS = {
     "decoding": decoding.tables,
     "calls": calls.tables,
-    "fans": fans.tables,
+    "concurrency": concurrent_queries.tables,
     "importing": importing.tables,
     "emulator": emulator_speed.tables,
 }
 
 
 def main() -> None:
-    """Do what the command line says."""
+    """Run what the arguments select."""
     parser = argparse.ArgumentParser(description="Measure the package's speed.")
-    parser.add_argument("--short", action="store_true", help="only see that it runs")
+    parser.add_argument("--short", action="store_true", help="only check that it runs")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
-    parser.add_argument("--write", type=Path, help="where to write the page")
+    parser.add_argument("--write", type=Path, help="the page to write")
     given = parser.parse_args()
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
     tables: list[Table] = []
@@ -43,8 +43,8 @@ def main() -> None:
         if name in given.only:
             print(f"{name} …", file=sys.stderr, flush=True)
             tables += measure(Scale(short=given.short))
-    # A short run measures too little to judge by.
-    page = report.page(tables, load, judged=not given.short)
+    # A short run measures too little to check the goals.
+    page = report.page(tables, load, checked=not given.short)
     if given.write is None:
         print(page)
     else:

@@ -1,4 +1,4 @@
-"""How long it takes to read an answer, and how much memory the result holds."""
+"""Benchmark of decoding: the time to read a response, and the memory of the result."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ ENVELOPE = {
 
 
 class Reading:
-    """One answer, and the ways to read it."""
+    """One response, and several decoders for it."""
 
     def __init__(self, query: StatsQuery, fields: dict[str, Any]) -> None:
         data = {**ENVELOPE, **fields}
@@ -61,37 +61,38 @@ class Reading:
         self.request = stats_request(self.requested)
         self.response = HttpResponse(200, {}, self.body)
         self.shape = shape(self.requested.fields)
-        told = {"start": dt.datetime, "end": dt.datetime, "generated_in_ms": int}
-        told |= {"version": int, **dict.fromkeys(("hostname", "path", "timezone"), str)}
-        types = {**told, **{name: self.shape.types[name] for name in self.shape.names}}
+        types = {"start": dt.datetime, "end": dt.datetime, "generated_in_ms": int}
+        types |= {"version": int}
+        types |= dict.fromkeys(("hostname", "path", "timezone"), str)
+        types |= {name: self.shape.types[name] for name in self.shape.names}
         attributes = {name: attrs.field(type=type_) for name, type_ in types.items()}
         self.plain_class: type[object] = attrs.make_class(
-            "Answer", attributes, frozen=True
+            "Response", attributes, frozen=True
         )
 
     def to_dicts(self) -> Any:
-        """What a user would do without this package."""
+        """Decode without this package."""
         return json.loads(self.body)
 
     def typed(self) -> Any:
-        """What this package does: typed, and held against the question."""
+        """Decode with this package: typed, and checked against the query."""
         return read_stats(self.response, self.request, self.query, self.requested)
 
     def msgspec_alone(self) -> Any:
-        """The quick way without checks and without the result around it."""
+        """Decode only the fields, without checks and without a result."""
         return self.shape.decode(self.body)
 
-    def slow_way(self) -> Any:
-        """The slow way: every value through our cattrs hooks, all forms taken."""
+    def fallback_decoder(self) -> Any:
+        """Decode with the package's cattrs hooks, which accept all forms."""
         data: Any = load_json(self.body)
         return structure_stats(data, self.shape.types)
 
     def plain_cattrs(self) -> Any:
-        """Cattrs as it comes, which is lax, into a class of the same values."""
+        """Decode with plain cattrs, which is lax, into a class of the same values."""
         return _PLAIN.structure(json.loads(self.body), self.plain_class)
 
     def with_pydantic(self) -> Callable[[], Any] | None:
-        """Strict models of pydantic, if it is installed."""
+        """Decode into strict models of pydantic, if it is installed."""
         try:
             import pydantic
         except ImportError:
@@ -104,7 +105,7 @@ class Reading:
             name: entries[entry] if name in ALL_LISTS else int
             for name in self.requested.fields
         }
-        model = pydantic.create_model("Answer", **kinds)
+        model = pydantic.create_model("Response", **kinds)
         return partial(model.model_validate_json, self.body, strict=True)
 
 
@@ -115,7 +116,7 @@ _PLAIN.register_structure_hook(
 
 
 def large(entries_each: int, *, timed: bool = False) -> Reading:
-    """Eleven lists of as many entries."""
+    """Eleven lists of *entries_each* entries."""
     draw = random.Random(1)
 
     def entries(name: str) -> list[dict[str, Any]]:
@@ -148,22 +149,22 @@ def small() -> Reading:
 def _times(
     title: str, reading: Reading, scale: Scale, calls: int, goals: dict[str, float]
 ) -> Table:
-    names, ways = installed(
+    names, variants = installed(
         {
             "json.loads to dicts": reading.to_dicts,
             "sitestats, typed and checked": reading.typed,
             "msgspec into the same classes": reading.msgspec_alone,
-            "the slow way of sitestats": reading.slow_way,
+            "sitestats, fallback decoder": reading.fallback_decoder,
             "plain cattrs": reading.plain_cattrs,
             "pydantic": reading.with_pydantic(),
         }
     )
-    bests = in_turn(ways, scale.rounds(25), scale.size(calls, 1), time.process_time)
+    bests = in_turn(variants, scale.rounds(25), scale.size(calls, 1), time.process_time)
     by_name = dict(zip(names, bests, strict=True))
     return Table(
         f"Reading {title}",
-        f"{len(reading.body):,} bytes, from the answer's bytes to the result, in the "
-        "processor's time.",
+        f"{len(reading.body):,} bytes, from the response's bytes to the result, in "
+        "processor time.",
         compared(names, bests, seconds),
         [
             Goal(
@@ -178,15 +179,15 @@ def _times(
 
 def _memory(title: str, reading: Reading, goals: tuple[float, float] | None) -> Table:
     dicts = held_by(reading.to_dicts)
-    # The answer's bytes are there before the reading, so they are not counted.
+    # The response's bytes exist before the reading, so they are not counted.
     typed = held_by(reading.typed)
     values = [dicts, typed, typed + len(reading.body)]
     names = ["dicts", "sitestats, without the bytes", "sitestats, with the bytes"]
     reached = [value / dicts for value in values[1:]]
     return Table(
         f"Memory of {title}",
-        "What the result holds, by tracemalloc. It keeps the answer's bytes, so that "
-        "nothing of it is lost.",
+        "The memory that the result holds, by tracemalloc. It keeps the response's "
+        "bytes for `.raw()`.",
         compared(names, values, size),
         [
             Goal(f"memory of {title}, {how} the bytes", ratio, limit)
@@ -198,7 +199,7 @@ def _memory(title: str, reading: Reading, goals: tuple[float, float] | None) -> 
 
 
 def tables(scale: Scale) -> list[Table]:
-    """The times and the memory of large answers and of a small one."""
+    """The times and the memory of large responses and of a small one."""
     entries = scale.size(1000, 10)
     plain, timed = large(entries), large(entries, timed=True)
     lists = f"eleven lists of {entries:,} entries"

@@ -1,4 +1,4 @@
-"""How fast the emulator is: its start, a million page views, many small requests."""
+"""Benchmark of the emulator: its start, a million page views, small requests."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ YEAR: Final = "version=6&info=false&start=2025-01-01&end=2025-12-31"
 
 HALF_A_SECOND: Final = 0.5
 REAL: Final = 0.86
-"""Seconds that the service itself took for a list of pages, as its answer told."""
+"""Seconds that the service took for a list of pages, by ``generated_in_ms``."""
 
 
 def timed(work: Callable[[], object], times: int = 5) -> float:
-    """Seconds that *work* takes, the median of some runs after a first."""
+    """Seconds that *work* takes: the median of some runs after a first one."""
     work()
     found: list[float] = []
     for _ in range(times):
@@ -43,12 +43,12 @@ def timed(work: Callable[[], object], times: int = 5) -> float:
 
 
 def row(what: str, value: float) -> Row:
-    """One figure; there is nothing to hold it against."""
+    """A row for one figure, without a ratio."""
     return Row(what, None, seconds(value))
 
 
 def start(scale: Scale) -> Table:
-    """What a first emulator costs in a fresh process, after the import."""
+    """The time to make the first emulator in a new process, after the import."""
     code = (
         "import time; from sitestats.emulator import Emulator; a = time.perf_counter();"
         "Emulator(); b = time.perf_counter(); Emulator.demo();"
@@ -67,9 +67,9 @@ def start(scale: Scale) -> Table:
     first, demo = (min(times) for times in zip(*runs, strict=True))
     return Table(
         "The emulator's start",
-        "In a fresh process, after the import.",
+        "In a new process, after the import.",
         [
-            row("first emulator, DuckDB loaded with it", first),
+            row("first emulator, which loads DuckDB", first),
             row("the demo after it", demo),
             row("another emulator", timed(Emulator, scale.rounds(20))),
         ],
@@ -78,7 +78,7 @@ def start(scale: Scale) -> Table:
 
 
 def many_rows(scale: Scale) -> Table:
-    """Loading and asking one website with a million page views."""
+    """The time to load a million page views of one website, and to query them."""
     count = scale.size(1_000_000, 1_000)
     emulator = Emulator()
     with tempfile.TemporaryDirectory() as folder:
@@ -88,7 +88,7 @@ def many_rows(scale: Scale) -> Table:
         emulator.load(path)
         loading = time.perf_counter() - began
     found: dict[str, float] = {}
-    with client(emulator) as asks:
+    with client(emulator) as http:
         for what, query in (
             ("totals", "fields=pageviews,visitors"),
             ("totals and histogram", "fields=pageviews,visitors,histogram"),
@@ -101,24 +101,23 @@ def many_rows(scale: Scale) -> Table:
             ("a contains search", "fields=pageviews&page=*usual-length-12*"),
         ):
             target = f"/example.com.json?{YEAR}&{query}"
-            asks.get(target).raise_for_status()
-            found[what] = timed(partial(asks.get, target), scale.rounds(5))
+            http.get(target).raise_for_status()
+            found[what] = timed(partial(http.get, target), scale.rounds(5))
     return Table(
         f"The emulator on {count:,} page views",
-        "Made-up traffic of a year, the same in every run; without a socket. For a "
-        f"list of pages the service itself told that it took {REAL * 1000:.0f} ms.",
+        "Generated traffic of a year, the same in every run; without a socket. For a "
+        f"list of pages the service itself took {REAL * 1000:.0f} ms, as it reported.",
         [
             row("loading them from CSV", loading),
             *(row(what, took) for what, took in found.items()),
         ],
         [
             Goal(
-                f"{what} of {count:,} page views in the emulator, beside a real answer",
+                f"{what} of {count:,} page views in the emulator, beside the service",
                 found[what] / REAL,
                 1,
-                "DuckDB counts in memory with as many threads as there are cores; on "
-                "two cores that are taken by other programs it takes several times as "
-                "long.",
+                "DuckDB counts in memory with one thread for each core. On two cores "
+                "that other programs use too, it takes several times as long.",
             )
             for what in ("pages", "all fields")
         ],
@@ -126,7 +125,7 @@ def many_rows(scale: Scale) -> Table:
 
 
 def client(emulator: Emulator) -> httpx.Client:
-    """A bare client without a socket."""
+    """A bare httpx client without a socket."""
     return httpx.Client(
         transport=emulator.transport(),
         base_url="http://emulator.test",
@@ -135,7 +134,7 @@ def client(emulator: Emulator) -> httpx.Client:
 
 
 def small_requests(scale: Scale) -> Table:
-    """Many requests for the demo's traffic."""
+    """The time of requests to the demo."""
     emulator = Emulator.demo()
     target = "/semicomplete.com.json?version=6&info=false&fields="
     rows: list[Row] = []
@@ -146,14 +145,14 @@ def small_requests(scale: Scale) -> Table:
             base_url=address, headers=inside.headers, trust_env=False
         ) as outside,
     ):
-        for way, asks in (("in process", inside), ("on a socket", outside)):
+        for where, http in (("in process", inside), ("on a socket", outside)):
             for what, path in (
                 ("the list of websites", "/api/websites"),
                 ("totals", f"{target}pageviews,visitors"),
                 ("all fields", f"{target}{ALL},seconds_on_page"),
             ):
-                took = timed(partial(asks.get, path), scale.size(200, 3))
-                rows.append(row(f"{way}, {what}", took))
+                took = timed(partial(http.get, path), scale.size(200, 3))
+                rows.append(row(f"{where}, {what}", took))
     return Table(
         "The emulator on its demo",
         "The median of one request, by a bare httpx.Client.",

@@ -1,4 +1,4 @@
-"""What an import costs, each in a fresh interpreter."""
+"""Benchmark of imports, each in a new interpreter."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def _once(code: str, variables: Mapping[str, str]) -> float | None:
 
 
 def tables(scale: Scale) -> list[Table]:
-    """The time of the import, beside that of what it stands on."""
+    """The time of the import, compared with that of its dependencies."""
     variables = environment()
     found: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as folder:
         if not scale.short:
-            # A user imports what has been imported before: a first turn
-            # compiles it, and what is compiled is kept beside no one's own.
+            # A user's modules are compiled already: a first run compiles them, into
+            # a folder of its own.
             variables["PYTHONPYCACHEPREFIX"] = folder
             for code in WHAT.values():
                 _once(code, variables)
@@ -61,20 +61,20 @@ def tables(scale: Scale) -> list[Table]:
     return [
         Table(
             "Import",
-            "Over a bare interpreter, each module compiled before, with what each "
-            "needs and nothing else installed: httpx would load click and rich as "
-            "well. In the processor's time. (When a client is made, httpx reads the "
-            "certificates to trust; sitestats does with the first connection.)",
+            "Without the start of the interpreter, with compiled modules and only the "
+            "necessary dependencies: httpx would also load click and rich. In "
+            "processor time. (httpx reads the trusted certificates when a client is "
+            "made, sitestats with the first connection.)",
             compared(names, bests, seconds),
             [
                 Goal(
                     "`import sitestats` beside `import httpx`",
                     bests[names.index("import sitestats")] / bests[0],
                     1.5,
-                    "Tried and kept: httpx, msgspec, cattrs, asyncio and "
-                    "importlib.metadata are loaded where they are first used. What is "
-                    "left is attrs itself, the making of some forty attrs classes, and "
-                    "the loading of some sixty small modules.",
+                    "What helped: httpx, msgspec, cattrs, asyncio and "
+                    "importlib.metadata are imported where they are first used. What "
+                    "is left is attrs itself, making some forty attrs classes, and "
+                    "loading some sixty small modules.",
                 )
             ],
         )

@@ -1,8 +1,8 @@
-"""How everything here is measured, and how a figure is told.
+"""Measure and compare times and memory; results as rows of tables.
 
-Machines are noisy, so nothing is measured alone: what is compared takes turns in
-the same run, each way is judged by its best turn, since whatever makes a turn slower
-is the machine's, and the ratio to the first of them is what counts.
+Machines are noisy. So variants that are compared take turns in the same run, the best
+turn of each counts, since only the machine makes a turn slower, and the result is the
+ratio to the first variant.
 """
 
 from __future__ import annotations
@@ -16,21 +16,22 @@ from typing import Any
 
 import attrs
 
-Way = Callable[[], Any]
+Work = Callable[[], Any]
+"""What one variant does in a turn."""
 
 
 @attrs.frozen
 class Scale:
-    """How much to measure: all of it, or just that it can be measured."""
+    """How much to measure: everything, or only enough to check that it runs."""
 
     short: bool = False
 
     def rounds(self, full: int) -> int:
-        """How many turns each way has, of *full* in a whole run."""
+        """The turns of each variant; *full* in a whole run."""
         return 1 if self.short else full
 
     def size(self, full: int, short: int) -> int:
-        """How much of it there is."""
+        """The size of the data; *full* in a whole run."""
         return short if self.short else full
 
 
@@ -45,7 +46,7 @@ class Row:
 
 @attrs.frozen
 class Goal:
-    """A ratio that is to be reached, and what holds it back where it is not."""
+    """A ratio to reach, and the reason if it is not reached."""
 
     what: str
     reached: float
@@ -54,13 +55,13 @@ class Goal:
 
     @property
     def is_reached(self) -> bool:
-        """Whether it is at most the limit, as it is printed."""
+        """Whether the ratio, rounded as it is printed, is at most the limit."""
         return round(self.reached, 2) <= self.limit
 
 
 @attrs.frozen
 class Table:
-    """The figures of one thing."""
+    """One table of the page, with the goals for its figures."""
 
     title: str
     about: str
@@ -69,36 +70,36 @@ class Table:
 
 
 def in_turn(
-    ways: Sequence[Way],
+    variants: Sequence[Work],
     rounds: int,
     calls: int = 1,
     clock: Callable[[], float] = time.perf_counter,
 ) -> list[float]:
-    """The seconds of one call of each way at its best, all measured in turn.
+    """The seconds of one call of each variant in its best turn; they take turns.
 
-    What waits for nobody is measured by the processor's time, which other programs
-    of the machine hardly change.
+    Use processor time as the *clock* for work that does not wait: other programs
+    hardly change it.
     """
-    times: list[list[float]] = [[] for _ in ways]
-    for way in ways:
-        way()
+    times: list[list[float]] = [[] for _ in variants]
+    for work in variants:
+        work()
     for _ in range(rounds):
-        for way, found in zip(ways, times, strict=True):
-            # None pays for the garbage of the one before.
+        for work, found in zip(variants, times, strict=True):
+            # So that none pays for the garbage of the previous one.
             gc.collect()
             started = clock()
             for _ in range(calls):
-                way()
+                work()
             found.append((clock() - started) / calls)
     return [min(found) for found in times]
 
 
-def held_by(way: Way) -> int:
-    """The bytes that the result of *way* holds."""
-    way()
+def held_by(work: Work) -> int:
+    """The bytes that the result of *work* holds."""
+    work()
     gc.collect()
     tracemalloc.start()
-    result = way()
+    result = work()
     gc.collect()
     held = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
@@ -107,7 +108,7 @@ def held_by(way: Way) -> int:
 
 
 def environment() -> dict[str, str]:
-    """That of a process of its own, which keeps what it compiles as usual."""
+    """The environment of a new process that writes compiled modules as usual."""
     kept = {**os.environ}
     kept.pop("PYTHONDONTWRITEBYTECODE", None)
     return kept
@@ -124,7 +125,7 @@ def compared(
 
 
 def seconds(value: float) -> str:
-    """A time, in the unit that suits it.
+    """A time, in a suitable unit.
 
     >>> seconds(1.234), seconds(0.0123), seconds(0.0000456)
     ('1.23 s', '12.3 ms', '45.6 µs')
@@ -136,7 +137,7 @@ def seconds(value: float) -> str:
 
 
 def size(value: float) -> str:
-    """A number of bytes, in the unit that suits it.
+    """A number of bytes, in a suitable unit.
 
     >>> size(2_500), size(3_000_000)
     ('2.5 kB', '3 MB')
@@ -144,7 +145,7 @@ def size(value: float) -> str:
     return f"{value / 1e6:.3g} MB" if value >= 1e6 else f"{value / 1e3:.3g} kB"
 
 
-def installed(ways: dict[str, Way | None]) -> tuple[list[str], list[Way]]:
-    """The names and the ways of those that are there: None stands for the others."""
-    known = {name: way for name, way in ways.items() if way is not None}
+def installed(variants: dict[str, Work | None]) -> tuple[list[str], list[Work]]:
+    """The names and the work of the variants, without those that are None."""
+    known = {name: work for name, work in variants.items() if work is not None}
     return list(known), list(known.values())

@@ -1,4 +1,4 @@
-"""What was measured, as a page of the documentation."""
+"""Write the measured tables as docs/benchmarks.md."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ LIBRARIES = (
 HEAD = """\
 # Benchmarks
 
-Written by `nox -s bench`, which measures everything anew. Machines differ and are
-noisy, so look at the **ratios**: what is compared was measured in turn in the same run,
-each by its best turn, and the server is another process on the same machine.
+`nox -s bench` measures everything and writes this page. Machines differ and are noisy,
+so look at the **ratios**. The variants of a table took turns in the same run, and the
+best turn of each counts. The server is another process on the same machine.
 """
 
 
-def page(tables: Sequence[Table], load: float, *, judged: bool = True) -> str:
+def page(tables: Sequence[Table], load: float, *, checked: bool = True) -> str:
     """The whole page; *load* is that of the machine before the run."""
-    lines = [HEAD, *_machine(load), *_goals(tables, judged), *_tables(tables)]
+    lines = [HEAD, *_machine(load), *_goals(tables, checked), *_tables(tables)]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -71,26 +71,26 @@ def _processor() -> str:
     return names[0] if names else platform.processor() or platform.machine()
 
 
-def _goals(tables: Sequence[Table], judged: bool) -> Iterator[str]:  # noqa: FBT001 -- passed on
+def _goals(tables: Sequence[Table], checked: bool) -> Iterator[str]:  # noqa: FBT001 -- passed on
     goals = [goal for table in tables for goal in table.goals]
     if not goals:
         return
-    yield "## What is to be reached"
+    yield "## Goals"
     yield ""
     yield "| Figure | Ratio | At most | |"
     yield "| --- | ---: | ---: | --- |"
     for goal in goals:
         reached = "reached" if goal.is_reached else "**not reached**"
-        reached = reached if judged else "not judged"
+        reached = reached if checked else "not checked"
         yield f"| {goal.what} | {goal.reached:.2f} | {goal.limit:g} | {reached} |"
     yield ""
     for goal in goals:
-        if judged and not goal.is_reached:
+        if checked and not goal.is_reached:
             yield from _obstacle(goal)
 
 
 def _obstacle(goal: Goal) -> Iterator[str]:
-    why = goal.obstacle or "Nobody has looked into it yet."
+    why = goal.obstacle or "The reason is not known yet."
     yield from textwrap.wrap(f"*Not reached: {goal.what}.* {why}", 88)
     yield ""
 

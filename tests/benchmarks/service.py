@@ -1,9 +1,9 @@
-"""A service on loopback, in a process of its own, that is never what takes time.
+"""A minimal HTTP server on loopback, in a process of its own, for measuring clients.
 
     python tests/benchmarks/service.py 0.05
 
-It answers every request alike, after as many seconds as are asked for, and looks at
-nothing but where a request ends. So what is measured is the client.
+It sends the same response to every request, after the given seconds, and looks only
+for the end of each request. So its own time is small.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 
-ANSWER = (
+BODY = (
     b'{"ok":true,"docs":"https://docs.example.com/api","info":"false",'
     b'"hostname":"example.com","url":"https://example.com","path":"*",'
     b'"start":"2026-10-20T00:00:00.000Z","end":"2026-11-20T23:59:59.999Z",'
@@ -25,12 +25,12 @@ RESPONSE = (
     b"HTTP/1.1 200 OK\r\n"
     b"Content-Type: application/json; charset=utf-8\r\n"
     b"Access-Control-Allow-Origin: *\r\n"
-    b"Content-Length: %d\r\n\r\n%b" % (len(ANSWER), ANSWER)
+    b"Content-Length: %d\r\n\r\n%b" % (len(BODY), BODY)
 )
 
 
-class _Answering(asyncio.Protocol):
-    """One connection: requests without a body, answered one after the other."""
+class _Connection(asyncio.Protocol):
+    """One connection: responds to requests without a body, one after the other."""
 
     transport: asyncio.Transport
 
@@ -56,16 +56,16 @@ class _Answering(asyncio.Protocol):
 async def _serve(delay: float) -> None:
     loop = asyncio.get_running_loop()
     server = await loop.create_server(
-        lambda: _Answering(delay), "127.0.0.1", 0, backlog=1024
+        lambda: _Connection(delay), "127.0.0.1", 0, backlog=1024
     )
     print(server.sockets[0].getsockname()[1], flush=True)
-    # Whoever started this ends it by closing the pipe, also by dying.
+    # The parent process ends this one by closing the pipe, also when it dies.
     await loop.run_in_executor(None, sys.stdin.read)
 
 
 @contextmanager
 def serving(delay: float = 0.0) -> Generator[str, None, None]:
-    """The address of a service that takes *delay* seconds for each answer."""
+    """The address of a server that takes *delay* seconds for each response."""
     with subprocess.Popen(
         [sys.executable, __file__, str(delay)],
         stdin=subprocess.PIPE,

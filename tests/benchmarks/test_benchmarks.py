@@ -1,4 +1,4 @@
-"""The benchmarks run, and their page tells what they measure."""
+"""The benchmarks run, and docs/benchmarks.md has what they measure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OPTIONAL = ("aiohttp", "pydantic", "requests")
 
 
 def first_cells(page: str) -> set[str]:
-    """The titles and what the rows of all tables are about, without the numbers."""
+    """The titles of all tables and the first cells of their rows, without numbers."""
     found = re.findall(r"^(?:## |\| )([^|\n]+?) *(?:\||$)", page, re.MULTILINE)
     return {re.sub(r"\d[\d,.]*", "N", name) for name in found} - {"", "Figure"}
 
@@ -32,7 +32,7 @@ def first_cells(page: str) -> set[str]:
 def short_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
     """The page that a short run of everything writes."""
     monkeypatch.setattr(sys, "argv", ["", "--short", "--write", str(tmp_path / "page")])
-    # What the other tests hold would be looked through at each of many collections.
+    # Objects of the other tests would be scanned by each of many collections.
     gc.freeze()
     try:
         runpy.run_path(str(HERE), run_name="__main__")
@@ -42,27 +42,29 @@ def short_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
 
 
 def test_the_page_has_what_a_run_measures(short_run: str) -> None:
-    """A short run of everything gives the figures of the page, all of them."""
-    # It measures too little to judge by.
+    """The page has exactly the figures that the benchmarks measure."""
+    # A short run measures too little to check the goals.
     assert "reached |" not in short_run
     measured = first_cells(short_run)
     assert len(measured) > 60
-    told = first_cells(PAGE.read_text("utf-8"))
-    assert measured - told == set()
+    documented = first_cells(PAGE.read_text("utf-8"))
+    assert measured - documented == set()
     missing = [name for name in OPTIONAL if importlib.util.find_spec(name) is None]
     assert not {
-        name for name in told - measured if not any(part in name for part in missing)
+        name
+        for name in documented - measured
+        if not any(part in name for part in missing)
     }
 
 
-def test_a_goal_is_judged_as_it_is_printed() -> None:
-    """A ratio that is printed as the limit is within it, and the next is not."""
+def test_a_goal_is_checked_as_it_is_printed() -> None:
+    """A ratio that is printed like the limit reaches the goal; the next does not."""
     assert Goal("a", 0.704, 0.7).is_reached
     assert not Goal("a", 0.706, 0.7).is_reached
 
 
 def test_the_page_says_what_is_missed_and_why() -> None:
-    """Each goal has its line, and one that is missed is explained."""
+    """The page lists each goal, and explains those that are not reached."""
     goals = [
         Goal("the first", 0.5, 0.7, "This is not shown."),
         Goal("the second", 1.5, 1.3, "The machine is small."),
@@ -76,22 +78,22 @@ def test_the_page_says_what_is_missed_and_why() -> None:
     assert "| one | 1.00 | 2 ms |" in page
 
 
-def test_ways_take_turns() -> None:
-    """Each way runs once to warm up and then in turn, and its best turn counts."""
+def test_variants_take_turns() -> None:
+    """Each variant runs once to warm up, and then in turn."""
     order: list[str] = []
-    ways = [lambda: order.append("a"), lambda: order.append("b")]
-    bests = measuring.in_turn(ways, rounds=2, calls=2)
+    variants = [lambda: order.append("a"), lambda: order.append("b")]
+    bests = measuring.in_turn(variants, rounds=2, calls=2)
     assert "".join(order) == "ab" + "aabb" * 2
     assert len(bests) == 2
 
 
 def test_memory_is_counted() -> None:
-    """What a result holds is counted, and not what a call needed for a while."""
+    """The memory of a result is counted, but not what a call needed in between."""
     assert 1_000_000 <= measuring.held_by(lambda: bytes(1_000_000)) < 1_100_000
     assert measuring.held_by(lambda: len(bytes(1_000_000))) < 100_000
 
 
 def test_a_short_run_is_short() -> None:
-    """The scale of a short run has one round and the smaller size."""
+    """A short run has one round and the smaller size."""
     assert (Scale().rounds(5), Scale().size(1000, 10)) == (5, 1000)
     assert (Scale(short=True).rounds(5), Scale(short=True).size(1000, 10)) == (1, 10)

@@ -1,4 +1,4 @@
-"""The made-up traffic that the benchmarks run on."""
+"""The generated traffic of the benchmarks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sitestats.emulator import Emulator
 
 
 def test_the_same_seed_makes_the_same_rows(tmp_path: Path) -> None:
-    """Figures of different days are about the same rows, all of which count."""
+    """The same seed makes the same file, and the emulator counts every row."""
     paths = [tmp_path / name for name in ("a.csv", "b.csv", "c.csv")]
     for path, seed in zip(paths, (1, 1, 2), strict=True):
         traffic.write(path, 2000, seed=seed)
@@ -23,10 +23,10 @@ def test_the_same_seed_makes_the_same_rows(tmp_path: Path) -> None:
     emulator.load(tmp_path / "d.csv.gz")
     emulator.change_website("example.com", public=True)
     with httpx.Client(transport=emulator.transport()) as client:
-        answer = client.get(
+        data = client.get(
             "http://emulator.test/example.com.json?version=6"
             "&fields=pageviews,visitors,pages&start=2025-01-01&end=2025-12-31"
         ).json()
-    assert answer["pageviews"] == 2000
-    assert 900 < answer["visitors"] < 1300
-    assert answer["pages"][0]["value"] == traffic.PAGES[0]
+    assert data["pageviews"] == 2000
+    assert 900 < data["visitors"] < 1300
+    assert data["pages"][0]["value"] == traffic.PAGES[0]

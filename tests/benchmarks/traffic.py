@@ -1,9 +1,8 @@
-"""Made-up traffic of any size, the same for the same seed.
+"""Generate traffic as a raw export of any size, the same for the same seed.
 
     python tests/benchmarks/traffic.py rows.csv.gz --rows 1000000
 
-The columns are those of the raw export. Few pages have most of the views, as on
-real websites, and every value is one that an export could have.
+Few pages have most of the views, as on real websites.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ DEVICES: Final = ["mobile", "desktop", "tablet", "tv"]
 def rows(
     count: int, *, seed: int = 1, days: int = 365, hostname: str = "example.com"
 ) -> Iterator[tuple[str, ...]]:
-    """Page views of people, in the order of their times, as cells of ``COLUMNS``."""
+    """Page views in the order of their times, as cells of ``COLUMNS``."""
     random = Random(seed)
     start = END - timedelta(days=days)
     step = timedelta(days=days) / max(count, 1)
@@ -90,7 +89,7 @@ def rows(
 
 
 def _uneven(random: Random, values: Sequence[str], size: int) -> list[str]:
-    """Each value a little rarer than the one before it."""
+    """Random values, each a little rarer than the one before it in *values*."""
     weights = list(accumulate(1 / (place + 1) for place in range(len(values))))
     return random.choices(values, cum_weights=weights, k=size)
 
@@ -101,7 +100,7 @@ def _seconds(random: Random, size: int) -> list[str]:
 
 
 def write(path: Path, count: int, *, seed: int = 1) -> None:
-    """Write the rows as a CSV file, compressed when its name ends in ``.gz``."""
+    """Write the rows as a CSV file, compressed if its name ends in ``.gz``."""
     with (
         gzip.open(path, "wt", compresslevel=1, newline="", encoding="utf-8")
         if path.suffix == ".gz"
@@ -113,7 +112,7 @@ def write(path: Path, count: int, *, seed: int = 1) -> None:
 
 
 def main() -> None:
-    """Write a file, as the command line says."""
+    """Write the file that the arguments name."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("path", type=Path)
     parser.add_argument("--rows", type=int, default=1_000_000)

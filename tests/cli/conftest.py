@@ -12,7 +12,7 @@ from sitestats.emulator import Emulator
 
 @attrs.frozen
 class Done:
-    """How a command ended."""
+    """The exit code and the output of a command."""
 
     code: int
     out: str
@@ -24,7 +24,7 @@ Run = Callable[..., Done]
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[tuple[Emulator, str]]:
-    """An emulator with real traffic on a loopback socket, and its address."""
+    """An emulator with the demo's traffic on a loopback socket, and its address."""
     emulator = Emulator.demo()
     with emulator.serve() as address:
         yield emulator, address
@@ -34,7 +34,7 @@ def served() -> Iterator[tuple[Emulator, str]]:
 def emulator(
     served: tuple[Emulator, str], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Emulator]:
-    """The emulator, which the environment points to."""
+    """The emulator that the environment variables name."""
     emulator, address = served
     monkeypatch.setenv("SITESTATS_BASE_URL", address)
     monkeypatch.setenv("SITESTATS_API_KEY", emulator.api_key)
@@ -50,7 +50,7 @@ def emulator(
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command in this process, as the shell would."""
+    """Run a command in this process, as a shell would."""
     from sitestats.cli._app import app
 
     def run(*arguments: object) -> Done:

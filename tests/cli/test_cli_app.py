@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def commands(group: click.Command, *path: str) -> Iterator[tuple[str, ...]]:
-    """The words that lead to each command."""
+    """The words of each command."""
     yield path
     if isinstance(group, click.Group):
         for name, command in group.commands.items():
@@ -39,7 +39,7 @@ COMMANDS = list(commands(app))
 
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
 def test_help_shows_examples(run: Run, path: tuple[str, ...]) -> None:
-    """Each command explains itself, and its examples are of options that exist."""
+    """The help of each command has examples with options that exist."""
     done = run(*path, "--help")
     assert (done.code, done.err) == (0, "")
     if path == ("websites",):
@@ -65,24 +65,24 @@ SHOWN = [
 
 @pytest.mark.parametrize("line", SHOWN)
 def test_the_documentation_shows_commands_that_exist(line: str) -> None:
-    """Each command of the documentation has the options that it is shown with."""
+    """Each command in the documentation exists, with its options."""
     check_command(shlex.split(re.split(r" \|\| |\)\"", line)[0])[1:])
 
 
 def test_the_documentation_shows_commands() -> None:
-    """They are found."""
+    """Commands are found in the documentation."""
     assert len(SHOWN) >= 20
 
 
 def test_the_codes_are_in_the_documentation() -> None:
-    """The table has a line for each exit code."""
+    """The documentation has a row for each exit code."""
     text = (DOCS / "command-line.md").read_text("utf-8")
     codes = re.findall(r"^\| (\d+) \|", text, re.MULTILINE)
     assert codes == [str(code.value) for code in Code]
 
 
 def check_command(words: list[str]) -> None:
-    """See that click knows the command and each of its options."""
+    """Check that click knows the command and each of its options."""
     command: click.Command = app
     while isinstance(command, click.Group) and words:
         command = command.commands[words.pop(0)]
@@ -93,24 +93,24 @@ def check_command(words: list[str]) -> None:
 
 @pytest.mark.parametrize("path", [(), ("websites",)])
 def test_a_group_alone_shows_its_help(run: Run, path: tuple[str, ...]) -> None:
-    """Who types too little learns more."""
+    """A command without arguments prints its help."""
     assert run(*path).out == run(*path, "--help").out
 
 
 def test_the_version_is_the_package_s(run: Run) -> None:
-    """It is the installed one."""
+    """--version prints the installed version."""
     assert version("sitestats") in run("--version").out
 
 
 def test_no_credential_is_an_argument() -> None:
-    """Arguments show in the list of processes, so no option takes a secret."""
+    """No option takes a secret, as arguments show in the list of processes."""
     for path in COMMANDS:
         command: click.Command = app
         for word in path:
             assert isinstance(command, click.Group)
             command = command.commands[word]
         if path == ("emulator",):
-            # The stand-in's key is made up, and opens nothing.
+            # The emulator's key is made up, and opens nothing.
             continue
         for parameter in command.params:
             assert not re.search("key|user|token|secret", parameter.name or "")
@@ -120,12 +120,12 @@ ERRORS: list[tuple[Code, sitestats.SiteStatsError]] = [
     (Code.WRONG_USE, sitestats.QueryError([])),
     (Code.WRONG_USE, sitestats.ConfigurationError("no")),
     (Code.WRONG_USE, sitestats.MissingExtraError("duckdb", extra="emulator")),
-    (Code.REFUSED, sitestats.AuthenticationError("no", status=401)),
-    (Code.REFUSED, sitestats.WebsiteLockedError("no", status=423)),
+    (Code.ERROR_RESPONSE, sitestats.AuthenticationError("no", status=401)),
+    (Code.ERROR_RESPONSE, sitestats.WebsiteLockedError("no", status=423)),
     (Code.TRY_LATER, sitestats.RateLimitedError("no")),
     (Code.TRY_LATER, sitestats.ServerError("no", status=500)),
     (Code.TRY_LATER, sitestats.RequestTimeoutError("no")),
-    (Code.BAD_ANSWER, sitestats.ResponseError("no")),
+    (Code.BAD_RESPONSE, sitestats.ResponseError("no")),
 ]
 
 
@@ -133,12 +133,12 @@ ERRORS: list[tuple[Code, sitestats.SiteStatsError]] = [
 def test_each_kind_of_error_has_its_code(
     code: Code, error: sitestats.SiteStatsError
 ) -> None:
-    """A script can tell what to do by the number alone."""
+    """Each kind of error has the exit code that scripts rely on."""
     assert code_of(error) is code
 
 
 def test_the_codes_are_in_the_help(run: Run) -> None:
-    """Each exit code is explained."""
+    """The help explains each exit code."""
     out = run("--help").out
     for code in Code:
         assert re.search(rf"^ +{code.value}  +\w", out, re.MULTILINE)
@@ -159,7 +159,7 @@ def test_the_codes_are_in_the_help(run: Run) -> None:
 def test_a_failure_is_one_line(
     emulator: Emulator, run: Run, fault: dict[str, object], code: int, words: str
 ) -> None:
-    """Whatever the service does there is one line, a code, and no traceback."""
+    """Every error of the service is one line and an exit code, without a traceback."""
     emulator.fail_next(None, **fault)
     done = run("stats", "semicomplete.com", "--retries", 0)
     assert done.code == code
@@ -172,7 +172,7 @@ def test_a_failure_is_one_line(
 def test_without_an_address_there_is_advice(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who has set nothing up learns what to set."""
+    """Without a base address the error says what to set."""
     monkeypatch.delenv("SITESTATS_BASE_URL", raising=False)
     for command in (["websites", "list"], ["url", "a.example"]):
         done = run(*command)
@@ -184,7 +184,7 @@ def test_without_an_address_there_is_advice(
 def test_the_key_goes_to_an_address_that_is_named(
     emulator: Emulator, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """--base-url names where the environment's credentials may go."""
+    """--base-url permits sending the environment's credentials there."""
     address = os.environ["SITESTATS_BASE_URL"]
     monkeypatch.delenv("SITESTATS_BASE_URL")
     assert run("websites", "list", "--base-url", address).code == 0
@@ -193,7 +193,7 @@ def test_the_key_goes_to_an_address_that_is_named(
 def test_an_interruption_is_one_line(
     emulator: Emulator, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ctrl-C ends a command with the shell's own code for it."""
+    """Ctrl-C ends a command with one line and the shell's exit code."""
 
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
@@ -222,8 +222,8 @@ def test_a_shell_can_complete(words: str, found: str) -> None:
     assert found in [item.value for item in items]
 
 
-def test_the_shell_s_question_is_answered() -> None:
-    """What the script asks comes through the command's own entry point."""
+def test_completion_through_the_entry_point() -> None:
+    """The completion script gets its completions from the command's entry point."""
     done = subprocess.run(
         [sys.executable, "-m", "sitestats"],
         capture_output=True,
@@ -241,7 +241,7 @@ def test_the_shell_s_question_is_answered() -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_completion_script_is_printed(run: Run, shell: str) -> None:
-    """Each shell has a script that asks this command."""
+    """Each shell gets a script that completes this command."""
     done = run("completion", shell)
     assert done.code == 0
     assert "_SITESTATS_COMPLETE" in done.out
@@ -252,7 +252,7 @@ def test_the_completion_script_is_printed(run: Run, shell: str) -> None:
 def test_the_emulator_serves_until_it_is_interrupted(
     given: list[str], tmp_path: Path
 ) -> None:
-    """It prints settings that a shell can take, and answers with them.
+    """It prints settings for a shell, and serves with them.
 
     A key in the environment may be real: it is neither taken nor shown.
     """
@@ -286,5 +286,5 @@ def test_the_emulator_serves_until_it_is_interrupted(
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
     assert process.returncode == 0
-    assert "Ctrl-C ends it" in err
+    assert "stop it with Ctrl-C" in err
     assert "Traceback" not in err

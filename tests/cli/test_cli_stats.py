@@ -19,7 +19,7 @@ HOST = "semicomplete.com"
 
 
 def test_the_overview_is_for_people(emulator: Emulator, run: Run) -> None:
-    """Without options there are totals, a chart and tables, 80 columns wide."""
+    """Without options totals, a chart and tables are shown, 80 columns wide."""
     done = run("stats", HOST, "--last", 4, "--top", 3)
     assert (done.code, done.err) == (0, "")
     for words in (
@@ -35,7 +35,7 @@ def test_the_overview_is_for_people(emulator: Emulator, run: Run) -> None:
 
 
 def test_every_option_is_a_step_of_the_builder(emulator: Emulator, run: Run) -> None:
-    """What is asked is what the builder would ask for the same."""
+    """The options request what the builder's steps do."""
     done = run(
         *("url", HOST, "--base-url", "https://stats.example/analytics"),
         *("--field", "pages,visitors", "--field", "histogram"),
@@ -76,21 +76,23 @@ def test_every_option_is_a_step_of_the_builder(emulator: Emulator, run: Run) -> 
         (["--where", "page=*"], StatsQuery(HOST).where(page="*")),
     ],
 )
-def test_other_ways_to_say_it(run: Run, options: list[str], query: StatsQuery) -> None:
-    """Each way to name a period, a page or events is a step too."""
+def test_short_forms_of_options(
+    run: Run, options: list[str], query: StatsQuery
+) -> None:
+    """Each short form for a period, a page or events is a step too."""
     done = run("url", HOST, "-f", "visitors", *options, "--base-url", "https://s.org")
     assert done.out == query.fields("visitors").url("https://s.org") + "\n"
 
 
 def test_events_alone_need_no_fields(run: Run) -> None:
-    """The overview's fields are asked for when nothing else is."""
+    """The overview's fields are requested only when nothing else is."""
     base = ["--base-url", "https://s.org"]
     assert "fields=" not in run("url", HOST, "-e", "download", *base).out
     assert "fields=pageviews,visitors,histogram" in run("url", HOST, *base).out
 
 
 def test_an_address_is_a_query(emulator: Emulator, run: Run) -> None:
-    """The address of a dashboard is taken with its filters."""
+    """The address of a dashboard is accepted, with its filters."""
     address = f"https://elsewhere.example/{HOST}/blog?country=NL"
     done = run("url", address, "-f", "visitors", "--base-url", "https://s.org/r")
     query = StatsQuery(HOST).path("/blog").where(country="NL").fields("visitors")
@@ -100,14 +102,14 @@ def test_an_address_is_a_query(emulator: Emulator, run: Run) -> None:
 
 
 def test_the_address_has_no_key(emulator: Emulator, run: Run) -> None:
-    """What is printed may be shown to anybody."""
+    """The printed URL has no credential."""
     done = run("url", HOST)
     assert done.code == 0
     assert emulator.api_key not in done.out
 
 
 def test_json_is_the_result(emulator: Emulator, run: Run) -> None:
-    """JSON has everything that was asked for, and is ASCII."""
+    """JSON has everything that was requested, in ASCII."""
     done = run("stats", HOST, "-f", "pageviews,pages", "--last", 4, "--format", "json")
     read = json.loads(done.out)
     assert read["pageviews"] == 1586
@@ -117,7 +119,7 @@ def test_json_is_the_result(emulator: Emulator, run: Run) -> None:
 
 
 def test_csv_is_one_table(emulator: Emulator, run: Run) -> None:
-    """A list has a line for each entry; totals alone are one line."""
+    """A list has a line for each entry, and totals are one line."""
     done = run("stats", HOST, "-f", "pages", "--last", 4, "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(done.out)))
     assert len(rows) == 50
@@ -133,25 +135,25 @@ def test_csv_is_one_table(emulator: Emulator, run: Run) -> None:
     assert totals.err == ""
 
 
-def test_csv_that_was_cut_says_so_next_to_it(emulator: Emulator, run: Run) -> None:
-    """That the limit cut a list is told where no program looks for rows."""
-    asked = ["stats", HOST, "-f", "pages", "--last", 4, "--format", "csv"]
-    cut = run(*asked, "--limit", 3)
+def test_truncated_csv_says_so_on_stderr(emulator: Emulator, run: Run) -> None:
+    """A list that the limit cut is reported on stderr, not among the rows."""
+    arguments = ["stats", HOST, "-f", "pages", "--last", 4, "--format", "csv"]
+    cut = run(*arguments, "--limit", 3)
     assert len(cut.out.splitlines()) == 4
     assert cut.err == (
         "sitestats: warning: pages: cut by the limit: there may be others\n"
     )
-    assert run(*asked, "--limit", 1000).err == ""
+    assert run(*arguments, "--limit", 1000).err == ""
 
 
-def test_csv_asks_which_table(emulator: Emulator, run: Run) -> None:
-    """Of several lists one is named."""
-    asked = ["stats", HOST, "-f", "pages,countries", "--last", 4, "--format", "csv"]
-    done = run(*asked)
+def test_csv_needs_a_table(emulator: Emulator, run: Run) -> None:
+    """With several lists --table is required."""
+    arguments = ["stats", HOST, "-f", "pages,countries", "--last", 4, "--format", "csv"]
+    done = run(*arguments)
     assert done.code == 2
     assert "--table with one of pages, countries" in done.err
-    assert run(*asked, "--table", "countries").out.splitlines()[1].startswith("US,")
-    assert run(*asked, "--table", "os_names").code == 2
+    assert run(*arguments, "--table", "countries").out.splitlines()[1].startswith("US,")
+    assert run(*arguments, "--table", "os_names").code == 2
 
 
 @pytest.mark.parametrize(
@@ -159,7 +161,7 @@ def test_csv_asks_which_table(emulator: Emulator, run: Run) -> None:
     [
         (["--field", "pagviews"], "did you mean 'pageviews'?"),
         (["--where", "contry=NL"], "did you mean 'country'"),
-        (["--where", "country"], "--where takes a name and a value"),
+        (["--where", "country"], "--where takes NAME=VALUE"),
         (["--where", "country=NL", "--where", "country=BE"], "given twice"),
         (["--last", "3", "--on", "today"], "give one of them"),
         (["--event", "a", "--all-events"], "give one of the two"),
@@ -175,7 +177,7 @@ def test_csv_asks_which_table(emulator: Emulator, run: Run) -> None:
 def test_wrong_use_is_one_line(
     emulator: Emulator, run: Run, arguments: list[str], words: str
 ) -> None:
-    """What is wrong is said on one line, with code 2, and nothing is sent."""
+    """A mistake is one line and exit code 2, and nothing is sent."""
     done = run("stats", HOST, *arguments)
     assert done.code == 2
     assert done.out == ""
@@ -185,8 +187,8 @@ def test_wrong_use_is_one_line(
     assert emulator.requests == ()
 
 
-def test_every_problem_is_told_at_once(emulator: Emulator, run: Run) -> None:
-    """Each wrong option has a line of its own, the host name too."""
+def test_every_problem_is_reported_at_once(emulator: Emulator, run: Run) -> None:
+    """Each wrong option has a line of its own, and so has the host name."""
     done = run(
         *("stats", "http://", "--field", "x", "--limit", 0, "--where", "y=z"),
         *("--path", "x"),
@@ -195,10 +197,8 @@ def test_every_problem_is_told_at_once(emulator: Emulator, run: Run) -> None:
     assert len(done.err.splitlines()) == 5
 
 
-def test_what_others_wrote_can_not_move_the_cursor(
-    emulator: Emulator, run: Run
-) -> None:
-    """Control characters in paths and referrers are shown, not obeyed."""
+def test_control_characters_are_escaped(emulator: Emulator, run: Run) -> None:
+    """Control characters in paths and referrers are shown, not sent to the terminal."""
     emulator.load(
         [
             {"path": "/\x1b[2J\x1b]0;owned\x07", "document_referrer": "a\u202eb"},
@@ -213,7 +213,7 @@ def test_what_others_wrote_can_not_move_the_cursor(
 
 
 def test_a_warning_is_one_line(run: Run) -> None:
-    """What is worth a look is said beside the result."""
+    """A warning is one line beside the result."""
     done = run(
         *("url", HOST, "--metadata", "plan_text=x", "--base-url", "https://s.org")
     )

@@ -35,14 +35,14 @@ hostname = "new.example"
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """A file with one website that is there and two that are not."""
+    """A file with one website that exists and two that do not."""
     path = tmp_path / "websites.toml"
     path.write_text(FILE)
     return path
 
 
 class Keyboard(io.StringIO):
-    """A person at a terminal, who types this."""
+    """Input of a person at a terminal, who types this."""
 
     def isatty(self) -> bool:
         return True
@@ -50,7 +50,7 @@ class Keyboard(io.StringIO):
 
 @pytest.fixture
 def at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Let a person sit at the terminal, who answers what is asked."""
+    """Let a person at a terminal type the replies."""
 
     def sit(answers: str) -> None:
         monkeypatch.setattr("sys.stdin", Keyboard(answers))
@@ -60,7 +60,7 @@ def at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def adds(emulator: Emulator) -> list[str]:
-    """The host names that were sent."""
+    """The host names of requests that add a website."""
     return [
         json.loads(request.body)["hostname"]
         for request in emulator.requests
@@ -69,7 +69,7 @@ def adds(emulator: Emulator) -> list[str]:
 
 
 def test_the_list_is_for_people_and_for_programs(emulator: Emulator, run: Run) -> None:
-    """A table of the main things, and everything as JSON and CSV."""
+    """The list is a table of the main things, or everything as JSON or CSV."""
     table = run("websites", "list")
     assert table.code == 0
     assert "projects.semicomplete.com" in table.out
@@ -86,7 +86,7 @@ def test_the_list_is_for_people_and_for_programs(emulator: Emulator, run: Run) -
 
 
 def test_a_plan_adds_nothing(emulator: Emulator, run: Run, file: Path) -> None:
-    """It says what would be added, and tells scripts that something would."""
+    """The plan shows what would be added, in its exit code too, and adds nothing."""
     done = run("websites", "plan", file)
     assert done.code == 1
     assert done.out.splitlines() == [
@@ -104,7 +104,7 @@ def test_a_plan_adds_nothing(emulator: Emulator, run: Run, file: Path) -> None:
 
 
 def test_ensure_adds_what_is_missing(emulator: Emulator, run: Run, file: Path) -> None:
-    """Told not to ask it adds, and a second run has nothing to do."""
+    """With --yes it adds without a question, and a second run adds nothing."""
     done = run("websites", "ensure", file, "--yes")
     assert (done.code, done.err) == (0, "")
     assert done.out.splitlines()[0] == "3 websites: 2 added, 1 present"
@@ -118,7 +118,7 @@ def test_ensure_adds_what_is_missing(emulator: Emulator, run: Run, file: Path) -
 def test_without_a_terminal_it_does_not_ask(
     emulator: Emulator, run: Run, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In a pipe or a job it adds nothing without --yes, and says so."""
+    """Without a terminal and without --yes it adds nothing, and says so."""
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
     for command in (("ensure", file), ("add", "new.example")):
         done = run("websites", *command)
@@ -127,12 +127,12 @@ def test_without_a_terminal_it_does_not_ask(
     assert adds(emulator) == []
 
 
-@pytest.mark.parametrize("answer", ["n\n", "\n", "no\n", "x\n", "yellow"])
+@pytest.mark.parametrize("typed", ["n\n", "\n", "no\n", "x\n", "yellow"])
 def test_a_person_may_say_no(
-    emulator: Emulator, run: Run, file: Path, at_a_terminal: Any, answer: str
+    emulator: Emulator, run: Run, file: Path, at_a_terminal: Any, typed: str
 ) -> None:
-    """Nothing is added unless the answer is yes."""
-    at_a_terminal(answer)
+    """Nothing is added unless the reply is yes."""
+    at_a_terminal(typed)
     done = run("websites", "ensure", file)
     assert done.code == 1
     assert "Add 2 websites? (this can cost money, and can't be undone)" in done.err
@@ -143,7 +143,7 @@ def test_a_person_may_say_no(
 def test_a_person_may_say_yes(
     emulator: Emulator, run: Run, file: Path, at_a_terminal: Any
 ) -> None:
-    """The plan is shown, then the question, then it is done."""
+    """After the plan and a yes the websites are added."""
     at_a_terminal("Yes\n")
     done = run("websites", "ensure", file)
     assert done.code == 0
@@ -151,10 +151,10 @@ def test_a_person_may_say_yes(
     assert done.out.splitlines()[0] == "3 websites: 2 added, 1 present"
 
 
-def test_a_person_may_go_away(
+def test_the_end_of_input_is_no_yes(
     emulator: Emulator, run: Run, file: Path, at_a_terminal: Any
 ) -> None:
-    """The end of the input is no yes."""
+    """At the end of the input nothing is added."""
     at_a_terminal("")
     done = run("websites", "ensure", file)
     assert done.code == 130
@@ -163,7 +163,7 @@ def test_a_person_may_go_away(
 
 
 def test_one_website_is_added_from_options(emulator: Emulator, run: Run) -> None:
-    """Zone, visibility and label are options; what is there is left alone."""
+    """Zone, visibility and label are options; a website that exists is left alone."""
     options = ["--timezone", "Asia/Tokyo", "--public", "--label", "shop", "--yes"]
     done = run("websites", "add", "Shop.example.", *options)
     assert (done.code, done.err) == (0, "")
@@ -185,10 +185,10 @@ def test_one_website_is_added_from_options(emulator: Emulator, run: Run) -> None
         ({"status": 500, "processed": True}, 0),
     ],
 )
-def test_the_exit_code_tells_what_became_of_it(
+def test_exit_codes_of_add(
     emulator: Emulator, run: Run, file: Path, fault: dict[str, Any], code: int
 ) -> None:
-    """0: as specified; 1: not; 6: nobody knows."""
+    """The exit code is 0 as specified, 1 if not, 6 if unknown."""
     emulator.fail_next(method="POST", **fault)
     done = run("websites", "ensure", file, "--yes", "--format", "json")
     assert done.code == code
@@ -198,7 +198,7 @@ def test_the_exit_code_tells_what_became_of_it(
 def test_a_file_s_errors_have_a_line_each(
     emulator: Emulator, run: Run, tmp_path: Path
 ) -> None:
-    """Each problem is told with its place, and nothing is sent."""
+    """Each problem of a file has a line with its place, and nothing is sent."""
     path = tmp_path / "w.csv"
     path.write_text("hostname,timezone\na.example,utc\na b,UTC\n")
     done = run("websites", "ensure", path, "--yes")
@@ -212,7 +212,7 @@ def test_a_file_s_errors_have_a_line_each(
 def test_a_journal_is_kept_and_gone_on_with(
     emulator: Emulator, run: Run, file: Path, tmp_path: Path
 ) -> None:
-    """The option is the library's, and its errors are one line too."""
+    """--journal is the library's journal, and its errors are one line too."""
     journal = tmp_path / "journal"
     done = run("websites", "ensure", file, "--yes", "--journal", journal)
     assert done.code == 0

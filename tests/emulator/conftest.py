@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from asking import NOW, Ask, asker
+from bare_client import NOW, GetStats, bare_client
 from sitestats.emulator import Emulator
 
 
@@ -20,14 +20,14 @@ def emulator() -> Emulator:
 
 
 @pytest.fixture
-def ask(emulator: Emulator) -> Iterator[Ask]:
-    """Ask for statistics of example.com, with version 6 and no prose."""
-    with asker(emulator) as client:
+def get_stats(emulator: Emulator) -> Iterator[GetStats]:
+    """Request statistics of example.com, in version 6 and without prose."""
+    with bare_client(emulator) as client:
 
-        def ask(
+        def get_stats(
             hostname: str = "example.com", /, **params: str | int
         ) -> httpx.Response:
-            asked = {"version": 6, "info": "false", **params}
-            return client.get(f"/{hostname}.json", params=asked)
+            query = {"version": 6, "info": "false", **params}
+            return client.get(f"/{hostname}.json", params=query)
 
-        yield ask
+        yield get_stats

@@ -1,4 +1,4 @@
-"""The front of the emulator: set-up, the demo, and the ways to reach it."""
+"""The class Emulator: set-up, the demo, transports, and the server."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import httpx
 import pytest
 
 import sitestats.emulator
-from asking import NOW, asker
+from bare_client import NOW, bare_client
 from sitestats.emulator import Emulator
 
 PACKAGE = Path(sitestats.emulator.__file__).parent
 
 
 def imports(path: Path) -> set[str]:
-    """The modules that a file imports when it runs, in full."""
+    """The full names of modules that a file imports when it runs."""
     found: set[str] = set()
     for node in ast.walk(RunTime().visit(ast.parse(path.read_text("utf-8")))):
         if isinstance(node, ast.Import):
@@ -33,7 +33,7 @@ def imports(path: Path) -> set[str]:
 
 
 class RunTime(ast.NodeTransformer):
-    """Leaves out what only type checkers see."""
+    """Leaves out the imports of type checkers."""
 
     def visit_If(self, node: ast.If) -> ast.AST | None:
         seen = isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
@@ -41,7 +41,7 @@ class RunTime(ast.NodeTransformer):
 
 
 def test_it_shares_nothing_with_the_client_but_the_wire() -> None:
-    """The emulator is written from the service's document, not from the client."""
+    """The emulator imports only HTTP values and errors of the client."""
     modules = sorted(PACKAGE.glob("*.py"))
     assert len(modules) > 12
     fronts = set[str]()
@@ -60,26 +60,26 @@ def test_it_shares_nothing_with_the_client_but_the_wire() -> None:
 def test_the_demo_ends_yesterday() -> None:
     """The demo's four days are the last four before today, in UTC."""
     emulator = Emulator.demo(now=NOW)
-    with asker(emulator) as client:
-        answer = client.get(
+    with bare_client(emulator) as client:
+        data = client.get(
             "/semicomplete.com.json",
             params={"version": 6, "fields": "pageviews,histogram", "start": "today-7d"},
         ).json()
-    days = {entry["date"]: entry["pageviews"] for entry in answer["histogram"]}
-    assert answer["pageviews"] == sum(days.values()) == 1586
+    days = {entry["date"]: entry["pageviews"] for entry in data["histogram"]}
+    assert data["pageviews"] == sum(days.values()) == 1586
     assert [day for day, pageviews in days.items() if pageviews] == [
         (NOW - timedelta(days=ago)).date().isoformat() for ago in (4, 3, 2, 1)
     ]
 
 
 def test_the_demo_has_the_pages_of_the_real_traffic() -> None:
-    """The most visited pages are those of the log, and robots are left out."""
+    """The demo's most visited pages are those of the log, without robots."""
     emulator = Emulator.demo(now=NOW)
-    with asker(emulator) as client:
-        answer = client.get(
+    with bare_client(emulator) as client:
+        data = client.get(
             "/semicomplete.com.json", params={"version": 6, "fields": "pages"}
         ).json()
-    assert [(entry["value"], entry["pageviews"]) for entry in answer["pages"]][:4] == [
+    assert [(entry["value"], entry["pageviews"]) for entry in data["pages"]][:4] == [
         ("/projects/xdotool/", 203),
         ("/projects/xdotool/xdotool.xhtml", 143),
         ("/articles/dynamic-dns-with-dhcp/", 122),
@@ -94,24 +94,24 @@ def test_two_emulators_share_nothing() -> None:
     one.load([{"hostname": "example.com", "metadata.a_text": "b"}])
     one.fail_next(status=503)
     one.add_key(access=["example.com"])
-    with asker(one, key=one.api_key) as client:
+    with bare_client(one, key=one.api_key) as client:
         client.get("/")
     assert other.websites == ()
     assert other.requests == ()
     assert other.faults_left == 0
     assert one.api_key != other.api_key
     assert one.user_id != other.user_id
-    with asker(other, key=one.api_key) as client:
+    with bare_client(other, key=one.api_key) as client:
         assert client.get("/api/websites").status_code == 401
     other.add_website("example.com")
-    with asker(other) as client:
-        answer = client.get("/example.com.json?version=6&fields=pageviews").json()
-    assert answer["pageviews"] == 0
+    with bare_client(other) as client:
+        data = client.get("/example.com.json?version=6&fields=pageviews").json()
+    assert data["pageviews"] == 0
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
 def test_async_clients_need_no_socket_either(backend: str) -> None:
-    """One transport serves blocking and async clients, on both event loops."""
+    """One transport works in sync and async clients, on both event loops."""
     emulator = Emulator.demo(now=NOW)
 
     async def main() -> int:
@@ -126,8 +126,8 @@ def test_async_clients_need_no_socket_either(backend: str) -> None:
     assert anyio.run(main, backend=backend) == 1586
 
 
-def test_serve_answers_on_a_socket() -> None:
-    """Within the block the emulator answers at the address, and not after it."""
+def test_serve_listens_on_a_socket() -> None:
+    """The emulator listens at the address within the block, and not after it."""
     emulator = Emulator.demo(now=NOW)
     target = "/semicomplete.com.json?version=6&fields=pageviews"
     with emulator.serve() as address, httpx.Client(base_url=address) as client:
@@ -139,7 +139,7 @@ def test_serve_answers_on_a_socket() -> None:
 
 
 def test_a_kept_connection_ends_with_the_server() -> None:
-    """A connection that is still open does not outlive the block."""
+    """An open connection is closed at the end of the block."""
     emulator = Emulator.demo(now=NOW)
     with emulator.serve() as address:
         port = int(address.rpartition(":")[2])
@@ -152,10 +152,10 @@ def test_a_kept_connection_ends_with_the_server() -> None:
     assert len(emulator.requests) == 1
 
 
-def test_requests_tell_what_was_asked_and_hide_the_key() -> None:
-    """A recorded request has everything, and its repr no credential."""
+def test_recorded_requests_hide_the_key() -> None:
+    """A recorded request has everything, and no credential in its repr."""
     emulator = Emulator(now=NOW)
-    with asker(emulator) as client:
+    with bare_client(emulator) as client:
         client.get("/caf%C3%A9.example.json", params={"pages": "/a b,/é", "x": ""})
         client.post("/api/websites/add", json={"hostname": "example.com"})
     first, second = emulator.requests
@@ -172,22 +172,22 @@ def test_requests_tell_what_was_asked_and_hide_the_key() -> None:
 
 
 def test_now_needs_a_zone_and_can_be_moved() -> None:
-    """A present without a time zone is refused; another may be set later."""
+    """``now`` without a time zone is refused, and can be changed later."""
     with pytest.raises(ValueError, match="time zone"):
         Emulator(now=datetime(2026, 3, 15))  # noqa: DTZ001 - that is the point
     emulator = Emulator(now=NOW)
     emulator.add_website("example.com")
     emulator.now = datetime(2024, 3, 31, 23, 30, tzinfo=UTC)
-    with asker(emulator) as client:
-        answer = client.get("/example.com.json?version=6&fields=pageviews").json()
-    assert (answer["start"], answer["end"]) == (
+    with bare_client(emulator) as client:
+        data = client.get("/example.com.json?version=6&fields=pageviews").json()
+    assert (data["start"], data["end"]) == (
         "2024-02-29T00:00:00.000Z",
         "2024-03-31T23:59:59.999Z",
     )
 
 
 def test_set_up_fails_loudly() -> None:
-    """What can't be meant is refused at once."""
+    """A mistake in the set-up is refused at once."""
     emulator = Emulator()
     emulator.add_website("example.com")
     for wrong in (
@@ -215,11 +215,11 @@ def test_set_up_fails_loudly() -> None:
 
 
 def test_an_internationalised_name_is_kept_as_punycode() -> None:
-    """Set-up takes a name as people write it; requests send punycode."""
+    """A website added by its Unicode name is found by its punycode."""
     emulator = Emulator(now=NOW)
     emulator.add_website("BÜCHER.example", public=True)
     assert emulator.websites == ("xn--bcher-kva.example",)
-    with asker(emulator, key=None) as client:
+    with bare_client(emulator, key=None) as client:
         for name in ("xn--bcher-kva.example", "b%C3%BCcher.example"):
             response = client.get(f"/{name}.json?version=6&fields=pageviews")
             assert response.json()["hostname"] == "xn--bcher-kva.example"

@@ -1,4 +1,4 @@
-"""Who may see and do what: the tables of sections 4.2, 5 and 7."""
+"""Access and roles: the tables of sections 4.2, 5 and 7."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from asking import NOW, asker
+from bare_client import NOW, bare_client
 from sitestats.emulator import Emulator
 
 OPEN = {"version": "6", "fields": "pageviews,visitors,histogram,countries"}
@@ -26,14 +26,14 @@ PAGES: list[tuple[str, dict[str, str]]] = [
 def status(
     emulator: Emulator, key: str | None, params: dict[str, str], suffix: str = ""
 ) -> int:
-    """The status of an answer for example.com; a failure says ``ok: false``."""
-    with asker(emulator, key=key) as client:
+    """The status of a response for example.com; an error has ``ok: false``."""
+    with bare_client(emulator, key=key) as client:
         response = client.get(f"/example.com{suffix}.json", params=params)
-    answer = response.json()
-    assert answer.get("ok", True) is (response.status_code == 200)
+    data = response.json()
+    assert data.get("ok", True) is (response.status_code == 200)
     if response.status_code != 200:
-        assert answer["error"]
-        assert "pageviews" not in answer
+        assert data["error"]
+        assert "pageviews" not in data
     return response.status_code
 
 
@@ -80,19 +80,19 @@ def test_the_table_of_section_5(
 
 
 def test_a_locked_website() -> None:
-    """A locked website answers 423 and BADGE_REQUIRED, to those with access."""
+    """A locked website responds 423 and BADGE_REQUIRED to those with access."""
     emulator, keys = with_website(locked=True)
     for kind, expected in (("own", 423), ("none", 401), ("without access", 403)):
         assert status(emulator, keys[kind], OPEN) == expected
-    with asker(emulator) as client:
-        answer = client.get("/example.com.json", params={**OPEN, "info": "false"})
-    assert answer.json()["code"] == "BADGE_REQUIRED"
+    with bare_client(emulator) as client:
+        data = client.get("/example.com.json", params={**OPEN, "info": "false"})
+    assert data.json()["code"] == "BADGE_REQUIRED"
     emulator.change_website("example.com", locked=False, public=True)
     assert status(emulator, None, OPEN) == 200
 
 
-def test_who_asks_is_looked_at_before_what() -> None:
-    """Whoever may not ask is not told which parameters are wrong."""
+def test_access_is_checked_before_parameters() -> None:
+    """Without access a request does not learn which parameters are wrong."""
     emulator, keys = with_website()
     broken = {"version": "6", "fields": "x"}
     for kind, expected in (("none", 401), ("without access", 403), ("own", 400)):
@@ -100,10 +100,10 @@ def test_who_asks_is_looked_at_before_what() -> None:
 
 
 def test_an_unknown_website_is_404_for_everyone() -> None:
-    """Whether a website exists is told before who asks."""
+    """An unknown website is 404, whatever the credentials are."""
     emulator, keys = with_website()
     for key in keys.values():
-        with asker(emulator, key=key) as client:
+        with bare_client(emulator, key=key) as client:
             response = client.get("/nowhere.example/a.json", params=OPEN)
         assert response.status_code == 404
         assert response.json() == {
@@ -146,7 +146,7 @@ def test_an_unknown_website_is_404_for_everyone() -> None:
 def test_admin_credentials(
     method: str, headers: dict[str, str], code: int, error: str
 ) -> None:
-    """Both endpoints need the key and the user; nothing is added without."""
+    """Both endpoints need the key and the user, and add nothing without."""
     emulator = Emulator()
     own = {"Api-Key": emulator.api_key, "User-Id": emulator.user_id}
     sent = {
@@ -185,13 +185,13 @@ def test_the_list() -> None:
         )
         for bot in (False, True)
     )
-    with asker(emulator) as client:
-        answer = client.get("/api/websites").json()
+    with bare_client(emulator) as client:
+        data = client.get("/api/websites").json()
         limited = client.get(
             "/api/websites",
             headers={"Api-Key": emulator.add_key(access=["plain.example"])},
         ).json()
-    assert answer == {
+    assert data == {
         "success": True,
         "websites": [
             {
@@ -225,7 +225,7 @@ def add(emulator: Emulator, payload: object, **headers: str) -> httpx.Response:
     """Add a website by the API."""
     sent = {"Content-Type": "application/json", **headers}
     body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-    with asker(emulator) as client:
+    with bare_client(emulator) as client:
         return client.post("/api/websites/add", content=body, headers=sent)
 
 
@@ -250,7 +250,7 @@ def test_adding(payload: dict[str, object], applied: dict[str, object]) -> None:
     emulator = Emulator()
     response = add(emulator, {"hostname": "example.com", "label": "a b"} | payload)
     assert response.status_code == 200
-    answer = {
+    data = {
         "ok": True,
         "success": True,
         "hostname": "example.com",
@@ -259,12 +259,12 @@ def test_adding(payload: dict[str, object], applied: dict[str, object]) -> None:
         "timezone": "UTC",
         "validDNS": True,
     } | applied
-    assert response.json() == answer
-    with asker(emulator) as client:
+    assert response.json() == data
+    with bare_client(emulator) as client:
         [website] = client.get("/api/websites").json()["websites"]
-    assert website["hostname"] == answer["hostname"]
-    assert website["is_public"] is answer["public"]
-    assert website["timezone"] == answer["timezone"]
+    assert website["hostname"] == data["hostname"]
+    assert website["is_public"] is data["public"]
+    assert website["timezone"] == data["timezone"]
     assert website["label"] == payload.get("label", "a b")
 
 
@@ -309,13 +309,13 @@ def test_adding(payload: dict[str, object], applied: dict[str, object]) -> None:
     ids=str,
 )
 def test_what_is_not_added(payload: object) -> None:
-    """What breaks a rule of section 4.2 is answered with 400 and a message."""
+    """A website that breaks a rule of section 4.2 gets 400 and a message."""
     emulator = Emulator()
     response = add(emulator, payload)
     assert response.status_code == 400
-    answer = response.json()
-    assert (answer["ok"], answer["success"]) == (False, False)
-    assert answer["error"]
+    data = response.json()
+    assert (data["ok"], data["success"]) == (False, False)
+    assert data["error"]
     assert emulator.websites == ()
 
 
@@ -329,7 +329,7 @@ def test_adding_needs_json() -> None:
 
 
 def test_adding_twice() -> None:
-    """A duplicate is refused, however it is spelt, and changes nothing."""
+    """A duplicate is refused in every form of its name, and changes nothing."""
     emulator = Emulator()
     assert add(emulator, {"hostname": "example.com"}).status_code == 200
     response = add(emulator, {"hostname": "Example.COM.", "isPublic": True})
@@ -349,12 +349,12 @@ def test_roles(role: str, code: int) -> None:
     assert response.status_code == code
     if code != 200:
         assert "role" in response.json()["error"]
-    with asker(emulator) as client:
+    with bare_client(emulator) as client:
         assert client.get("/api/websites").status_code == 200
 
 
 def test_the_plans_limit() -> None:
-    """At the limit no website is added; what was set up counts."""
+    """At the plan's limit no website is added; those of the set-up count."""
     emulator = Emulator(website_limit=2)
     emulator.add_website("one.example")
     assert add(emulator, {"hostname": "two.example"}).status_code == 200
@@ -378,7 +378,7 @@ def test_a_team_has_no_effect() -> None:
     emulator = Emulator(now=NOW)
     emulator.add_website("one.example")
     emulator.add_website("two.example")
-    with asker(emulator) as client:
+    with bare_client(emulator) as client:
         plain = client.get("/api/websites").json()
         named = client.get(
             "/api/websites",
@@ -392,7 +392,7 @@ def test_a_team_has_no_effect() -> None:
 def test_other_api_addresses() -> None:
     """An unknown API address is a page for people, with status 200."""
     emulator = Emulator()
-    with asker(emulator) as client:
+    with bare_client(emulator) as client:
         response = client.get("/api/custom")
         assert response.status_code == 200
         assert response.headers["content-type"].startswith("text/html")

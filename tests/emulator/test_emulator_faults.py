@@ -1,4 +1,4 @@
-"""Faults as data, without a socket and with one."""
+"""Faults that the emulator injects, with and without a socket."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import anyio.lowlevel
 import httpx
 import pytest
 
-from asking import NOW, asker
+from bare_client import NOW, bare_client
 from sitestats.emulator import Emulator
 
 pytestmark = pytest.mark.slow
@@ -24,9 +24,9 @@ TARGET = "/example.com.json?version=6&fields=pageviews&info=false"
 
 
 @pytest.fixture(params=["in process", "socket"])
-def way(request: pytest.FixtureRequest, emulator: Emulator) -> Iterator[httpx.Client]:
-    """A client on either way to the emulator."""
-    with asker(emulator) as inside:
+def http(request: pytest.FixtureRequest, emulator: Emulator) -> Iterator[httpx.Client]:
+    """A client of the emulator, in process or over a socket."""
+    with bare_client(emulator) as inside:
         if request.param == "in process":
             yield inside
             return
@@ -39,28 +39,28 @@ def way(request: pytest.FixtureRequest, emulator: Emulator) -> Iterator[httpx.Cl
             yield outside
 
 
-def test_an_answer_is_of_the_emulators_day(
-    emulator: Emulator, way: httpx.Client
+def test_a_response_has_the_emulators_date(
+    emulator: Emulator, http: httpx.Client
 ) -> None:
-    """A client tells by the answer's date which days are over, a failure's too."""
+    """The Date of responses, also of faults, is the emulator's ``now``."""
     date = format_datetime(NOW, usegmt=True)
-    assert way.get(TARGET).headers["date"] == date
+    assert http.get(TARGET).headers["date"] == date
     emulator.fail_next(status=503)
-    assert way.get(TARGET).headers["date"] == date
+    assert http.get(TARGET).headers["date"] == date
     emulator.fail_next(headers={"date": "yesterday"})
-    assert way.get(TARGET).headers["date"] == "yesterday"
+    assert http.get(TARGET).headers["date"] == "yesterday"
 
 
-def test_a_status(emulator: Emulator, way: httpx.Client) -> None:
-    """The next answer has the status, the one after it is true again."""
+def test_a_status(emulator: Emulator, http: httpx.Client) -> None:
+    """The next response has the status, and the one after it is normal."""
     emulator.fail_next(status=429, retry_after=7)
-    response = way.get(TARGET)
+    response = http.get(TARGET)
     assert (response.status_code, response.headers["retry-after"]) == (429, "7")
     assert response.json()["ok"] is False
-    assert way.get(TARGET).json()["pageviews"] == 0
+    assert http.get(TARGET).json()["pageviews"] == 0
     emulator.fail_next(2, status=423)
     for _ in range(2):
-        assert way.get(TARGET).json()["code"] == "BADGE_REQUIRED"
+        assert http.get(TARGET).json()["code"] == "BADGE_REQUIRED"
     assert emulator.faults_left == 0
 
 
@@ -75,15 +75,15 @@ def test_a_status(emulator: Emulator, way: httpx.Client) -> None:
     ],
 )
 def test_retry_after_in_every_form(
-    emulator: Emulator, way: httpx.Client, retry_after: Any, header: str
+    emulator: Emulator, http: httpx.Client, retry_after: Any, header: str
 ) -> None:
-    """Seconds, dates and nonsense arrive as they were given."""
+    """Retry-After is sent as given: seconds, dates and nonsense."""
     emulator.fail_next(status=503, retry_after=retry_after)
-    assert way.get(TARGET).headers["retry-after"] == header
+    assert http.get(TARGET).headers["retry-after"] == header
 
 
-def test_bodies(emulator: Emulator, way: httpx.Client) -> None:
-    """A body is bytes, text, or data; the bare envelopes come by it."""
+def test_bodies(emulator: Emulator, http: httpx.Client) -> None:
+    """A body may be bytes, text or data, so that every envelope can be sent."""
     for body, expected in (
         (b"\xff", b"\xff"),
         ("<html>é", "<html>é".encode()),
@@ -92,109 +92,109 @@ def test_bodies(emulator: Emulator, way: httpx.Client) -> None:
         ({"success": False, "error": "No"}, b'{"success":false,"error":"No"}'),
     ):
         emulator.fail_next(body=body, headers={"Content-Type": "text/x"})
-        response = way.get(TARGET)
+        response = http.get(TARGET)
         assert response.content == expected
         assert response.status_code == 200
         assert response.headers["content-type"] == "text/x"
     emulator.fail_next(garbage=True)
-    response = way.get(TARGET)
+    response = http.get(TARGET)
     with pytest.raises(ValueError, match=r"\w"):
         response.json()
 
 
-def test_headers_are_added_to_true_answers(
-    emulator: Emulator, way: httpx.Client
+def test_headers_are_added_to_normal_responses(
+    emulator: Emulator, http: httpx.Client
 ) -> None:
-    """Headers alone leave the answer as it is."""
+    """A fault with headers alone leaves the response as it is."""
     emulator.fail_next(headers={"X-Test": "1", "Content-Type": "text/plain"})
-    response = way.get(TARGET)
+    response = http.get(TARGET)
     assert response.json()["pageviews"] == 0
     assert response.headers["x-test"] == "1"
     assert response.headers["content-type"] == "text/plain"
 
 
-def test_a_redirect(emulator: Emulator, way: httpx.Client) -> None:
-    """A redirect names where to go, with any status of its kind."""
+def test_a_redirect(emulator: Emulator, http: httpx.Client) -> None:
+    """A redirect has its Location, with any status of its kind."""
     for status in (None, 301, 307):
         emulator.fail_next(status=status, redirect="https://elsewhere.example/")
-        response = way.get(TARGET)
+        response = http.get(TARGET)
         assert response.status_code == (status or 302)
         assert response.headers["location"] == "https://elsewhere.example/"
 
 
-def test_an_answer_without_a_body(emulator: Emulator, way: httpx.Client) -> None:
-    """204 and 304 have no body, and the connection goes on."""
+def test_a_response_without_a_body(emulator: Emulator, http: httpx.Client) -> None:
+    """204 and 304 have no body, and the connection stays open."""
     for status in (204, 304):
         emulator.fail_next(status=status)
-        assert way.get(TARGET).content == b""
-    assert way.get(TARGET).status_code == 200
+        assert http.get(TARGET).content == b""
+    assert http.get(TARGET).status_code == 200
 
 
-def test_a_body_that_is_cut_off(emulator: Emulator, way: httpx.Client) -> None:
-    """The connection closes within the body, at the byte that was named."""
+def test_a_body_that_is_cut_off(emulator: Emulator, http: httpx.Client) -> None:
+    """The connection closes within the body, after the given number of bytes."""
     for length in (0, 10):
         emulator.fail_next(cut_off=length)
-        with way.stream("GET", TARGET) as response:
+        with http.stream("GET", TARGET) as response:
             assert response.status_code == 200
             got: list[bytes] = []
             with pytest.raises(httpx.RemoteProtocolError):
                 collections.deque(map(got.append, response.iter_raw()), maxlen=0)
             assert len(b"".join(got)) == length
     emulator.fail_next(cut_off=100_000)
-    assert way.get(TARGET).json()["pageviews"] == 0
+    assert http.get(TARGET).json()["pageviews"] == 0
 
 
-def test_a_reset(emulator: Emulator, way: httpx.Client) -> None:
-    """No answer arrives, and the website is added only when it was to be."""
+def test_a_reset(emulator: Emulator, http: httpx.Client) -> None:
+    """No response arrives, and the website is added only when it should be."""
     payload = {"hostname": "new.example"}
     emulator.fail_next(reset=True, path="/api/websites/add")
     with pytest.raises(httpx.ReadError):
-        way.post("/api/websites/add", json=payload)
+        http.post("/api/websites/add", json=payload)
     assert emulator.websites == ("example.com",)
     emulator.fail_next(reset=True, processed=True, method="POST")
     with pytest.raises(httpx.ReadError):
-        way.post("/api/websites/add", json=payload)
+        http.post("/api/websites/add", json=payload)
     assert emulator.websites == ("example.com", "new.example")
 
 
-def test_an_error_after_the_work(emulator: Emulator, way: httpx.Client) -> None:
-    """A status can hide that the work was done."""
+def test_an_error_after_the_work(emulator: Emulator, http: httpx.Client) -> None:
+    """An error status can be sent although the website was added."""
     emulator.fail_next(status=502, processed=True)
-    response = way.post("/api/websites/add", json={"hostname": "new.example"})
+    response = http.post("/api/websites/add", json={"hostname": "new.example"})
     assert response.status_code == 502
     assert "new.example" in emulator.websites
 
 
-def test_latency(emulator: Emulator, way: httpx.Client) -> None:
-    """An answer comes late, or too late for the client's patience."""
+def test_latency(emulator: Emulator, http: httpx.Client) -> None:
+    """A response comes late, or after the client's timeout."""
     emulator.fail_next(latency=0.05)
     began = time.monotonic()
-    assert way.get(TARGET).status_code == 200
+    assert http.get(TARGET).status_code == 200
     assert time.monotonic() - began >= 0.05
     emulator.fail_next(latency=30)
     with pytest.raises(httpx.ReadTimeout):
-        way.get(TARGET, timeout=0.05)
+        http.get(TARGET, timeout=0.05)
 
 
-def test_a_slow_drip(emulator: Emulator, way: httpx.Client) -> None:
-    """A body comes byte by byte, whole in the end."""
+def test_a_slow_drip(emulator: Emulator, http: httpx.Client) -> None:
+    """A body comes byte by byte, and is complete."""
     emulator.fail_next(status=500, body="12345", drip=0.01)
     began = time.monotonic()
-    with way.stream("GET", TARGET) as response:
+    with http.stream("GET", TARGET) as response:
         # A slow reader finds several bytes of a socket at once.
         assert b"".join(response.iter_raw()) == b"12345"
     assert time.monotonic() - began >= 0.05
     emulator.fail_next(drip=30)
     with pytest.raises(httpx.ReadTimeout):
-        way.get(TARGET, timeout=0.05)
+        http.get(TARGET, timeout=0.05)
     emulator.fail_next(body="12345", drip=0.001, cut_off=2)
     with pytest.raises(httpx.RemoteProtocolError):
-        way.get(TARGET)
+        http.get(TARGET)
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
 def test_faults_of_async_clients(emulator: Emulator, backend: str) -> None:
-    """Waiting is awaited, so that many can wait at once."""
+    """Latency is awaited, so that many requests can wait at once."""
 
     async def main() -> None:
         async with httpx.AsyncClient(
@@ -205,12 +205,12 @@ def test_faults_of_async_clients(emulator: Emulator, backend: str) -> None:
             emulator.fail_next(20, latency=0.5)
             done: list[int] = []
 
-            async def ask() -> None:
+            async def get_stats() -> None:
                 done.append((await client.get(TARGET)).status_code)
 
             async with anyio.create_task_group() as tasks:
                 for _ in range(20):
-                    tasks.start_soon(ask)
+                    tasks.start_soon(get_stats)
                 while emulator.faults_left:
                     await anyio.lowlevel.checkpoint()
                 assert done == []
@@ -248,9 +248,9 @@ def test_faults_of_async_clients(emulator: Emulator, backend: str) -> None:
 def test_faults_for_some_requests(
     emulator: Emulator, match: dict[str, Any], met: list[bool]
 ) -> None:
-    """A fault waits for a request that matches it."""
+    """A fault applies to the next request that matches it."""
     emulator.fail_next(None, status=418, **match)
-    with asker(emulator) as client:
+    with bare_client(emulator) as client:
         responses = [
             client.get(TARGET),
             client.post("/api/websites/add", json={}),
@@ -262,24 +262,24 @@ def test_faults_for_some_requests(
 
 
 def test_faults_are_used_up_in_order(emulator: Emulator) -> None:
-    """Each request meets the first fault that it matches."""
+    """Each request takes the first fault that it matches."""
     emulator.fail_next(status=501)
     emulator.fail_next(status=502, path="/api/websites")
     emulator.fail_next(2, status=503)
-    with asker(emulator) as client:
+    with bare_client(emulator) as client:
         targets = ("/api/websites", "/api/websites", TARGET, TARGET, TARGET)
         found = [client.get(target).status_code for target in targets]
     assert found == [501, 502, 503, 503, 200]
 
 
 def test_many_threads_use_up_each_fault_once(emulator: Emulator) -> None:
-    """However many ask at once, so many answers fail as were to."""
+    """With many threads as many responses fail as faults were set."""
     emulator.fail_next(37, status=500)
     statuses: list[int] = []
     start = threading.Barrier(10)
 
     def work() -> None:
-        with asker(emulator) as client:
+        with bare_client(emulator) as client:
             start.wait()
             statuses.extend(client.get(TARGET).status_code for _ in range(20))
 
@@ -325,17 +325,17 @@ def test_many_threads_use_up_each_fault_once(emulator: Emulator) -> None:
     ids=str,
 )
 def test_faults_that_can_not_be(emulator: Emulator, fault: dict[str, Any]) -> None:
-    """A fault that says nothing, or two things at once, is refused."""
+    """A fault without an effect, or with two that conflict, is refused."""
     with pytest.raises(ValueError, match=r"\w"):
         emulator.fail_next(**fault)
     assert emulator.faults_left == 0
 
 
-def test_a_block_ends_although_an_answer_is_late(emulator: Emulator) -> None:
-    """The end of the block does not wait for latency or a drip."""
+def test_a_block_ends_although_a_response_is_late(emulator: Emulator) -> None:
+    """The end of the block waits neither for latency nor for a slow body."""
     failures: list[Exception] = []
 
-    def ask(address: str) -> None:
+    def get_stats(address: str) -> None:
         try:
             httpx.get(f"{address}{TARGET}", timeout=None, trust_env=False)
         except httpx.TransportError as error:
@@ -344,7 +344,7 @@ def test_a_block_ends_although_an_answer_is_late(emulator: Emulator) -> None:
     for latency, drip in ((60.0, 0.0), (0.0, 60.0)):
         emulator.fail_next(latency=latency, drip=drip)
         with emulator.serve() as address:
-            thread = threading.Thread(target=ask, args=(address,))
+            thread = threading.Thread(target=get_stats, args=(address,))
             thread.start()
             while emulator.faults_left:
                 time.sleep(0.001)

@@ -1,4 +1,4 @@
-"""Rows from files and mappings, and what is refused about them."""
+"""Loading rows from files and mappings, and the errors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from asking import NOW, Ask
+from bare_client import NOW, GetStats
 from sitestats.emulator import Emulator
 
 ROWS: list[dict[str, Any]] = [
@@ -47,7 +47,7 @@ ROWS: list[dict[str, Any]] = [
 
 
 def write_csv(path: Path) -> None:
-    """Write the rows as the raw export would."""
+    """Write the rows as the raw export does."""
     with gzip.open(path, "wt") if path.suffix == ".gz" else path.open("w") as file:
         writer = csv.DictWriter(file, list(ROWS[0]))
         writer.writeheader()
@@ -71,42 +71,51 @@ def write_lines(path: Path) -> None:
     ],
 )
 def test_files(
-    tmp_path: Path, emulator: Emulator, ask: Ask, name: str, write: Callable[..., None]
+    tmp_path: Path,
+    emulator: Emulator,
+    get_stats: GetStats,
+    name: str,
+    write: Callable[..., None],
 ) -> None:
-    """Each kind of file gives the same rows, and adds websites that are new."""
+    """Each kind of file loads the same rows, and adds new websites."""
     write(tmp_path / name)
     emulator.load(str(tmp_path / name))
-    answer = ask(fields="pages,pageviews,visitors").json()
-    assert answer["pages"] == [{"value": '/a,"b"\nc', "pageviews": 1, "visitors": 1}]
+    data = get_stats(fields="pages,pageviews,visitors").json()
+    assert data["pages"] == [{"value": '/a,"b"\nc', "pageviews": 1, "visitors": 1}]
     assert (
-        ask(fields="pageviews", **{"metadata.plan": "pro, é"}).json()["pageviews"] == 1
+        get_stats(fields="pageviews", **{"metadata.plan": "pro, é"}).json()["pageviews"]
+        == 1
     )
-    assert ask("new.example", fields="pageviews").json()["pageviews"] == 1
+    assert get_stats("new.example", fields="pageviews").json()["pageviews"] == 1
     assert emulator.websites == ("example.com", "new.example")
 
 
 def test_only_an_empty_cell_is_null(
-    tmp_path: Path, emulator: Emulator, ask: Ask
+    tmp_path: Path, emulator: Emulator, get_stats: GetStats
 ) -> None:
-    """Texts that mean null elsewhere, and spaces, are values like others."""
+    """Spaces, and texts such as "null", are values."""
     path = tmp_path / "rows.csv"
     path.write_text('hostname,path\nexample.com,NULL\nexample.com, \nexample.com,""\n')
     emulator.load(path)
-    answer = ask(fields="pages,pageviews").json()
-    assert [entry["value"] for entry in answer["pages"]] == [" ", "NULL"]
-    assert answer["pageviews"] == 3
+    data = get_stats(fields="pages,pageviews").json()
+    assert [entry["value"] for entry in data["pages"]] == [" ", "NULL"]
+    assert data["pageviews"] == 3
 
 
-def test_a_byte_order_mark(tmp_path: Path, emulator: Emulator, ask: Ask) -> None:
-    """Files from spreadsheets begin with a mark that is no part of a name."""
+def test_a_byte_order_mark(
+    tmp_path: Path, emulator: Emulator, get_stats: GetStats
+) -> None:
+    """A byte order mark is no part of the first column's name."""
     path = tmp_path / "rows.csv"
     path.write_text("hostname,path\nexample.com,/a\n", encoding="utf-8-sig")
     emulator.load(path)
-    assert ask(fields="pages").json()["pages"][0]["value"] == "/a"
+    assert get_stats(fields="pages").json()["pages"][0]["value"] == "/a"
 
 
-def test_mappings_with_some_of_the_columns(emulator: Emulator, ask: Ask) -> None:
-    """Columns may be missing, and values may be those of Python."""
+def test_mappings_with_some_of_the_columns(
+    emulator: Emulator, get_stats: GetStats
+) -> None:
+    """Columns may be missing, and values may be Python objects."""
     east = timezone(timedelta(hours=2))
     emulator.load(
         [{"path": "/", "is_unique": True, "duration_seconds": 7.5}],
@@ -126,21 +135,21 @@ def test_mappings_with_some_of_the_columns(emulator: Emulator, ask: Ask) -> None
             {"hostname": "example.com", "is_robot": True},
         ]
     )
-    today = ask(fields="pageviews,visitors,seconds_on_page", start="today").json()
+    today = get_stats(fields="pageviews,visitors,seconds_on_page", start="today").json()
     assert (today["pageviews"], today["visitors"]) == (1, 1)
-    whole = ask(fields="pageviews,seconds_on_page").json()
+    whole = get_stats(fields="pageviews,seconds_on_page").json()
     assert (whole["pageviews"], whole["seconds_on_page"]) == (2, 8.25)
     for key, value in (
         ("seen", "2026-01-01T00:00:00Z"),
         ("paying", "false"),
         ("my_key", "7"),
     ):
-        answer = ask(fields="pageviews", **{f"metadata.{key}": value}).json()
-        assert answer["pageviews"] == 1, key
+        data = get_stats(fields="pageviews", **{f"metadata.{key}": value}).json()
+        assert data["pageviews"] == 1, key
 
 
-def test_many_rows_come_in_batches(emulator: Emulator, ask: Ask) -> None:
-    """A generator of more rows than a batch holds is loaded as a whole."""
+def test_many_rows_come_in_batches(emulator: Emulator, get_stats: GetStats) -> None:
+    """A generator with more rows than a batch is loaded completely."""
 
     def rows() -> Iterable[dict[str, object]]:
         for number in range(45_000):
@@ -150,19 +159,19 @@ def test_many_rows_come_in_batches(emulator: Emulator, ask: Ask) -> None:
             yield row
 
     emulator.load(rows())
-    answer = ask(fields="pageviews,utm_sources").json()
-    assert answer["pageviews"] == 45_000
-    assert answer["utm_sources"][0]["pageviews"] == 30_001
-    answer = ask(fields="pageviews", **{"metadata.a": "1"}).json()
-    assert answer["pageviews"] == 14_999
+    data = get_stats(fields="pageviews,utm_sources").json()
+    assert data["pageviews"] == 45_000
+    assert data["utm_sources"][0]["pageviews"] == 30_001
+    data = get_stats(fields="pageviews", **{"metadata.a": "1"}).json()
+    assert data["pageviews"] == 14_999
 
 
-def test_no_rows(emulator: Emulator, ask: Ask) -> None:
-    """Nothing can be loaded, and rows without columns are page views of now."""
+def test_no_rows(emulator: Emulator, get_stats: GetStats) -> None:
+    """No rows can be loaded; rows without columns are page views of now."""
     emulator.load([])
-    assert ask(fields="pageviews").json()["pageviews"] == 0
+    assert get_stats(fields="pageviews").json()["pageviews"] == 0
     emulator.load([{}, {}], hostname="example.com")
-    assert ask(fields="pageviews", start="today").json()["pageviews"] == 2
+    assert get_stats(fields="pageviews", start="today").json()["pageviews"] == 2
 
 
 @pytest.mark.parametrize(
@@ -181,7 +190,7 @@ def test_no_rows(emulator: Emulator, ask: Ask) -> None:
         ({"path": "\ud800"}, "path"),
         ({"path": b"/"}, "path"),
         ({"path": ["/"]}, "path"),
-        ({"hostname": "no host"}, "'no host' is no host name"),
+        ({"hostname": "no host"}, "'no host' is not a valid host name"),
         ({"hostname": None}, "no hostname"),
         ({"is_uniqe": True}, "did you mean 'is_unique'"),
         ({"contry_code": "NL"}, "did you mean 'country_code'"),
@@ -196,30 +205,32 @@ def test_no_rows(emulator: Emulator, ask: Ask) -> None:
     ids=str,
 )
 def test_what_can_not_be_loaded(
-    emulator: Emulator, ask: Ask, row: dict[str, object], message: str
+    emulator: Emulator, get_stats: GetStats, row: dict[str, object], message: str
 ) -> None:
-    """A value that can't be meant is named, and nothing of the load is kept."""
+    """An invalid value is named, and nothing of the load is kept."""
     good: dict[str, object] = {"hostname": "example.com"}
     with pytest.raises(ValueError, match=r"\w") as caught:
         emulator.load([good, good | row])
     assert message in str(caught.value)
     if "can't be" in message:
         assert "row 2" in str(caught.value)
-    assert ask(fields="pageviews").json()["pageviews"] == 0
+    assert get_stats(fields="pageviews").json()["pageviews"] == 0
     assert emulator.websites == ("example.com",)
     emulator.load([good])
-    assert ask(fields="pageviews").json()["pageviews"] == 1
+    assert get_stats(fields="pageviews").json()["pageviews"] == 1
 
 
-def test_a_late_batch_takes_the_first_back(emulator: Emulator, ask: Ask) -> None:
-    """All rows are loaded or none, also when they come in batches."""
+def test_a_late_batch_takes_the_first_back(
+    emulator: Emulator, get_stats: GetStats
+) -> None:
+    """All rows are loaded or none, also with several batches."""
     rows = [{"hostname": "new.example", "metadata.a_text": "b"}] * 20_000
     with pytest.raises(ValueError, match="row 20001: is_unique"):
         emulator.load([*rows, {"hostname": "new.example", "is_unique": "x"}])
     assert emulator.websites == ("example.com",)
     emulator.load([{"hostname": "example.com", "metadata.c_text": "d"}])
-    assert ask(fields="pageviews", **{"metadata.a": "b"}).json()["pageviews"] == 0
-    assert ask(fields="pageviews", **{"metadata.c": "d"}).json()["pageviews"] == 1
+    assert get_stats(fields="pageviews", **{"metadata.a": "b"}).json()["pageviews"] == 0
+    assert get_stats(fields="pageviews", **{"metadata.c": "d"}).json()["pageviews"] == 1
 
 
 @pytest.mark.parametrize(
@@ -230,15 +241,15 @@ def test_a_late_batch_takes_the_first_back(emulator: Emulator, ask: Ask) -> None
         ("rows.csv", "hostname,path\nexample.com,/,/\n", "rows.csv: "),
         ("rows.csv", "hostname,is_unique\nexample.com,x\n", "row 1: is_unique"),
         ("rows.jsonl", "{}\n{\n", "line 2: not JSON"),
-        ("rows.xlsx", "", "rows come from"),
-        ("rows.gz", "", "rows come from"),
-        ("rows", "", "rows come from"),
+        ("rows.xlsx", "", "give a .csv, .jsonl or .ndjson file"),
+        ("rows.gz", "", "give a .csv, .jsonl or .ndjson file"),
+        ("rows", "", "give a .csv, .jsonl or .ndjson file"),
     ],
 )
 def test_files_that_can_not_be_loaded(
     tmp_path: Path, emulator: Emulator, name: str, text: str, message: str
 ) -> None:
-    """A file's fault is named with the file."""
+    """The error of a file names the file."""
     (tmp_path / name).write_text(text)
     with pytest.raises(ValueError, match=r"\w") as caught:
         emulator.load(tmp_path / name)
@@ -246,7 +257,7 @@ def test_files_that_can_not_be_loaded(
 
 
 def test_rows_must_be_mappings(tmp_path: Path, emulator: Emulator) -> None:
-    """A row that is no mapping is a mistake of types."""
+    """A row that is no mapping raises a TypeError."""
     path = tmp_path / "rows.jsonl"
     path.write_text("[1]\n")
     with pytest.raises(TypeError, match="a row is a mapping"):
@@ -255,10 +266,10 @@ def test_rows_must_be_mappings(tmp_path: Path, emulator: Emulator) -> None:
         emulator.load(tmp_path / "nothing.csv")
 
 
-def test_keys_differ_by_case(emulator: Emulator, ask: Ask) -> None:
-    """DuckDB's names ignore case, and the keys of metadata do not."""
+def test_keys_differ_by_case(emulator: Emulator, get_stats: GetStats) -> None:
+    """Metadata keys that differ by case alone are kept apart, unlike DuckDB's names."""
     emulator.load([{"hostname": "example.com", "metadata.Plan_text": "a"}])
     emulator.load([{"hostname": "example.com", "metadata.plan_text": "b"}])
     for key, value, found in (("Plan", "a", 1), ("plan", "b", 1), ("plan", "a", 0)):
-        answer = ask(fields="pageviews", **{f"metadata.{key}": value}).json()
-        assert answer["pageviews"] == found
+        data = get_stats(fields="pageviews", **{f"metadata.{key}": value}).json()
+        assert data["pageviews"] == found

@@ -1,4 +1,4 @@
-"""The emulator's numbers against numbers from the same rows in plain Python."""
+"""The emulator's numbers, compared with the reference model's."""
 
 from __future__ import annotations
 
@@ -14,62 +14,70 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import plain
+import reference_model
 import sitestats.emulator
-from asking import asker
-from plain import Row
+from bare_client import bare_client
+from reference_model import Row
 from sitestats.emulator import Emulator
 
 pytestmark = pytest.mark.slow
 
-FIELDS = ["pageviews", "visitors", "histogram", *plain.LISTS, "seconds_on_page"]
+FIELDS = [
+    "pageviews",
+    "visitors",
+    "histogram",
+    *reference_model.LISTS,
+    "seconds_on_page",
+]
 START, END = date(2015, 5, 16), date(2015, 5, 21)
 DATA = Path(sitestats.emulator.__file__).parent / "data" / "semicomplete.csv.gz"
 
 
 class Traffic(NamedTuple):
-    """Real rows, and an emulator that has loaded them."""
+    """The rows of the demo, and an emulator that has loaded them."""
 
     rows: list[Row]
     client: httpx.Client
 
-    def ask(self, **params: str) -> Any:
-        """The answer for all days of the real traffic."""
-        asked = {
+    def get_stats(self, **params: str) -> Any:
+        """The response for all days of the real traffic."""
+        params = {
             "version": "6",
             "info": "false",
             "start": START.isoformat(),
             "end": END.isoformat(),
             **params,
         }
-        response = self.client.get("/semicomplete.com.json", params=asked)
+        response = self.client.get("/semicomplete.com.json", params=params)
         assert response.status_code == 200, response.text
         return response.json()
 
 
 @pytest.fixture(scope="module")
 def traffic() -> Iterator[Traffic]:
-    """The real traffic where it was: in May 2015."""
+    """The demo's rows with their original dates, in May 2015."""
     emulator = Emulator()
     emulator.load(DATA)
     with (
         gzip.open(DATA, "rt", encoding="utf-8", newline="") as file,
-        asker(emulator) as client,
+        bare_client(emulator) as client,
     ):
         yield Traffic(list(csv.DictReader(file)), client)
 
 
-def check(answer: Any, rows: list[Row], zone: str, interval: str = "day") -> None:
-    """Compare everything in an answer with the same from *rows*."""
-    seen = plain.views(rows)
-    assert {name: answer[name] for name in ("pageviews", "visitors")} == plain.totals(
-        seen
+def check(data: Any, rows: list[Row], zone: str, interval: str = "day") -> None:
+    """Compare everything in a response with the reference model's for *rows*."""
+    seen = reference_model.views(rows)
+    assert {
+        name: data[name] for name in ("pageviews", "visitors")
+    } == reference_model.totals(seen)
+    assert data["seconds_on_page"] == reference_model.seconds(seen)
+    for field in reference_model.LISTS:
+        assert data[field] == reference_model.entries(rows, field), field
+    assert data["histogram"] == reference_model.histogram(
+        rows, START, END, zone, interval
     )
-    assert answer["seconds_on_page"] == plain.seconds(seen)
-    for field in plain.LISTS:
-        assert answer[field] == plain.entries(rows, field), field
-    assert answer["histogram"] == plain.histogram(rows, START, END, zone, interval)
-    assert answer["events"] == plain.events(rows)
+    assert data["events"] == reference_model.events(rows)
 
 
 @pytest.mark.parametrize(
@@ -77,18 +85,18 @@ def check(answer: Any, rows: list[Row], zone: str, interval: str = "day") -> Non
     ["UTC", "Europe/Amsterdam", "America/New_York", "Asia/Kolkata", "Pacific/Apia"],
 )
 def test_every_field_of_the_real_traffic(traffic: Traffic, zone: str) -> None:
-    """All fields are right, in each zone, with robots left out."""
-    answer = traffic.ask(fields=",".join(FIELDS), events="*", timezone=zone)
-    check(answer, plain.within(traffic.rows, START, END, zone), zone)
+    """All fields are right in each time zone, without robots."""
+    data = traffic.get_stats(fields=",".join(FIELDS), events="*", timezone=zone)
+    check(data, reference_model.within(traffic.rows, START, END, zone), zone)
 
 
 @pytest.mark.parametrize("field", FIELDS)
 def test_a_field_alone_is_what_it_is_among_all(traffic: Traffic, field: str) -> None:
-    """What else is asked for changes no field, medians in the entries excepted."""
-    alone = traffic.ask(fields=field)
-    both = traffic.ask(fields=",".join(FIELDS))
+    """A field does not depend on the other fields, except medians in entries."""
+    alone = traffic.get_stats(fields=field)
+    both = traffic.get_stats(fields=",".join(FIELDS))
     expected = both[field]
-    if field in plain.LISTS:
+    if field in reference_model.LISTS:
         for entry in expected:
             del entry["seconds_on_page"]
     assert alone[field] == expected
@@ -98,12 +106,14 @@ def test_a_field_alone_is_what_it_is_among_all(traffic: Traffic, field: str) -> 
 @pytest.mark.parametrize("interval", ["hour", "day", "week", "month", "year"])
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Amsterdam", "America/New_York"])
 def test_every_interval(traffic: Traffic, interval: str, zone: str) -> None:
-    """Each interval has every bucket of the period, with and without visits."""
-    answer = traffic.ask(fields="histogram", interval=interval, timezone=zone)
-    rows = plain.within(traffic.rows, START, END, zone)
-    assert answer["histogram"] == plain.histogram(rows, START, END, zone, interval)
-    counted = sum(entry["pageviews"] for entry in answer["histogram"])
-    assert counted == len(plain.views(rows)) > 1500
+    """Each interval has every bucket of the period, also those without visits."""
+    data = traffic.get_stats(fields="histogram", interval=interval, timezone=zone)
+    rows = reference_model.within(traffic.rows, START, END, zone)
+    assert data["histogram"] == reference_model.histogram(
+        rows, START, END, zone, interval
+    )
+    counted = sum(entry["pageviews"] for entry in data["histogram"])
+    assert counted == len(reference_model.views(rows)) > 1500
 
 
 @pytest.mark.parametrize(
@@ -131,62 +141,62 @@ def test_every_interval(traffic: Traffic, interval: str, zone: str) -> None:
     ],
 )
 def test_every_filter(traffic: Traffic, name: str, wanted: str) -> None:
-    """Each filter leaves the rows that pass it, events included."""
-    answer = traffic.ask(fields=",".join(FIELDS), events="*", **{name: wanted})
+    """Each filter counts the rows that match it, events included."""
+    data = traffic.get_stats(fields=",".join(FIELDS), events="*", **{name: wanted})
     rows = [
         row
-        for row in plain.within(traffic.rows, START, END, "UTC")
-        if plain.passes(row, name, wanted)
+        for row in reference_model.within(traffic.rows, START, END, "UTC")
+        if reference_model.passes(row, name, wanted)
     ]
-    check(answer, rows, "UTC")
+    check(data, rows, "UTC")
 
 
 def test_filters_must_all_match(traffic: Traffic) -> None:
-    """Several filters leave the rows that pass each of them."""
+    """Several filters count the rows that match all of them."""
     wanted = {"country": "US", "browser_name": "Firefox", "page": "/p*", "os_name": "*"}
-    answer = traffic.ask(fields=",".join(FIELDS), events="*", **wanted)
+    data = traffic.get_stats(fields=",".join(FIELDS), events="*", **wanted)
     rows = [
         row
-        for row in plain.within(traffic.rows, START, END, "UTC")
-        if all(plain.passes(row, *item) for item in wanted.items())
+        for row in reference_model.within(traffic.rows, START, END, "UTC")
+        if all(reference_model.passes(row, *item) for item in wanted.items())
     ]
     assert rows
-    check(answer, rows, "UTC")
+    check(data, rows, "UTC")
 
 
 def test_a_contains_search(traffic: Traffic) -> None:
     """A contains search finds its text anywhere in the path."""
     wanted = "*xdotool/xdotool*"
-    answer = traffic.ask(fields="pageviews,visitors,histogram", page=wanted)
+    data = traffic.get_stats(fields="pageviews,visitors,histogram", page=wanted)
     rows = [
         row
-        for row in plain.within(traffic.rows, START, END, "UTC")
-        if plain.passes(row, "page", wanted)
+        for row in reference_model.within(traffic.rows, START, END, "UTC")
+        if reference_model.passes(row, "page", wanted)
     ]
-    seen = plain.views(rows)
-    assert answer["pageviews"] == len(seen) > 100
-    assert answer["histogram"] == plain.histogram(rows, START, END, "UTC")
+    seen = reference_model.views(rows)
+    assert data["pageviews"] == len(seen) > 100
+    assert data["histogram"] == reference_model.histogram(rows, START, END, "UTC")
 
 
 def test_a_page_in_the_address(traffic: Traffic) -> None:
-    """The address of a page counts that page alone."""
+    """A page in the address counts that page alone."""
     response = traffic.client.get(
         "/semicomplete.com/projects/xdotool/.json",
         params={"version": "6", "fields": "pageviews", "start": "2015-05-16"},
     )
-    answer = response.json()
-    assert (answer["path"], answer["pageviews"]) == ("/projects/xdotool/", 203)
+    data = response.json()
+    assert (data["path"], data["pageviews"]) == ("/projects/xdotool/", 203)
 
 
 @pytest.mark.parametrize("limit", [1, 3, 1000])
 def test_limit_cuts_the_lists_alone(traffic: Traffic, limit: int) -> None:
-    """The limit holds for each list, and for neither histogram nor events."""
-    answer = traffic.ask(fields=",".join(FIELDS), events="*", limit=str(limit))
-    rows = plain.within(traffic.rows, START, END, "UTC")
-    for field in plain.LISTS:
-        assert answer[field] == plain.entries(rows, field, limit)
-    assert answer["histogram"] == plain.histogram(rows, START, END, "UTC")
-    assert len(answer["events"]) == 2
+    """The limit applies to each list, and to neither histogram nor events."""
+    data = traffic.get_stats(fields=",".join(FIELDS), events="*", limit=str(limit))
+    rows = reference_model.within(traffic.rows, START, END, "UTC")
+    for field in reference_model.LISTS:
+        assert data[field] == reference_model.entries(rows, field, limit)
+    assert data["histogram"] == reference_model.histogram(rows, START, END, "UTC")
+    assert len(data["events"]) == 2
 
 
 @pytest.mark.parametrize(
@@ -209,15 +219,15 @@ def test_limit_cuts_the_lists_alone(traffic: Traffic, limit: int) -> None:
 def test_metadata_filters(
     traffic: Traffic, filters: dict[str, str], column: str, cells: set[str]
 ) -> None:
-    """Each storage type is detected from the value, and matched exactly."""
-    answer = traffic.ask(fields=",".join(FIELDS), events="*", **filters)
+    """The type of a metadata value is detected, and matched exactly."""
+    data = traffic.get_stats(fields=",".join(FIELDS), events="*", **filters)
     rows = [
         row
-        for row in plain.within(traffic.rows, START, END, "UTC")
+        for row in reference_model.within(traffic.rows, START, END, "UTC")
         if row[column] in cells
     ]
     assert bool(rows) == bool(cells)
-    check(answer, rows, "UTC")
+    check(data, rows, "UTC")
 
 
 # -- generated rows
@@ -342,7 +352,7 @@ def test_hostile_rows(
     interval: str,
     wanted: str | None,
 ) -> None:
-    """No value, day or hour is special, in rows or in filters."""
+    """Numbers are right for any values, days and hours in rows and filters."""
     start, end = period
     if interval == "hour":
         start = max(start, end - timedelta(days=3))
@@ -359,26 +369,32 @@ def test_hostile_rows(
         "timezone": zone,
         "interval": interval,
     }
-    kept = plain.within(rows, start, end, zone)
+    kept = reference_model.within(rows, start, end, zone)
     if wanted and "*" not in wanted[:-1]:
         params["page"] = wanted
-        kept = [row for row in kept if plain.passes(row, "page", wanted)]
-    with asker(emulator) as client:
+        kept = [row for row in kept if reference_model.passes(row, "page", wanted)]
+    with bare_client(emulator) as client:
         response = client.get("/example.com.json", params=params)
     assert response.status_code == 200, response.text
-    answer = response.json()
-    seen = plain.views(kept)
-    assert {key: answer[key] for key in ("pageviews", "visitors")} == plain.totals(seen)
-    assert answer["seconds_on_page"] == plain.seconds(seen)
-    assert answer["histogram"] == plain.histogram(kept, start, end, zone, interval)
-    for field in plain.LISTS:
-        assert answer[field] == plain.entries(kept, field), field
-    assert sorted(answer["events"], key=str) == sorted(plain.events(kept), key=str)
+    data = response.json()
+    seen = reference_model.views(kept)
+    assert {
+        key: data[key] for key in ("pageviews", "visitors")
+    } == reference_model.totals(seen)
+    assert data["seconds_on_page"] == reference_model.seconds(seen)
+    assert data["histogram"] == reference_model.histogram(
+        kept, start, end, zone, interval
+    )
+    for field in reference_model.LISTS:
+        assert data[field] == reference_model.entries(kept, field), field
+    assert sorted(data["events"], key=str) == sorted(
+        reference_model.events(kept), key=str
+    )
 
 
 def exactly(emulator: Emulator, params: dict[str, str]) -> Any:
-    """The answer for example.com, in version 6."""
-    with asker(emulator) as client:
+    """The response for example.com, in version 6."""
+    with bare_client(emulator) as client:
         response = client.get(
             "/example.com.json", params={"version": "6", "info": "false", **params}
         )
@@ -388,8 +404,8 @@ def exactly(emulator: Emulator, params: dict[str, str]) -> Any:
 
 @pytest.mark.parametrize("name", ["page", "pages", "utm_source", "browser_name"])
 def test_hostile_filters(name: str) -> None:
-    """Each odd text is found as itself, and as the beginning of others."""
-    column = plain.FILTERS[name]
+    """Any text is matched as itself, and as a prefix."""
+    column = reference_model.FILTERS[name]
     texts = [*HOSTILE_TEXTS, *(f"{text}/more" for text in HOSTILE_TEXTS), None]
     rows: list[Row] = [
         {"hostname": "example.com", "added_iso": "2024-02-29T12:00:00Z", column: text}
@@ -405,12 +421,12 @@ def test_hostile_filters(name: str) -> None:
             parts = wanted.split(",") if name == "pages" else [wanted]
             if not all(parts) or any("*" in part[:-1] for part in parts):
                 continue
-            kept = [row for row in rows if plain.passes(row, name, wanted)]
-            answer = exactly(emulator, {**period, name: wanted})
-            assert answer["pageviews"] == len(kept) >= 1, wanted
-            assert answer["pages"] == [
+            kept = [row for row in rows if reference_model.passes(row, name, wanted)]
+            data = exactly(emulator, {**period, name: wanted})
+            assert data["pageviews"] == len(kept) >= 1, wanted
+            assert data["pages"] == [
                 {key: entry[key] for key in ("value", "pageviews", "visitors")}
-                for entry in plain.entries(kept, "pages")
+                for entry in reference_model.entries(kept, "pages")
             ]
             found += 1
     assert found >= 45
@@ -420,15 +436,15 @@ def test_hostile_filters(name: str) -> None:
     "text", ["100%_of_a_b\\c", 'it\'s "quoted"', "日本語,日本語;日本語 %"]
 )
 def test_hostile_searches(text: str) -> None:
-    """A contains search takes no character for a pattern."""
+    """No character has a special meaning in a contains search."""
     paths = [f"/{text}", f"/x{text}/y", text, f"/{text.upper()}", "/100xx"]
     paths += [f"/{text[:-1]}", f"/{text.replace('%', 'x').replace('_', 'x')}"]
     rows: list[Row] = [{"hostname": "example.com", "path": path} for path in paths]
     emulator = Emulator()
     emulator.load(rows)
     kept = [path for path in paths if text in path]
-    answer = exactly(emulator, {"fields": "pageviews", "page": f"*{text}*"})
-    assert answer["pageviews"] == len(kept) >= 3
+    data = exactly(emulator, {"fields": "pageviews", "page": f"*{text}*"})
+    assert data["pageviews"] == len(kept) >= 3
 
 
 # The changes of clocks in these zones, a leap day, and the turns of years that
@@ -449,8 +465,8 @@ TURNS = [
 
 @pytest.mark.parametrize("zone", ZONES)
 @pytest.mark.parametrize("interval", ["hour", "day", "week", "month", "year"])
-def test_every_turn_of_the_calendar(zone: str, interval: str) -> None:
-    """A view each half hour is counted in its interval, whatever the clocks do."""
+def test_intervals_across_clock_changes(zone: str, interval: str) -> None:
+    """Page views are in the right interval around changes of clocks and years."""
     half_hour = timedelta(minutes=30)
     rows: list[Row] = []
     for start, end in TURNS:
@@ -467,7 +483,7 @@ def test_every_turn_of_the_calendar(zone: str, interval: str) -> None:
     emulator = Emulator()
     emulator.load(rows)
     for start, end in TURNS:
-        answer = exactly(
+        data = exactly(
             emulator,
             {
                 "fields": "histogram,pageviews",
@@ -477,15 +493,17 @@ def test_every_turn_of_the_calendar(zone: str, interval: str) -> None:
                 "interval": interval,
             },
         )
-        kept = plain.within(rows, start, end, zone)
-        assert answer["histogram"] == plain.histogram(kept, start, end, zone, interval)
+        kept = reference_model.within(rows, start, end, zone)
+        assert data["histogram"] == reference_model.histogram(
+            kept, start, end, zone, interval
+        )
         # Two views an hour: a day with a change has two more or two less.
-        more = answer["pageviews"] - 48 * ((end - start).days + 1)
+        more = data["pageviews"] - 48 * ((end - start).days + 1)
         assert more in ({0} if zone == "UTC" else {-2, 0, 2})
 
 
 def test_an_hour_that_comes_twice_and_one_that_is_left_out() -> None:
-    """At the end of summer time an hour has two entries, at its start none."""
+    """When clocks are set back an hour has two entries, when set forward none."""
     emulator = Emulator()
     emulator.load(
         [
@@ -493,16 +511,16 @@ def test_an_hour_that_comes_twice_and_one_that_is_left_out() -> None:
             for hour in (0, 1, 1)
         ]
     )
-    asked = {
+    params = {
         "version": "6",
         "fields": "histogram",
         "interval": "hour",
         "timezone": "Europe/Amsterdam",
     }
-    with asker(emulator) as client:
+    with bare_client(emulator) as client:
         found = {
             day: client.get(
-                "/example.com.json", params={**asked, "start": day, "end": day}
+                "/example.com.json", params={**params, "start": day, "end": day}
             ).json()["histogram"]
             for day in ("2024-10-27", "2024-03-31")
         }
@@ -556,11 +574,11 @@ def test_an_hour_that_comes_twice_and_one_that_is_left_out() -> None:
 def test_odd_zones(
     zone: str, moments: list[str], expected: list[tuple[str, int, int]]
 ) -> None:
-    """Hours are right where offsets and changes are not whole hours."""
+    """Hours are right in zones with offsets and changes of fractions of an hour."""
     emulator = Emulator()
     emulator.load({"added_iso": at, "hostname": "example.com"} for at in moments)
-    with asker(emulator) as client:
-        answer = client.get(
+    with bare_client(emulator) as client:
+        data = client.get(
             "/example.com.json",
             params={
                 "version": "6",
@@ -573,10 +591,10 @@ def test_odd_zones(
         ).json()
     assert [
         (entry["date"], entry["hour"], entry["pageviews"])
-        for entry in answer["histogram"]
+        for entry in data["histogram"]
         if entry["pageviews"]
     ] == expected
-    assert answer["pageviews"] == len(moments)
+    assert data["pageviews"] == len(moments)
 
 
 @pytest.mark.parametrize(
@@ -590,14 +608,14 @@ def test_odd_zones(
 def test_an_interval_that_begins_before_the_period(
     interval: str, first: dict[str, object], entries: int
 ) -> None:
-    """An entry is dated by its interval's first day, and counts the period's days."""
+    """An entry has its interval's first day, and counts days of the period only."""
     emulator = Emulator()
     emulator.load(
         {"added_iso": f"{day}T12:00:00Z", "hostname": "example.com"}
         for day in ("2024-12-28", "2024-12-29", "2025-01-06")
     )
-    with asker(emulator) as client:
-        answer = client.get(
+    with bare_client(emulator) as client:
+        data = client.get(
             "/example.com.json",
             params={
                 "version": "6",
@@ -607,20 +625,20 @@ def test_an_interval_that_begins_before_the_period(
                 "end": "2025-01-05",
             },
         ).json()
-    assert answer["histogram"][0] == {**first, "pageviews": 1, "visitors": 0}
-    assert len(answer["histogram"]) == entries
+    assert data["histogram"][0] == {**first, "pageviews": 1, "visitors": 0}
+    assert len(data["histogram"]) == entries
 
 
 def test_periods_at_the_ends_of_the_calendar() -> None:
-    """Centuries without rows are answered, and too long a histogram is refused."""
+    """Centuries without rows are allowed, and a histogram too long is refused."""
     emulator = Emulator()
     emulator.add_website("example.com")
-    asked = {"version": "6", "start": "0001-01-01", "end": "9999-12-31"}
-    with asker(emulator) as client:
+    params = {"version": "6", "start": "0001-01-01", "end": "9999-12-31"}
+    with bare_client(emulator) as client:
         for zone in ("UTC", "Asia/Tokyo", "America/Los_Angeles"):
             response = client.get(
                 "/example.com.json",
-                params={**asked, "fields": "histogram,pageviews", "interval": "year"}
+                params={**params, "fields": "histogram,pageviews", "interval": "year"}
                 | {"timezone": zone},
             )
             assert response.status_code == 200
@@ -628,7 +646,7 @@ def test_periods_at_the_ends_of_the_calendar() -> None:
         for interval in ("hour", "day"):
             response = client.get(
                 "/example.com.json",
-                params={**asked, "fields": "histogram", "interval": interval},
+                params={**params, "fields": "histogram", "interval": interval},
             )
             assert response.status_code == 400
             assert "shorter period" in response.json()["error"]

@@ -1,4 +1,4 @@
-"""The fixtures, as a user's tests have them."""
+"""The pytest plugin's fixtures, as a user's tests have them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class TestOverridden:
 
 
 def test_the_fixtures(tmp_path: Path) -> None:
-    """They are found without a word, and each test has an emulator of its own."""
+    """The fixtures need no import, and each test has an emulator of its own."""
     (tmp_path / "test_users.py").write_text(USERS_TESTS)
     done = subprocess.run(
         [
@@ -68,7 +68,7 @@ def test_the_fixtures(tmp_path: Path) -> None:
 
 
 def test_importing_it_needs_no_duckdb() -> None:
-    """The extra's library is loaded by the first emulator, and its lack explained."""
+    """DuckDB is loaded by the first emulator, and its absence explained."""
     code = """
 import sys
 sys.modules["duckdb"] = None

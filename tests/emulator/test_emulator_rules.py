@@ -1,4 +1,4 @@
-"""Every rule that the service holds against a Stats request."""
+"""Every rule that the service checks of a Stats request."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from asking import NOW, Ask, asker
+from bare_client import NOW, GetStats, bare_client
 from sitestats.emulator import Emulator, RecordedRequest
 
 SEARCH = "*twelve chars/*"
@@ -120,13 +120,13 @@ SEARCH = "*twelve chars/*"
     ],
     ids=str,
 )
-def test_what_is_refused(ask: Ask, params: dict[str, str]) -> None:
-    """A broken rule is answered with 400, and with the section that has it."""
-    response = ask(**({"fields": "pageviews"} | params))
+def test_what_is_refused(get_stats: GetStats, params: dict[str, str]) -> None:
+    """A broken rule gets 400, and the section of the rule."""
+    response = get_stats(**({"fields": "pageviews"} | params))
     assert response.status_code == 400
-    answer = response.json()
-    assert answer["ok"] is False
-    assert "(section " in answer["error"]
+    data = response.json()
+    assert data["ok"] is False
+    assert "(section " in data["error"]
 
 
 @pytest.mark.parametrize(
@@ -163,22 +163,22 @@ def test_what_is_refused(ask: Ask, params: dict[str, str]) -> None:
     ],
     ids=str,
 )
-def test_what_is_accepted(ask: Ask, params: dict[str, str]) -> None:
-    """What no rule forbids is answered."""
-    response = ask(**({"fields": "pageviews"} | params))
+def test_what_is_accepted(get_stats: GetStats, params: dict[str, str]) -> None:
+    """A query that breaks no rule gets 200."""
+    response = get_stats(**({"fields": "pageviews"} | params))
     assert response.status_code == 200, response.text
 
 
-def test_all_broken_rules_are_told(ask: Ask) -> None:
-    """One answer names every broken rule."""
-    error = ask(fields="x", limit="0", timezone="utc", start="?").json()["error"]
+def test_all_broken_rules_are_reported(get_stats: GetStats) -> None:
+    """One response names every broken rule."""
+    error = get_stats(fields="x", limit="0", timezone="utc", start="?").json()["error"]
     for name in ("fields", "limit", "timezone", "start"):
         assert name in error
 
 
 def test_a_parameter_given_twice(emulator: Emulator) -> None:
-    """The document knows no lists of parameters, so the second is refused."""
-    with asker(emulator) as client:
+    """A repeated parameter, which the document does not know, is refused."""
+    with bare_client(emulator) as client:
         for twice in ("limit=1&limit=1", "metadata.a=1&metadata.a=2"):
             response = client.get(f"/example.com.json?version=6&fields=pages&{twice}")
             assert response.status_code == 400
@@ -191,30 +191,30 @@ def test_a_parameter_given_twice(emulator: Emulator) -> None:
 
 
 @pytest.mark.parametrize("version", ["3", "4", "5", "6"])
-def test_fields_or_events_are_needed(ask: Ask, version: str) -> None:
-    """From version 3 on something must be asked for; events alone will do."""
-    response = ask(version=version)
+def test_fields_or_events_are_needed(get_stats: GetStats, version: str) -> None:
+    """From version 3 on fields or events are required."""
+    response = get_stats(version=version)
     assert response.status_code == 400
     assert response.json()["error"].startswith("Fields param is required")
-    assert ask(version=version, fields="").status_code == 400
-    answer = ask(version=version, events="a").json()
-    assert answer["events"] == [{"name": "a", "total": 0}]
-    assert "pageviews" not in answer
+    assert get_stats(version=version, fields="").status_code == 400
+    data = get_stats(version=version, events="a").json()
+    assert data["events"] == [{"name": "a", "total": 0}]
+    assert "pageviews" not in data
 
 
 @pytest.mark.parametrize("version", ["1", "2", "3", "4", "5"])
-def test_hours_and_metadata_need_version_6(ask: Ask, version: str) -> None:
+def test_hours_and_metadata_need_version_6(get_stats: GetStats, version: str) -> None:
     """The interval hour and metadata filters exist from version 6."""
-    asked = {"version": version, "fields": "histogram"}
-    assert ask(**asked, interval="hour").status_code == 400
-    assert ask(**asked, **{"metadata.a": "b"}).status_code == 400
-    assert ask(**asked, interval="week").status_code == 200
+    query = {"version": version, "fields": "histogram"}
+    assert get_stats(**query, interval="hour").status_code == 400
+    assert get_stats(**query, **{"metadata.a": "b"}).status_code == 400
+    assert get_stats(**query, interval="week").status_code == 200
 
 
 def test_without_a_version_it_is_version_1(emulator: Emulator) -> None:
-    """A request that names no version gets the oldest shape."""
+    """A request without a version gets the oldest format."""
     emulator.load([{"hostname": "example.com", "browser_name": "Firefox"}])
-    with asker(emulator) as client:
+    with bare_client(emulator) as client:
         bare = client.get("/example.com.json").json()
         named = client.get("/example.com.json?version=1&fields=visitors").json()
     assert bare == named
@@ -223,15 +223,17 @@ def test_without_a_version_it_is_version_1(emulator: Emulator) -> None:
     assert bare["visits"][-1] == {"date": "2026-03-15", "pageviews": 1}
 
 
-def test_version_2_has_everything_in_old_names(ask: Ask, emulator: Emulator) -> None:
-    """Version 2 always has every list, pages included."""
+def test_version_2_has_everything_in_old_names(
+    get_stats: GetStats, emulator: Emulator
+) -> None:
+    """Version 2 has every list, pages too, with the old names."""
     emulator.load([{"hostname": "example.com", "path": "/a", "is_unique": True}])
-    answer = ask(version="2", fields="visitors", events="*").json()
-    assert answer["ok"] is True
-    assert answer["error"] is None
-    assert answer["pages"] == [{"value": "/a", "visits": 1, "uniqueVisits": 1}]
-    assert answer["visits"][-1] == {"date": "2026-03-15", "pageviews": 1, "uniques": 1}
-    assert {"countries", "utm_terms", "device_types", "agents", "events"} <= set(answer)
+    data = get_stats(version="2", fields="visitors", events="*").json()
+    assert data["ok"] is True
+    assert data["error"] is None
+    assert data["pages"] == [{"value": "/a", "visits": 1, "uniqueVisits": 1}]
+    assert data["visits"][-1] == {"date": "2026-03-15", "pageviews": 1, "uniques": 1}
+    assert {"countries", "utm_terms", "device_types", "agents", "events"} <= set(data)
 
 
 @pytest.mark.parametrize(
@@ -244,25 +246,25 @@ def test_version_2_has_everything_in_old_names(ask: Ask, emulator: Emulator) -> 
     ],
 )
 def test_the_names_in_lists(
-    ask: Ask, emulator: Emulator, version: str, names: set[str]
+    get_stats: GetStats, emulator: Emulator, version: str, names: set[str]
 ) -> None:
-    """Versions 3 and 4 have the old names in their lists, 5 and 6 the new."""
+    """Lists have the old names in versions 3 and 4, and the new in 5 and 6."""
     emulator.load([{"hostname": "example.com", "path": "/a"}])
-    answer = ask(version=version, fields="pages,pageviews").json()
-    assert set(answer["pages"][0]) == names
-    assert answer["pageviews"] == 1
-    assert answer["version"] == int(version)
+    data = get_stats(version=version, fields="pages,pageviews").json()
+    assert set(data["pages"][0]) == names
+    assert data["pageviews"] == 1
+    assert data["version"] == int(version)
 
 
 # -- the envelope
 
 
-def test_the_envelope(ask: Ask) -> None:
-    """Every answer says what it is about; info comes back as a string."""
-    answer = ask(fields="pageviews", timezone="Europe/Amsterdam").json()
-    assert isinstance(answer.pop("generated_in_ms"), int)
-    assert answer.pop("docs").startswith("https://")
-    assert answer == {
+def test_the_envelope(get_stats: GetStats) -> None:
+    """Every response says what it is about; info is returned as a string."""
+    data = get_stats(fields="pageviews", timezone="Europe/Amsterdam").json()
+    assert isinstance(data.pop("generated_in_ms"), int)
+    assert data.pop("docs").startswith("https://")
+    assert data == {
         "ok": True,
         "info": "false",
         "hostname": "example.com",
@@ -280,27 +282,29 @@ def test_the_envelope(ask: Ask) -> None:
     ("params", "path"),
     [({"page": "/a"}, "/a"), ({"pages": "/a,/b*"}, "/a,/b*"), ({"country": "NL"}, "*")],
 )
-def test_the_path_of_an_answer(ask: Ask, params: dict[str, str], path: str) -> None:
-    """The answer names the page that it is about."""
-    assert ask(fields="pageviews", **params).json()["path"] == path
+def test_the_path_of_a_response(
+    get_stats: GetStats, params: dict[str, str], path: str
+) -> None:
+    """The response names the page that it is about."""
+    assert get_stats(fields="pageviews", **params).json()["path"] == path
 
 
 @pytest.mark.parametrize("params", [{"fields": "pageviews"}, {"fields": "x"}], ids=str)
 def test_prose_unless_info_is_false(emulator: Emulator, params: dict[str, str]) -> None:
-    """Keys that explain are there by default, in failures too."""
-    with asker(emulator) as client:
+    """Keys with explanations are there by default, in error responses too."""
+    with bare_client(emulator) as client:
         for info, there in ((None, True), ("true", True), ("false", False)):
-            asked = params | {"version": "6"} | ({"info": info} if info else {})
-            answer = client.get("/example.com.json", params=asked).json()
-            assert any(key.startswith("__") for key in answer) is there
-            if answer["ok"]:
-                assert answer["info"] == (info or True)
+            query = params | {"version": "6"} | ({"info": info} if info else {})
+            data = client.get("/example.com.json", params=query).json()
+            assert any(key.startswith("__") for key in data) is there
+            if data["ok"]:
+                assert data["info"] == (info or True)
 
 
-def test_fields_come_in_the_documents_order(ask: Ask) -> None:
-    """The order of the request changes nothing."""
-    answer = ask(fields="seconds_on_page,os_names,pages,visitors,pageviews").json()
-    assert list(answer)[-6:-1] == [
+def test_fields_come_in_the_documents_order(get_stats: GetStats) -> None:
+    """The order of requested fields changes nothing."""
+    data = get_stats(fields="seconds_on_page,os_names,pages,visitors,pageviews").json()
+    assert list(data)[-6:-1] == [
         "pageviews",
         "visitors",
         "pages",
@@ -310,8 +314,8 @@ def test_fields_come_in_the_documents_order(ask: Ask) -> None:
 
 
 def test_cross_origin_requests_are_allowed(emulator: Emulator) -> None:
-    """Every answer may be read from any website, failures included (section 5)."""
-    with asker(emulator) as client:
+    """Every response, errors included, may be read from any website (section 5)."""
+    with bare_client(emulator) as client:
         for target in (
             "/example.com.json?version=6&fields=pageviews",
             "/example.com.json?version=6",
@@ -328,11 +332,11 @@ def test_cross_origin_requests_are_allowed(emulator: Emulator) -> None:
 # -- JSONP
 
 
-def test_jsonp_wraps_answers_and_failures(ask: Ask, emulator: Emulator) -> None:
+def test_jsonp_wraps_every_response(get_stats: GetStats, emulator: Emulator) -> None:
     """A callback gets the same JSON, whatever the status is."""
     emulator.load([{"hostname": "example.com", "path": "/\u2028"}])
     for fields, status in (("pages", 200), ("x", 400)):
-        response = ask(fields=fields, callback="app.show")
+        response = get_stats(fields=fields, callback="app.show")
         assert response.status_code == status
         assert response.headers["content-type"].startswith("text/javascript")
         text = response.text
@@ -342,18 +346,20 @@ def test_jsonp_wraps_answers_and_failures(ask: Ask, emulator: Emulator) -> None:
         assert json.loads(text[9:-2])["ok"] is (status == 200)
 
 
-def test_a_bad_callback_is_not_called(ask: Ask) -> None:
-    """The refusal of a callback's name is plain JSON."""
-    response = ask(fields="pageviews", callback="alert(1)//")
+def test_a_bad_callback_is_not_called(get_stats: GetStats) -> None:
+    """An invalid callback gets its error as plain JSON."""
+    response = get_stats(fields="pageviews", callback="alert(1)//")
     assert response.status_code == 400
     assert response.json()["ok"] is False
 
 
-def test_numbers_are_written_as_javascript_does(ask: Ask, emulator: Emulator) -> None:
-    """A median that is whole has no decimals, another has them all."""
+def test_numbers_are_written_as_javascript_does(
+    get_stats: GetStats, emulator: Emulator
+) -> None:
+    """A whole median has no decimals, and another has all of them."""
     for seconds, text in ((12, "12"), (13, "12.5"), (13.25, "13")):
         emulator.load([{"hostname": "example.com", "duration_seconds": seconds}])
-        assert f'"seconds_on_page":{text},' in ask(fields="seconds_on_page").text
+        assert f'"seconds_on_page":{text},' in get_stats(fields="seconds_on_page").text
 
 
 # -- the period (sections 4.3 and 8)
@@ -387,23 +393,25 @@ def test_the_default_period(now: datetime, zone: str, start: str, end: str) -> N
     """It begins a month ago, clamped, and ends today, in the website's zone."""
     emulator = Emulator(now=now)
     emulator.add_website("example.com", timezone=zone)
-    with asker(emulator) as client:
-        answer = client.get("/example.com.json?version=6&fields=pageviews").json()
-    assert (answer["start"], answer["end"]) == (start, end)
-    assert answer["timezone"] == zone
+    with bare_client(emulator) as client:
+        data = client.get("/example.com.json?version=6&fields=pageviews").json()
+    assert (data["start"], data["end"]) == (start, end)
+    assert data["timezone"] == zone
 
 
-def test_the_querys_zone_goes_before_the_websites(emulator: Emulator, ask: Ask) -> None:
-    """Days are those of the zone that was asked for."""
+def test_the_querys_zone_goes_before_the_websites(
+    emulator: Emulator, get_stats: GetStats
+) -> None:
+    """Days are those of the requested zone."""
     emulator.change_website("example.com", timezone="Asia/Tokyo")
     day = {"fields": "pageviews", "start": "2026-01-01", "end": "2026-01-01"}
-    assert ask(**day).json()["start"] == "2025-12-31T15:00:00.000Z"
-    answer = ask(**day, timezone="America/New_York").json()
-    assert answer["start"] == "2026-01-01T05:00:00.000Z"
-    assert answer["end"] == "2026-01-02T04:59:59.999Z"
+    assert get_stats(**day).json()["start"] == "2025-12-31T15:00:00.000Z"
+    data = get_stats(**day, timezone="America/New_York").json()
+    assert data["start"] == "2026-01-01T05:00:00.000Z"
+    assert data["end"] == "2026-01-02T04:59:59.999Z"
 
 
-def test_placeholders(ask: Ask) -> None:
+def test_placeholders(get_stats: GetStats) -> None:
     """Placeholders count from today, in the query's zone."""
     for text, day in (
         ("today", "2026-03-15"),
@@ -411,12 +419,12 @@ def test_placeholders(ask: Ask) -> None:
         ("today-1d", "2026-03-14"),
         ("today-30d", "2026-02-13"),
     ):
-        answer = ask(fields="pageviews", start=text, end=text).json()
-        assert answer["start"][:10] == answer["end"][:10] == day
+        data = get_stats(fields="pageviews", start=text, end=text).json()
+        assert data["start"][:10] == data["end"][:10] == day
 
 
-def test_days_are_whole(emulator: Emulator, ask: Ask) -> None:
-    """The first and the last microsecond of a day are its own, and no others."""
+def test_days_are_whole(emulator: Emulator, get_stats: GetStats) -> None:
+    """A day has its first and its last microsecond, and no more."""
     emulator.load(
         {"hostname": "example.com", "added_iso": f"2026-03-{moment}Z"}
         for moment in (
@@ -427,7 +435,7 @@ def test_days_are_whole(emulator: Emulator, ask: Ask) -> None:
         )
     )
     day = {"fields": "pageviews", "start": "2026-03-10", "end": "2026-03-10"}
-    assert ask(**day).json()["pageviews"] == 2
+    assert get_stats(**day).json()["pageviews"] == 2
 
 
 # -- contains searches (section 4.3)
@@ -446,8 +454,8 @@ BROKEN: dict[str, dict[str, str | None]] = {
 }
 
 
-def asked(*broken: dict[str, str | None]) -> dict[str, str]:
-    """The parameters of a good contains search with some points broken."""
+def contains_search(*broken: dict[str, str | None]) -> dict[str, str]:
+    """The parameters of a valid contains search, with some points broken."""
     params: dict[str, str | None] = {"page": SEARCH, "fields": "pageviews,visitors"}
     for change in broken:
         if "pages" in change and "page" not in change:
@@ -457,10 +465,10 @@ def asked(*broken: dict[str, str | None]) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("point", BROKEN)
-def test_a_broken_point_of_a_contains_search(ask: Ask, point: str) -> None:
-    """Each point that does not hold is a refusal of its own."""
-    assert ask(**asked()).status_code == 200
-    response = ask(**asked(BROKEN[point]))
+def test_a_broken_point_of_a_contains_search(get_stats: GetStats, point: str) -> None:
+    """Each broken point of a contains search is refused."""
+    assert get_stats(**contains_search()).status_code == 200
+    response = get_stats(**contains_search(BROKEN[point]))
     assert response.status_code == 400
     assert "contains search" in response.json()["error"]
 
@@ -469,18 +477,18 @@ def test_a_broken_point_of_a_contains_search(ask: Ask, point: str) -> None:
     "pair", list(itertools.combinations(BROKEN, 2)), ids=" + ".join
 )
 def test_two_broken_points_do_not_mend_each_other(
-    ask: Ask, pair: tuple[str, str]
+    get_stats: GetStats, pair: tuple[str, str]
 ) -> None:
-    """Broken in pairs, a contains search is refused too."""
-    response = ask(**asked(BROKEN[pair[0]], BROKEN[pair[1]]))
+    """A contains search with two broken points is refused too."""
+    response = get_stats(**contains_search(BROKEN[pair[0]], BROKEN[pair[1]]))
     assert response.status_code == 400
 
 
 def test_a_contains_search_needs_a_key(emulator: Emulator) -> None:
     """Without a key a contains search is refused, on a public website too."""
     emulator.change_website("example.com", public=True)
-    with asker(emulator, key=None) as client:
-        params = {"version": "6"} | asked()
+    with bare_client(emulator, key=None) as client:
+        params = {"version": "6"} | contains_search()
         response = client.get("/example.com.json", params=params)
         assert response.status_code == 400
         assert "needs an API key" in response.json()["error"]
@@ -489,19 +497,19 @@ def test_a_contains_search_needs_a_key(emulator: Emulator) -> None:
 
 
 def test_a_contains_search_and_a_path_in_the_address(emulator: Emulator) -> None:
-    """The address of a page is a pattern already."""
-    with asker(emulator) as client:
-        params = {"version": "6"} | asked()
+    """A contains search is refused with a page in the address."""
+    with bare_client(emulator) as client:
+        params = {"version": "6"} | contains_search()
         response = client.get("/example.com/a.json", params=params)
     assert response.status_code == 400
     assert "exactly one path pattern" in response.json()["error"]
 
 
 def test_twelve_characters_are_counted_as_people_do() -> None:
-    """Characters count, not bytes."""
+    """Characters are counted, not bytes."""
     emulator = Emulator()
     emulator.load([{"hostname": "example.com", "path": "/日本語日本語日本語日本語/x"}])
-    with asker(emulator) as client:
+    with bare_client(emulator) as client:
         for text, status in (
             ("日本語日本語日本語日本語", 200),
             ("日本語日本語日本語日本", 400),
@@ -517,15 +525,15 @@ def test_twelve_characters_are_counted_as_people_do() -> None:
 
 
 def test_contains_searches_are_rate_limited() -> None:
-    """Over the rate: 429 with Retry-After; what was refused does not count."""
+    """Above the rate: 429 with Retry-After; refused searches do not count."""
     emulator = Emulator(now=NOW, contains_per_minute=2)
     emulator.add_website("example.com")
     seconds = 1000.0
     emulator._core.service.clock = lambda: seconds
-    good = {"version": "6"} | asked()
+    good = {"version": "6"} | contains_search()
     with (
-        asker(emulator) as client,
-        asker(emulator, key=emulator.add_key(access=["example.com"])) as other,
+        bare_client(emulator) as client,
+        bare_client(emulator, key=emulator.add_key(access=["example.com"])) as other,
     ):
 
         def search(**params: str) -> tuple[int, str | None]:
@@ -548,14 +556,14 @@ def test_contains_searches_are_rate_limited() -> None:
 
 
 def test_no_search_and_no_limit() -> None:
-    """A rate of 0 refuses each search, None refuses none."""
+    """A rate of 0 refuses every search, None refuses none."""
     for rate, status, wait in ((0, 429, "60"), (None, 200, None)):
         emulator = Emulator(contains_per_minute=rate)
         emulator.add_website("example.com")
-        with asker(emulator) as client:
+        with bare_client(emulator) as client:
             for _ in range(3):
                 response = client.get(
-                    "/example.com.json", params={"version": "6"} | asked()
+                    "/example.com.json", params={"version": "6"} | contains_search()
                 )
                 assert response.status_code == status
                 assert response.headers.get("retry-after") == wait
@@ -564,14 +572,14 @@ def test_no_search_and_no_limit() -> None:
 # -- events
 
 
-def test_events_by_name(emulator: Emulator, ask: Ask) -> None:
-    """Each name has an entry in the order asked, found whatever its case."""
+def test_events_by_name(emulator: Emulator, get_stats: GetStats) -> None:
+    """Each name has an entry in the requested order, whatever its case."""
     emulator.load(
         {"hostname": "example.com", "datapoint": name}
         for name in ("Signup", "signup", "buy it", "pageview")
     )
-    answer = ask(events="SIGNUP,none,buy it,signup,pageview").json()
-    assert answer["events"] == [
+    data = get_stats(events="SIGNUP,none,buy it,signup,pageview").json()
+    assert data["events"] == [
         {"name": "SIGNUP", "total": 2},
         {"name": "none", "total": 0},
         {"name": "buy it", "total": 1},
@@ -580,28 +588,32 @@ def test_events_by_name(emulator: Emulator, ask: Ask) -> None:
     ]
 
 
-def test_lists_have_fifty_entries_by_default(emulator: Emulator, ask: Ask) -> None:
+def test_lists_have_fifty_entries_by_default(
+    emulator: Emulator, get_stats: GetStats
+) -> None:
     """Without a limit each list has the fifty most frequent values (section 8)."""
     emulator.load(
         {"hostname": "example.com", "path": f"/{number}", "country_code": country}
         for number in range(51)
         for country in ("NL", f"{number:02}")
     )
-    answer = ask(fields="pages,countries").json()
-    assert [len(answer[name]) for name in ("pages", "countries")] == [50, 50]
-    assert answer["countries"][0]["value"] == "NL"
-    assert len(ask(fields="pages", limit="51").json()["pages"]) == 51
+    data = get_stats(fields="pages,countries").json()
+    assert [len(data[name]) for name in ("pages", "countries")] == [50, 50]
+    assert data["countries"][0]["value"] == "NL"
+    assert len(get_stats(fields="pages", limit="51").json()["pages"]) == 51
 
 
-def test_all_events_are_at_most_a_thousand(emulator: Emulator, ask: Ask) -> None:
+def test_all_events_are_at_most_a_thousand(
+    emulator: Emulator, get_stats: GetStats
+) -> None:
     """events=* gives the thousand most frequent ones, whatever the limit is."""
     emulator.load(
         {"hostname": "example.com", "datapoint": f"event {number}"}
         for number in [*range(1005), 1003]
     )
-    answer = ask(events="*", limit="1").json()
-    assert len(answer["events"]) == 1000
-    assert answer["events"][0] == {"name": "event 1003", "total": 2}
+    data = get_stats(events="*", limit="1").json()
+    assert len(data["events"]) == 1000
+    assert data["events"][0] == {"name": "event 1003", "total": 2}
 
 
 # -- metadata (section 4.3)
@@ -651,19 +663,21 @@ STORED: list[dict[str, object]] = [
     ],
 )
 def test_metadata_types_are_detected(
-    emulator: Emulator, ask: Ask, value: str, found: set[int]
+    emulator: Emulator, get_stats: GetStats, value: str, found: set[int]
 ) -> None:
-    """A value is looked for in every type that it may stand for, and as text."""
+    """A metadata value matches every type that it may stand for, and text."""
     emulator.load(
         {"hostname": "example.com", "path": f"/{number}", **stored}
         for number, stored in enumerate(STORED)
     )
-    answer = ask(fields="pages", **{"metadata.a": value}).json()
-    assert {int(entry["value"][1:]) for entry in answer["pages"]} == found
+    data = get_stats(fields="pages", **{"metadata.a": value}).json()
+    assert {int(entry["value"][1:]) for entry in data["pages"]} == found
 
 
-def test_metadata_filters_must_all_match(emulator: Emulator, ask: Ask) -> None:
-    """Several metadata filters are joined by and; events are filtered too."""
+def test_metadata_filters_must_all_match(
+    emulator: Emulator, get_stats: GetStats
+) -> None:
+    """Several metadata filters must all match; events are filtered too."""
     emulator.load(
         {
             "hostname": "example.com",
@@ -675,13 +689,15 @@ def test_metadata_filters_must_all_match(emulator: Emulator, ask: Ask) -> None:
         for plan in ("pro", "free")
         for paying in (True, False)
     )
-    answer = ask(
+    data = get_stats(
         fields="pageviews",
         events="buy",
         **{"metadata.plan": "pro", "metadata.paying": "true"},
     ).json()
-    assert (answer["pageviews"], answer["events"][0]["total"]) == (1, 1)
-    assert ask(fields="pageviews", **{"metadata.none": "x"}).json()["pageviews"] == 0
+    assert (data["pageviews"], data["events"][0]["total"]) == (1, 1)
+    assert (
+        get_stats(fields="pageviews", **{"metadata.none": "x"}).json()["pageviews"] == 0
+    )
 
 
 # -- addresses
@@ -704,7 +720,7 @@ def test_metadata_filters_must_all_match(emulator: Emulator, ask: Ask) -> None:
     ],
 )
 def test_unknown_addresses(emulator: Emulator, target: str) -> None:
-    """What is no address of a website is 404, with the requested path."""
+    """An unknown address is 404, with the requested path."""
     # Past httpx, which would mend some of them.
     response = emulator._core.handle(RecordedRequest.of("GET", target)).response
     assert response.status == 404
@@ -725,19 +741,19 @@ def test_unknown_addresses(emulator: Emulator, target: str) -> None:
     ],
 )
 def test_the_address_of_a_page(emulator: Emulator, address: str, page: str) -> None:
-    """The path of an address is taken literally, stars too."""
+    """The path in an address is taken literally, also with stars."""
     emulator.load(
         {"hostname": "example.com", "path": path} for path in (page, "/abc", "/")
     )
-    with asker(emulator) as client:
-        answer = client.get(f"{address}?version=6&fields=pages").json()
-    assert answer["path"] == page
-    assert [entry["value"] for entry in answer["pages"]] == [page]
+    with bare_client(emulator) as client:
+        data = client.get(f"{address}?version=6&fields=pages").json()
+    assert data["path"] == page
+    assert [entry["value"] for entry in data["pages"]] == [page]
 
 
 def test_a_page_in_the_address_excludes_page_filters(emulator: Emulator) -> None:
-    """The page is named once: in the address, or by a filter."""
-    with asker(emulator) as client:
+    """A page in the address and a page filter are refused together."""
+    with bare_client(emulator) as client:
         for name in ("page", "pages"):
             response = client.get(
                 f"/example.com/a.json?version=6&fields=pageviews&{name}=/a"
@@ -746,8 +762,8 @@ def test_a_page_in_the_address_excludes_page_filters(emulator: Emulator) -> None
 
 
 def test_other_methods(emulator: Emulator) -> None:
-    """Statistics are read; HEAD is like GET without a body."""
-    with asker(emulator) as client:
+    """Statistics allow GET and HEAD only; HEAD has no body."""
+    with bare_client(emulator) as client:
         target = "/example.com.json?version=6&fields=pageviews"
         assert client.post(target).status_code == 405
         assert client.delete(target).json()["ok"] is False

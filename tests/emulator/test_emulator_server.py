@@ -1,4 +1,4 @@
-"""The emulator on a socket, under threads, and in a forked process."""
+"""The emulator's server, under threads, and in a forked process."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from asking import NOW, asker
+from bare_client import NOW, bare_client
 from sitestats.emulator import Emulator
 
 TARGET = "/semicomplete.com.json?version=6&fields=pageviews&info=false"
@@ -26,7 +26,7 @@ def demo() -> Emulator:
 
 
 def exchange(address: str, request: bytes) -> bytes:
-    """Everything that comes back for raw bytes."""
+    """All bytes that come back for raw bytes."""
     host, _, port = address.removeprefix("http://").partition(":")
     with socket.create_connection((host, int(port)), timeout=10) as connection:
         connection.sendall(request)
@@ -37,7 +37,7 @@ def exchange(address: str, request: bytes) -> bytes:
 
 
 def test_one_connection_serves_many_requests(demo: Emulator) -> None:
-    """Requests that come one after the other on a connection are all answered."""
+    """All requests on one connection get a response."""
     request = f"GET {TARGET} HTTP/1.1\r\nHost: x\r\n".encode()
     with demo.serve() as address:
         got = exchange(
@@ -48,7 +48,7 @@ def test_one_connection_serves_many_requests(demo: Emulator) -> None:
 
 
 def test_head_has_the_length_and_no_body(demo: Emulator) -> None:
-    """An answer to HEAD ends with its headers."""
+    """The response to HEAD ends with its headers."""
     with demo.serve() as address:
         got = exchange(
             address,
@@ -62,7 +62,7 @@ def test_head_has_the_length_and_no_body(demo: Emulator) -> None:
     "headers", ["Transfer-Encoding: chunked", "Content-Length: x", "Content-Length: -1"]
 )
 def test_a_body_of_unknown_length(demo: Emulator, headers: str) -> None:
-    """A body whose length is not told is refused, and the connection closed."""
+    """A body without Content-Length is refused, and the connection closed."""
     with demo.serve() as address:
         got = exchange(
             address,
@@ -71,10 +71,8 @@ def test_a_body_of_unknown_length(demo: Emulator, headers: str) -> None:
     assert got.startswith(b"HTTP/1.1 411 ")
 
 
-def test_a_client_that_goes_away_is_no_news(
-    demo: Emulator, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """Nothing is printed about requests, and nothing about broken connections."""
+def test_nothing_is_logged(demo: Emulator, capfd: pytest.CaptureFixture[str]) -> None:
+    """Nothing is printed about requests or broken connections."""
     with demo.serve() as address:
         host, _, port = address.removeprefix("http://").partition(":")
         demo.fail_next(body="x" * 1000, drip=0.001)
@@ -87,7 +85,7 @@ def test_a_client_that_goes_away_is_no_news(
 
 
 def test_two_servers_of_one_emulator(demo: Emulator) -> None:
-    """An emulator can be served twice; a port that is taken is an error."""
+    """One emulator can have two servers; a port in use is an error."""
     with demo.serve() as one, demo.serve() as other:
         assert one != other
         for address in (one, other):
@@ -99,9 +97,9 @@ def test_two_servers_of_one_emulator(demo: Emulator) -> None:
 
 @pytest.mark.parametrize("served", [False, True], ids=["in process", "socket"])
 def test_many_threads_at_once(demo: Emulator, *, served: bool) -> None:
-    """Threads that ask for different things get their own answers."""
+    """Threads that send different requests get their own responses."""
     wanted = {"US": 0, "DE": 0, "FR": 0, "GB": 0}
-    with asker(demo) as client:
+    with bare_client(demo) as client:
         for country in wanted:
             wanted[country] = client.get(f"{TARGET}&country={country}").json()[
                 "pageviews"
@@ -109,16 +107,18 @@ def test_many_threads_at_once(demo: Emulator, *, served: bool) -> None:
     assert len(set(wanted.values())) == 4
     wrong: list[object] = []
 
-    def work(ask: Callable[[str], httpx.Response]) -> None:
+    def work(get_stats: Callable[[str], httpx.Response]) -> None:
         for _ in range(5):
             for country, pageviews in wanted.items():
-                answer = ask(f"{TARGET}&country={country}").json()
-                if answer["pageviews"] != pageviews:
-                    wrong.append(answer)
+                data = get_stats(f"{TARGET}&country={country}").json()
+                if data["pageviews"] != pageviews:
+                    wrong.append(data)
 
     with demo.serve() as address:
         clients = [
-            httpx.Client(base_url=address, trust_env=False) if served else asker(demo)
+            httpx.Client(base_url=address, trust_env=False)
+            if served
+            else bare_client(demo)
             for _ in range(8)
         ]
         threads = [
@@ -133,8 +133,8 @@ def test_many_threads_at_once(demo: Emulator, *, served: bool) -> None:
     assert wrong == []
 
 
-def test_asking_while_rows_are_loaded() -> None:
-    """A request sees a load as a whole or not at all."""
+def test_requests_while_rows_are_loaded() -> None:
+    """A request sees all rows of a load or none."""
     emulator = Emulator(now=NOW)
     emulator.add_website("semicomplete.com")
     done = threading.Event()
@@ -142,7 +142,7 @@ def test_asking_while_rows_are_loaded() -> None:
     failures: list[object] = []
 
     def work() -> None:
-        with asker(emulator) as client:
+        with bare_client(emulator) as client:
             while not done.is_set():
                 response = client.get(f"{TARGET}&metadata.kind=x")
                 if response.status_code != 200:
@@ -164,11 +164,11 @@ def test_asking_while_rows_are_loaded() -> None:
 
 
 class Committing:
-    """A connection that lets others ask in the moment before it commits."""
+    """A connection that lets other threads run just before it commits."""
 
-    def __init__(self, cursor: Any, ask: Callable[[], None]) -> None:
+    def __init__(self, cursor: Any, get_stats: Callable[[], None]) -> None:
         self._cursor = cursor
-        self._ask = ask
+        self._ask = get_stats
 
     def execute(self, query: str, *params: Any) -> Any:
         if query == "COMMIT":
@@ -179,35 +179,35 @@ class Committing:
         self._cursor.close()
 
 
-def test_asking_in_the_moment_before_rows_are_there(
+def test_requests_just_before_rows_are_committed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Before a load is committed no request looks for its new columns."""
+    """Before a load is committed no request uses its new columns."""
     emulator = Emulator(now=NOW)
     emulator.add_website("semicomplete.com")
     rows = emulator._core.service.rows
     cursor = rows.cursor
     seen: list[int] = []
 
-    def ask() -> None:
-        with monkeypatch.context() as patch, asker(emulator) as client:
+    def get_stats() -> None:
+        with monkeypatch.context() as patch, bare_client(emulator) as client:
             patch.setattr(rows, "cursor", cursor)
             seen.append(client.get(f"{TARGET}&metadata.kind=x").json()["pageviews"])
 
-    monkeypatch.setattr(rows, "cursor", lambda: Committing(cursor(), ask))
+    monkeypatch.setattr(rows, "cursor", lambda: Committing(cursor(), get_stats))
     emulator.load([{"hostname": "semicomplete.com", "metadata.kind_text": "x"}])
     monkeypatch.undo()
-    ask()
+    get_stats()
     assert seen == [0, 1]
 
 
 def test_adding_one_website_from_many_threads() -> None:
-    """Of many requests to add the same website, one succeeds."""
+    """Of many requests that add the same website, one succeeds."""
     emulator = Emulator(website_limit=3)
     statuses: list[int] = []
 
     def work() -> None:
-        with asker(emulator) as client:
+        with bare_client(emulator) as client:
             for number in range(6):
                 payload = {"hostname": f"site{number}.example"}
                 response = client.post("/api/websites/add", json=payload)
@@ -222,8 +222,8 @@ def test_adding_one_website_from_many_threads() -> None:
     assert len(emulator.websites) == len(set(emulator.websites)) == 3
 
 
-def test_an_emulator_that_is_forgotten_is_gone() -> None:
-    """No cycle keeps an emulator, and its database leaves with it."""
+def test_an_emulator_leaves_no_cycles() -> None:
+    """No reference cycle keeps an emulator and its database in memory."""
     emulator = Emulator()
     emulator.load([{"hostname": "example.com"}])
     instance = emulator._core.service.rows._database
@@ -246,7 +246,7 @@ def test_an_emulator_that_is_forgotten_is_gone() -> None:
 
 def _in_child(results: Any) -> None:
     emulator = Emulator.demo(now=NOW)
-    with asker(emulator) as client:
+    with bare_client(emulator) as client:
         results.put(client.get(TARGET).json()["pageviews"])
 
 
@@ -255,7 +255,7 @@ def _in_child(results: Any) -> None:
 )
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_an_emulator_in_a_forked_process(demo: Emulator) -> None:
-    """A child of a process with an emulator can have one of its own."""
+    """A forked child of a process with an emulator can make its own."""
     context = multiprocessing.get_context("fork")
     results = context.SimpleQueue()
     child = context.Process(target=_in_child, args=(results,))

@@ -1,6 +1,6 @@
-"""A server on loopback that breaks every rule, and the table of what it breaks.
+"""Fault injection: a TCP and TLS server on loopback, and the table of its cases.
 
-It needs nothing but the standard library. Each case has an address of its own::
+Each case has an address of its own. You can run the server by hand::
 
     python -m faults --list
     python -m faults --case "resets within the headers"
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from .cases import CASES
 from .certificates import authority
-from .script import SWIFT, Case
-from .server import FaultServer, Place
+from .script import CASE_OPTIONS, Case
+from .server import FaultServer, ServedCase
 
-__all__ = ["CASES", "SWIFT", "Case", "FaultServer", "Place", "authority"]
+__all__ = ["CASES", "CASE_OPTIONS", "Case", "FaultServer", "ServedCase", "authority"]

@@ -1,4 +1,4 @@
-"""Serve the cases by hand: ``python -m faults``, in the directory of the tests."""
+"""Run the fault server by hand: ``python -m faults``, in the folder of the tests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ALL = (*CASES, MIXTURE)
 
 
 def main() -> None:
-    """Serve one case or all, and print where each is."""
+    """Serve one case or all, and print their addresses."""
     parser = argparse.ArgumentParser(prog="python -m faults", description=__doc__)
     parser.add_argument("--list", action="store_true", help="print the table and end")
     parser.add_argument("--case", choices=[case.name for case in ALL], metavar="NAME")

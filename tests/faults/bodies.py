@@ -1,18 +1,18 @@
-"""Cases: bodies that are not what the service's document says."""
+"""Cases: response bodies that differ from the service's document."""
 
 from __future__ import annotations
 
 import json
 
-from .answers import FRAME, GOOD, STATS, answer, raw, stats
-from .script import Case, Hear, Say, Script
+from .responses import ENVELOPE, GOOD, STATS, raw, response, stats
+from .script import Case, ReadRequest, Script, Send
 
 HTML = b"<!doctype html><html><body><h1>Welcome</h1></body></html>"
 _DEEP = 10_000
 
 
 def _body(body: bytes, *headers: str, status: str = "200 OK") -> tuple[Script, ...]:
-    return ((Hear(), Say(answer(body, *headers, status=status))),)
+    return ((ReadRequest(), Send(response(body, *headers, status=status))),)
 
 
 def _changed(**changes: object) -> tuple[Script, ...]:
@@ -21,32 +21,32 @@ def _changed(**changes: object) -> tuple[Script, ...]:
 
 TYPES = (
     Case(
-        "answers as it should",
-        "a good answer",
+        "responds correctly",
+        "a good response",
         _body(GOOD),
         "value",
     ),
     Case(
-        "calls JSON text",
+        "sends JSON as plain text",
         "good JSON as `text/plain`",
         _body(GOOD, "Content-Type: text/plain"),
         "value",
     ),
     Case(
-        "names no content type",
-        "good JSON as nothing at all",
+        "sends no content type",
+        "good JSON without a `Content-Type`",
         _body(GOOD, "Content-Type:"),
         "value",
     ),
     Case(
         "sends HTML with 200",
-        "a page in place of the data",
+        "an HTML page in place of the data",
         _body(HTML, "Content-Type: text/html"),
         "ResponseError",
     ),
     Case(
         "sends HTML as JSON",
-        "a page that calls itself JSON",
+        "an HTML page as `application/json`",
         _body(HTML),
         "ResponseError",
     ),
@@ -59,7 +59,7 @@ TYPES = (
     Case(
         "sends 204",
         "no content",
-        ((Hear(), Say(b"HTTP/1.1 204 No Content\r\n\r\n")),),
+        ((ReadRequest(), Send(b"HTTP/1.1 204 No Content\r\n\r\n")),),
         "ResponseError",
     ),
     Case(
@@ -70,8 +70,8 @@ TYPES = (
     ),
     Case(
         "sends 304",
-        "not modified, though nobody asked for that",
-        ((Hear(), Say(b"HTTP/1.1 304 Not Modified\r\n\r\n")),),
+        "not modified, to an unconditional request",
+        ((ReadRequest(), Send(b"HTTP/1.1 304 Not Modified\r\n\r\n")),),
         "ResponseError",
     ),
 )
@@ -117,20 +117,20 @@ TEXT = (
         "ResponseError",
     ),
     Case(
-        "sends nothing but brackets",
+        "sends only brackets",
         "100,000 opening brackets",
         _body(b"[" * 100_000),
         "ResponseError",
     ),
     Case(
         "repeats a key",
-        "`pageviews` twice, with two values, of which the last counts",
+        "`pageviews` twice with two values; the last one is used",
         _body(raw(b'1, "pageviews": 3')),
         "value",
     ),
     Case(
         "sends a lone surrogate",
-        r"`\ud800` in a value that is only shown",
+        r"`\ud800` in a value that is not checked",
         _body(stats(url="\ud800")),
         "value",
     ),
@@ -168,37 +168,37 @@ VALUES = (
     Case("counts with null", "`null`", _body(raw(b"null")), "ResponseError"),
     Case("counts with true", "`true`", _body(raw(b"true")), "ResponseError"),
     Case(
-        "leaves out what was asked",
-        "an answer without the requested field",
-        _body(json.dumps(FRAME).encode()),
+        "leaves out a requested field",
+        "a response without the requested field",
+        _body(json.dumps(ENVELOPE).encode()),
         "ResponseError",
     ),
     Case(
-        "answers for another website",
-        "another host name than asked",
+        "responds for another website",
+        "another host name than the requested one",
         _changed(hostname="other.example"),
         "ResponseError",
     ),
     Case(
-        "answers with an array",
+        "responds with an array",
         "`[]` in place of the object",
         _body(b"[]"),
         "ResponseError",
     ),
     Case(
-        "answers with a string",
+        "responds with a string",
         "a string in place of the object",
         _body(b'"pageviews"'),
         "ResponseError",
     ),
     Case(
-        "answers with null",
+        "responds with null",
         "`null` in place of the object",
         _body(b"null"),
         "ResponseError",
     ),
     Case(
-        "adds what nobody asked",
+        "adds unrequested keys",
         "unknown keys and fields, which are kept",
         _changed(novelty=[1, {"a": None}], visitors="many"),
         "value",
@@ -226,7 +226,7 @@ VALUES = (
     ),
     Case(
         "reverses the order of its keys",
-        "the same answer from its end",
+        "a good response with its keys in reverse order",
         _body(json.dumps(dict(reversed(STATS.items()))).encode()),
         "value",
     ),

@@ -1,4 +1,4 @@
-"""The table: every case in the order of the documentation, by kind."""
+"""All cases by kind, in the order of the tables in docs/reliability.md."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from .bodies import TEXT, TYPES, VALUES
 from .connections import CONNECTING, NEVER_ENDING, STOPPING
 from .encryption import TLS
 from .framing import CHUNKS, ENCODINGS, HEADS, LENGTHS
-from .statuses import RATE_LIMITS, REDIRECTS, REFLECTIONS, REFUSALS, WRITES
+from .statuses import ERROR_RESPONSES, RATE_LIMITS, REDIRECTS, REFLECTIONS, WRITES
 
 KINDS = {
     "Connections": CONNECTING,
-    "Answers that stop": STOPPING,
-    "Answers that never end": NEVER_ENDING,
+    "Incomplete responses": STOPPING,
+    "Endless responses": NEVER_ENDING,
     "TLS": TLS,
     "Lengths and chunks": (*LENGTHS, *CHUNKS),
     "Compression": ENCODINGS,
@@ -19,7 +19,7 @@ KINDS = {
     "Kinds of body": TYPES,
     "Text": TEXT,
     "Values": VALUES,
-    "Refusals": REFUSALS,
+    "Error responses": ERROR_RESPONSES,
     "Rate limits": RATE_LIMITS,
     "Redirects": REDIRECTS,
     "Writes": WRITES,

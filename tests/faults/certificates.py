@@ -1,4 +1,4 @@
-"""Certificates good and bad, made anew by each program that runs the server."""
+"""TLS certificates, valid and invalid, made by each process that runs the server."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _issued(certificate: str) -> trustme.LeafCert:
 
 @cache
 def authority() -> Path:
-    """The file of what a client has to trust for the good certificate."""
+    """The file of the certificate authority that clients of the server trust."""
     folder = Path(tempfile.mkdtemp(prefix="faults-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     path = folder / "authority.pem"
@@ -48,7 +48,7 @@ def authority() -> Path:
 
 @cache
 def tls_context(certificate: str) -> ssl.SSLContext:
-    """The server's side of TLS with one of the certificates."""
+    """The server's TLS context with one of the certificates."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     _issued(certificate).configure_cert(context)
     return context

@@ -1,63 +1,72 @@
-"""Cases: TLS that does not hold what it promises."""
+"""Cases: TLS errors, such as bad certificates and failed handshakes."""
 
 from __future__ import annotations
 
-from .answers import GOOD, answer, head
-from .script import HASTY, Case, Finish, Hear, Reset, Say, Secure, Silence
+from .responses import GOOD, head, response
+from .script import (
+    SHORT_TIMEOUT,
+    Case,
+    Finish,
+    ReadRequest,
+    Reset,
+    Send,
+    Silence,
+    StartTls,
+)
 
 _HTTPS = {"scheme": "https"}
 
 TLS = (
     Case(
-        "encrypts as it should",
-        "TLS with a certificate of the authority that is trusted",
-        ((Secure(), Hear(), Say(answer()), Finish()),),
+        "encrypts correctly",
+        "TLS with a certificate of a trusted authority",
+        ((StartTls(), ReadRequest(), Send(response()), Finish()),),
         "value",
         options=_HTTPS,
     ),
     Case(
         "shows an expired certificate",
-        "TLS with a certificate that ended in 2020",
-        ((Secure("expired"), Hear(), Say(answer()), Finish()),),
+        "TLS with a certificate that expired in 2020",
+        ((StartTls("expired"), ReadRequest(), Send(response()), Finish()),),
         "ConnectionFailedError",
-        tries=3,
+        attempts=3,
         options=_HTTPS,
         has={"maybe_sent": False},
     ),
     Case(
         "shows a foreign certificate",
         "TLS with a certificate of an unknown authority",
-        ((Secure("foreign"), Hear(), Say(answer()), Finish()),),
+        ((StartTls("foreign"), ReadRequest(), Send(response()), Finish()),),
         "ConnectionFailedError",
-        tries=3,
+        attempts=3,
         options=_HTTPS,
         has={"maybe_sent": False},
     ),
     Case(
         "shows the certificate of another host",
         "TLS with a certificate for elsewhere.example",
-        ((Secure("elsewhere"), Hear(), Say(answer()), Finish()),),
+        ((StartTls("elsewhere"), ReadRequest(), Send(response()), Finish()),),
         "ConnectionFailedError",
-        tries=3,
+        attempts=3,
         options=_HTTPS,
         has={"maybe_sent": False},
     ),
     Case(
-        "speaks plain HTTP where TLS belongs",
-        "an answer in place of the handshake",
-        ((Say(answer()), Finish()),),
+        "speaks plain HTTP in place of TLS",
+        "a response in place of the handshake",
+        ((Send(response()), Finish()),),
         "ConnectionFailedError",
-        tries=3,
+        attempts=3,
         options=_HTTPS,
         has={"maybe_sent": False},
     ),
     Case(
         "is silent in the handshake",
-        "reads the client's part of the handshake and says nothing",
+        "reads the client's part of the handshake and sends nothing",
         ((Silence(),),),
         "RequestTimeoutError",
-        tries=3,
-        options={**_HTTPS, **HASTY},
+        attempts=3,
+        options={**_HTTPS, **SHORT_TIMEOUT},
         has={"maybe_sent": False},
     ),
     Case(
@@ -65,38 +74,38 @@ TLS = (
         "resets in place of the handshake",
         ((Reset(),),),
         "ConnectionFailedError",
-        tries=3,
+        attempts=3,
         options=_HTTPS,
         has={"maybe_sent": False},
     ),
     Case(
-        "speaks TLS where plain HTTP belongs",
+        "speaks TLS in place of plain HTTP",
         "waits for a handshake that does not come",
-        ((Secure(),),),
+        ((StartTls(),),),
         "ConnectionFailedError",
-        tries=3,
+        attempts=3,
     ),
     Case(
         "cuts the body within TLS",
-        "half of the body, then an end of TLS in all form",
+        "half of the body, then a proper end of TLS",
         (
             (
-                Secure(),
-                Hear(),
-                Say(head(f"Content-Length: {len(GOOD)}") + GOOD[:20]),
+                StartTls(),
+                ReadRequest(),
+                Send(head(f"Content-Length: {len(GOOD)}") + GOOD[:20]),
                 Finish(),
             ),
         ),
         "ConnectionFailedError",
-        tries=3,
+        attempts=3,
         options=_HTTPS,
     ),
     Case(
         "resets within TLS",
         "reads the request within TLS and resets",
-        ((Secure(), Hear(), Reset()),),
+        ((StartTls(), ReadRequest(), Reset()),),
         "ConnectionFailedError",
-        tries=3,
+        attempts=3,
         options=_HTTPS,
         has={"maybe_sent": True},
     ),
@@ -105,9 +114,9 @@ TLS = (
         "302 from https to http",
         (
             (
-                Secure(),
-                Hear(),
-                Say(
+                StartTls(),
+                ReadRequest(),
+                Send(
                     head(
                         "Location: %ELSEWHERE%/",
                         "Content-Length: 0",

@@ -1,78 +1,87 @@
-"""Cases: answers that break HTTP's own rules, or bend them."""
+"""Cases: responses that break HTTP/1.1: lengths, chunks, compression, headers."""
 
 from __future__ import annotations
 
 import gzip
 
-from .answers import CHUNKED, GOOD, GZIPPED, PACKED, answer, chunk, failure, head
-from .script import Case, Finish, Hear, Say, Script
+from .responses import (
+    CHUNKED,
+    GOOD,
+    GZIPPED,
+    PACKED,
+    chunk,
+    error_response,
+    head,
+    response,
+)
+from .script import Case, Finish, ReadRequest, Script, Send
 
 _JSON = "Content-Type: application/json"
 _BODY = f"Content-Length: {len(GOOD)}"
 
 
-def _says(data: bytes) -> tuple[Script, ...]:
-    return ((Hear(), Say(data), Finish()),)
+def _sends_and_closes(data: bytes) -> tuple[Script, ...]:
+    return ((ReadRequest(), Send(data), Finish()),)
 
 
-def _keeps(data: bytes) -> tuple[Script, ...]:
-    return ((Hear(), Say(data)),)
+def _sends(data: bytes) -> tuple[Script, ...]:
+    return ((ReadRequest(), Send(data)),)
 
 
 LENGTHS = (
     Case(
-        "promises too much",
+        "announces too many bytes",
         "a Content-Length 10 bytes above the body, then closes",
-        _says(head(_JSON, f"Content-Length: {len(GOOD) + 10}") + GOOD),
+        _sends_and_closes(head(_JSON, f"Content-Length: {len(GOOD) + 10}") + GOOD),
         "ConnectionFailedError",
-        tries=3,
+        attempts=3,
     ),
     Case(
-        "promises too little",
+        "announces too few bytes",
         "a Content-Length 10 bytes below the body",
-        _says(head(_JSON, f"Content-Length: {len(GOOD) - 10}") + GOOD),
+        _sends_and_closes(head(_JSON, f"Content-Length: {len(GOOD) - 10}") + GOOD),
         "ResponseError",
     ),
     Case(
-        "says more than it promised",
-        "bytes after the end of a good body, on a connection that stays open",
-        _keeps(answer() + b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"),
+        "sends bytes after the response",
+        "leftover bytes after a good body, on a connection that stays open",
+        _sends(response() + b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"),
         "value",
-        tries=2,
+        attempts=2,
         call="get twice",
     ),
     Case(
-        "names a negative length",
+        "announces a negative length",
         "`Content-Length: -1`",
-        _says(head(_JSON, "Content-Length: -1") + GOOD),
+        _sends_and_closes(head(_JSON, "Content-Length: -1") + GOOD),
         "ConnectionFailedError",
-        tries=3,
+        attempts=3,
     ),
     Case(
-        "names a length that is no number",
+        "announces a length that is not a number",
         "`Content-Length: many`",
-        _says(head(_JSON, "Content-Length: many") + GOOD),
+        _sends_and_closes(head(_JSON, "Content-Length: many") + GOOD),
         "ConnectionFailedError",
-        tries=3,
+        attempts=3,
     ),
     Case(
-        "names two lengths",
+        "announces two lengths",
         "two different Content-Length headers",
-        _says(head(_JSON, _BODY, "Content-Length: 5") + GOOD),
+        _sends_and_closes(head(_JSON, _BODY, "Content-Length: 5") + GOOD),
         "ConnectionFailedError",
-        tries=3,
+        attempts=3,
     ),
     Case(
-        "names an absurd length",
+        "announces an absurd length",
         "a Content-Length of 30 digits",
-        _says(head(_JSON, f"Content-Length: {'9' * 30}") + GOOD),
+        _sends_and_closes(head(_JSON, f"Content-Length: {'9' * 30}") + GOOD),
         "ConnectionFailedError",
-        tries=3,
+        attempts=3,
     ),
     Case(
-        "names a length beside chunks",
-        "both Content-Length and chunks, which win",
-        _says(
+        "announces a length beside chunks",
+        "both Content-Length and chunks; the chunks are read",
+        _sends_and_closes(
             head(_JSON, "Transfer-Encoding: chunked", "Content-Length: 5")
             + chunk(GOOD)
             + chunk(b"")
@@ -85,28 +94,28 @@ CHUNKS = (
     Case(
         "sends broken chunks",
         "a chunk whose size is `zz`",
-        _says(CHUNKED + b"zz\r\n" + GOOD),
+        _sends_and_closes(CHUNKED + b"zz\r\n" + GOOD),
         "ConnectionFailedError",
-        tries=3,
+        attempts=3,
     ),
     Case(
         "sends a negative chunk",
         "a chunk whose size is `-5`",
-        _says(CHUNKED + b"-5\r\n" + GOOD),
+        _sends_and_closes(CHUNKED + b"-5\r\n" + GOOD),
         "ConnectionFailedError",
-        tries=3,
+        attempts=3,
     ),
     Case(
         "cuts its chunks",
-        "a chunk, and no last one",
-        _says(CHUNKED + chunk(GOOD)),
+        "a chunk, but not the last one",
+        _sends_and_closes(CHUNKED + chunk(GOOD)),
         "ConnectionFailedError",
-        tries=3,
+        attempts=3,
     ),
     Case(
-        "sends a byte a chunk",
+        "sends one byte in each chunk",
         "each byte as a chunk of its own",
-        _says(
+        _sends_and_closes(
             CHUNKED + b"".join(chunk(bytes([byte])) for byte in GOOD) + chunk(b""),
         ),
         "value",
@@ -117,157 +126,159 @@ ENCODINGS = (
     Case(
         "compresses",
         "gzip, as the client allows",
-        _keeps(answer(PACKED, *GZIPPED)),
+        _sends(response(PACKED, *GZIPPED)),
         "value",
     ),
     Case(
         "compresses in two members",
         "two gzip members one after the other",
-        _keeps(answer(gzip.compress(GOOD[:9]) + gzip.compress(GOOD[9:]), *GZIPPED)),
+        _sends(response(gzip.compress(GOOD[:9]) + gzip.compress(GOOD[9:]), *GZIPPED)),
         "value",
     ),
     Case(
         "cuts the gzip stream",
-        "a whole body by its length, but half a gzip stream",
-        _keeps(answer(PACKED[: len(PACKED) // 2], *GZIPPED)),
+        "a complete body by its length, but half a gzip stream",
+        _sends(response(PACKED[: len(PACKED) // 2], *GZIPPED)),
         "ResponseError",
     ),
     Case(
         "breaks the gzip stream",
         "a gzip stream with a wrong checksum",
-        _keeps(answer(PACKED[:-8] + b"\0" * 8, *GZIPPED)),
+        _sends(response(PACKED[:-8] + b"\0" * 8, *GZIPPED)),
         "ResponseError",
     ),
     Case(
-        "says gzip and sends text",
+        "announces gzip and sends text",
         "`Content-Encoding: gzip` before plain JSON",
-        _keeps(answer(GOOD, *GZIPPED)),
+        _sends(response(GOOD, *GZIPPED)),
         "ResponseError",
     ),
     Case(
         "sends an empty gzip stream",
-        "`Content-Encoding: gzip` before nothing",
-        _keeps(answer(b"", *GZIPPED)),
+        "`Content-Encoding: gzip` before an empty body",
+        _sends(response(b"", *GZIPPED)),
         "ResponseError",
     ),
     Case(
         "compresses twice",
-        "gzip within gzip, which nobody asked for",
-        _keeps(answer(gzip.compress(PACKED), _JSON, "Content-Encoding: gzip, gzip")),
+        "gzip within gzip, which the client does not accept",
+        _sends(response(gzip.compress(PACKED), _JSON, "Content-Encoding: gzip, gzip")),
         "ResponseError",
     ),
     Case(
-        "compresses as nobody asked",
+        "compresses with an unaccepted encoding",
         "`Content-Encoding: br`",
-        _keeps(answer(b"\x0b\x02\x80{}\x03", _JSON, "Content-Encoding: br")),
+        _sends(response(b"\x0b\x02\x80{}\x03", _JSON, "Content-Encoding: br")),
         "ResponseError",
     ),
 )
 
 HEADS = (
     Case(
-        "answers as HTTP/1.0",
-        "an old answer without a length",
-        _says(b"HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n" + GOOD),
+        "responds as HTTP/1.0",
+        "an HTTP/1.0 response without a length",
+        _sends_and_closes(
+            b"HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n" + GOOD
+        ),
         "value",
     ),
     Case(
-        "answers without headers",
-        "the body alone, as HTTP/0.9 had it",
-        _says(GOOD),
+        "responds without headers",
+        "the body alone, as in HTTP/0.9",
+        _sends_and_closes(GOOD),
         "ConnectionFailedError",
-        tries=3,
+        attempts=3,
     ),
     Case(
         "speaks another protocol",
         "an SSH banner",
-        _says(b"SSH-2.0-OpenSSH_9.6\r\n"),
+        _sends_and_closes(b"SSH-2.0-OpenSSH_9.6\r\n"),
         "ConnectionFailedError",
-        tries=3,
+        attempts=3,
     ),
     Case(
         "sends random bytes",
         "bytes without a line end",
-        _says(bytes(range(128, 256)) * 64),
+        _sends_and_closes(bytes(range(128, 256)) * 64),
         "ConnectionFailedError",
-        tries=3,
+        attempts=3,
     ),
     Case(
         "speaks HTTP/2",
         "a SETTINGS frame",
-        _says(b"\x00\x00\x00\x04\x00\x00\x00\x00\x00"),
+        _sends_and_closes(b"\x00\x00\x00\x04\x00\x00\x00\x00\x00"),
         "ConnectionFailedError",
-        tries=3,
+        attempts=3,
     ),
     Case(
         "sends a header without a colon",
-        "a line among the headers that is none",
-        _says(head(_JSON, "this is no header", _BODY) + GOOD),
+        "a line among the headers that is not a header",
+        _sends_and_closes(head(_JSON, "this is no header", _BODY) + GOOD),
         "ConnectionFailedError",
-        tries=3,
+        attempts=3,
     ),
     Case(
         "sends a NUL in a header",
         "a zero byte in a header's value",
-        _says(head(_JSON, "X-Odd: a\0b", _BODY) + GOOD),
+        _sends_and_closes(head(_JSON, "X-Odd: a\0b", _BODY) + GOOD),
         "ConnectionFailedError",
-        tries=3,
+        attempts=3,
     ),
     Case(
         "sends headers in Latin-1",
         "bytes above 127 in a header's value",
-        _keeps(head(_JSON, "X-Odd: caf\xe9", _BODY) + GOOD),
+        _sends(head(_JSON, "X-Odd: caf\xe9", _BODY) + GOOD),
         "value",
     ),
     Case(
         "sends a thousand headers",
         "1,000 headers before a good body",
-        _keeps(head(_JSON, *(f"X-{n}: {n}" for n in range(1000)), _BODY) + GOOD),
+        _sends(head(_JSON, *(f"X-{n}: {n}" for n in range(1000)), _BODY) + GOOD),
         "value",
     ),
     Case(
         "sets cookies",
-        "a cookie, which must not come back",
-        _keeps(answer(GOOD, _JSON, "Set-Cookie: session=1; Path=/")),
+        "a cookie, which must not be sent back",
+        _sends(response(GOOD, _JSON, "Set-Cookie: session=1; Path=/")),
         "value",
-        tries=2,
+        attempts=2,
         call="get twice",
     ),
     Case(
         "sends 100 and 103 first",
-        "two interim answers before the good one",
-        _keeps(
+        "two interim responses before the good one",
+        _sends(
             head(status="100 Continue")
             + head("Link: </style.css>", status="103 Early Hints")
-            + answer()
+            + response()
         ),
         "value",
     ),
     Case(
         "switches protocols",
-        "101, as if a web socket had been asked for",
-        _says(head("Upgrade: websocket", status="101 Switching Protocols")),
+        "101, as if a web socket had been requested",
+        _sends_and_closes(head("Upgrade: websocket", status="101 Switching Protocols")),
         "ConnectionFailedError",
-        tries=3,
+        attempts=3,
     ),
     Case(
-        "answers with status 99",
+        "responds with status 99",
         "a status below all statuses",
-        _says(answer(status="099 Odd")),
+        _sends_and_closes(response(status="099 Odd")),
         "ConnectionFailedError",
-        tries=3,
+        attempts=3,
     ),
     Case(
-        "answers with status 1000",
+        "responds with status 1000",
         "a status of four digits",
-        _says(answer(status="1000 Odd")),
+        _sends_and_closes(response(status="1000 Odd")),
         "ConnectionFailedError",
-        tries=3,
+        attempts=3,
     ),
     Case(
-        "answers with status 799",
-        "a status above all that mean something",
-        _keeps(failure("799 Odd", error="odd")),
+        "responds with status 799",
+        "a status above all defined ones",
+        _sends(error_response("799 Odd", error="odd")),
         "ServerError",
     ),
 )

@@ -1,4 +1,4 @@
-"""One connection, from the server's side."""
+"""One connection of the fault server: read, send, reset, TLS."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ _LENGTH = re.compile(rb"\r\ncontent-length: *([0-9]+)\r\n", re.IGNORECASE)
 
 
 class GoneError(Exception):
-    """The client has left, so that the rest of the script has no meaning."""
+    """The client has closed the connection, so the script ends."""
 
 
 class Record(Protocol):
-    """Where it is written down what happens on connections."""
+    """Records the requests, and the number of bytes sent."""
 
-    def remember(self, request: bytes) -> None: ...
+    def add_request(self, request: bytes) -> None: ...
 
-    def count(self, said: int) -> None: ...
+    def add_sent(self, size: int) -> None: ...
 
 
 class Peer:
-    """What the actions of a script act on."""
+    """The client's end of a connection, for the actions of a script."""
 
     def __init__(
         self,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
-        places: Mapping[bytes, bytes],
+        addresses: Mapping[bytes, bytes],
         record: Record,
     ) -> None:
         self._reader = reader
         self._writer = writer
-        self._places = places
+        self._addresses = addresses
         self._record = record
         self._ahead = b""
-        self.heard = b""
+        self.request = b""
         """The last request, head and body."""
 
     @property
@@ -49,14 +49,14 @@ class Peer:
         """Whether the connection could carry another request."""
         return not self._writer.is_closing()
 
-    async def comes(self) -> bool:
-        """Wait for the first byte of a request; False when the client left."""
+    async def wait_for_request(self) -> bool:
+        """Wait for the first byte of a request; False if the client closed."""
         if not self._ahead:
             self._ahead = await self._reader.read(1)
         return bool(self._ahead)
 
-    async def hear(self) -> None:
-        """Read one whole request."""
+    async def read_request(self) -> None:
+        """Read one complete request."""
         try:
             head = self._ahead + await self._reader.readuntil(b"\r\n\r\n")
             self._ahead = b""
@@ -64,27 +64,27 @@ class Peer:
             body = await self._reader.readexactly(int(length[1]) if length else 0)
         except asyncio.IncompleteReadError as error:
             raise GoneError from error
-        self.heard = head + body
-        self._record.remember(self.heard)
+        self.request = head + body
+        self._record.add_request(self.request)
 
-    async def say(self, data: bytes) -> None:
-        """Send *data*; GoneError when nobody is there to take it."""
+    async def send(self, data: bytes) -> None:
+        """Send *data*; GoneError if the client has closed the connection."""
         if b"%" in data:
-            for mark, place in self._places.items():
-                data = data.replace(mark, place)
+            for mark, address in self._addresses.items():
+                data = data.replace(mark, address)
         if self._writer.is_closing():
             raise GoneError
         self._writer.write(data)
         await self._writer.drain()
-        self._record.count(len(data))
+        self._record.add_sent(len(data))
 
     async def wait_until_gone(self) -> None:
-        """Read and forget, until the client leaves."""
+        """Read and discard, until the client closes the connection."""
         while await self._reader.read(65536):
             pass
 
     def finish(self) -> None:
-        """Send FIN; TLS can't be ended in one direction, so there it is the end."""
+        """Send FIN; with TLS, which can't end in one direction, close."""
         if self._writer.can_write_eof():
             self._writer.write_eof()
         else:
@@ -96,12 +96,12 @@ class Peer:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self._writer.transport.abort()
 
-    async def secure(self, certificate: str) -> None:
+    async def start_tls(self, certificate: str) -> None:
         """Do a TLS handshake."""
         await self._writer.start_tls(tls_context(certificate))
 
     async def close(self) -> None:
-        """End the connection, at the latest when this is cancelled."""
+        """Close the connection; abort it if this is cancelled."""
         self._writer.close()
         try:
             await self._writer.wait_closed()
@@ -112,5 +112,5 @@ class Peer:
             raise
 
     def abort(self) -> None:
-        """End the connection at once."""
+        """Close the connection immediately."""
         self._writer.transport.abort()

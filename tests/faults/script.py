@@ -1,4 +1,4 @@
-"""What the server does on a connection, as data: a script is a row of actions."""
+"""Cases of the fault server: scripts of actions on a connection, as data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .peer import Peer
 
 
 class Action(Protocol):
-    """One thing that is done on a connection."""
+    """One action on a connection."""
 
     async def __call__(self, peer: Peer) -> None: ...
 
@@ -20,36 +20,36 @@ Script: TypeAlias = tuple[Action, ...]
 
 
 @dataclass(frozen=True)
-class Hear:
-    """Read one whole request and remember it."""
+class ReadRequest:
+    """Read one complete request and record it."""
 
     async def __call__(self, peer: Peer) -> None:
-        await peer.hear()
+        await peer.read_request()
 
 
 @dataclass(frozen=True)
-class Say:
-    """Send bytes, in which ``%ORIGIN%`` and the like stand for addresses."""
+class Send:
+    """Send bytes; ``%ORIGIN%`` and other marks in them become addresses."""
 
     data: bytes
 
     async def __call__(self, peer: Peer) -> None:
-        await peer.say(self.data)
+        await peer.send(self.data)
 
 
 @dataclass(frozen=True)
 class Reflect:
-    """Send back the head of the request between two pieces of one's own."""
+    """Send the head of the request back, between two other pieces."""
 
     before: bytes = b""
     after: bytes = b""
     within_a_line: bool = False
 
     async def __call__(self, peer: Peer) -> None:
-        head = peer.heard
+        head = peer.request
         if self.within_a_line:
             head = head.replace(b"\r\n", b" ").replace(b'"', b"")
-        await peer.say(self.before + head + self.after)
+        await peer.send(self.before + head + self.after)
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,12 @@ class Drip:
     async def __call__(self, peer: Peer) -> None:
         for byte in self.data:
             await asyncio.sleep(self.every)
-            await peer.say(bytes([byte]))
+            await peer.send(bytes([byte]))
 
 
 @dataclass(frozen=True)
 class Flood:
-    """Send a piece again and again, as fast as it is taken."""
+    """Send a piece many times, as fast as the client reads."""
 
     piece: bytes
     times: int
@@ -75,7 +75,7 @@ class Flood:
 
     async def __call__(self, peer: Peer) -> None:
         for _ in range(self.times):
-            await peer.say(self.piece)
+            await peer.send(self.piece)
             await asyncio.sleep(self.pause)
 
 
@@ -91,15 +91,15 @@ class Pause:
 
 @dataclass(frozen=True)
 class Silence:
-    """Say nothing until the other side gives up; what it says is read."""
+    """Read, but send nothing, until the client gives up."""
 
     async def __call__(self, peer: Peer) -> None:
         await peer.wait_until_gone()
 
 
 @dataclass(frozen=True)
-class Deafness:
-    """Neither read nor say anything, for longer than anybody waits."""
+class ReadNothing:
+    """Neither read nor send anything, for longer than any client waits."""
 
     async def __call__(self, peer: Peer) -> None:
         await asyncio.sleep(60)
@@ -107,7 +107,7 @@ class Deafness:
 
 @dataclass(frozen=True)
 class Finish:
-    """Say that nothing more will come, and wait for the other side to leave."""
+    """Send FIN, and wait until the client closes the connection."""
 
     async def __call__(self, peer: Peer) -> None:
         peer.finish()
@@ -116,73 +116,74 @@ class Finish:
 
 @dataclass(frozen=True)
 class Reset:
-    """Break the connection with RST, so that the other side can't miss it."""
+    """Send RST."""
 
     async def __call__(self, peer: Peer) -> None:
         peer.reset()
 
 
 @dataclass(frozen=True)
-class Secure:
+class StartTls:
     """Do a TLS handshake with one of the certificates."""
 
     certificate: str = "good"
 
     async def __call__(self, peer: Peer) -> None:
-        await peer.secure(self.certificate)
+        await peer.start_tls(self.certificate)
 
 
 @dataclass(frozen=True)
 class Case:
-    """One way to be broken, and what a client has to make of it."""
+    """What the server does wrong, and what the client's call must give."""
 
     name: str
     does: str
-    """What the server does, as half a sentence for the documentation."""
+    """What the server does, for the table of the documentation."""
     scripts: tuple[Script, ...]
-    """One for each time that the client comes; the last one for all others. A
-    connection that a script leaves open waits for the next request."""
+    """One for each attempt of the client; the last one also for all later attempts.
+    After a script that leaves the connection open, the server waits for the next
+    request."""
     gives: str
-    """The name of the one error class, or ``"value"``."""
-    tries: int = 1
-    """How often the client comes, retries included."""
+    """The name of the expected error class, or ``"value"``."""
+    attempts: int = 1
+    """The expected number of attempts, retries included."""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """What the client is made with, beside ``SWIFT``."""
+    """Arguments of the client, beside ``CASE_OPTIONS``."""
     call: str = "get"
-    """What is called, by its name in the table of calls."""
+    """The method that is called, by its name in ``CALLS``."""
     has: Mapping[str, Any] = field(default_factory=dict)
-    """Attributes of the error, or of the value."""
+    """Expected attributes of the error, or of the value."""
     listens: str = "yes"
-    """``no`` when nobody listens, ``full`` when the queue is full."""
+    """``no`` if no socket listens, ``full`` if the queue is full."""
     cycles: bool = False
-    """Whether the scripts begin again after the last one."""
+    """Whether the first script follows the last one."""
 
     @property
     def secure(self) -> bool:
-        """Whether the address begins with https."""
+        """Whether the address starts with https."""
         return self.options.get("scheme") == "https"
 
     @property
-    def is_about_time(self) -> bool:
-        """Whether a time-out is short, so that a slow machine could meet it too."""
+    def has_short_timeout(self) -> bool:
+        """Whether a timeout is so short that a slow machine could exceed it."""
         return bool({"timeout", "total_timeout"} & self.options.keys())
 
     @property
     def limit(self) -> float:
-        """Seconds within which a call has to end."""
-        return float({**SWIFT, **self.options}["total_timeout"])
+        """The most seconds that a call may take."""
+        return float({**CASE_OPTIONS, **self.options}["total_timeout"])
 
 
-SWIFT: Mapping[str, Any] = {
+CASE_OPTIONS: Mapping[str, Any] = {
     "timeout": 15.0,
     "total_timeout": 30.0,
     "max_response_bytes": 1024 * 1024,
 }
-"""The options of each case: time enough for a busy machine, as only the cases
-about time let it pass."""
+"""The client's options in each case. The timeouts are long enough for a busy machine:
+only cases about timeouts reach theirs."""
 
-HASTY: Mapping[str, Any] = {"timeout": 0.8}
-"""For cases in which nothing comes: each read gives up soon."""
+SHORT_TIMEOUT: Mapping[str, Any] = {"timeout": 0.8}
+"""For cases in which the server is silent: each read times out soon."""
 
-BRIEF: Mapping[str, Any] = {"total_timeout": 1.5}
-"""For cases in which something always comes: only the total can end them."""
+SHORT_TOTAL_TIMEOUT: Mapping[str, Any] = {"total_timeout": 1.5}
+"""For cases in which bytes keep arriving: only ``total_timeout`` ends them."""

@@ -1,4 +1,4 @@
-"""The server: one listening socket for each case, one event loop for all."""
+"""The fault server: one listening socket for each case, one event loop for all."""
 
 from __future__ import annotations
 
@@ -10,60 +10,60 @@ from types import TracebackType
 from typing import Self
 
 from .peer import GoneError, Peer
-from .script import Case, Hear, Say, Script
+from .script import Case, ReadRequest, Script, Send
 
 ELSEWHERE = Case(
     "elsewhere",
-    "is another origin, where no request belongs",
-    ((Hear(), Say(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")),),
+    "another origin, which must get no request",
+    ((ReadRequest(), Send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")),),
     "value",
 )
 
 
-class Place:
-    """One case as it is served: its address, and who came."""
+class ServedCase:
+    """One case that is served: its address, and what was received and sent."""
 
     def __init__(self, case: Case) -> None:
         self.case = case
         self.socket = socket.socket()
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self.tries = 0
-        """How often a client came: requests, and connections without one."""
+        self.attempts = 0
+        """Attempts of clients: requests, and connections without one."""
         self.connections = 0
         self.requests: list[bytes] = []
-        self.said = 0
+        self.sent = 0
         """Bytes that were sent, over all connections."""
-        self._crowd: list[socket.socket] = []
+        self._queued: list[socket.socket] = []
 
     @property
     def origin(self) -> str:
-        """Where a client has to go."""
+        """The base address of the case."""
         scheme = "https" if self.case.secure else "http"
         return f"{scheme}://127.0.0.1:{self.port}"
 
     @property
     def port(self) -> int:
-        """The port that is bound."""
+        """The port of the listening socket."""
         port: int = self.socket.getsockname()[1]
         return port
 
-    def remember(self, request: bytes) -> None:
-        """Write a request down."""
+    def add_request(self, request: bytes) -> None:
+        """Record a request."""
         self.requests.append(request)
 
-    def count(self, said: int) -> None:
-        """Remember that so many bytes were sent."""
-        self.said += said
+    def add_sent(self, size: int) -> None:
+        """Record that *size* bytes were sent."""
+        self.sent += size
 
     def next_script(self) -> Script:
-        """What to do this time."""
+        """The script of the next attempt."""
         scripts = self.case.scripts
-        turn = self.tries % len(scripts) if self.case.cycles else self.tries
-        self.tries += 1
-        return scripts[min(turn, len(scripts) - 1)]
+        index = self.attempts % len(scripts) if self.case.cycles else self.attempts
+        self.attempts += 1
+        return scripts[min(index, len(scripts) - 1)]
 
     def bind(self, port: int) -> None:
-        """Take a port, and listen as the case says."""
+        """Bind the port, and listen if the case does."""
         self.socket.bind(("127.0.0.1", port))
         if self.case.listens == "yes":
             self.socket.listen(512)
@@ -72,43 +72,43 @@ class Place:
             self._fill()
 
     def _fill(self) -> None:
-        # Nobody accepts: once the queue is full the kernel drops what knocks.
+        # No accept: once the queue is full, the kernel drops new connections.
         for _ in range(4):
-            visitor = socket.socket()
-            visitor.setblocking(False)  # noqa: FBT003  the standard library's own
-            visitor.connect_ex(self.socket.getsockname())
-            self._crowd.append(visitor)
+            client = socket.socket()
+            client.setblocking(False)  # noqa: FBT003  the standard library's own
+            client.connect_ex(self.socket.getsockname())
+            self._queued.append(client)
 
     def close(self) -> None:
-        """Give the port back."""
-        for sock in (*self._crowd, self.socket):
+        """Close the listening socket."""
+        for sock in (*self._queued, self.socket):
             sock.close()
 
 
 class FaultServer:
-    """Serves cases on loopback, in a thread, while its block is open.
+    """Serves cases on loopback, in a thread, within a ``with`` block.
 
     >>> with FaultServer(CASES) as server:
-    ...     server["answers as it should"].origin
+    ...     server["responds correctly"].origin
     'http://127.0.0.1:…'
     """
 
     def __init__(self, cases: Iterable[Case], *, port: int = 0) -> None:
-        self._places = {case.name: Place(case) for case in (*cases, ELSEWHERE)}
+        self._places = {case.name: ServedCase(case) for case in (*cases, ELSEWHERE)}
         self._port = port
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = threading.Thread(target=self._run, name="faults", daemon=True)
         self._ready = threading.Event()
 
-    def __getitem__(self, name: str) -> Place:
+    def __getitem__(self, name: str) -> ServedCase:
         return self._places[name]
 
-    def __iter__(self) -> Iterator[Place]:
+    def __iter__(self) -> Iterator[ServedCase]:
         return iter(self._places.values())
 
     @property
-    def elsewhere(self) -> Place:
-        """Another origin, to see that nothing goes there."""
+    def elsewhere(self) -> ServedCase:
+        """Another origin, to check that no request is sent there."""
         return self._places[ELSEWHERE.name]
 
     def __enter__(self) -> Self:
@@ -132,7 +132,7 @@ class FaultServer:
             place.close()
 
     def wait(self) -> None:
-        """Serve until the process is told to end."""
+        """Serve until the process is interrupted."""
         self._thread.join()
 
     def _run(self) -> None:
@@ -140,7 +140,7 @@ class FaultServer:
 
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
-        # Broken handshakes and connections are what this is for.
+        # Broken handshakes and connections are expected here.
         self._loop.set_exception_handler(lambda _loop, _context: None)
         self._stop = asyncio.Event()
         tasks = [
@@ -153,11 +153,11 @@ class FaultServer:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        # What was aborted is closed by the loop's next turn.
+        # Aborted connections are closed in the loop's next iterations.
         await asyncio.sleep(0)
         await asyncio.sleep(0)
 
-    async def _accept(self, place: Place) -> None:
+    async def _accept(self, place: ServedCase) -> None:
         running: set[asyncio.Task[None]] = set()
 
         async def connected(
@@ -169,7 +169,7 @@ class FaultServer:
             task.add_done_callback(running.discard)
             place.connections += 1
             peer = Peer(reader, writer, self._marks(place), place)
-            await _attend(place, peer)
+            await _run_scripts(place, peer)
 
         server = await asyncio.start_server(connected, sock=place.socket)
         try:
@@ -180,7 +180,7 @@ class FaultServer:
                 task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
 
-    def _marks(self, place: Place) -> dict[bytes, bytes]:
+    def _marks(self, place: ServedCase) -> dict[bytes, bytes]:
         plain = place.origin.replace("https:", "http:", 1)
         return {
             b"%ORIGIN%": place.origin.encode(),
@@ -189,13 +189,13 @@ class FaultServer:
         }
 
 
-async def _attend(place: Place, peer: Peer) -> None:
-    """Run a script, and another for each request that follows."""
+async def _run_scripts(place: ServedCase, peer: Peer) -> None:
+    """Run a script, and the next one for each request that follows."""
     try:
         while True:
             for action in place.next_script():
                 await action(peer)
-            if not peer.is_open or not await peer.comes():
+            if not peer.is_open or not await peer.wait_for_request():
                 break
     except asyncio.CancelledError:
         peer.abort()

@@ -1,41 +1,41 @@
-"""Cases: refusals, redirects, and what a hostile Retry-After asks for."""
+"""Cases: error responses, rate limits, redirects, writes, reflected credentials."""
 
 from __future__ import annotations
 
-from .answers import answer, failure, head
 from .bodies import HTML
+from .responses import error_response, head, response
 from .script import (
-    HASTY,
+    SHORT_TIMEOUT,
     Case,
     Finish,
-    Hear,
     Pause,
+    ReadRequest,
     Reflect,
     Reset,
-    Say,
     Script,
+    Send,
     Silence,
 )
 
 
-def _keeps(data: bytes) -> tuple[Script, ...]:
-    return ((Hear(), Say(data)),)
+def _sends(data: bytes) -> tuple[Script, ...]:
+    return ((ReadRequest(), Send(data)),)
 
 
 def _then_good(data: bytes) -> tuple[Script, ...]:
-    return ((Hear(), Say(data)), (Hear(), Say(answer())))
+    return ((ReadRequest(), Send(data)), (ReadRequest(), Send(response())))
 
 
 def _later(value: str, *, status: str = "429 Too Many Requests") -> bytes:
-    return failure(status, f"Retry-After: {value}", error="slower")
+    return error_response(status, f"Retry-After: {value}", error="slower")
 
 
-REFUSALS = (
+ERROR_RESPONSES = (
     *(
         Case(
-            f"answers {status}",
+            f"responds {status}",
             f"`{status}` with `ok` false",
-            _keeps(failure(status, error="no")),
+            _sends(error_response(status, error="no")),
             gives,
             has={"status": int(status[:3])},
         )
@@ -51,46 +51,48 @@ REFUSALS = (
     Case(
         "refuses with 200",
         "200 with `ok` false",
-        _keeps(failure("200 OK", error="no")),
+        _sends(error_response("200 OK", error="no")),
         "ServiceError",
     ),
     Case(
         "refuses with HTML",
-        "403 with a page",
-        _keeps(answer(HTML, "Content-Type: text/html", status="403 Forbidden")),
+        "403 with an HTML page",
+        _sends(response(HTML, "Content-Type: text/html", status="403 Forbidden")),
         "PermissionDeniedError",
     ),
     Case(
-        "refuses with nothing",
+        "refuses with an empty body",
         "401 with an empty body",
-        _keeps(answer(b"", status="401 Unauthorized")),
+        _sends(response(b"", status="401 Unauthorized")),
         "AuthenticationError",
     ),
     Case(
         "refuses with an odd message",
         "400 whose `error` is an object",
-        _keeps(failure("400 Bad Request", error={"text": ["no"]})),
+        _sends(error_response("400 Bad Request", error={"text": ["no"]})),
         "BadRequestError",
     ),
     Case(
         "refuses with terminal commands",
         "400 whose `error` has escape sequences",
-        _keeps(failure("400 Bad Request", error="\x1b]0;owned\x07\x1b[2J\r\nok")),
+        _sends(
+            error_response("400 Bad Request", error="\x1b]0;owned\x07\x1b[2J\r\nok")
+        ),
         "BadRequestError",
     ),
     Case(
-        "refuses at great length",
+        "refuses with a long message",
         "400 whose `error` has 500,000 letters",
-        _keeps(failure("400 Bad Request", error="no " * 166_667)),
+        _sends(error_response("400 Bad Request", error="no " * 166_667)),
         "BadRequestError",
     ),
     *(
         Case(
-            f"answers {status} for ever",
+            f"always responds {status}",
             f"`{status}` each time",
-            _keeps(failure(status, error="broken")),
+            _sends(error_response(status, error="broken")),
             "ServerError",
-            tries=3,
+            attempts=3,
             has={"status": int(status[:3])},
         )
         for status in (
@@ -103,106 +105,106 @@ REFUSALS = (
     ),
     Case(
         "fails once with 503",
-        "503, then a good answer",
-        _then_good(failure("503 Service Unavailable", error="later")),
+        "503, then a good response",
+        _then_good(error_response("503 Service Unavailable", error="later")),
         "value",
-        tries=2,
+        attempts=2,
     ),
     Case(
-        "fails with a page of 502",
-        "502 with HTML each time",
-        _keeps(answer(HTML, "Content-Type: text/html", status="502 Bad Gateway")),
+        "always responds 502 with HTML",
+        "502 with an HTML page each time",
+        _sends(response(HTML, "Content-Type: text/html", status="502 Bad Gateway")),
         "ServerError",
-        tries=3,
+        attempts=3,
     ),
 )
 
 RATE_LIMITS = (
     Case(
-        "answers 429 for ever",
+        "always responds 429",
         "429 without Retry-After each time",
-        _keeps(failure("429 Too Many Requests", error="slower")),
+        _sends(error_response("429 Too Many Requests", error="slower")),
         "RateLimitedError",
-        tries=3,
+        attempts=3,
         has={"retry_after": None},
     ),
     Case(
-        "asks to wait for 0 s",
-        "`Retry-After: 0`, then a good answer",
+        "requests a wait of 0 s",
+        "`Retry-After: 0`, then a good response",
         _then_good(_later("0")),
         "value",
-        tries=2,
+        attempts=2,
     ),
     Case(
-        "asks to wait for a negative time",
-        "`Retry-After: -5`, then a good answer",
+        "requests a wait of a negative time",
+        "`Retry-After: -5`, then a good response",
         _then_good(_later("-5")),
         "value",
-        tries=2,
+        attempts=2,
     ),
     Case(
-        "asks to wait until a day that is past",
-        "a date of 1994, then a good answer",
+        "requests a wait until a day in the past",
+        "a date of 1994, then a good response",
         _then_good(_later("Sun, 06 Nov 1994 08:49:37 GMT")),
         "value",
-        tries=2,
+        attempts=2,
     ),
     Case(
-        "asks to wait for a while in words",
-        "`Retry-After: soon`, then a good answer",
+        "requests a wait given in words",
+        "`Retry-After: soon`, then a good response",
         _then_good(_later("soon")),
         "value",
-        tries=2,
+        attempts=2,
     ),
     Case(
-        "asks to wait for NaN seconds",
-        "`Retry-After: nan`, then a good answer",
+        "requests a wait of NaN seconds",
+        "`Retry-After: nan`, then a good response",
         _then_good(_later("nan")),
         "value",
-        tries=2,
+        attempts=2,
     ),
     Case(
-        "asks to wait with 400 digits",
-        "a Retry-After that no float holds, then a good answer",
+        "requests a wait of 400 digits",
+        "a Retry-After that no float holds, then a good response",
         _then_good(_later("9" * 400)),
         "value",
-        tries=2,
+        attempts=2,
     ),
     Case(
-        "asks to wait for half a second",
-        "`Retry-After: 0.5`, then a good answer",
+        "requests a wait of half a second",
+        "`Retry-After: 0.5`, then a good response",
         _then_good(_later("0.5")),
         "value",
-        tries=2,
+        attempts=2,
     ),
     Case(
-        "asks to wait for a day",
+        "requests a wait of a day",
         "`Retry-After: 86400`",
-        _keeps(_later("86400")),
+        _sends(_later("86400")),
         "RateLimitedError",
         has={"retry_after": 86400.0},
     ),
     Case(
-        "asks to wait until the year 9999",
-        "a date far away",
-        _keeps(_later("Fri, 31 Dec 9999 23:59:59 GMT")),
+        "requests a wait until the year 9999",
+        "a date in the far future",
+        _sends(_later("Fri, 31 Dec 9999 23:59:59 GMT")),
         "RateLimitedError",
     ),
     Case(
-        "asks twice to wait",
-        "two Retry-After headers, then a good answer",
+        "requests a wait twice",
+        "two Retry-After headers, then a good response",
         _then_good(
-            failure(
+            error_response(
                 "429 Too Many Requests", "Retry-After: 0", "Retry-After: 0", error="no"
             )
         ),
         "value",
-        tries=2,
+        attempts=2,
     ),
     Case(
-        "asks to wait for a day with 503",
+        "requests a wait of a day with 503",
         "`503` with `Retry-After: 86400`",
-        _keeps(_later("86400", status="503 Service Unavailable")),
+        _sends(_later("86400", status="503 Service Unavailable")),
         "ServerError",
     ),
 )
@@ -211,7 +213,7 @@ REDIRECTS = (
     Case(
         "redirects on its own origin",
         "301 to another path",
-        _keeps(
+        _sends(
             head("Location: %ORIGIN%/other", "Content-Length: 0", status="301 Moved")
         ),
         "ServiceError",
@@ -219,13 +221,13 @@ REDIRECTS = (
     Case(
         "redirects to another host",
         "302 to another origin",
-        _keeps(head("Location: %ELSEWHERE%/", "Content-Length: 0", status="302 Found")),
+        _sends(head("Location: %ELSEWHERE%/", "Content-Length: 0", status="302 Found")),
         "ServiceError",
     ),
     Case(
         "redirects in a loop",
         "307 to the same address",
-        _keeps(
+        _sends(
             head(
                 "Location: %ORIGIN%/example.com.json",
                 "Content-Length: 0",
@@ -237,7 +239,7 @@ REDIRECTS = (
     Case(
         "redirects nowhere",
         "308 without a Location",
-        _keeps(head("Content-Length: 0", status="308 Permanent Redirect")),
+        _sends(head("Content-Length: 0", status="308 Permanent Redirect")),
         "ServiceError",
     ),
 )
@@ -245,10 +247,10 @@ REDIRECTS = (
 WRITES = (
     Case(
         "refuses a write's connection",
-        "nobody listens, and a website is to be added",
+        "no socket listens, and a website is to be added",
         (),
         "ConnectionFailedError",
-        tries=0,
+        attempts=0,
         listens="no",
         call="add",
         has={"maybe_sent": False},
@@ -256,7 +258,7 @@ WRITES = (
     Case(
         "resets a write",
         "reads the request to add a website and resets",
-        ((Hear(), Reset()),),
+        ((ReadRequest(), Reset()),),
         "ConnectionFailedError",
         call="add",
         has={"maybe_sent": True},
@@ -271,31 +273,37 @@ WRITES = (
     ),
     Case(
         "is silent after a write",
-        "reads the request to add a website and says nothing",
-        ((Hear(), Silence()),),
+        "reads the request to add a website and sends nothing",
+        ((ReadRequest(), Silence()),),
         "RequestTimeoutError",
         call="add",
-        options=HASTY,
+        options=SHORT_TIMEOUT,
         has={"maybe_sent": True},
     ),
     Case(
         "fails a write with 503",
         "503 to the request to add a website",
-        _keeps(failure("503 Service Unavailable", error="later")),
+        _sends(error_response("503 Service Unavailable", error="later")),
         "ServerError",
         call="add",
     ),
     Case(
         "limits a write's rate",
         "429 with `Retry-After: 0` to the request to add a website",
-        _keeps(_later("0")),
+        _sends(_later("0")),
         "RateLimitedError",
         call="add",
     ),
     Case(
-        "cuts the answer to a write",
-        "half of the answer to a request to add a website",
-        ((Hear(), Say(head("Content-Length: 100") + b'{"ok": true'), Finish()),),
+        "cuts the response to a write",
+        "half of the response to a request to add a website",
+        (
+            (
+                ReadRequest(),
+                Send(head("Content-Length: 100") + b'{"ok": true'),
+                Finish(),
+            ),
+        ),
         "ConnectionFailedError",
         call="add",
         has={"maybe_sent": True},
@@ -303,7 +311,7 @@ WRITES = (
     Case(
         "redirects a write",
         "307 to another origin for a request to add a website",
-        _keeps(
+        _sends(
             head(
                 "Location: %ELSEWHERE%/",
                 "Content-Length: 0",
@@ -318,18 +326,18 @@ WRITES = (
 REFLECTIONS = (
     Case(
         "reflects the request",
-        "the request's own bytes, as if they were an answer",
-        ((Hear(), Reflect(), Finish()),),
+        "the bytes of the request, as if they were a response",
+        ((ReadRequest(), Reflect(), Finish()),),
         "ConnectionFailedError",
-        tries=3,
+        attempts=3,
     ),
     Case(
-        "reflects the request in a refusal",
+        "reflects the request in an error response",
         "400 whose `error` quotes all headers of the request",
         (
             (
-                Hear(),
-                Say(head("Connection: close", status="400 Bad Request")),
+                ReadRequest(),
+                Send(head("Connection: close", status="400 Bad Request")),
                 Reflect(b'{"ok": false, "error": "', b'"}', within_a_line=True),
                 Finish(),
             ),
@@ -338,11 +346,11 @@ REFLECTIONS = (
     ),
     Case(
         "reflects the request in data",
-        "200 that quotes all headers of the request where a count belongs",
+        "200 that quotes all headers of the request in place of a count",
         (
             (
-                Hear(),
-                Say(head("Connection: close")),
+                ReadRequest(),
+                Send(head("Connection: close")),
                 Reflect(b'{"ok": true, "pageviews": "', b'"}', within_a_line=True),
                 Finish(),
             ),
@@ -354,13 +362,13 @@ REFLECTIONS = (
         "429 whose `Retry-After` quotes all headers of the request",
         (
             (
-                Hear(),
-                Say(b"HTTP/1.1 429 Slower\r\nConnection: close\r\nRetry-After: "),
+                ReadRequest(),
+                Send(b"HTTP/1.1 429 Slower\r\nConnection: close\r\nRetry-After: "),
                 Reflect(b"", b"\r\n\r\n", within_a_line=True),
                 Finish(),
             ),
         ),
         "RateLimitedError",
-        tries=3,
+        attempts=3,
     ),
 )

@@ -1,7 +1,7 @@
-"""Throws bytes at whatever reads answers, and keeps what broke it.
+"""Fuzzer for the readers of responses, guided by the lines that the inputs reach.
 
-Whatever an answer holds becomes a model or one of our errors, and nothing else.
-A million inputs, guided by the lines of the package that they reach::
+Every input must become a model or one of the package's errors. Inputs that break
+something are kept as regression tests. Run it with::
 
     python -m fuzz --inputs 1000000
 """

@@ -1,4 +1,4 @@
-"""The run itself: ``python -m fuzz``, in the directory of the tests."""
+"""Run the fuzzer: ``python -m fuzz``, in the folder of the tests."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ import warnings
 from collections import Counter
 from random import Random
 
-from tables import as_table, write_block
+from reliability_tables import as_table, write_block
 
 from . import FOUND, SEEDS, BrokenError, Input, check, wire
 from .mutate import mutate
 from .reached import Reached
 
 MOST_KEPT = 5_000
+"""The most inputs to mutate."""
 
 
 def main() -> int:
-    """Try inputs; the number of kinds of breakage is the exit code."""
+    """Try inputs; the exit code is the number of different failures."""
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
     parser.add_argument("--inputs", type=int, default=1_000_000)
     parser.add_argument("--wire", type=int, default=20_000, help="through a socket")
     parser.add_argument("--seed", type=int, default=time.time_ns())
-    parser.add_argument("--write", action="store_true", help="put it into the docs")
+    parser.add_argument("--write", action="store_true", help="write the documentation")
     options = parser.parse_args()
     print(f"Python {platform.python_version()}, seed {options.seed}", flush=True)
     start = time.monotonic()
@@ -40,19 +41,19 @@ def main() -> int:
     wire_seconds = time.monotonic() - start
     print(f"{wired.total():,} through a socket in {wire_seconds:.0f} s", wired)
     if options.write and not broken:
-        told = (
-            f"{outcomes.total():,} answers in {seconds:,.0f} seconds and "
+        summary = (
+            f"{outcomes.total():,} responses in {seconds:,.0f} seconds and "
             f"{wired.total():,} through a socket in {wire_seconds:,.0f}, on Python "
-            f"{platform.python_version()} with the seed {options.seed}. They came to "
+            f"{platform.python_version()} with the seed {options.seed}. They had "
             f"{len(outcomes | wired)} different outcomes, reached {lines:,} lines of "
             "the package, and broke nothing."
         )
-        write_block("fuzz", f"{told}\n\n{as_table(_table(outcomes, wired))}")
+        write_block("fuzz", f"{summary}\n\n{as_table(_table(outcomes, wired))}")
     return len(broken)
 
 
 def run(inputs: int, seed: int) -> tuple[Counter[str], int, dict[str, Input]]:
-    """Try *inputs* inputs; outcomes, lines reached, and what broke, by message."""
+    """Try *inputs* inputs; the outcomes, the lines reached, and failures by message."""
     random, corpus = Random(seed), list(SEEDS)
     outcomes, broken = Counter[str](), dict[str, Input]()
     with Reached() as reached, warnings.catch_warnings():
@@ -78,13 +79,13 @@ def _next(corpus: list[Input], random: Random) -> Input:
 
 
 def _keep(error: BrokenError, one: Input, broken: dict[str, Input]) -> None:
-    # One of each kind, told by where it came from.
-    place = error.__cause__ or error
-    trace = place.__traceback__
+    # One of each kind, by the line that raised it.
+    cause = error.__cause__ or error
+    trace = cause.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     line = "" if trace is None else f"{trace.tb_frame.f_code.co_name}:{trace.tb_lineno}"
-    kind = f"{one.target} {type(place).__name__} {line}"
+    kind = f"{one.target} {type(cause).__name__} {line}"
     if any(message.startswith(kind) for message in broken):
         return
     broken[f"{kind} {str(error)[:300]}"] = one
@@ -94,7 +95,7 @@ def _keep(error: BrokenError, one: Input, broken: dict[str, Input]) -> None:
 
 
 def _table(outcomes: Counter[str], wired: Counter[str]) -> list[list[str]]:
-    rows = [["came of it", "answers", "through a socket"]]
+    rows = [["outcome", "responses", "through a socket"]]
     for name, _ in (outcomes | wired).most_common():
         shown = name if " " in name else f"`{name}`"
         rows.append([shown, f"{outcomes[name]:,}", f"{wired[name]:,}"])

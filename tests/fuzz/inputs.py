@@ -1,4 +1,4 @@
-"""An input: one answer, and what reads it."""
+"""Inputs of the fuzzer: a response, and the function that reads it; the seeds."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from faults.answers import FRAME, STATS
 from faults.bodies import HTML
+from faults.responses import ENVELOPE, STATS
 from sitestats._common.fields import LISTS
 
 FOUND = Path(__file__).parent / "found"
-"""Inputs that broke something once, as regression tests."""
+"""Inputs that once broke something, as regression tests."""
 
 
 @dataclass(frozen=True)
 class Input:
-    """One answer, and the name of the target that reads it."""
+    """One response, and the name of the target that reads it."""
 
     target: str
     body: bytes
@@ -26,12 +26,12 @@ class Input:
     headers: dict[str, str] = field(default_factory=dict)
 
     def dump(self) -> str:
-        """As JSON, to be kept in a file."""
+        """The input as JSON, for a file."""
         return json.dumps({**asdict(self), "body": self.body.decode("latin-1")})
 
     @classmethod
     def load(cls, text: str) -> Input:
-        """What ``dump`` gave."""
+        """Read the text of ``dump``."""
         values = json.loads(text)
         return cls(**{**values, "body": values["body"].encode("latin-1")})
 
@@ -99,9 +99,9 @@ def _json(value: object) -> bytes:
 SEEDS = (
     Input("totals", _json(STATS)),
     Input("everything", _json(EVERYTHING)),
-    Input("hours", _json({**FRAME, "histogram": _HOURS})),
-    Input("weeks", _json({**FRAME, "histogram": _WEEKS})),
-    Input("all events", _json({**FRAME, "events": EVERYTHING["events"]})),
+    Input("hours", _json({**ENVELOPE, "histogram": _HOURS})),
+    Input("weeks", _json({**ENVELOPE, "histogram": _WEEKS})),
+    Input("all events", _json({**ENVELOPE, "events": EVERYTHING["events"]})),
     Input("version 2", _json(_OLD)),
     Input("version 1", _json(_OLD)),
     Input("page", _json({**STATS, "path": "/contact"})),

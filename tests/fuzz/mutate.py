@@ -1,4 +1,4 @@
-"""Changes inputs: their JSON as a tree, their bytes, their status and headers."""
+"""Mutate inputs: the tree of their JSON, their bytes, their status and headers."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ HEADERS = (
 
 
 def mutate(one: Input, corpus: Sequence[Input], random: Random) -> Input:
-    """An input that is like *one*, changed in a few places."""
+    """*one*, changed in a few places."""
     if one.target != "gzip":
         if random.random() < 0.1:
             status = random.choice(STATUSES + MORE_STATUSES)
@@ -177,7 +177,7 @@ def _mutate_json(body: bytes, random: Random) -> bytes:
 
 
 def _change(tree: Any, random: Random) -> Any:
-    """*tree* with one of its nodes changed; the way down is random."""
+    """*tree* with one random node changed."""
     go_on = random.random() < 0.75
     if isinstance(tree, dict) and tree:
         if go_on:

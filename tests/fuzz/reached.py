@@ -1,4 +1,4 @@
-"""Which lines of the package have run: what guides the choice of inputs."""
+"""Count the lines of the package that have run, to guide the choice of inputs."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import sitestats
 
 _PACKAGE = str(Path(sitestats.__file__).parent)
 _TOOL = 4
-"""A place among Python's tools that no other is known by."""
+"""An ID of ``sys.monitoring`` that is reserved for no other tool."""
 
 
 class Reached:
-    """Counts lines of the package that ran while its block is open.
+    """Counts the lines of the package that run within its ``with`` block.
 
-    From 3.12 on Python tells of each line once and is then asked to be silent
-    about it, so watching costs nothing after a while. Before, every call is told,
-    which doubles the time, so that only one input in eight is watched.
+    From Python 3.12 on, monitoring is switched off for each line that has run, so
+    it costs nothing after a while. Before, each call is traced, which doubles the
+    time, so only one input in eight is traced.
     """
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class Reached:
         return self
 
     def begin(self, number: int) -> None:
-        """Watch the input of this number, if it is one to be watched."""
+        """Trace the input of this number, if it is one of those that are traced."""
         if sys.version_info < (3, 12):
             sys.settrace(None if number % 8 else self._called)
 

@@ -1,4 +1,4 @@
-"""What reads answers, and what may come of it."""
+"""Targets of the fuzzer: readers of responses, and the check of what they return."""
 
 from __future__ import annotations
 
@@ -45,23 +45,23 @@ QUERIES = {
     "page": _BASE.fields("pageviews").path("/contact"),
 }
 _LIMIT = 100_000
-"""Bytes that the target for compressed bodies takes."""
+"""The limit of the target for compressed bodies, in bytes."""
 
 Read = Callable[[HttpResponse], Any]
 
 
 class BrokenError(Exception):
-    """An input led to something else than a model or one of our errors."""
+    """An input became neither a model nor one of the package's errors."""
 
 
 def check(one: Input) -> str:
-    """Read an input; the name of the error it is, or ``"model"``.
+    """Read an input; the name of its error's class, or ``"model"``.
 
     Raises:
-        BrokenError: Neither a model nor one of our errors came of it.
+        BrokenError: It became neither a model nor one of the package's errors.
     """
     try:
-        # Left as a context manager, it would cost as much as the reading.
+        # A context manager would take as much time as the reading.
         return _read(one)
     except BrokenError:
         raise
@@ -81,7 +81,7 @@ def _read(one: Input) -> str:
         return type(error).__name__
     if isinstance(model, Stats):
         _use_stats(model)
-        _compare_with_the_slow_way(one, response, model)
+        _compare_with_slow_decoder(one, response, model)
     else:
         _use(model)
     return "model"
@@ -125,7 +125,7 @@ def _inflate(data: bytes) -> str:
 def _use_error(error: SiteStatsError) -> None:
     text = str(error)
     assert text
-    # A hostile answer must not command a terminal or fill a log.
+    # A hostile response must not control a terminal or fill a log.
     assert all(line.isprintable() for line in text.split("\n")), ascii(text)
     assert len(text) < 20_000
     copy = pickle.loads(pickle.dumps(error))
@@ -155,7 +155,7 @@ def _use_entries(entries: Entries[Any]) -> None:
     for entry in entries:
         repr(entry)
         for name in entry.columns:
-            # What an odd entry lacks raises by its name.
+            # An attribute that an odd entry lacks raises.
             try:
                 value = getattr(entry, name)
             except SiteStatsError:
@@ -165,7 +165,7 @@ def _use_entries(entries: Entries[Any]) -> None:
 
 
 def _use_html(shown: Stats | Entries[Any]) -> None:
-    # A notebook sends it on as UTF-8.
+    # A notebook sends it as UTF-8.
     assert shown._repr_html_().encode()
 
 
@@ -176,21 +176,19 @@ def _use(model: Any) -> None:
 
 
 def _same(one: Any, other: Any) -> bool:
-    # NaN is not equal to itself; nothing else may differ.
+    # NaN is not equal to itself, so the reprs are compared then.
     return bool(one == other) or repr(one) == repr(other)
 
 
-def _compare_with_the_slow_way(
-    one: Input, response: HttpResponse, quick: Stats
-) -> None:
+def _compare_with_slow_decoder(one: Input, response: HttpResponse, fast: Stats) -> None:
     with patch.object(Shape, "decode", _decode_nothing):
         try:
             slow = _TARGETS[one.target](response)
         except SiteStatsError as error:
-            message = f"{one.target}: the two ways differ: {quick!r}, {error!r}"
+            message = f"{one.target}: the two decoders differ: {fast!r}, {error!r}"
             raise BrokenError(message) from error
-    if slow.to_dict() != quick.to_dict() and repr(slow) != repr(quick):
-        raise BrokenError(f"{one.target}: the two ways differ: {quick!r}, {slow!r}")
+    if slow.to_dict() != fast.to_dict() and repr(slow) != repr(fast):
+        raise BrokenError(f"{one.target}: the two decoders differ: {fast!r}, {slow!r}")
 
 
 def _decode_nothing(_shape: Shape, _body: bytes) -> None:

@@ -1,4 +1,4 @@
-"""The same from the wire up: bytes of HTTP, through a socket and a whole client."""
+"""Fuzz a whole client through a socket, with mutated bytes of HTTP."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from faults import CASES
-from faults.script import Say
+from faults.script import Send
 from sitestats import Client, SiteStatsError, StatsQuery
 
 from .mutate import mutate_bytes
@@ -20,9 +20,9 @@ from .targets import BrokenError
 
 QUERY = StatsQuery("example.com").fields("pageviews")
 SEEDS = tuple(
-    b"".join(action.data for action in case.scripts[0] if isinstance(action, Say))
+    b"".join(action.data for action in case.scripts[0] if isinstance(action, Send))
     for case in CASES
-    if case.scripts and any(isinstance(action, Say) for action in case.scripts[0])
+    if case.scripts and any(isinstance(action, Send) for action in case.scripts[0])
 )
 PIECES = (
     *(b"\r\n", b"\r\n\r\n", b"\n", b": ", b"\0", b"HTTP/1.1 200 OK\r\n"),
@@ -34,10 +34,10 @@ PIECES = (
 
 
 class Wire:
-    """Answers each connection with the bytes that are set, and hangs up."""
+    """Sends the bytes of ``response`` on each connection, and closes it."""
 
     def __init__(self) -> None:
-        self.answer = b""
+        self.response = b""
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self.origin = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
@@ -68,16 +68,16 @@ class Wire:
                 while more and not head.endswith(b"\r\n\r\n"):
                     more = connection.recv(9999)
                     head += more
-                connection.sendall(self.answer)
+                connection.sendall(self.response)
                 connection.shutdown(socket.SHUT_WR)
                 connection.recv(1)
 
 
 def run(inputs: int, seed: int) -> Counter[str]:
-    """Send *inputs* mutated answers; what came of them.
+    """Send *inputs* mutated responses, and count the outcomes.
 
     Raises:
-        BrokenError: Something else than a model or one of our errors.
+        BrokenError: A response became neither a model nor one of the package's errors.
     """
     random, outcomes = Random(seed), Counter[str]()
     with (
@@ -89,15 +89,15 @@ def run(inputs: int, seed: int) -> Counter[str]:
     ):
         warnings.simplefilter("ignore")
         for _ in range(inputs):
-            wire.answer = random.choice(SEEDS)
+            wire.response = random.choice(SEEDS)
             for _ in range(random.randint(1, 4)):
-                wire.answer = mutate_bytes(wire.answer, SEEDS, PIECES, random)
+                wire.response = mutate_bytes(wire.response, SEEDS, PIECES, random)
             try:
                 client.stats.get(QUERY)
             except SiteStatsError as error:
                 outcomes[type(error).__name__] += 1
             except Exception as error:
-                message = f"{wire.answer!r}: {error!r}"
+                message = f"{wire.response!r}: {error!r}"
                 raise BrokenError(message) from error
             else:
                 outcomes["model"] += 1

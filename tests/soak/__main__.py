@@ -1,4 +1,4 @@
-"""The run itself: ``python -m soak``, in the directory of the tests."""
+"""Run the soak test: ``python -m soak``, in the folder of the tests."""
 
 from __future__ import annotations
 
@@ -14,61 +14,67 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tables import as_table, write_block
+from reliability_tables import as_table, write_block
 
 from .measure import can_measure
-from .phases import AT_ONCE, MOMENTS, WAYS, Phase, run, warm_up
+from .phases import AT_ONCE, MOMENTS, VARIANTS, Phase, run, warm_up
 
 GROWTH = 8 * 1024 * 1024
-"""Bytes of resident memory that may come after the first calls: Python's own
-memory frays in steps of a MiB until the worst of the floods have met."""
+"""Bytes by which resident memory may grow after the first calls: it is fragmented in
+steps of a MiB, until the largest floods have happened at the same time."""
 
 DRIFT = 2 * 1024 * 1024
-"""Bytes that may come in the second half, when that is long."""
+"""Bytes by which it may grow in the second half of a long run."""
 
 LONG = 10_000
-"""The calls of a way from which on nothing is left to fray."""
+"""From this many calls of a variant on, memory is not fragmented any further."""
 
 BLOCKS = 500
-"""Pieces of memory by which two moments may differ."""
+"""Memory blocks by which two measurements may differ."""
 
 TESTS = Path(__file__).parents[1]
 
 
 def main() -> int:
-    """Run all phases; the number of things that grew is the exit code."""
+    """Run all phases; the exit code is the number of quantities that grew."""
     parser = argparse.ArgumentParser(prog="python -m soak", description=__doc__)
-    parser.add_argument("--calls", type=int, default=100_000, help="over all ways")
-    parser.add_argument("--first", type=int, default=1_000, help="of each way")
-    parser.add_argument("--within", type=float, default=1800, help="seconds")
-    parser.add_argument("--write", action="store_true", help="put it into the docs")
-    parser.add_argument("--origin", help="of a server that is there already")
+    parser.add_argument("--calls", type=int, default=100_000, help="in all")
+    parser.add_argument(
+        "--first", type=int, default=1_000, help="calls before the second measurement"
+    )
+    parser.add_argument(
+        "--within", type=float, default=1800, help="time limit, seconds"
+    )
+    parser.add_argument("--write", action="store_true", help="write the documentation")
+    parser.add_argument("--origin", help="of a running server")
     options = parser.parse_args()
     if not can_measure():
-        print("only Linux tells what is needed")
+        print("the soak test needs Linux, since it reads /proc")
         return 0
     if options.origin is None:
         return _serve_and_measure()
-    # What hangs is shown, and ends.
+    # A run that hangs shows its tracebacks, and ends.
     faulthandler.dump_traceback_later(options.within, exit=True)
     print(f"Python {platform.python_version()}", flush=True)
     warm_up(options.origin)
-    # What has been imported stays, and need not be looked through each time.
+    # Imported objects stay; later garbage collections need not scan them.
     gc.freeze()
     phases = list[Phase]()
-    for way in WAYS:
-        calls = options.calls // len(WAYS) + (way in WAYS[: options.calls % len(WAYS)])
-        phases.append(run(way, options.origin, calls, options.first))
+    for variant in VARIANTS:
+        calls = options.calls // len(VARIANTS) + (
+            variant in VARIANTS[: options.calls % len(VARIANTS)]
+        )
+        phases.append(run(variant, options.origin, calls, options.first))
         print(" | ".join(_row(phases[-1])), dict(phases[-1].outcomes), flush=True)
     grown = [problem for phase in phases for problem in what_grew(phase)]
     print(*grown, sep="\n")
     if options.write and not grown:
-        write_block("soak", _told(phases))
+        write_block("soak", _report(phases))
     return len(grown)
 
 
 def _serve_and_measure() -> int:
-    # The allocator is to keep what was freed once, and not for each thread.
+    # One memory arena: otherwise the allocator keeps freed memory for each thread.
     env = {**os.environ, "MALLOC_ARENA_MAX": "1"}
     with _serving() as origin:
         command = [sys.executable, "-m", "soak", *sys.argv[1:], "--origin", origin]
@@ -77,7 +83,7 @@ def _serve_and_measure() -> int:
 
 @contextmanager
 def _serving() -> Iterator[str]:
-    """The server in a process of its own; its address."""
+    """Run the server in a process of its own; gives its address."""
     command = [sys.executable, "-m", "faults", "--case", "mixture", "--json"]
     with subprocess.Popen(command, cwd=TESTS, stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
@@ -88,20 +94,20 @@ def _serving() -> Iterator[str]:
 
 
 def what_grew(phase: Phase) -> Iterator[str]:
-    """Everything of which there is more at the end than there was early on."""
+    """A message for each quantity that grew, or that a closed client left behind."""
     early, half, late = (phase.at(moment) for moment in ("first", "half", "end"))
     drifts = phase.calls >= LONG and late.memory > half.memory + DRIFT
     if late.memory > early.memory + GROWTH or drifts:
-        yield f"{phase.way}: memory grew: {_change(phase, 'memory')} MiB"
+        yield f"{phase.variant}: memory grew: {_change(phase, 'memory')} MiB"
     if late.blocks > early.blocks + BLOCKS:
-        yield f"{phase.way}: blocks grew: {_change(phase, 'blocks')}"
-    # One that is closed after a fault is made anew when it is needed.
+        yield f"{phase.variant}: blocks grew: {_change(phase, 'blocks')}"
+    # A connection that was closed after a fault is opened again when it is needed.
     if late.files > early.files + AT_ONCE:
-        yield f"{phase.way}: files grew: {_change(phase, 'files')}"
-    # The watchdog's thread ends when it had nothing to watch for some seconds.
+        yield f"{phase.variant}: files grew: {_change(phase, 'files')}"
+    # The thread of the timeouts ends after some idle seconds.
     for name, allowed in (("threads", 1), ("tasks", 0)):
         if getattr(late, name) > getattr(early, name) + allowed:
-            yield f"{phase.way}: {name} grew: {_change(phase, name)}"
+            yield f"{phase.variant}: {name} grew: {_change(phase, name)}"
     before, closed = phase.at("before"), phase.at("closed")
     for name, allowed in (
         ("blocks", BLOCKS),
@@ -110,14 +116,14 @@ def what_grew(phase: Phase) -> Iterator[str]:
         ("tasks", 0),
     ):
         if getattr(closed, name) > getattr(before, name) + allowed:
-            yield f"{phase.way}: {name} are left: {_change(phase, name)}"
+            yield f"{phase.variant}: {name} are left: {_change(phase, name)}"
 
 
-HEADER = ("way", "calls", "seconds", "answered", "failed", "memory, MiB")
+HEADER = ("client variant", "calls", "seconds", "succeeded", "failed", "memory, MiB")
 COUNTS = ("blocks", "files", "threads", "tasks")
 
 
-def _told(phases: list[Phase]) -> str:
+def _report(phases: list[Phase]) -> str:
     calls = sum(phase.calls for phase in phases)
     seconds = sum(phase.seconds for phase in phases)
     return (
@@ -128,13 +134,13 @@ def _told(phases: list[Phase]) -> str:
 
 
 def _row(phase: Phase) -> list[str]:
-    answered = phase.outcomes["3"]
+    succeeded = phase.outcomes["3"]
     return [
-        phase.way,
+        phase.variant,
         f"{phase.calls:,}",
         f"{phase.seconds:.0f}",
-        f"{answered:,}",
-        f"{phase.outcomes.total() - answered:,}",
+        f"{succeeded:,}",
+        f"{phase.outcomes.total() - succeeded:,}",
         *(_change(phase, name) for name in ("memory", *COUNTS)),
     ]
 

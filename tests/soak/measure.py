@@ -1,4 +1,4 @@
-"""What a process holds, read from the kernel and from Python."""
+"""Measure this process: resident memory, memory blocks, files, threads, tasks."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from attrs import frozen
 
 @frozen
 class Held:
-    """What the process held at one moment."""
+    """One measurement of the process."""
 
     memory: int
     """Resident, in bytes."""
     blocks: int
-    """Pieces of memory that Python's objects are in."""
+    """Memory blocks that Python has allocated."""
     files: int
     threads: int
     tasks: int
 
 
 def held(tasks: int = 0) -> Held:
-    """Look at this process; *tasks* is counted by whoever knows the loop."""
-    # What is found dead may keep something alive until it is gone.
+    """Measure this process; the caller counts the *tasks* of its event loop."""
+    # Twice, since finalizers of the first collection may free more.
     for _ in range(2):
         gc.collect()
-    # Python looks attributes up in a table that fills with up to 4,096 names.
+    # Python's cache of attributes grows to up to 4,096 entries.
     sys._clear_type_cache()
     _give_back()
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
@@ -45,12 +45,12 @@ def held(tasks: int = 0) -> Held:
 
 
 def _give_back() -> None:
-    # The allocator keeps what was freed, and how much that is depends on which
-    # floods met.
+    # The allocator keeps freed memory. How much depends on which floods happened at
+    # the same time.
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
 
 
 def can_measure() -> bool:
-    """Whether the kernel tells what is needed."""
+    """Whether the system has /proc."""
     return sys.platform == "linux"

@@ -1,4 +1,4 @@
-"""The phases of the run: each way to use a client, measured five times."""
+"""Run each client variant against the fault server, and measure it five times."""
 
 from __future__ import annotations
 
@@ -28,89 +28,89 @@ OPTIONS: dict[str, Any] = {
     "proxy": None,
 }
 AT_ONCE = 8
-"""Calls under way at the same time; as many connections may be open."""
+"""Concurrent calls, and the most open connections."""
 
 MOMENTS = ("before", "first", "half", "end", "closed")
-"""When it is measured: before the client is made, after its first calls, after
-half of them and all of them, and when it is closed."""
+"""When to measure: before the client is made, after its first calls, after half of
+them and all of them, and when it is closed."""
 
 
 @dataclass
 class Phase:
-    """What one way to use a client came to."""
+    """The measurements and outcomes of one client variant."""
 
-    way: str
+    variant: str
     calls: int
     held: list[Held] = field(default_factory=list[Held])
-    """What the process held, at each of the moments."""
+    """One measurement for each of the moments."""
     seconds: float = 0.0
     outcomes: Counter[str] = field(default_factory=Counter[str])
 
     def at(self, moment: str) -> Held:
-        """What the process held at one of the moments."""
+        """The measurement at one of the moments."""
         return self.held[MOMENTS.index(moment)]
 
 
-def run(way: str, origin: str, calls: int, first: int) -> Phase:
-    """Make *calls* calls one way, and measure at each of the moments."""
-    phase, half = Phase(way, calls), calls // 2
+def run(variant: str, origin: str, calls: int, first: int) -> Phase:
+    """Make *calls* calls with a variant, and measure at each of the moments."""
+    phase, half = Phase(variant, calls), calls // 2
     shares = (first, half - first, calls - half)
     start = time.monotonic()
-    if way in BLOCKING:
-        _block(phase, origin, shares)
+    if variant in SYNC:
+        _run_sync(phase, origin, shares)
     else:
-        _, backend = ASYNC[way]
-        anyio.run(_await, phase, origin, shares, backend=backend)
+        _, backend = ASYNC[variant]
+        anyio.run(_run_async, phase, origin, shares, backend=backend)
     phase.seconds = time.monotonic() - start
     return phase
 
 
 def warm_up(origin: str) -> None:
-    """Meet each fault once: what handles it may be imported only then."""
+    """Make each fault happen once, since its handling may import modules."""
     with Client(origin, max_connections=AT_ONCE, **OPTIONS) as client:
         _in_threads(client, len(MIXTURE.scripts), Counter())
 
 
-def _block(phase: Phase, origin: str, shares: tuple[int, ...]) -> None:
-    ask = BLOCKING[phase.way]
+def _run_sync(phase: Phase, origin: str, shares: tuple[int, ...]) -> None:
+    make_calls = SYNC[phase.variant]
     phase.held.append(held())
     with Client(origin, max_connections=AT_ONCE, **OPTIONS) as client:
         for share in shares:
-            ask(client, share, phase.outcomes)
+            make_calls(client, share, phase.outcomes)
             phase.held.append(held())
     phase.held.append(held())
 
 
 def _in_threads(client: Client, calls: int, outcomes: Counter[str]) -> None:
     def work(calls: int) -> Counter[str]:
-        came = Counter[str]()
+        counts = Counter[str]()
         for _ in range(calls):
             try:
-                came[str(client.stats.get(QUERY).pageviews)] += 1
+                counts[str(client.stats.get(QUERY).pageviews)] += 1
             except SiteStatsError as error:
-                came[type(error).__name__] += 1
-        return came
+                counts[type(error).__name__] += 1
+        return counts
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        for came in pool.map(work, _shared_out(calls)):
-            outcomes.update(came)
+        for counts in pool.map(work, _shared_out(calls)):
+            outcomes.update(counts)
 
 
-def _many(client: Client, calls: int, outcomes: Counter[str]) -> None:
+def _get_many(client: Client, calls: int, outcomes: Counter[str]) -> None:
     with client.stats.get_many(repeat(QUERY, calls), concurrency=AT_ONCE) as many:
         for outcome in many:
             outcomes[_name(outcome)] += 1
 
 
-async def _await(phase: Phase, origin: str, shares: tuple[int, ...]) -> None:
-    ask, backend = ASYNC[phase.way]
+async def _run_async(phase: Phase, origin: str, shares: tuple[int, ...]) -> None:
+    make_calls, backend = ASYNC[phase.variant]
     count = _asyncio_tasks if backend == "asyncio" else _trio_tasks
     phase.held.append(held(count()))
     async with AsyncClient(origin, max_connections=AT_ONCE, **OPTIONS) as client:
         for share in shares:
-            await ask(client, share, phase.outcomes)
+            await make_calls(client, share, phase.outcomes)
             phase.held.append(held(count()))
-    # The loop closes its sockets at one of its next turns.
+    # The event loop closes its sockets in one of its next iterations.
     await anyio.sleep(0.1)
     phase.held.append(held(count()))
 
@@ -128,7 +128,9 @@ async def _in_tasks(client: AsyncClient, calls: int, outcomes: Counter[str]) -> 
             group.start_soon(work, share)
 
 
-async def _async_many(client: AsyncClient, calls: int, outcomes: Counter[str]) -> None:
+async def _get_many_async(
+    client: AsyncClient, calls: int, outcomes: Counter[str]
+) -> None:
     queries = repeat(QUERY, calls)
     async with client.stats.get_many(queries, concurrency=AT_ONCE) as many:
         async for outcome in many:
@@ -155,16 +157,16 @@ def _trio_tasks() -> int:
     return trio.lowlevel.current_statistics().tasks_living
 
 
-BLOCKING: dict[str, Callable[[Client, int, Counter[str]], None]] = {
+SYNC: dict[str, Callable[[Client, int, Counter[str]], None]] = {
     "threads": _in_threads,
-    "`get_many`": _many,
+    "`get_many`": _get_many,
 }
 ASYNC: dict[
     str, tuple[Callable[[AsyncClient, int, Counter[str]], Awaitable[None]], str]
 ] = {
     "asyncio": (_in_tasks, "asyncio"),
     "trio": (_in_tasks, "trio"),
-    "`get_many`, asyncio": (_async_many, "asyncio"),
-    "`get_many`, trio": (_async_many, "trio"),
+    "`get_many`, asyncio": (_get_many_async, "asyncio"),
+    "`get_many`, trio": (_get_many_async, "trio"),
 }
-WAYS = (*BLOCKING, *ASYNC)
+VARIANTS = (*SYNC, *ASYNC)

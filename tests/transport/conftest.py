@@ -1,4 +1,4 @@
-"""The three ways to send: blocking, under asyncio and under trio."""
+"""Sender variants: sync, asyncio and trio; and a check for threads left behind."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from sending import WAYS
+from sender_variants import VARIANTS
 
 
-@pytest.fixture(params=WAYS)
-def way(request: pytest.FixtureRequest) -> str:
-    """Run the test in each of the three ways."""
+@pytest.fixture(params=VARIANTS)
+def variant(request: pytest.FixtureRequest) -> str:
+    """Run the test with each sender variant."""
     name: str = request.param
     return name
 
 
 @pytest.fixture(autouse=True)
 def nothing_left_behind() -> Iterator[None]:
-    """A test that closes its sender leaves no thread."""
+    """Check that no test leaves a watchdog thread."""
     before = {*threading.enumerate()}
     yield
     left = [thread.name for thread in {*threading.enumerate()} - before]

@@ -1,4 +1,4 @@
-"""A server on loopback whose every byte is the test's: faults as plain code."""
+"""A server on loopback that runs a script for each connection."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Connection:
         self.closed = False
 
     def request(self) -> bytes:
-        """Read one request, head and body; empty when the client hung up."""
+        """Read one request, head and body; empty when the client disconnected."""
         while b"\r\n\r\n" not in self._unread:
             if not self._receive():
                 return b""
@@ -47,23 +47,23 @@ class Connection:
         return data
 
     def take(self) -> bytes:
-        """What came and was not read, or the next that comes."""
+        """The bytes that arrived and were not read, or the next ones."""
         data = self._unread or self._receive()
         self._unread = b""
         return data
 
     def send(self, data: bytes) -> None:
-        """Send bytes as they are."""
+        """Send raw bytes."""
         self._sock.sendall(data)
 
-    def answer(self, body: bytes = b"{}", status: int = 200, *headers: str) -> None:
-        """Send a well-formed answer."""
+    def respond(self, body: bytes = b"{}", status: int = 200, *headers: str) -> None:
+        """Send a well-formed response."""
         lines = [f"HTTP/1.1 {status} Whatever", f"Content-Length: {len(body)}"]
         head = "\r\n".join([*lines, *headers, "", ""])
         self.send(head.encode("latin-1") + body)
 
     def drip(self, data: bytes) -> None:
-        """Send a byte every 20 milliseconds until the client hangs up."""
+        """Send a byte every 20 milliseconds until the client disconnects."""
         for byte in data:
             if self.server.ending.wait(0.02):
                 return
@@ -76,15 +76,15 @@ class Connection:
         self._sock.close()
 
     def wait(self) -> None:
-        """Be silent until the test is over or the client hangs up."""
+        """Send nothing until the test is over or the client disconnects."""
         self._receive()
 
     def start_tls(self, context: ssl.SSLContext) -> None:
-        """Shake hands."""
+        """Do the TLS handshake."""
         self._sock = context.wrap_socket(self._sock, server_side=True)
 
     def close(self) -> None:
-        """Close in an orderly way."""
+        """Close without a reset."""
         with suppress(OSError):
             self._sock.shutdown(socket.SHUT_RDWR)
         self._sock.close()
@@ -95,7 +95,7 @@ Script = Callable[[Connection], object]
 
 
 class Server:
-    """Runs a script for each connection, each in a thread of its own."""
+    """Runs a script for each connection, each in its own thread."""
 
     def __init__(self, script: Script, tls: ssl.SSLContext | None) -> None:
         self._script = script
@@ -136,13 +136,13 @@ class Server:
         connection.close()
 
     def stop_accepting(self) -> None:
-        """Let `run` come to its end."""
+        """Make `run` return."""
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
 
     def stop(self) -> None:
-        """End every connection; none is accepted any more."""
+        """Close every connection, and accept no more."""
         self.ending.set()
         for connection in list(self.open):
             connection.close()
@@ -165,6 +165,6 @@ def serve(script: Script, tls: ssl.SSLContext | None = None) -> Iterator[Server]
 
 
 def polite(connection: Connection) -> None:
-    """Answer every request."""
+    """Respond to every request."""
     while connection.request():
-        connection.answer(b'{"ok":true}')
+        connection.respond(b'{"ok":true}')

@@ -1,4 +1,4 @@
-"""What goes over the wire, and what comes back, over real sockets on loopback."""
+"""Senders: request and response over real sockets on loopback."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from loopback import Connection, polite, serve
-from sending import ADD, GET, KEY, USER, sending, settings_for
+from sender_variants import ADD, GET, KEY, USER, open_sender, settings_for
 
 from sitestats._common.errors import (
     ConfigurationError,
@@ -25,15 +25,15 @@ AGENT = f"sitestats/{importlib.metadata.version('sitestats')}"
 MIB = 1024 * 1024
 
 
-def test_what_a_get_says(way: str) -> None:
-    """The target as it was encoded, these headers in all, and no more."""
+def test_the_bytes_of_a_get(variant: str) -> None:
+    """A GET has the encoded target and exactly these headers."""
     request = HttpRequest(
         "GET",
         "/example.com/caf%C3%A9%2Fbar.json",
         params=(("pages", "/blog*,/docs*"), ("utm_source", "a&b c"), ("start", "é")),
         credentials=Credentials.KEY,
     )
-    with serve(polite) as server, sending(way, server.address) as sender:
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
         sender.send(request)
     assert request.target == (
         "/example.com/caf%C3%A9%2Fbar.json"
@@ -51,9 +51,9 @@ def test_what_a_get_says(way: str) -> None:
     ]
 
 
-def test_what_a_post_says(way: str) -> None:
-    """The user and the content type go with it, and the body behind them."""
-    with serve(polite) as server, sending(way, server.address) as sender:
+def test_the_bytes_of_a_post(variant: str) -> None:
+    """A POST also has the user ID, the content type and the body."""
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
         sender.send(ADD)
     head, _, body = server.requests[0].decode("ascii").partition("\r\n\r\n")
     assert head.split("\r\n") == [
@@ -70,9 +70,9 @@ def test_what_a_post_says(way: str) -> None:
     assert body == '{"hostname":"example.com"}'
 
 
-def test_credentials_go_only_where_they_are_wanted(way: str) -> None:
-    """A request without credentials has none, and one without a user no user."""
-    with serve(polite) as server, sending(way, server.address) as sender:
+def test_credentials_go_only_where_they_are_wanted(variant: str) -> None:
+    """A request gets only those credentials that it needs."""
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
         sender.send(HttpRequest("GET", "/public.example.json"))
         sender.send(GET)
     without, with_key = server.requests
@@ -82,11 +82,11 @@ def test_credentials_go_only_where_they_are_wanted(way: str) -> None:
     assert USER.encode() not in with_key
 
 
-def test_without_a_key_there_is_no_header(way: str) -> None:
-    """A client that has no key asks for public websites all the same."""
+def test_without_a_key_there_is_no_header(variant: str) -> None:
+    """Without a key requests are sent without its header."""
     with (
         serve(polite) as server,
-        sending(way, server.address, api_key=None, user_id=None) as sender,
+        open_sender(variant, server.address, api_key=None, user_id=None) as sender,
     ):
         sender.send(GET)
         sender.send(ADD)
@@ -94,22 +94,25 @@ def test_without_a_key_there_is_no_header(way: str) -> None:
     assert b"user-id" not in b"".join(server.requests).lower()
 
 
-def test_a_post_without_a_body_says_so(way: str) -> None:
-    """A server that waits for a body would never answer."""
-    with serve(polite) as server, sending(way, server.address) as sender:
+def test_a_post_without_a_body_says_so(variant: str) -> None:
+    """A POST without a body has a Content-Length of 0, or a server would wait."""
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
         sender.send(HttpRequest("POST", "/api/custom"))
     assert b"Content-Length: 0\r\n" in server.requests[0]
 
 
-def test_the_prefix_of_the_base_address_stays(way: str) -> None:
-    """A service below a path is asked below that path."""
-    with serve(polite) as server, sending(way, f"{server.address}/api") as sender:
+def test_the_prefix_of_the_base_address_stays(variant: str) -> None:
+    """The path of the base address is a prefix of every request's path."""
+    with (
+        serve(polite) as server,
+        open_sender(variant, f"{server.address}/api") as sender,
+    ):
         sender.send(GET)
     assert server.requests[0].startswith(b"GET /api/example.com.json HTTP/1.1\r\n")
 
 
 class Recorder(httpx.BaseTransport):
-    """Notes every request that would have left the machine."""
+    """A transport that records every request, and sends none."""
 
     def __init__(self) -> None:
         self.requests: list[httpx.Request] = []
@@ -133,7 +136,7 @@ class Recorder(httpx.BaseTransport):
     ],
 )
 def test_no_path_leads_away(path: str) -> None:
-    """What follows the base address must be a path, or nothing is sent."""
+    """A target that is no path raises, and nothing is sent."""
     recorder = Recorder()
     sender = Sender(settings_for("https://stats.example"), recorder)
     with pytest.raises(ConfigurationError, match="leads away from the base address"):
@@ -143,7 +146,7 @@ def test_no_path_leads_away(path: str) -> None:
 
 @given(st.text(max_size=30), st.sampled_from(["", "/", "//", "/@", "/..//", "/\\"]))
 def test_every_request_goes_to_the_base_origin(text: str, start: str) -> None:
-    """Whatever the path is, the key goes to the one origin or nowhere."""
+    """Whatever the path is, the key is sent to the base address's origin or nowhere."""
     recorder = Recorder()
     sender = Sender(settings_for("https://stats.example:8443/analytics"), recorder)
     request = HttpRequest("GET", start + text, credentials=Credentials.KEY)
@@ -163,17 +166,17 @@ def test_every_request_goes_to_the_base_origin(text: str, start: str) -> None:
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_redirects_are_not_followed(way: str, status: int) -> None:
-    """A redirect is the answer, and the other host is never asked."""
+def test_redirects_are_not_followed(variant: str, status: int) -> None:
+    """A redirect is returned as the response, and its target gets no request."""
 
     def redirect(connection: Connection) -> None:
         connection.request()
-        connection.answer(b"", status, f"Location: {other.address}/stolen")
+        connection.respond(b"", status, f"Location: {other.address}/stolen")
 
     with (
         serve(polite) as other,
         serve(redirect) as server,
-        sending(way, server.address) as sender,
+        open_sender(variant, server.address) as sender,
     ):
         response = sender.send()
     assert response.status == status
@@ -181,30 +184,30 @@ def test_redirects_are_not_followed(way: str, status: int) -> None:
     assert other.connections == 0
 
 
-def test_cookies_are_neither_kept_nor_sent(way: str) -> None:
-    """A session that the service would begin is never gone on with."""
+def test_cookies_are_neither_kept_nor_sent(variant: str) -> None:
+    """A cookie of a response is not sent with the next request."""
 
     def cookies(connection: Connection) -> None:
         while connection.request():
-            connection.answer(b"{}", 200, "Set-Cookie: session=1", "Set-Cookie: b=2")
+            connection.respond(b"{}", 200, "Set-Cookie: session=1", "Set-Cookie: b=2")
 
-    with serve(cookies) as server, sending(way, server.address) as sender:
+    with serve(cookies) as server, open_sender(variant, server.address) as sender:
         first = sender.send()
         sender.send()
     assert first.headers == {"content-length": "2"}
     assert b"cookie" not in b"".join(server.requests).lower()
 
 
-def test_what_comes_back(way: str) -> None:
-    """Status, body, and headers with lower-case names, repeated ones joined."""
+def test_the_parts_of_a_response(variant: str) -> None:
+    """A response has status, body, and lower-case headers, repeated ones joined."""
 
     def script(connection: Connection) -> None:
         connection.request()
-        connection.answer(
+        connection.respond(
             b'{"ok":false}', 429, "RETRY-After: 7", "Vary: a", "vary: b", "X: caf\xe9"
         )
 
-    with serve(script) as server, sending(way, server.address) as sender:
+    with serve(script) as server, open_sender(variant, server.address) as sender:
         response = sender.send()
     assert response.status == 429
     assert response.body == b'{"ok":false}'
@@ -233,8 +236,8 @@ CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
     ],
     ids=["204", "304", "1xx", "chunked", "until close", "no reason", "bytes"],
 )
-def test_odd_but_whole_answers(way: str, wire: bytes, status: int, body: bytes) -> None:
-    """What HTTP allows is taken, and the next request works as well."""
+def test_unusual_responses(variant: str, wire: bytes, status: int, body: bytes) -> None:
+    """Everything that HTTP allows is accepted, and the next request works."""
 
     def script(connection: Connection) -> None:
         while connection.request():
@@ -242,27 +245,27 @@ def test_odd_but_whole_answers(way: str, wire: bytes, status: int, body: bytes) 
             if b"HTTP/1.0" in wire:
                 return
 
-    with serve(script) as server, sending(way, server.address) as sender:
+    with serve(script) as server, open_sender(variant, server.address) as sender:
         for _ in range(2):
             response = sender.send()
             assert (response.status, response.body) == (status, body)
 
 
 def gzipped(*parts: bytes, encoding: str = "gzip") -> bytes:
-    """An answer whose body is *parts*."""
+    """A response whose body is *parts*."""
     body = b"".join(parts)
     head = f"HTTP/1.1 200 OK\r\nContent-Encoding: {encoding}\r\n"
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 
-def test_gzip_is_inflated(way: str) -> None:
-    """The body is the content, in one member or in several."""
+def test_gzip_is_inflated(variant: str) -> None:
+    """A gzip body is inflated, in one member or several."""
 
     def script(connection: Connection) -> None:
         while connection.request():
             connection.send(gzipped(gzip.compress(b'{"a":'), gzip.compress(b"1}")))
 
-    with serve(script) as server, sending(way, server.address) as sender:
+    with serve(script) as server, open_sender(variant, server.address) as sender:
         assert sender.send().body == sender.send().body == b'{"a":1}'
     assert server.connections == 1
 
@@ -279,18 +282,18 @@ def test_gzip_is_inflated(way: str) -> None:
     ],
 )
 def test_what_can_not_be_inflated_is_a_response_error(
-    way: str, wire: bytes, reason: str
+    variant: str, wire: bytes, reason: str
 ) -> None:
-    """The error says what is wrong with the body, and the sender goes on."""
-    answers = iter([wire])
+    """A body that can't be inflated raises a ResponseError, and the sender goes on."""
+    responses = iter([wire])
 
     def script(connection: Connection) -> None:
         while connection.request():
             connection.send(
-                next(answers, b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+                next(responses, b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
             )
 
-    with serve(script) as server, sending(way, server.address) as sender:
+    with serve(script) as server, open_sender(variant, server.address) as sender:
         with pytest.raises(ResponseError, match=r"GET /example\.com\.json") as caught:
             sender.send()
         assert sender.send().status == 200
@@ -300,7 +303,7 @@ def test_what_can_not_be_inflated_is_a_response_error(
 
 
 def endless(connection: Connection) -> None:
-    """Send chunks until the client hangs up."""
+    """Send chunks until the client disconnects."""
     connection.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
     while True:
         connection.send(b"8000\r\n" + bytes(0x8000) + b"\r\n")
@@ -319,8 +322,8 @@ def bomb(connection: Connection) -> None:
 
 
 @pytest.mark.parametrize("script", [endless, announced, bomb])
-def test_what_is_too_large_is_not_read_on(way: str, script: object) -> None:
-    """The error names the limit, the rest stays unread, and the sender goes on."""
+def test_what_is_too_large_is_not_read_on(variant: str, script: object) -> None:
+    """A body over the limit raises with the limit, and is not read on."""
     scripts = iter([script])
 
     def first_this_then_polite(connection: Connection) -> None:
@@ -333,7 +336,7 @@ def test_what_is_too_large_is_not_read_on(way: str, script: object) -> None:
 
     with (
         serve(first_this_then_polite) as server,
-        sending(way, server.address, max_response_bytes=MIB) as sender,
+        open_sender(variant, server.address, max_response_bytes=MIB) as sender,
     ):
         with pytest.raises(ResponseTooLargeError, match="1,048,576 bytes") as caught:
             sender.send()
@@ -343,22 +346,22 @@ def test_what_is_too_large_is_not_read_on(way: str, script: object) -> None:
     assert caught.value.body == b""
 
 
-def test_the_limit_itself_is_allowed(way: str) -> None:
-    """An answer of exactly the limit is whole."""
+def test_the_limit_itself_is_allowed(variant: str) -> None:
+    """A body of exactly the limit is accepted."""
 
     def script(connection: Connection) -> None:
         connection.request()
-        connection.answer(bytes(1000))
+        connection.respond(bytes(1000))
 
     with (
         serve(script) as server,
-        sending(way, server.address, max_response_bytes=1000) as sender,
+        open_sender(variant, server.address, max_response_bytes=1000) as sender,
     ):
         assert len(sender.send().body) == 1000
 
 
-def test_a_head_has_a_length_and_no_body(way: str) -> None:
-    """What a body would be long is no reason to refuse one that does not come."""
+def test_a_head_has_a_length_and_no_body(variant: str) -> None:
+    """A response to HEAD is not refused for a Content-Length over the limit."""
 
     def script(connection: Connection) -> None:
         while connection.request():
@@ -366,7 +369,7 @@ def test_a_head_has_a_length_and_no_body(way: str) -> None:
 
     with (
         serve(script) as server,
-        sending(way, server.address, max_response_bytes=1000) as sender,
+        open_sender(variant, server.address, max_response_bytes=1000) as sender,
     ):
         for _ in range(2):
             assert sender.send(HttpRequest("HEAD", "/x")).body == b""

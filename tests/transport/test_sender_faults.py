@@ -1,4 +1,4 @@
-"""What a broken or hostile other side does, and the one error that comes of it."""
+"""Network faults, and the one error that each becomes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 
 import pytest
 from loopback import Connection, Script, polite, serve
-from sending import ADD, GET, sending
+from sender_variants import ADD, GET, open_sender
 
 from sitestats._common.errors import (
     ConnectionFailedError,
@@ -25,7 +25,7 @@ LONG_BODY = OK + b"Content-Length: 3000\r\n\r\n" + b"x" * 3000
 
 
 def says(*pieces: bytes) -> Script:
-    """Read the request, send these bytes, and hang up."""
+    """Read the request, send these bytes, and close."""
 
     def script(connection: Connection) -> None:
         connection.request()
@@ -35,8 +35,8 @@ def says(*pieces: bytes) -> Script:
     return script
 
 
-def hangs_up(connection: Connection) -> None:
-    """Hang up before the request is read."""
+def closes_at_once(connection: Connection) -> None:
+    """Close before the request is read."""
 
 
 def resets_at_once(connection: Connection) -> None:
@@ -45,7 +45,7 @@ def resets_at_once(connection: Connection) -> None:
 
 
 def resets_within(data: bytes) -> Script:
-    """Reset within the answer."""
+    """Reset within the response."""
 
     def script(connection: Connection) -> None:
         connection.request()
@@ -77,14 +77,16 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("fault", BROKEN)
-def test_no_whole_answer_is_a_failed_connection(way: str, fault: str) -> None:
-    """It may have been sent, the error says what is wrong, and the sender goes on."""
+def test_an_incomplete_response_is_a_failed_connection(
+    variant: str, fault: str
+) -> None:
+    """It may have been sent, the error names the cause, and the sender goes on."""
     scripts = iter([BROKEN[fault]])
 
     def script(connection: Connection) -> None:
         next(scripts, polite)(connection)
 
-    with serve(script) as server, sending(way, server.address) as sender:
+    with serve(script) as server, open_sender(variant, server.address) as sender:
         with pytest.raises(ConnectionFailedError) as caught:
             sender.send(ADD)
         assert sender.send().status == 200
@@ -95,32 +97,32 @@ def test_no_whole_answer_is_a_failed_connection(way: str, fault: str) -> None:
     assert not str(error).endswith(": ")
 
 
-@pytest.mark.parametrize("first", [hangs_up, resets_at_once])
-def test_who_hangs_up_at_once_is_not_waited_for(way: str, first: Script) -> None:
-    """Whether the connection stood by then is a matter of microseconds."""
+@pytest.mark.parametrize("first", [closes_at_once, resets_at_once])
+def test_a_connection_closed_at_once_is_an_error(variant: str, first: Script) -> None:
+    """A server that closes at once raises; a race decides whether it was connected."""
     scripts = iter([first])
 
     def script(connection: Connection) -> None:
         next(scripts, polite)(connection)
 
-    with serve(script) as server, sending(way, server.address) as sender:
+    with serve(script) as server, open_sender(variant, server.address) as sender:
         with pytest.raises(ConnectionFailedError, match=r"connect.*: "):
             sender.send(ADD)
         assert sender.send().status == 200
 
 
-def test_a_refusal_says_so(way: str) -> None:
-    """The reason is the system's, and not only that every attempt failed."""
+def test_a_refused_connection_names_its_reason(variant: str) -> None:
+    """The error of a refused connection has the system's own reason."""
     address = f"http://127.0.0.1:{closed_port()}"
     with (
-        sending(way, address) as sender,
+        open_sender(variant, address) as sender,
         pytest.raises(ConnectionFailedError, match=r"(?i)refused|connect call failed"),
     ):
         sender.send()
 
 
 def closed_port() -> int:
-    """A port at which nobody listens."""
+    """A port where nothing listens."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]
     return port
@@ -135,10 +137,10 @@ def closed_port() -> int:
     ],
     ids=["refused", "refused TLS", "unknown name"],
 )
-def test_without_a_connection_nothing_was_sent(way: str, address: str) -> None:
-    """A request that found nobody certainly did not leave the machine."""
+def test_without_a_connection_nothing_was_sent(variant: str, address: str) -> None:
+    """An error without a connection says that the request was not sent."""
     with (
-        sending(way, address) as sender,
+        open_sender(variant, address) as sender,
         pytest.raises(ConnectionFailedError, match="could not connect to") as caught,
     ):
         sender.send(ADD)
@@ -146,16 +148,16 @@ def test_without_a_connection_nothing_was_sent(way: str, address: str) -> None:
 
 
 def speaks_plainly(connection: Connection) -> None:
-    """Answer a TLS handshake as if it were a request."""
+    """Respond to a TLS handshake as if it were a request."""
     connection.wait()
     connection.send(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
 
-def test_no_tls_is_no_connection(way: str) -> None:
-    """A plain server behind an https address has seen no request."""
+def test_no_tls_is_no_connection(variant: str) -> None:
+    """The error of a plain server at an https address says that nothing was sent."""
     with (
         serve(speaks_plainly) as server,
-        sending(way, f"https://127.0.0.1:{server.port}") as sender,
+        open_sender(variant, f"https://127.0.0.1:{server.port}") as sender,
         pytest.raises(ConnectionFailedError, match="could not connect to") as caught,
     ):
         sender.send(ADD)
@@ -166,13 +168,13 @@ def test_no_tls_is_no_connection(way: str) -> None:
 
 
 def silent(connection: Connection) -> None:
-    """Say nothing, ever."""
+    """Send nothing."""
     connection.wait()
     connection.wait()
 
 
 def drips(data: bytes) -> Script:
-    """Read the request, and answer a byte at a time."""
+    """Read the request, and respond a byte at a time."""
 
     def script(connection: Connection) -> None:
         connection.request()
@@ -193,16 +195,20 @@ SLOW = {
 
 @pytest.mark.parametrize("fault", SLOW)
 @pytest.mark.parametrize("used", [False, True], ids=["new", "used"])
-def test_a_call_ends_within_its_total_limit(way: str, fault: str, used: bool) -> None:  # noqa: FBT001 - a parameter
-    """Whatever comes, however slowly, on a new connection and on a used one."""
+def test_a_call_ends_within_its_total_limit(
+    variant: str,
+    fault: str,
+    used: bool,  # noqa: FBT001 - a parameter
+) -> None:
+    """A slow response ends at the total timeout, on a new and on a used connection."""
 
     def script(connection: Connection) -> None:
         if used:
             connection.request()
-            connection.answer()
+            connection.respond()
         SLOW[fault](connection)
 
-    with serve(script) as server, sending(way, server.address) as sender:
+    with serve(script) as server, open_sender(variant, server.address) as sender:
         if used:
             sender.send()
         with pytest.raises(RequestTimeoutError, match="before total_timeout") as caught:
@@ -214,11 +220,11 @@ def test_a_call_ends_within_its_total_limit(way: str, fault: str, used: bool) ->
     assert "waiting for one of" not in str(caught.value)
 
 
-def test_silence_has_a_limit_of_its_own(way: str) -> None:
-    """A server that says nothing for that long is given up on before the total."""
+def test_silence_has_a_limit_of_its_own(variant: str) -> None:
+    """A silent server ends the call after timeout, before total_timeout."""
     with (
         serve(silent) as server,
-        sending(way, server.address) as sender,
+        open_sender(variant, server.address) as sender,
         pytest.raises(RequestTimeoutError, match=r"within timeout, 0\.05 s") as caught,
     ):
         sender.send(timeout=0.05)
@@ -226,52 +232,52 @@ def test_silence_has_a_limit_of_its_own(way: str) -> None:
     assert "nothing came from" in str(caught.value)
 
 
-def test_the_limit_of_silence_is_for_each_read(way: str) -> None:
-    """A slow answer that goes on is waited for."""
+def test_the_limit_of_silence_is_for_each_read(variant: str) -> None:
+    """A slow response whose every read is within timeout is accepted."""
 
     def script(connection: Connection) -> None:
         connection.request()
         connection.drip(OK + b"Content-Length: 2\r\n\r\n{}")
 
-    with serve(script) as server, sending(way, server.address) as sender:
+    with serve(script) as server, open_sender(variant, server.address) as sender:
         # 40 bytes, 20 ms each.
         assert sender.send(timeout=0.6).body == b"{}"
 
 
 def handshakes_slowly(connection: Connection) -> None:
-    """Begin a handshake, and go on with it a byte at a time."""
+    """Do a TLS handshake a byte at a time."""
     # The header of a record of 4,000 bytes.
     connection.drip(b"\x16\x03\x03\x0f\xa0" + bytes(4000))
 
 
 @pytest.mark.parametrize("script", [silent, handshakes_slowly])
-def test_a_handshake_ends_within_the_total_limit(way: str, script: Script) -> None:
-    """Before the TLS connection stands nothing was sent, however long it took."""
+def test_a_handshake_ends_within_the_total_limit(variant: str, script: Script) -> None:
+    """A slow handshake ends at the total timeout, and nothing was sent."""
     with (
         serve(script) as server,
-        sending(way, f"https://127.0.0.1:{server.port}") as sender,
+        open_sender(variant, f"https://127.0.0.1:{server.port}") as sender,
         pytest.raises(RequestTimeoutError, match="before total_timeout") as caught,
     ):
         sender.send(total=0.1)
     assert not caught.value.maybe_sent
 
 
-def test_a_silent_handshake_is_no_connection(way: str) -> None:
-    """The limit of a single wait holds for connecting too."""
+def test_a_silent_handshake_is_no_connection(variant: str) -> None:
+    """A silent handshake ends after timeout, as connecting does."""
     with (
         serve(silent) as server,
-        sending(way, f"https://127.0.0.1:{server.port}") as sender,
+        open_sender(variant, f"https://127.0.0.1:{server.port}") as sender,
         pytest.raises(RequestTimeoutError, match="no connection to") as caught,
     ):
         sender.send(timeout=0.05)
     assert not caught.value.maybe_sent
 
 
-def test_when_the_time_is_up_nothing_is_sent(way: str) -> None:
-    """A call whose limit has passed is not begun."""
+def test_when_the_time_is_up_nothing_is_sent(variant: str) -> None:
+    """A call whose total timeout has passed sends nothing."""
     with (
         serve(polite) as server,
-        sending(way, server.address) as sender,
+        open_sender(variant, server.address) as sender,
         pytest.raises(RequestTimeoutError) as caught,
     ):
         sender.send(total=-1)
@@ -279,9 +285,9 @@ def test_when_the_time_is_up_nothing_is_sent(way: str) -> None:
     assert server.requests == []
 
 
-def test_limits_of_centuries_are_limits(way: str) -> None:
-    """What sockets refuse as a time-out is no reason to fail."""
-    with serve(polite) as server, sending(way, server.address) as sender:
+def test_very_long_timeouts(variant: str) -> None:
+    """Timeouts that are too long for sockets are accepted."""
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
         assert sender.send(total=1e12, timeout=1e12).status == 200
         assert sender.send(total=float("inf"), timeout=1e300).status == 200
 
@@ -289,15 +295,15 @@ def test_limits_of_centuries_are_limits(way: str) -> None:
 # Stale connections ----------------------------------------------------------
 
 
-def answers_once(connection: Connection) -> None:
-    """Answer one request as if more were welcome, and hang up."""
+def responds_once(connection: Connection) -> None:
+    """Respond to one request as if more were welcome, and close."""
     connection.request()
-    connection.answer()
+    connection.respond()
 
 
-def test_a_connection_that_went_stale_is_not_used(way: str) -> None:
-    """What the server closed in the meantime breaks no request."""
-    with serve(answers_once) as server, sending(way, server.address) as sender:
+def test_a_connection_that_went_stale_is_not_used(variant: str) -> None:
+    """A connection that the server has closed since is not used for a request."""
+    with serve(responds_once) as server, open_sender(variant, server.address) as sender:
         for number in range(1, 4):
             assert sender.send().status == 200
             while not all(connection.closed for connection in server.open):
@@ -305,15 +311,15 @@ def test_a_connection_that_went_stale_is_not_used(way: str) -> None:
             assert server.connections == number
 
 
-def test_a_connection_that_closes_on_the_request_is_a_failure(way: str) -> None:
-    """A server that closes just as it is asked may have taken the request."""
+def test_a_connection_that_closes_on_the_request_is_a_failure(variant: str) -> None:
+    """A connection that closes on a request raises: it may have been received."""
 
     def script(connection: Connection) -> None:
         connection.request()
-        connection.answer()
+        connection.respond()
         connection.request()
 
-    with serve(script) as server, sending(way, server.address) as sender:
+    with serve(script) as server, open_sender(variant, server.address) as sender:
         sender.send()
         with pytest.raises(ConnectionFailedError) as caught:
             sender.send()
@@ -322,8 +328,8 @@ def test_a_connection_that_closes_on_the_request_is_a_failure(way: str) -> None:
     assert server.connections == 2
 
 
-def test_a_connection_in_place_of_a_stale_one_has_the_same_limit(way: str) -> None:
-    """Nobody told the connection beforehand that its request would need a new one."""
+def test_a_connection_in_place_of_a_stale_one_has_the_same_limit(variant: str) -> None:
+    """A new connection in place of a stale one has the call's total timeout too."""
     whole: list[bool] = []
 
     def drips_a_while(connection: Connection) -> None:
@@ -331,12 +337,12 @@ def test_a_connection_in_place_of_a_stale_one_has_the_same_limit(way: str) -> No
         connection.drip(LONG_HEADER[:500])
         whole.append(True)
 
-    scripts = iter([answers_once, drips_a_while])
+    scripts = iter([responds_once, drips_a_while])
 
     def script(connection: Connection) -> None:
         next(scripts)(connection)
 
-    with serve(script) as server, sending(way, server.address) as sender:
+    with serve(script) as server, open_sender(variant, server.address) as sender:
         sender.send()
         while not all(connection.closed for connection in server.open):
             time.sleep(0.001)
@@ -347,44 +353,44 @@ def test_a_connection_in_place_of_a_stale_one_has_the_same_limit(way: str) -> No
     assert server.connections == 2
 
 
-def test_connections_are_used_again(way: str) -> None:
-    """One after the other, requests take one connection."""
-    with serve(polite) as server, sending(way, server.address) as sender:
+def test_connections_are_used_again(variant: str) -> None:
+    """Sequential requests share one connection."""
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
         for _ in range(20):
             sender.send()
     assert server.connections == 1
 
 
-def test_a_connection_that_says_too_much_is_not_used_again(way: str) -> None:
-    """What comes after an answer is no answer to the next request."""
+def test_a_connection_with_leftover_bytes_is_not_used_again(variant: str) -> None:
+    """Bytes after a response are not taken for the next response."""
 
     def script(connection: Connection) -> None:
         while connection.request():
             connection.send(2 * (OK + b"Content-Length: 2\r\n\r\n{}"))
 
-    with serve(script) as server, sending(way, server.address) as sender:
+    with serve(script) as server, open_sender(variant, server.address) as sender:
         for _ in range(3):
             assert sender.send().body == b"{}"
     assert server.connections == 3
 
 
-def test_connection_close_is_obeyed(way: str) -> None:
-    """A server that wants no second request on a connection gets none."""
+def test_connection_close_is_obeyed(variant: str) -> None:
+    """After Connection: close the connection is not used again."""
 
     def script(connection: Connection) -> None:
         connection.request()
-        connection.answer(b"{}", 200, "Connection: close")
+        connection.respond(b"{}", 200, "Connection: close")
         connection.wait()
 
-    with serve(script) as server, sending(way, server.address) as sender:
+    with serve(script) as server, open_sender(variant, server.address) as sender:
         for _ in range(3):
             assert sender.send().status == 200
     assert server.connections == 3
 
 
-def test_adding_takes_a_fresh_connection(way: str) -> None:
-    """What must not be ambiguous never rides on a connection that was used."""
-    with serve(polite) as server, sending(way, server.address) as sender:
+def test_adding_takes_a_fresh_connection(variant: str) -> None:
+    """A request with fresh_connection is never sent over a used connection."""
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
         sender.send()
         sender.send(ADD)
         sender.send(ADD)
@@ -394,11 +400,11 @@ def test_adding_takes_a_fresh_connection(way: str) -> None:
 
 
 def test_old_connections_are_not_used(
-    way: str, monkeypatch: pytest.MonkeyPatch
+    variant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was idle for long is closed, since the server may be about to as well."""
+    """A connection that was idle for long is closed, as the server may close it."""
     monkeypatch.setattr("sitestats._transport.httpx_sender.IDLE_SECONDS", 0.02)
-    with serve(polite) as server, sending(way, server.address) as sender:
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
         sender.send()
         time.sleep(0.05)
         sender.send()
@@ -407,18 +413,18 @@ def test_old_connections_are_not_used(
 
 @pytest.mark.parametrize("error", [TransportError, ConnectionFailedError])
 def test_faults_are_transport_errors(error: type[Exception]) -> None:
-    """One except clause is enough to try again later."""
+    """One except clause catches every fault."""
     address = f"http://127.0.0.1:{closed_port()}"
-    with sending("blocking", address) as sender, pytest.raises(error):
+    with open_sender("blocking", address) as sender, pytest.raises(error):
         sender.send()
 
 
-def test_tls_alerts_read_as_words() -> None:
-    """What the TLS library says about the other side is in the message."""
+def test_tls_errors_have_readable_reasons() -> None:
+    """The message has the reason of the TLS library."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     with (
         serve(polite, context) as server,
-        sending("blocking", server.address) as sender,
+        open_sender("blocking", server.address) as sender,
         pytest.raises(ConnectionFailedError, match=r"(?i)handshake|alert"),
     ):
         sender.send()

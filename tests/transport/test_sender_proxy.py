@@ -1,4 +1,4 @@
-"""Proxies: given as an argument, or named by the environment."""
+"""Proxies: as an argument, or from the environment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 import pytest
 import trustme
 from loopback import Connection, Script, Server, polite, serve
-from sending import ADD, GET, KEY, LONG, USER, sending, settings_for
+from sender_variants import ADD, GET, KEY, LONG, USER, open_sender, settings_for
 
 from sitestats import Client
 from sitestats._common.errors import (
@@ -29,7 +29,7 @@ AUTHORITY = trustme.CA()
 
 
 def leads_to(server: Server) -> Script:
-    """A proxy, for plain requests and for tunnels, that knows one *server*."""
+    """A proxy, for plain requests and for tunnels, to one *server*."""
 
     def script(connection: Connection) -> None:
         request = connection.request()
@@ -48,7 +48,7 @@ def leads_to(server: Server) -> Script:
 
 
 def carry(connection: Connection, onward: socket.socket) -> None:
-    """Carry bytes both ways until one side hangs up."""
+    """Copy bytes in both directions until one side disconnects."""
 
     def back() -> None:
         with suppress(OSError):
@@ -74,12 +74,12 @@ def service() -> Iterator[tuple[Server, ssl.SSLContext]]:
         yield server, trusting
 
 
-def test_a_plain_request_goes_to_the_proxy(way: str) -> None:
-    """With its whole address, which the proxy knows what to do with."""
+def test_a_plain_request_goes_to_the_proxy(variant: str) -> None:
+    """A plain request is sent to the proxy with its whole URL."""
     with (
         serve(polite) as server,
         serve(leads_to(server)) as proxy,
-        sending(way, "http://stats.example", proxy=proxy.address) as sender,
+        open_sender(variant, "http://stats.example", proxy=proxy.address) as sender,
     ):
         for _ in range(2):
             assert sender.send().body == b'{"ok":true}'
@@ -90,13 +90,13 @@ def test_a_plain_request_goes_to_the_proxy(way: str) -> None:
     assert proxy.connections == 1
 
 
-def test_a_tunnel_leads_to_a_service_behind_tls(way: str) -> None:
-    """The proxy sees where it goes, and nothing of what goes there."""
+def test_a_tunnel_leads_to_a_service_behind_tls(variant: str) -> None:
+    """In a tunnel the proxy sees host and port, and nothing of the request."""
     with (
         service() as (server, trusting),
         serve(leads_to(server)) as proxy,
-        sending(
-            way, "https://stats.example", proxy=proxy.address, verify=trusting
+        open_sender(
+            variant, "https://stats.example", proxy=proxy.address, verify=trusting
         ) as sender,
     ):
         for _ in range(2):
@@ -107,8 +107,8 @@ def test_a_tunnel_leads_to_a_service_behind_tls(way: str) -> None:
     assert f"Api-Key: {KEY}".encode() in server.requests[0]
 
 
-def test_a_proxy_behind_tls(way: str) -> None:
-    """What is trusted for the service is trusted for the proxy."""
+def test_a_proxy_behind_tls(variant: str) -> None:
+    """The authorities for the service are trusted for the proxy too."""
     behind = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     AUTHORITY.issue_cert("localhost").configure_cert(behind)
     trusting = ssl.create_default_context()
@@ -116,21 +116,21 @@ def test_a_proxy_behind_tls(way: str) -> None:
     with (
         serve(polite) as server,
         serve(leads_to(server), behind) as proxy,
-        sending(
-            way, "http://stats.example", proxy=proxy.address, verify=trusting
+        open_sender(
+            variant, "http://stats.example", proxy=proxy.address, verify=trusting
         ) as sender,
     ):
         assert sender.send().status == 200
     assert len(proxy.requests) == 1
 
 
-def test_a_password_goes_to_the_proxy_alone(way: str) -> None:
-    """In the tunnel's request, and in nothing that the service gets."""
+def test_a_password_goes_to_the_proxy_alone(variant: str) -> None:
+    """A proxy's password is in the tunnel's request, and in none to the service."""
     secret = base64.b64encode(f"user:{PASSWORD}".encode())
     with service() as (server, trusting), serve(leads_to(server)) as proxy:
         address = f"http://user:{PASSWORD}@127.0.0.1:{proxy.port}"
-        with sending(
-            way, "https://stats.example", proxy=address, verify=trusting
+        with open_sender(
+            variant, "https://stats.example", proxy=address, verify=trusting
         ) as sender:
             assert sender.send().status == 200
             assert PASSWORD not in repr(sender.sender)
@@ -138,8 +138,8 @@ def test_a_password_goes_to_the_proxy_alone(way: str) -> None:
     assert secret not in server.requests[0]
 
 
-def test_a_proxy_that_refuses(way: str) -> None:
-    """Nothing reached the service, and the proxy's own words are in the error."""
+def test_a_proxy_that_refuses(variant: str) -> None:
+    """The error of a proxy that refuses has its status, and that nothing was sent."""
 
     def refuse(connection: Connection) -> None:
         connection.request()
@@ -148,7 +148,7 @@ def test_a_proxy_that_refuses(way: str) -> None:
     with serve(refuse) as proxy:
         address = f"http://user:{PASSWORD}@127.0.0.1:{proxy.port}"
         with (
-            sending(way, "https://stats.example", proxy=address) as sender,
+            open_sender(variant, "https://stats.example", proxy=address) as sender,
             pytest.raises(ConnectionFailedError, match="407 Proxy Auth") as caught,
         ):
             sender.send(ADD)
@@ -156,8 +156,8 @@ def test_a_proxy_that_refuses(way: str) -> None:
     assert PASSWORD not in str(caught.value)
 
 
-def test_a_proxy_that_is_silent(way: str) -> None:
-    """The total limit holds while the tunnel is dug."""
+def test_a_proxy_that_is_silent(variant: str) -> None:
+    """The total timeout includes setting up the tunnel."""
 
     def silent(connection: Connection) -> None:
         connection.request()
@@ -165,7 +165,7 @@ def test_a_proxy_that_is_silent(way: str) -> None:
 
     with (
         serve(silent) as proxy,
-        sending(way, "https://stats.example", proxy=proxy.address) as sender,
+        open_sender(variant, "https://stats.example", proxy=proxy.address) as sender,
         pytest.raises(RequestTimeoutError, match="before total_timeout"),
     ):
         sender.send(total=0.1)
@@ -185,7 +185,7 @@ def test_a_proxy_that_is_silent(way: str) -> None:
 def test_what_is_no_proxy_is_refused_at_once(
     kind: type[Sender | AsyncSender], address: str
 ) -> None:
-    """Before anything is sent, and without repeating what may hold a password."""
+    """A wrong proxy is refused when it is set, without repeating a password."""
     with pytest.raises(ConfigurationError, match="proxy is an address") as caught:
         kind(settings_for("https://stats.example", proxy=address))
     assert PASSWORD not in str(caught.value)
@@ -193,7 +193,7 @@ def test_what_is_no_proxy_is_refused_at_once(
 
 
 def test_a_socks_proxy_needs_a_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error says what to install."""
+    """The error of a SOCKS proxy without its library says what to install."""
     monkeypatch.setattr(
         "sitestats._transport.httpx_sender.find_spec", lambda name: None
     )
@@ -208,7 +208,7 @@ VARIABLES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "REQUEST_METH
 
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """An environment without proxies."""
+    """An environment without proxy variables."""
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
@@ -253,7 +253,7 @@ def test_what_the_environment_names(
     base: str,
     proxy: str | None,
 ) -> None:
-    """By the scheme, for all, and not for whom it leaves out."""
+    """The environment's proxy is chosen by scheme, for all, and not for exceptions."""
     for name, value in variables.items():
         environment.setenv(name, value)
     assert proxy_from_environment(BaseAddress.parse(base)) == proxy
@@ -262,7 +262,7 @@ def test_what_the_environment_names(
 def test_a_client_takes_the_proxy_of_the_environment(
     environment: pytest.MonkeyPatch,
 ) -> None:
-    """Left out it is the environment's, and None is without."""
+    """Left out, the proxy is the environment's; None is no proxy."""
     keys = {"api_key": KEY, "user_id": USER}
     with serve(polite) as server, serve(leads_to(server)) as proxy:
         environment.setenv("HTTP_PROXY", proxy.address)
@@ -277,10 +277,10 @@ def test_a_client_takes_the_proxy_of_the_environment(
 
 
 def test_the_senders_do_not_look_into_the_environment(
-    way: str, environment: pytest.MonkeyPatch
+    variant: str, environment: pytest.MonkeyPatch
 ) -> None:
-    """What the settings say is final."""
+    """A sender uses the proxy of its settings only."""
     environment.setenv("ALL_PROXY", "http://127.0.0.1:9")
     environment.setenv("HTTP_PROXY", "http://127.0.0.1:9")
-    with serve(polite) as server, sending(way, server.address) as sender:
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
         assert sender.send(GET).status == 200

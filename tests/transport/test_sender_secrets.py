@@ -1,4 +1,4 @@
-"""A credential shows nowhere: not in what is logged, raised or kept."""
+"""Credentials are in no log, no error and no kept object."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import httpx
 import pytest
 import trio
 from loopback import Connection, Script, polite, serve
-from sending import ADD, GET, KEY, LONG, USER, sending, settings_for
+from sender_variants import ADD, GET, KEY, LONG, USER, open_sender, settings_for
 from test_sender_faults import BROKEN, SLOW, closed_port
 from test_sender_transports import Given, raises
 
@@ -29,7 +29,7 @@ LARGE = attrs.evolve(ADD, body=b"x" * 8_000_000)
 
 
 def everything(error: BaseException) -> str:
-    """All that a crash reporter could find, variables of every frame included."""
+    """All that a crash reporter could find, every frame's variables included."""
     seen: list[BaseException] = []
     parts: list[str] = []
     found: list[BaseException | None] = [error]
@@ -45,14 +45,14 @@ def everything(error: BaseException) -> str:
 
 
 def assert_hidden(text: str) -> None:
-    """Neither credential is in *text*, in no part that would do."""
+    """*text* has neither credential, and no usable part of one."""
     assert KEY not in text
     assert USER not in text
 
 
 @pytest.fixture(autouse=True)
 def quiet_log(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """Log all there is to log, and look at it in the end."""
+    """Log everything, and check in the end that no credential is in it."""
     caplog.set_level(logging.DEBUG)
     for name in ("httpcore", "httpx", "asyncio", "sitestats"):
         caplog.set_level(logging.DEBUG, logger=name)
@@ -62,21 +62,21 @@ def quiet_log(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
         assert_hidden(repr(vars(record)))
 
 
-def test_the_log_is_looked_at(way: str, caplog: pytest.LogCaptureFixture) -> None:
-    """What is below the senders does log, the request among it."""
-    with serve(polite) as server, sending(way, server.address) as sender:
+def test_the_log_is_checked(variant: str, caplog: pytest.LogCaptureFixture) -> None:
+    """The libraries below the senders do log requests, so the check finds leaks."""
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
         sender.send(ADD)
     assert "send_request_headers.started" in caplog.text
     assert "Request [b'POST']" in caplog.text
 
 
 @pytest.mark.parametrize("fault", [*BROKEN, *SLOW])
-def test_no_fault_shows_a_credential(way: str, fault: str) -> None:
-    """Not in the error, not in its chain, not in its pickle."""
+def test_no_fault_shows_a_credential(variant: str, fault: str) -> None:
+    """No credential is in an error, its chain or its pickle."""
     script = {**BROKEN, **SLOW}[fault]
     with (
         serve(script) as server,
-        sending(way, server.address) as sender,
+        open_sender(variant, server.address) as sender,
         pytest.raises(SiteStatsError) as caught,
     ):
         sender.send(ADD, total=0.1)
@@ -87,44 +87,46 @@ def test_no_fault_shows_a_credential(way: str, fault: str) -> None:
     assert error.__context__ is None
 
 
-def test_an_unconnected_request_shows_no_credential(way: str) -> None:
-    """Not even what never left the machine."""
+def test_an_unconnected_request_shows_no_credential(variant: str) -> None:
+    """The error of a request that was never sent shows no credential."""
     with (
-        sending(way, f"http://127.0.0.1:{closed_port()}") as sender,
+        open_sender(variant, f"http://127.0.0.1:{closed_port()}") as sender,
         pytest.raises(ConnectionFailedError) as caught,
     ):
         sender.send(ADD)
     assert_hidden(everything(caught.value))
 
 
-def deaf(connection: Connection) -> None:
+def never_reads(connection: Connection) -> None:
     """Accept, and never read."""
     connection.server.ending.wait(LONG)
 
 
-def test_a_request_that_is_not_taken_shows_no_credential(way: str) -> None:
-    """Nor does what fails in the middle of the sending."""
+def test_a_request_that_is_not_taken_shows_no_credential(variant: str) -> None:
+    """The error of a request that was sent in part shows no credential."""
     with (
-        serve(deaf) as server,
-        sending(way, server.address) as sender,
+        serve(never_reads) as server,
+        open_sender(variant, server.address) as sender,
         pytest.raises(SiteStatsError) as caught,
     ):
         sender.send(LARGE, timeout=0.05)
     assert_hidden(everything(caught.value))
 
 
-def test_what_the_service_repeats_is_not_repeated(way: str) -> None:
-    """An error that quotes the headers of the request is scrubbed."""
+def test_quoted_headers_are_redacted(variant: str) -> None:
+    """An error that quotes the request's headers is redacted."""
     error = httpx.LocalProtocolError(f"Illegal header value b'{KEY}' or {USER}")
     with (
-        sending(way, "https://stats.example", transport=Given(raises(error))) as sender,
+        open_sender(
+            variant, "https://stats.example", transport=Given(raises(error))
+        ) as sender,
         pytest.raises(ConnectionFailedError, match="Illegal header value b'…' or …"),
     ):
         sender.send(ADD)
 
 
-def test_what_the_caller_handles_stays_whole() -> None:
-    """An exception that is being handled meanwhile keeps its frames."""
+def test_an_exception_being_handled_keeps_its_frames() -> None:
+    """An exception that the caller is handling keeps its frames."""
 
     def script(connection: Connection) -> None:
         interrupts("receiving")(connection)
@@ -146,9 +148,9 @@ def test_what_the_caller_handles_stays_whole() -> None:
     assert mine.__traceback__ is not None
 
 
-def test_senders_show_no_credential(way: str) -> None:
-    """Nor do they themselves."""
-    with serve(polite) as server, sending(way, server.address) as sender:
+def test_senders_show_no_credential(variant: str) -> None:
+    """No credential is in a sender's repr or attributes."""
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
         sender.send(ADD)
         assert_hidden(repr(sender.sender))
         assert_hidden(repr(vars(sender.sender)))
@@ -158,7 +160,7 @@ def test_senders_show_no_credential(way: str) -> None:
 
 
 def interrupts(when: str) -> Script:
-    """Interrupt the main thread once it waits: for the answer, or to be read."""
+    """Interrupt the main thread once it waits, for reading or for writing."""
 
     def script(connection: Connection) -> None:
         if when == "receiving":
@@ -173,9 +175,9 @@ def interrupts(when: str) -> Script:
     return script
 
 
-@pytest.mark.parametrize("when", ["sending", "receiving"])
+@pytest.mark.parametrize("when", ["open_sender", "receiving"])
 def test_an_interrupt_shows_no_credential(when: str) -> None:
-    """Ctrl-C comes out as itself, without the frames that held the bytes."""
+    """KeyboardInterrupt is raised without the frames that held the headers."""
     request = LARGE if when == "sending" else ADD
     scripts = iter([interrupts(when)])
 
@@ -187,14 +189,14 @@ def test_an_interrupt_shows_no_credential(when: str) -> None:
         with pytest.raises(KeyboardInterrupt) as caught:
             sender.send(request, until=time.monotonic() + LONG, timeout=LONG)
         # And the sender goes on.
-        answer = sender.send(GET, until=time.monotonic() + LONG, timeout=LONG)
+        respond = sender.send(GET, until=time.monotonic() + LONG, timeout=LONG)
         sender.close()
     assert_hidden(everything(caught.value))
-    assert answer.status == 200
+    assert respond.status == 200
 
 
 class Holding(httpx.BaseTransport, httpx.AsyncBaseTransport):
-    """Has the headers at hand at the moment at which it is left."""
+    """A transport with the headers in its frame when it is interrupted."""
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         headers = request.headers.raw
@@ -207,7 +209,7 @@ class Holding(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
 
 def test_the_frames_of_an_interrupt_show_no_credential() -> None:
-    """Wherever it came, even where the headers were."""
+    """An interrupt in the frame that holds the headers does not keep it."""
     sender = Sender(settings_for("https://stats.example"), Holding())
     with pytest.raises(KeyboardInterrupt) as caught:
         sender.send(ADD, until=time.monotonic() + LONG, timeout=LONG)
@@ -216,7 +218,7 @@ def test_the_frames_of_an_interrupt_show_no_credential() -> None:
 
 
 def test_a_cancelled_task_of_asyncio_shows_no_credential() -> None:
-    """Whoever looks at the CancelledError finds nothing."""
+    """The CancelledError of asyncio keeps no frame with a credential."""
 
     async def main() -> None:
         sender = AsyncSender(settings_for("https://stats.example"), Holding())
@@ -233,7 +235,7 @@ def test_a_cancelled_task_of_asyncio_shows_no_credential() -> None:
 
 
 def test_a_cancelled_task_of_trio_shows_no_credential() -> None:
-    """The same under trio, where the exception is seen on its way."""
+    """The Cancelled exception of trio keeps no frame with a credential."""
     seen: list[BaseException] = []
 
     async def main() -> None:
@@ -252,21 +254,21 @@ def test_a_cancelled_task_of_trio_shows_no_credential() -> None:
 
 
 def shows_its_headers(self: object, request: httpx.Request) -> None:
-    """Fail like a mock that has the headers at hand."""
+    """Fail as a mock does that has the headers in its frame."""
     headers = request.headers.raw
     assert not headers
 
 
 def test_a_failing_mock_shows_no_credential(
-    way: str, monkeypatch: pytest.MonkeyPatch
+    variant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An AssertionError from below goes on without its frames."""
+    """The AssertionError of a mock is raised without the mock's frames."""
     monkeypatch.setattr("httpx.HTTPTransport.handle_request", shows_its_headers)
     monkeypatch.setattr(
         "httpx.AsyncHTTPTransport.handle_async_request", shows_its_headers
     )
     with (
-        sending(way, "https://stats.example") as sender,
+        open_sender(variant, "https://stats.example") as sender,
         pytest.raises(AssertionError) as caught,
     ):
         sender.send(ADD)

@@ -1,4 +1,4 @@
-"""TLS: whom the senders trust, and what they say of those whom they don't."""
+"""TLS: which certificates are trusted, and the errors for others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import trustme
 from loopback import Server, polite, serve
-from sending import ADD, KEY, sending
+from sender_variants import ADD, KEY, open_sender
 
 from sitestats._common.errors import ConfigurationError, ConnectionFailedError
 
@@ -25,7 +25,7 @@ def secured(
     name: str = "localhost",
     expires: dt.datetime | None = None,
 ) -> Iterator[Server]:
-    """A polite server with a certificate for *name* by *authority*."""
+    """A server with a certificate for *name* by *authority*."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert(name, not_after=expires).configure_cert(context)
     with serve(polite, context) as server:
@@ -34,7 +34,7 @@ def secured(
 
 @pytest.fixture
 def certificates(tmp_path: Path) -> Path:
-    """A file with the certificate of the authority that is to be trusted."""
+    """A file with the certificate of the trusted authority."""
     path = tmp_path / "authority.pem"
     AUTHORITY.cert_pem.write_to_path(str(path))
     return path
@@ -47,48 +47,53 @@ def trusting() -> ssl.SSLContext:
     return context
 
 
-def test_a_context_of_one_s_own_is_used(way: str) -> None:
-    """The authority that it trusts is trusted, on one connection for all."""
-    with secured() as server, sending(way, server.address, verify=trusting()) as sender:
+def test_a_context_of_one_s_own_is_used(variant: str) -> None:
+    """A context as verify is used, with one connection for all requests."""
+    with (
+        secured() as server,
+        open_sender(variant, server.address, verify=trusting()) as sender,
+    ):
         for _ in range(3):
             assert sender.send().status == 200
     assert server.connections == 1
     assert f"Api-Key: {KEY}".encode() in server.requests[0]
 
 
-def test_a_file_of_certificates_is_used(way: str, certificates: Path) -> None:
-    """So is a path, without a warning."""
+def test_a_file_of_certificates_is_used(variant: str, certificates: Path) -> None:
+    """A path as verify is used, without a warning."""
     with (
         secured() as server,
-        sending(way, server.address, verify=str(certificates)) as sender,
+        open_sender(variant, server.address, verify=str(certificates)) as sender,
     ):
         assert sender.send().status == 200
 
 
-def test_a_directory_of_certificates_is_read_as_one(way: str, tmp_path: Path) -> None:
-    """OpenSSL looks for certificates in it, by their names, and finds none here."""
+def test_a_directory_of_certificates_is_read_as_one(
+    variant: str, tmp_path: Path
+) -> None:
+    """A directory as verify is read by hashed names, as OpenSSL does."""
     with (
         secured() as server,
-        sending(way, server.address, verify=str(tmp_path)) as sender,
+        open_sender(variant, server.address, verify=str(tmp_path)) as sender,
         pytest.raises(ConnectionFailedError, match="CERTIFICATE_VERIFY_FAILED"),
     ):
         sender.send()
 
 
 def test_the_environment_may_name_certificates(
-    way: str, certificates: Path, monkeypatch: pytest.MonkeyPatch
+    variant: str, certificates: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """SSL_CERT_FILE is heeded, as httpx does."""
+    """SSL_CERT_FILE is used, as httpx does."""
     monkeypatch.setenv("SSL_CERT_FILE", str(certificates))
-    with secured() as server, sending(way, server.address) as sender:
+    with secured() as server, open_sender(variant, server.address) as sender:
         assert sender.send().status == 200
 
 
-def test_verification_can_be_turned_off(way: str) -> None:
-    """Whoever asks for no verification gets none."""
+def test_verification_can_be_turned_off(variant: str) -> None:
+    """verify=False accepts any certificate."""
     with (
         secured(FOREIGN) as server,
-        sending(way, server.address, verify=False) as sender,
+        open_sender(variant, server.address, verify=False) as sender,
     ):
         assert sender.send().status == 200
 
@@ -111,16 +116,16 @@ LONG_AGO = dt.datetime(2020, 1, 1, tzinfo=dt.UTC)
     ids=["foreign", "other name", "expired"],
 )
 def test_a_wrong_certificate_is_refused(
-    way: str,
+    variant: str,
     authority: trustme.CA,
     name: str,
     expires: dt.datetime | None,
     reason: str,
 ) -> None:
-    """Nothing was sent, and the error says what is wrong with the certificate."""
+    """A wrong certificate raises with its reason, and nothing was sent."""
     with (
         secured(authority, name, expires) as server,
-        sending(way, server.address, verify=trusting()) as sender,
+        open_sender(variant, server.address, verify=trusting()) as sender,
         pytest.raises(ConnectionFailedError, match=reason) as caught,
     ):
         sender.send(ADD)
@@ -128,11 +133,11 @@ def test_a_wrong_certificate_is_refused(
     assert server.requests == []
 
 
-def test_what_is_trusted_by_default_is_not_everything(way: str) -> None:
-    """An authority that nobody knows is refused without an argument."""
+def test_what_is_trusted_by_default_is_not_everything(variant: str) -> None:
+    """Without an argument a certificate of an unknown authority is refused."""
     with (
         secured() as server,
-        sending(way, server.address) as sender,
+        open_sender(variant, server.address) as sender,
         pytest.raises(ConnectionFailedError, match="CERTIFICATE_VERIFY_FAILED"),
     ):
         sender.send()
@@ -140,15 +145,15 @@ def test_what_is_trusted_by_default_is_not_everything(way: str) -> None:
 
 @pytest.mark.parametrize("content", [None, "no certificate"])
 def test_certificates_that_can_not_be_read(
-    way: str, tmp_path: Path, content: str | None
+    variant: str, tmp_path: Path, content: str | None
 ) -> None:
-    """The error says which argument to look at, and nothing was tried."""
+    """Unreadable certificates are an error that names verify, and nothing is sent."""
     path = tmp_path / "authority.pem"
     if content is not None:
         path.write_text(content)
     with (
         secured() as server,
-        sending(way, server.address, verify=str(path)) as sender,
+        open_sender(variant, server.address, verify=str(path)) as sender,
         pytest.raises(ConfigurationError, match="see verify=, SSL_CERT_FILE"),
     ):
         sender.send()
@@ -156,18 +161,18 @@ def test_certificates_that_can_not_be_read(
 
 
 def test_no_context_is_made_for_plain_http(
-    way: str, monkeypatch: pytest.MonkeyPatch
+    variant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Reading all certificates takes as long as a hundred requests."""
+    """Plain http reads no certificates, which take as long as 100 requests."""
     monkeypatch.setattr("httpx.create_ssl_context", None)
-    with serve(polite) as server, sending(way, server.address) as sender:
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
         assert sender.send().status == 200
 
 
 def test_one_context_serves_all_connections(
-    way: str, monkeypatch: pytest.MonkeyPatch
+    variant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However many connections there are, the certificates are read once."""
+    """The certificates are read once, however many connections there are."""
     made: list[ssl.SSLContext] = []
 
     def make(*, verify: bool) -> ssl.SSLContext:
@@ -175,7 +180,7 @@ def test_one_context_serves_all_connections(
         return made[-1]
 
     monkeypatch.setattr("httpx.create_ssl_context", make)
-    with secured() as server, sending(way, server.address) as sender:
+    with secured() as server, open_sender(variant, server.address) as sender:
         for _ in range(5):
             assert sender.send(ADD).status == 200
         assert server.connections == 5

@@ -1,4 +1,4 @@
-"""A transport of the user's own, and mocks below the senders."""
+"""A user's own httpx transport, and mocks below the senders."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import httpx
 import pytest
 import respx
 from loopback import Connection, serve
-from sending import ADD, GET, KEY, LONG, Blocking, sending, settings_for
+from sender_variants import ADD, GET, KEY, LONG, SyncSender, open_sender, settings_for
 
 from sitestats._common.errors import (
     ConnectionFailedError,
@@ -29,16 +29,16 @@ ADDRESS = "https://stats.example"
 
 
 class Given(httpx.BaseTransport, httpx.AsyncBaseTransport):
-    """A user's own transport, for both senders, that answers by a function."""
+    """A user's transport for both senders, which responds by a function."""
 
-    def __init__(self, answer: Callable[[], httpx.Response]) -> None:
-        self.answer = answer
+    def __init__(self, respond: Callable[[], httpx.Response]) -> None:
+        self.respond = respond
         self.requests: list[httpx.Request] = []
         self.closed = 0
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         self.requests.append(request)
-        return self.answer()
+        return self.respond()
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         await request.aread()
@@ -52,7 +52,7 @@ class Given(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
 
 class Pieces(httpx.SyncByteStream, httpx.AsyncByteStream):
-    """A body in pieces, of which a function makes each."""
+    """A body in pieces, each made by a function."""
 
     def __init__(self, piece: Callable[[], bytes]) -> None:
         self.piece = piece
@@ -82,12 +82,12 @@ def raises(error: BaseException) -> Callable[[], Any]:
     return fail
 
 
-def test_a_given_transport_carries_the_requests(way: str) -> None:
-    """It is asked as httpx asks transports, and closing it is its owner's matter."""
+def test_a_given_transport_carries_the_requests(variant: str) -> None:
+    """A user's transport gets every request, and is not closed by the sender."""
     given = Given(
         lambda: httpx.Response(201, headers={"A": "b"}, content=b'{"ok":true}')
     )
-    with sending(way, ADDRESS, transport=given) as sender:
+    with open_sender(variant, ADDRESS, transport=given) as sender:
         response = sender.send(ADD)
         sender.send()
     assert response.status == 201
@@ -131,16 +131,16 @@ FAULTS = [
 
 
 @pytest.mark.parametrize("error", FAULTS, ids=repr)
-@pytest.mark.parametrize("where", ["answer", "body"])
+@pytest.mark.parametrize("where", ["respond", "body"])
 def test_every_fault_becomes_a_failed_connection(
-    way: str, error: Exception, where: str
+    variant: str, error: Exception, where: str
 ) -> None:
-    """Nothing of httpx's comes out, however strange, and no result comes of it."""
+    """Any exception of httpx becomes ours, and never a result."""
     given = Given(raises(error))
     if where == "body":
-        given.answer = lambda: httpx.Response(200, stream=Pieces(raises(error)))
+        given.respond = lambda: httpx.Response(200, stream=Pieces(raises(error)))
     with (
-        sending(way, ADDRESS, transport=given) as sender,
+        open_sender(variant, ADDRESS, transport=given) as sender,
         pytest.raises(ConnectionFailedError) as caught,
     ):
         sender.send()
@@ -158,14 +158,14 @@ def test_every_fault_becomes_a_failed_connection(
     ],
     ids=repr,
 )
-def test_every_time_out_becomes_ours(
-    way: str,
+def test_every_timeout_becomes_ours(
+    variant: str,
     error: Exception,
     maybe_sent: bool,  # noqa: FBT001 - a parameter
 ) -> None:
-    """It says what was waited for, and whether the request may have left."""
+    """A timeout of httpx becomes ours, with what was waited for, and if it was sent."""
     with (
-        sending(way, ADDRESS, transport=Given(raises(error))) as sender,
+        open_sender(variant, ADDRESS, transport=Given(raises(error))) as sender,
         pytest.raises(RequestTimeoutError, match="within timeout, 30 s") as caught,
     ):
         sender.send()
@@ -173,12 +173,12 @@ def test_every_time_out_becomes_ours(
 
 
 @pytest.mark.parametrize("error", [TypeError("x"), KeyError("x"), RuntimeError("x")])
-def test_a_mistake_in_a_given_transport_comes_out_as_it_is(
-    way: str, error: Exception
+def test_other_errors_of_a_transport_are_raised_unchanged(
+    variant: str, error: Exception
 ) -> None:
-    """Its author needs the traceback; the network is not to blame."""
+    """Other exceptions of a user's transport are raised with their traceback."""
     with (
-        sending(way, ADDRESS, transport=Given(raises(error))) as sender,
+        open_sender(variant, ADDRESS, transport=Given(raises(error))) as sender,
         pytest.raises(type(error)) as caught,
     ):
         sender.send()
@@ -187,11 +187,11 @@ def test_a_mistake_in_a_given_transport_comes_out_as_it_is(
 
 
 def test_a_given_transport_keeps_to_the_limit() -> None:
-    """No more requests are in it at once than ``max_connections``."""
+    """A user's transport has at most ``max_connections`` requests at once."""
     lock = threading.Lock()
     now = most = 0
 
-    def answer() -> httpx.Response:
+    def respond() -> httpx.Response:
         nonlocal now, most
         with lock:
             now += 1
@@ -201,7 +201,7 @@ def test_a_given_transport_keeps_to_the_limit() -> None:
             now -= 1
         return httpx.Response(200)
 
-    blocking = Blocking(settings_for(ADDRESS, max_connections=3), Given(answer))
+    blocking = SyncSender(settings_for(ADDRESS, max_connections=3), Given(respond))
     with ThreadPoolExecutor(20) as executor:
         for future in [executor.submit(blocking.send) for _ in range(60)]:
             assert future.result(LONG).status == 200
@@ -209,12 +209,14 @@ def test_a_given_transport_keeps_to_the_limit() -> None:
     assert most == 3
 
 
-def test_a_body_that_never_ends_is_left(way: str) -> None:
-    """What is too large is closed, even where there would always be more of it."""
+def test_a_body_that_never_ends_is_left(variant: str) -> None:
+    """A body over the limit is closed, also when it never ends."""
     body = Pieces(lambda: bytes(1000))
     given = Given(lambda: httpx.Response(200, stream=body))
     with (
-        sending(way, ADDRESS, transport=given, max_response_bytes=5000) as sender,
+        open_sender(
+            variant, ADDRESS, transport=given, max_response_bytes=5000
+        ) as sender,
         pytest.raises(ResponseTooLargeError),
     ):
         sender.send()
@@ -224,7 +226,7 @@ def test_a_body_that_never_ends_is_left(way: str) -> None:
 def test_a_body_that_hangs_is_left_in_the_end(
     loop: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where a body does not end after it was closed, it is given up on."""
+    """A body that hangs after it was closed is given up."""
     monkeypatch.setattr("sitestats._transport.httpx_sender._GRACE", 0.01)
 
     class Hanging(Pieces):
@@ -234,7 +236,7 @@ def test_a_body_that_hangs_is_left_in_the_end(
 
     given = Given(lambda: httpx.Response(200, stream=Hanging(lambda: b"")))
     with (
-        sending(loop, ADDRESS, transport=given, max_response_bytes=10) as sender,
+        open_sender(loop, ADDRESS, transport=given, max_response_bytes=10) as sender,
         pytest.raises(ResponseTooLargeError),
     ):
         sender.send()
@@ -248,11 +250,11 @@ def loop(request: pytest.FixtureRequest) -> str:
 
 
 def test_the_total_limit_holds_in_httpx_own_transport() -> None:
-    """One shared by all connections has connections of its own, which are found too."""
+    """The total timeout works inside an httpx.HTTPTransport, which pools by itself."""
 
     def script(connection: Connection) -> None:
         connection.request()
-        connection.answer()
+        connection.respond()
         connection.request()
         connection.send(b"HTTP/1.1 200 OK\r\nContent-Length: 3000\r\n\r\n")
         connection.drip(bytes(3000))
@@ -260,7 +262,7 @@ def test_the_total_limit_holds_in_httpx_own_transport() -> None:
     with (
         serve(script) as server,
         httpx.HTTPTransport() as given,
-        sending("blocking", server.address, transport=given) as sender,
+        open_sender("blocking", server.address, transport=given) as sender,
     ):
         sender.send()
         with pytest.raises(RequestTimeoutError, match="before total_timeout"):
@@ -273,28 +275,28 @@ def test_the_total_limit_holds_in_httpx_own_transport() -> None:
 # Mocks ----------------------------------------------------------------------
 
 
-def test_respx_mocks_below_the_senders(way: str) -> None:
-    """Users who test with respx need nothing else."""
-    with respx.mock(base_url=ADDRESS) as mock, sending(way, ADDRESS) as sender:
+def test_respx_mocks_below_the_senders(variant: str) -> None:
+    """Respx works without any set-up of ours."""
+    with respx.mock(base_url=ADDRESS) as mock, open_sender(variant, ADDRESS) as sender:
         route = mock.get("/example.com.json").respond(json={"visitors": 5})
         assert json.loads(sender.send().body) == {"visitors": 5}
     assert route.calls.last.request.headers["Api-Key"] == KEY
 
 
-def test_respx_faults_become_ours(way: str) -> None:
-    """An error that a mock raises is mapped as a real one is."""
-    with respx.mock(base_url=ADDRESS) as mock, sending(way, ADDRESS) as sender:
+def test_respx_faults_become_ours(variant: str) -> None:
+    """An httpx exception that respx raises becomes ours."""
+    with respx.mock(base_url=ADDRESS) as mock, open_sender(variant, ADDRESS) as sender:
         mock.get("/example.com.json").mock(side_effect=httpx.ConnectError("no"))
         with pytest.raises(ConnectionFailedError, match="no") as caught:
             sender.send()
     assert not caught.value.maybe_sent
 
 
-def test_an_unmatched_request_fails_the_test(way: str) -> None:
-    """What no mock expects is respx's own error, and no fault to try again after."""
+def test_an_unmatched_request_fails_the_test(variant: str) -> None:
+    """A request that no mock expects raises respx's error, and is not retried."""
     with (
         respx.mock(base_url=ADDRESS, assert_all_called=False) as mock,
-        sending(way, ADDRESS) as sender,
+        open_sender(variant, ADDRESS) as sender,
     ):
         mock.get("/other.example.json")
         with pytest.raises(AssertionError, match="not mocked"):
@@ -302,15 +304,15 @@ def test_an_unmatched_request_fails_the_test(way: str) -> None:
 
 
 def test_every_fault_is_a_transport_error() -> None:
-    """A client that tries again catches one class."""
+    """Catching TransportError catches every fault."""
     sender = Sender(settings_for(ADDRESS), Given(raises(StopIteration())))
     with pytest.raises(TransportError):
         sender.send(GET, until=time.monotonic() + LONG, timeout=LONG)
     sender.close()
 
 
-def test_no_result_comes_of_a_stop_iteration() -> None:
-    """Within a coroutine Python leases it into another error, which is mapped too."""
+def test_stop_iteration_in_a_transport() -> None:
+    """A StopIteration in a transport becomes our error."""
 
     class Stopping(httpx.AsyncBaseTransport):
         async def handle_async_request(self, request: httpx.Request) -> httpx.Response:

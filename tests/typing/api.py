@@ -1,4 +1,4 @@
-"""What type checkers make of the clients and their results; never run."""
+"""Type checks of the clients and their results; never run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from sitestats import (
 
 
 def blocking(query: StatsQuery) -> None:
-    """Each call of the blocking client gives a plain model."""
+    """Each method of Client returns a plain model."""
     with Client("https://stats.example.org", api_key="a", user_id=None) as client:
         assert_type(client, Client)
         assert_type(client.websites.list(), Sequence[Website])
@@ -53,7 +53,7 @@ def blocking(query: StatsQuery) -> None:
 
 
 async def awaited(query: StatsQuery) -> None:
-    """The async client gives the same, awaited."""
+    """AsyncClient returns the same, awaited."""
     async with AsyncClient("https://stats.example.org", max_connections=5) as client:
         assert_type(client, AsyncClient)
         assert_type(await client.websites.list(), Sequence[Website])
@@ -105,7 +105,7 @@ def websites(website: Website, added: AddedWebsite) -> None:
 
 
 def errors(client: Client, query: StatsQuery) -> float | None:
-    """Each branch of the tree has what its handler needs."""
+    """Each class of error has the attributes that its handler needs."""
     try:
         client.stats.get(query)
     except RateLimitedError as error:
@@ -130,7 +130,7 @@ def errors(client: Client, query: StatsQuery) -> float | None:
 
 
 def mistakes(client: Client, stats: Stats) -> None:
-    """What can't be right is found before the code runs."""
+    """A type checker finds these mistakes."""
     client.stats.get("example.com")  # type: ignore[arg-type]  # not a query
     client.websites.add("example.com", "UTC")  # type: ignore[call-arg]  # by name only
     stats.visitor  # type: ignore[attr-defined]  # noqa: B018  # misspelt

@@ -1,4 +1,4 @@
-"""What type checkers make of the builder; read by them, never run."""
+"""Type checks of the builder; read by type checkers, never run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sitestats._query.rules import Filters
 
 
 def every_step(query: StatsQuery) -> None:
-    """Each step takes what its documentation says, and gives a query."""
+    """Each step accepts what its documentation says, and returns a query."""
     assert_type(StatsQuery("example.com"), StatsQuery)
     assert_type(query.hostname, str)
     assert_type(query.fields("pageviews", "seconds_on_page"), StatsQuery)
@@ -41,7 +41,7 @@ def every_step(query: StatsQuery) -> None:
 
 
 def wrong_names(query: StatsQuery, names: list[str]) -> None:
-    """A misspelt name is found before the code runs."""
+    """A type checker finds a misspelt name."""
     query.fields("page_views")  # type: ignore[arg-type] # not a field
     query.fields(*names)  # type: ignore[arg-type] # any str
     query.interval("daily")  # type: ignore[arg-type] # not an interval
@@ -52,11 +52,11 @@ def wrong_names(query: StatsQuery, names: list[str]) -> None:
 
 
 def names_from_outside(query: StatsQuery, names: list[str]) -> StatsQuery:
-    """Names that come from elsewhere are narrowed one by one."""
+    """Names from outside are narrowed one by one."""
     known: list[FieldName] = [name for name in names if is_field_name(name)]
     return query.fields(*known)
 
 
 def filters_from_outside(query: StatsQuery, filters: Filters) -> StatsQuery:
-    """A dict of filters can be passed on."""
+    """A dict of filters can be passed."""
     return query.where(**filters)

@@ -1,7 +1,7 @@
-"""How results become data frames, HTML, terminal tables and plots; comparisons.
+"""Render results: data frames, HTML, terminal tables, plots; compare periods.
 
-The results import what they need from here when one of their methods is called,
-so the package costs nothing until then.
+A result imports what it needs from here when one of its methods is called, so the
+package costs nothing until then.
 """
 
 from __future__ import annotations

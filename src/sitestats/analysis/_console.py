@@ -1,6 +1,6 @@
 """Render results in a terminal with rich: totals, a chart, and tables.
 
-rich calls a result's own method, so this is imported only where rich is.
+Only rich calls a result's method that imports this, so rich is installed then.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ _BAR: Final = 36
 _BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 _ASCII_BLOCKS: Final = " .:-=+*#@"
 _SHORT: Final = {"in percent": "%"}
-"""Headings for which a terminal has less room."""
+"""Shorter headings for a terminal."""
 
 
 def show_stats(console: Console, stats: Stats, *, top: int) -> None:
     """Print totals, a chart of the histogram, and a table for each list.
 
     Args:
-        console: Where to.
-        stats: What to print.
+        console: The console to print to.
+        stats: The result to print.
         top: The most lines of a table.
     """
     for line in to_console(stats, console.options, top=top):
@@ -54,7 +54,7 @@ def show_stats(console: Console, stats: Stats, *, top: int) -> None:
 def to_console(
     result: object, options: ConsoleOptions, *, top: int = MOST_ROWS
 ) -> Iterator[RenderableType]:
-    """What *result* shows, with an empty line between its parts."""
+    """The parts of *result* for rich, with an empty line between them."""
     for index, part in enumerate(describe(result, top)):
         if index:
             yield ""
@@ -103,7 +103,7 @@ def _bars(chart: Chart, options: ConsoleOptions) -> Iterator[Text]:
     highest = chart.highest
     width = max(len(f"{bar.count:,}") for bar in chart.bars)
     for bar in chart.bars:
-        # A count above zero is always seen.
+        # Rounded up, so that a count above zero is visible.
         filled = -(-bar.count * _BAR // highest)
         line = Text(f"  {bar.label}  {bar.count:>{width},}  ")
         line.append(("#" if options.ascii_only else "█") * filled, style="cyan")
@@ -176,7 +176,7 @@ def make_table(
 
 
 def text(value: object) -> Text:
-    """*value* for a cell: numbers in groups of three, nothing as a dash."""
+    """The text of a cell: thousands are separated, and None is a dash."""
     match value:
         case None:
             return Text("-", style="dim")

@@ -1,7 +1,7 @@
-"""What each type of result shows: titles, totals, charts and tables as plain values.
+"""Describe results as plain values: titles, totals, charts and tables.
 
-``_html`` and ``_console`` render these; ``describe`` has one function for each type
-that shows itself.
+``describe`` has one function for each type of result. ``_html`` and ``_console``
+render what it yields.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from ._labels import (
 
 @attrs.frozen
 class Title:
-    """A website, and the period that the numbers below are of."""
+    """A heading: the website, and the period of the numbers below it."""
 
     text: str
     about: str
@@ -45,23 +45,23 @@ class Title:
 
 @attrs.frozen
 class Totals:
-    """Numbers that stand alone, each with its heading."""
+    """Single numbers, each with its heading."""
 
     numbers: Sequence[tuple[str, object]]
 
 
 @attrs.frozen
 class Bar:
-    """One part of the period in a chart."""
+    """One bar of a chart: the page views of one entry of the histogram."""
 
     count: int
     partial: bool
     label: str
-    """When it is, as a line of a table begins: ``"Thu 2026-01-01 05:00"``."""
+    """Its time, as the label of a row: ``"Thu 2026-01-01 05:00"``."""
     tick: str
-    """The same below an axis, where there is little room: ``"01 Jan 05:00"``."""
+    """Its time, as a short label below an axis: ``"01 Jan 05:00"``."""
     tip: str
-    """When it is and all that there is to know about it."""
+    """Its time and numbers, as the text of a tooltip."""
 
 
 @attrs.frozen
@@ -72,12 +72,12 @@ class Chart:
 
     @property
     def highest(self) -> int:
-        """The largest count, and at least 1, which it can be divided by."""
+        """The largest count, but at least 1, so that it can be a divisor."""
         return max([1, *(bar.count for bar in self.bars)])
 
     @property
     def partial(self) -> int:
-        """How many bars are not over yet."""
+        """The number of bars whose time is not over yet."""
         return sum(bar.partial for bar in self.bars)
 
 
@@ -94,7 +94,7 @@ class Signed:
 
     text: str
     value: float
-    """The difference, which the text may have in percent."""
+    """The difference itself; the text may be in percent."""
 
 
 @attrs.frozen
@@ -107,13 +107,13 @@ class Table:
     numbers: AbstractSet[int]
     """The columns that hold numbers."""
     notes: Sequence[str] = ()
-    """What stands below the last row."""
+    """Texts below the last row."""
     empty: str = NO_ENTRIES
-    """What stands in place of rows where there are none."""
+    """The text in place of rows, if there are none."""
     has_bars: bool = False
     """Whether the second column's numbers can be drawn as bars."""
     is_sheet: bool = False
-    """Whether its values are mixed, so that the first column is like the others."""
+    """Whether the first column has values like the others, and no row labels."""
 
 
 @attrs.frozen
@@ -130,13 +130,13 @@ Part: TypeAlias = Title | Totals | Chart | Table | Periods
 
 @singledispatch
 def describe(result: object, top: int = MOST_ROWS) -> Iterator[Part]:
-    """The parts of what *result* shows, from top to bottom.
+    """The parts of *result*, from top to bottom.
 
     Args:
-        result: A value that shows itself.
+        result: A value of one of the registered types.
         top: The most rows of a table.
     """
-    message = f"{type(result).__name__} at most {top} rows"
+    message = f"no description of {type(result).__name__} in {top} rows"
     raise NotImplementedError(message)
 
 

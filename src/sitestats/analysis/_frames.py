@@ -1,4 +1,4 @@
-"""Make data frames of pandas or polars, or tables of Arrow, from columns.
+"""Data frames of pandas and polars, and Arrow tables, from typed columns.
 
 Each library is an extra, which is imported when a frame is made.
 """
@@ -56,18 +56,18 @@ def maker(library: str) -> Callable[[Sequence[Column]], Any]:
 
 
 def check_range(columns: Sequence[Column]) -> None:
-    """See that every number has room in a column of its kind.
+    """Check that every number fits a column of its kind.
 
-    JSON knows no largest number, and a response may hold any. A wider column for
-    one absurd number would change the schema, and a null would lose it.
+    JSON has no largest number, so a response may hold any. A wider column for one
+    absurd number would change the schema, and a null would lose the number.
 
     Raises:
-        ResponseError: One has not.
+        ResponseError: A number does not fit.
     """
     problems = [
         Problem(
-            f"has a number of {len(str(abs(value)))} digits, for which there is no "
-            "room in 64 bits; .to_dict(), .to_dicts() and .raw() have it",
+            f"has a number of {len(str(abs(value)))} digits, which does not fit into "
+            "64 bits; read it with .to_dict(), .to_dicts() or .raw()",
             where=f"{column.name} of {columns[0].cells[row]}",
         )
         for column in columns
@@ -168,11 +168,11 @@ def to_arrow(columns: Sequence[Column]) -> pa.Table:
 
 
 def to_stream(columns: Sequence[Column], requested_schema: object | None) -> object:
-    """The capsule of a stream of Arrow: by pyarrow, else by polars.
+    """The capsule of an Arrow stream, by pyarrow or else by polars.
 
-    The reader of the stream needs neither. It is not made by hand, although that would
-    need no library at all: the reader calls back into it from any thread and at any
-    time, and a mistake there is a crash and no error.
+    The reader of the stream needs neither. Without a library it would have to be C
+    callbacks made by hand: readers call them from any thread at any time, and a
+    mistake in them is a crash, not an exception.
     """
     table: Any
     try:
@@ -187,11 +187,11 @@ def to_stream(columns: Sequence[Column], requested_schema: object | None) -> obj
 
 
 def _cells(column: Column) -> list[Any]:
-    """The cells as each of the libraries takes them."""
+    """The cells, as all three libraries accept them."""
     prepare: Callable[[Any], Any]
     match column.kind:
         case Kind.MOMENT:
-            # In UTC first: a zone's repeated hour is not known by its name.
+            # In UTC, since a repeated hour of the zone would be ambiguous.
             prepare = _in_utc
         case Kind.TEXT:
             prepare = encodable

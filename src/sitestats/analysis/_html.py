@@ -1,8 +1,8 @@
 """Render results as HTML for notebooks: tables with small bars, and a chart.
 
-Visitors control paths, referrers and UTM values, so every text goes through
-``escape`` on its way into a tag, and no value into a place that is not text.
-Colours are taken from the page: text in its own colour, bars in a mix with it.
+Visitors control paths, referrers and UTM values, so every text is escaped, and is
+only put where HTML has text. Text has the colour of the page; signed numbers are
+mixed with it.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ background:linear-gradient(#3b82f64d,#3b82f64d) no-repeat 0 50%}
 
 
 def to_html(result: object) -> str:
-    """What *result* shows as one piece of a page, with the style that it needs."""
+    """*result* as a fragment of HTML, with its style."""
     parts = encodable("".join(map(_part, describe(result))))
     return f"<style>{_STYLE}</style><div class='sitestats'>{parts}</div>"
 
@@ -171,7 +171,7 @@ def _chart(chart: Chart) -> str:
         height = _HEIGHT * bar.count / highest
         left, top = index * step, base - height
         if bar.partial:
-            # Also where there is nothing yet that could be drawn dashed.
+            # Also visible where the count is still 0.
             drawn.append(
                 f"<rect class='open' x='{left:.1f}' y='{_TOP}' width='{step:.1f}' "
                 f"height='{_HEIGHT}'/>"

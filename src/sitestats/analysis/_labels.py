@@ -1,4 +1,4 @@
-"""Labels for people: headings, formatted numbers, missing values, periods."""
+"""Texts of tables and charts: headings, formatted numbers, missing values, periods."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from sitestats._results.stats import Stats
 
 MOST_ROWS: Final = 10
-"""Rows of a table before it is shortened."""
+"""The most rows of a table; longer ones are shortened."""
 
 NOTHING: Final = "\N{EN DASH}"
 NO_ENTRIES: Final = "nothing in this period"
 NOT_OVER: Final = "not over yet"
-"""The note on everything whose numbers will still grow."""
+"""The note for periods whose numbers can still grow."""
 
 _HEADINGS: Final = {
     "value": "",
@@ -31,7 +31,7 @@ _HEADINGS: Final = {
 
 
 def heading(name: str) -> str:
-    """A column's or a field's name: ``"page views"`` for ``"pageviews"``."""
+    """The heading of a column or a field: ``"page views"`` for ``"pageviews"``."""
     return _HEADINGS.get(name, name.replace("_", " ").replace("utm ", "UTM "))
 
 
@@ -68,14 +68,14 @@ def percent(value: float | None) -> str:
     """A difference in percent as text, with its sign."""
     if value is None:
         return NOTHING
-    # Always with its decimal, so that a column of them can be read down.
+    # Always with one decimal, so that a column of them is aligned.
     rounded = round(value, 1)
     sign = "+" if rounded > 0 else "\N{MINUS SIGN}" if rounded < 0 else ""
     return f"{sign}{abs(rounded):,.1f} %"
 
 
 def left_out(total: int, shown: int, *, truncated: bool, partial: bool = False) -> str:
-    """The note below a list's last row; empty when it is whole and final."""
+    """The note below a list's last row; empty if the list is complete and final."""
     parts: list[str] = []
     if total > shown:
         parts.append(f"… {total - shown:,} more")
@@ -87,22 +87,22 @@ def left_out(total: int, shown: int, *, truncated: bool, partial: bool = False) 
 
 
 def unknown(field: str) -> str:
-    """What an entry of *field* is called that has no value, or an empty one."""
+    """The label of an entry of *field* whose value is missing or empty."""
     return "(none)" if field.startswith(("referrers", "utm")) else "(unknown)"
 
 
 def title(stats: Stats) -> str:
-    """The website that a result is about, with the page where it is about one."""
+    """The website of a result, with the page if it is about one."""
     where = stats.hostname or stats.query.hostname
     return where if stats.path in {None, "*"} else f"{where}{stats.path}"
 
 
 def about(stats: Stats) -> str:
-    """The days of a result, their zone, and whether they are over."""
+    """The days of a result, their zone, and a note if they are not over."""
     parts: list[str] = []
     if stats.start is not None and stats.end is not None:
         zone = find_zone(stats.timezone) or dt.UTC
-        # In that zone it may be a year that no date can hold: 0 or 10000.
+        # In that zone the year may be 0 or 10000, which no date can hold.
         with suppress(OverflowError):
             first, last = (
                 at.astimezone(zone).date() for at in (stats.start, stats.end)

@@ -1,4 +1,4 @@
-"""Draw histograms and lists with matplotlib."""
+"""Plot histograms and lists with matplotlib."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OPEN: Final = {"color": "gray", "alpha": 0.15, "linewidth": 0, "zorder": 0}
 
 
 def plot(entries: Entries[Any], ax: Any = None) -> Any:
-    """Draw *entries* into *ax*, or into new axes; the value is the axes."""
+    """Draw *entries* into *ax*, or into new axes, and return the axes."""
     check_range(columns_of_entries(entries))
     if ax is None:
         pyplot = load("matplotlib.pyplot", extra="plot")
@@ -46,7 +46,7 @@ def _histogram(histogram: Entries[Any], ax: Any) -> Any:
         if entry.get("partial"):
             view.set(**_PARTIAL)
             person.set(**_PARTIAL)
-            # Also where there is nothing yet that could be drawn hatched.
+            # Also visible where the count is still 0.
             ax.axvspan(when - step / 2, when + step / 2, **_OPEN)
     if any(entry.get("partial") for entry in histogram):
         ax.set_xlabel(f"shaded and hatched: {NOT_OVER}")
@@ -58,7 +58,7 @@ def _histogram(histogram: Entries[Any], ax: Any) -> Any:
 
 
 def _begin(entry: Any) -> dt.datetime:
-    # By the clock of the zone, which is what a reader compares the bars by.
+    # In local time without a zone, since matplotlib would convert it to UTC.
     start: dt.datetime | None = entry.get("start")
     if start is not None:
         return start.replace(tzinfo=None)
@@ -66,7 +66,7 @@ def _begin(entry: Any) -> dt.datetime:
 
 
 def _step(whens: list[dt.datetime]) -> dt.timedelta:
-    # The way to the next bar; to an hour that is repeated there is none.
+    # The time between two bars; a repeated hour has the same start as the first.
     gaps = [later - earlier for earlier, later in pairwise(whens) if later > earlier]
     return min(gaps, default=dt.timedelta(days=1))
 
@@ -74,7 +74,7 @@ def _step(whens: list[dt.datetime]) -> dt.timedelta:
 def _list(entries: Entries[Any], ax: Any) -> Any:
     label, count = entries.columns[:2]
     shown = list(entries)[:_MOST_BARS]
-    # A mark for text of matplotlib's own is a plain character here.
+    # Escaped, since matplotlib reads text between dollar signs as mathematics.
     values = [entry.get(label) or unknown(entries.name) for entry in shown]
     names = [encodable(_cut(value)).replace("$", r"\$") for value in values]
     places = range(len(shown))

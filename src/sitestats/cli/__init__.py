@@ -1,7 +1,7 @@
-"""The commands: ``sitestats``, from the extra ``cli``.
+"""The command line ``sitestats``, from the extra ``cli``.
 
-They hold nothing that a user of the library would miss. Importing ``sitestats``
-never imports this package, nor click or rich.
+The commands do nothing that the library can't do. Importing ``sitestats`` imports
+neither this package nor click or rich.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def main() -> None:
         )
         sys.exit(2)
     for stream in (sys.stdout, sys.stderr):
-        # What a terminal can't show must not end a command.
+        # A character that the terminal can't show must not end the command.
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")

@@ -1,4 +1,4 @@
-"""``sitestats``: the group of all commands."""
+"""The command group ``sitestats``, with its help and exit codes."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ._websites import websites
 
 
 class App(click.Group):
-    """A group that ends in one line where something is wrong."""
+    """A group that shows each error as one line, without a traceback."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
-        """Read the options before the command's name."""
+        """Parse the options before the command's name."""
         with exits.one_line_each():
             return super().make_context(*args, **kwargs)
 
@@ -44,12 +44,12 @@ class App(click.Group):
     \b
     Exit codes:
       0    done; every website is as specified
-      1    plan, ensure: not every website is as specified
+      1    plan, ensure, add: not every website is as specified
       2    wrong use: an option, a file, a missing setting or extra
-      3    the service said no
-      4    try later: no answer, too many requests, or the service failed
-      5    the answer was not understood
-      6    ensure: it is not known whether a website was added
+      3    an error response: credentials, permission, unknown or locked website
+      4    try later: no response, too many requests, or the service failed
+      5    the response was not understood
+      6    ensure, add: it is not known whether a website was added
       130  interrupted
     """,
 )

@@ -1,4 +1,4 @@
-"""The client that a command asks by: its options, and nothing secret among them."""
+"""Options that configure the client: address, timeouts, retries; never credentials."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OPTIONS = (
     click.option(
         "--base-url",
         metavar="URL",
-        help="Where the service is; SITESTATS_BASE_URL when left out. The "
+        help="The service's address; SITESTATS_BASE_URL when left out. The "
         "credentials of the environment are sent there.",
     ),
     click.option(
@@ -36,7 +36,7 @@ _OPTIONS = (
         "--retries",
         type=int,
         metavar="N",
-        help="How often a request is tried again; 2 when left out.",
+        help="How often a request is retried; 2 when left out.",
     ),
 )
 NAMES = ("base_url", "timeout", "total_timeout", "retries")
@@ -50,7 +50,7 @@ def client_options(command: F) -> F:
 
 
 def make_client(options: dict[str, Any], *, read_only: bool = True) -> Client:
-    """Take the client's options out of *options*, and make one."""
+    """Make a client; its options are removed from *options*."""
     base_address(options)
     given = {name: options.pop(name) for name in NAMES}
     base_url = given.pop("base_url")
@@ -61,7 +61,7 @@ def make_client(options: dict[str, Any], *, read_only: bool = True) -> Client:
 
 
 def base_address(options: Mapping[str, Any]) -> str:
-    """The service's address that the options or the environment name."""
+    """The service's address, from the options or the environment."""
     address = options["base_url"] or os.environ.get(BASE_URL_VARIABLE)
     if not address:
         raise click.UsageError(

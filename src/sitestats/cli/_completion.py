@@ -1,4 +1,4 @@
-"""``sitestats completion``: the script that lets a shell complete commands."""
+"""``sitestats completion``: shell completion for bash, zsh and fish."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def completion(ctx: click.Context, shell: str) -> None:
 
 
 def one_of(names: Callable[[], Iterable[str]], *, suffix: str = "") -> Complete:
-    """Complete to *names*, which are looked up when somebody asks."""
+    """Complete to *names*, which is called when the shell completes."""
 
     def complete(
         _ctx: click.Context, _param: click.Parameter, incomplete: str

@@ -1,4 +1,4 @@
-"""``sitestats demo``: the whole way, from a service to statistics, on this machine."""
+"""``sitestats demo``: list, add and query websites of an emulator, over HTTP."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 PROGRAM: Final = """\
 from sitestats import Client, StatsQuery
 
-with Client() as client:  # where and as whom is in the environment, see below
+with Client() as client:  # address and credentials: see the settings below
     websites = client.websites.list()
     added = client.websites.add("shop.example", timezone="Europe/Amsterdam")
     query = (
@@ -32,15 +32,15 @@ with Client() as client:  # where and as whom is in the environment, see below
     stats = client.stats.get(query)
 """
 
-_ELSEWHERE: Final = """\
+_SETTINGS: Final = """\
 export SITESTATS_BASE_URL=https://…    # the service's address
 export SITESTATS_API_KEY=…             # both are in your account's settings
 export SITESTATS_USER_ID=…
 """
 
 
-def ask(client: Client) -> tuple[Sequence[Website], AddedWebsite, Stats]:
-    """What PROGRAM does; a test runs both and compares."""
+def run_program(client: Client) -> tuple[Sequence[Website], AddedWebsite, Stats]:
+    """Do what PROGRAM does; a test compares the two."""
     websites = client.websites.list()
     added = client.websites.add("shop.example", timezone="Europe/Amsterdam")
     query = (
@@ -66,9 +66,10 @@ def ask(client: Client) -> tuple[Sequence[Website], AddedWebsite, Stats]:
     help="The most lines of a table.",
 )
 def demo(top: int) -> None:
-    """Show what this is: real traffic, read over HTTP from a local stand-in.
+    """Show real traffic, read over HTTP from the emulator.
 
-    Nothing leaves this machine, and no account is needed.
+    The emulator is a local stand-in of the service. Nothing leaves this machine,
+    and no account is needed.
     """
     from sitestats.emulator import Emulator
 
@@ -80,8 +81,8 @@ def demo(top: int) -> None:
             address, api_key=emulator.api_key, user_id=emulator.user_id, proxy=None
         ) as client,
     ):
-        console.print(f"A stand-in of the service answers at {address}.\n")
-        websites, added, stats = ask(client)
+        console.print(f"The emulator, a local stand-in, serves at {address}.\n")
+        websites, added, stats = run_program(client)
     table = make_table(("website", "time zone", "public", "label"))
     for website in websites:
         table.add_row(
@@ -90,14 +91,14 @@ def demo(top: int) -> None:
             text(website.is_public),
             text(website.label),
         )
-    console.print("It knows these websites:")
+    console.print("It has these websites:")
     console.print(table)
     console.print()
     console.print(f"Added {added.hostname}, in {added.timezone}.\n")
     show_stats(console, stats, top=top)
     for line, program, language in (
-        ("These lines of Python did it:", PROGRAM, "python"),
-        ("To ask the real service, set these and run them:", _ELSEWHERE, "bash"),
+        ("This Python program does the same:", PROGRAM, "python"),
+        ("To run it with the real service, set these first:", _SETTINGS, "bash"),
     ):
         console.print(f"\n{line}\n", style="bold")
         console.print(Syntax(program.rstrip(), language, background_color="default"))

@@ -1,4 +1,4 @@
-"""``sitestats emulator``: a local stand-in of the service on a socket."""
+"""``sitestats emulator``: serve the emulator on a local port."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from ._exits import Code, fail
     type=click.IntRange(0, 65535),
     default=8000,
     show_default=True,
-    help="The port on 127.0.0.1; 0 takes one that is free.",
+    help="The port on 127.0.0.1; 0 selects a free one.",
 )
 @click.option(
     "--load",
     "rows",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     multiple=True,
-    help="Page views and events in the columns of the raw export; may be repeated. "
-    "The demo's websites are left out then.",
+    help="A file with page views and events in the columns of the raw export; may be "
+    "repeated. The demo's websites are left out then.",
 )
 @click.option(
     "--website",
@@ -40,10 +40,10 @@ from ._exits import Code, fail
     metavar="HOST",
     help="A website to set up, private and in UTC; may be repeated.",
 )
-# Made up for a stand-in on this machine, it is no secret: a real key would show in
-# the list of processes.
-@click.option("--api-key", metavar="KEY", help="A made-up key to ask it with.")
-@click.option("--user-id", metavar="ID", help="A made-up user ID to ask it with.")
+# A made-up key of a local emulator is no secret. A real key must not be an argument,
+# since it would show in the list of processes.
+@click.option("--api-key", metavar="KEY", help="A made-up key that it accepts.")
+@click.option("--user-id", metavar="ID", help="A made-up user ID that it accepts.")
 @click.option("--empty", is_flag=True, help="Leave the demo's websites out.")
 def emulator(
     port: int,
@@ -54,11 +54,11 @@ def emulator(
     *,
     empty: bool,
 ) -> None:
-    """Run a local stand-in of the service, until it is interrupted.
+    """Run the emulator, a local stand-in of the service, until Ctrl-C.
 
-    It prints the settings that point the library and these commands at it.
-    Without --api-key and --user-id it makes its own. It never takes those of
-    the environment, which may be real, and which it would print.
+    It prints the settings that the library and these commands need to use it.
+    Without --api-key and --user-id it makes its own. It never uses those of the
+    environment, which may be real, because it prints them.
     """
     from sitestats.emulator import Emulator
 
@@ -78,7 +78,7 @@ def emulator(
         click.echo(f"export SITESTATS_USER_ID={service.user_id}")
         click.echo(
             f"serving {', '.join(service.websites) or 'no website yet'}; "
-            "Ctrl-C ends it",
+            "stop it with Ctrl-C",
             err=True,
         )
         _wait()

@@ -1,4 +1,4 @@
-"""How a command ends: its exit code, and one line for each thing that is wrong."""
+"""Exit codes, and error messages of one line without a traceback."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class Code(IntEnum):
     OK = 0
     NOT_AS_SPECIFIED = 1
     WRONG_USE = 2
-    REFUSED = 3
+    ERROR_RESPONSE = 3
     TRY_LATER = 4
-    BAD_ANSWER = 5
-    UNKNOWN_FATE = 6
+    BAD_RESPONSE = 5
+    UNKNOWN = 6
     INTERRUPTED = 130
 
 
@@ -51,16 +51,16 @@ def _one_line(text: object) -> str:
 
 
 def code_of(error: SiteStatsError) -> Code:
-    """The exit code that tells a script what it can do about *error*."""
+    """The exit code for *error*, by what a script can do about it."""
     match error:
         case InvalidInputError() | ConfigurationError() | MissingExtraError():
             return Code.WRONG_USE
         case TransportError() | RateLimitedError() | ServerError():
             return Code.TRY_LATER
         case ServiceError():
-            return Code.REFUSED
+            return Code.ERROR_RESPONSE
         case ResponseError():
-            return Code.BAD_ANSWER
+            return Code.BAD_RESPONSE
         case _:
             return Code.WRONG_USE
 
@@ -88,7 +88,7 @@ def _show_warning(  # noqa: PLR0917 - the parameters of warnings.showwarning
 
 @contextmanager
 def one_line_each() -> Generator[None]:
-    """Turn what goes wrong, and warnings, into lines without a traceback."""
+    """Print errors and warnings as lines without a traceback, and exit."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", SiteStatsWarning)
         warnings.showwarning = _show_warning
@@ -99,12 +99,12 @@ def one_line_each() -> Generator[None]:
         except click.UsageError as error:
             fail([error.format_message()], Code.WRONG_USE)
         except click.Abort:
-            # The answer to a question was Ctrl-C or Ctrl-D: its line is open.
+            # Ctrl-C or Ctrl-D at a prompt: the line of the prompt is not ended yet.
             fail(["", "interrupted"], Code.INTERRUPTED)
         except KeyboardInterrupt:
             fail(["interrupted"], Code.INTERRUPTED)
         except BrokenPipeError:
-            # Whoever read the output has seen enough: click ends this quietly.
+            # The reader of the output has closed it: click exits quietly.
             raise
         except OSError as error:
             where = "" if error.filename is None else f"{error.filename}: "

@@ -1,4 +1,4 @@
-"""Writing tables: for people, as JSON, as CSV."""
+"""Print results as tables, JSON or CSV (``--format``)."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ format_option = click.option(
     type=click.Choice(FORMATS),
     default="table",
     show_default=True,
-    help="How to print the result.",
+    help="The format of the output.",
 )
 
 
 def make_console(*, stderr: bool = False) -> Console:
-    """Where tables for people go; without a terminal, 80 columns wide."""
+    """A rich console for tables; without a terminal, 80 columns wide."""
     return Console(stderr=stderr, highlight=False, emoji=False, markup=False)
 
 
 def print_json(value: object) -> None:
-    """Print *value* as JSON, which is ASCII and so safe in every pipe."""
+    """Print *value* as JSON in ASCII, which every pipe can carry."""
     click.echo(json.dumps(value, indent=2))
 
 

@@ -1,4 +1,4 @@
-"""The options that make a query, and the query that they make."""
+"""Options of a query, and the ``StatsQuery`` built from them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OVERVIEW: Final = (
     "countries",
     "referrers",
 )
-"""What is asked for when neither fields nor events are named."""
+"""The fields that are requested when neither fields nor events are named."""
 
 _OPTIONS = (
     click.option(
@@ -34,8 +34,8 @@ _OPTIONS = (
         multiple=True,
         metavar="NAME",
         shell_complete=one_of(lambda: FIELDS),
-        help="What to ask for, such as pageviews or pages; may be repeated, or "
-        f"given with commas. Left out: {', '.join(OVERVIEW)}.",
+        help="A field, such as pageviews or pages; may be repeated, or given with "
+        f"commas. By default: {', '.join(OVERVIEW)}.",
     ),
     click.option(
         "-e",
@@ -50,7 +50,7 @@ _OPTIONS = (
         "--last",
         type=int,
         metavar="DAYS",
-        help="The last whole days, which end yesterday.",
+        help="The last whole days, up to yesterday.",
     ),
     click.option(
         "--start",
@@ -94,16 +94,16 @@ _OPTIONS = (
     ),
     click.option("--path", metavar="/PATH", help="One page, by its own address."),
     click.option(
-        "--api-version", type=int, metavar="1-6", help="The format of the answer."
+        "--api-version", type=int, metavar="1-6", help="The format of the response."
     ),
     click.option(
-        "--info/--no-info", default=None, help="Ask for prose about the fields."
+        "--info/--no-info", default=None, help="Request prose about the fields."
     ),
     click.option(
         "--param",
         multiple=True,
         metavar="NAME=VALUE",
-        help="Send a parameter as it is, without any check; may be repeated.",
+        help="A parameter to send unchecked; may be repeated.",
     ),
 )
 
@@ -119,14 +119,14 @@ def make_query(host: str, base_url: str | None, options: dict[str, Any]) -> Stat
     """Build the query; *host* may be the address of a dashboard or of its data.
 
     Raises:
-        QueryError: It holds the problems of every option, not of the first alone.
+        QueryError: With the problems of all options.
     """
     problems: list[Problem] = []
     try:
         query = _start(host, base_url)
     except QueryError as error:
         problems += error.problems
-        # Any website will do to find out what else is wrong.
+        # Any valid host name, to check the other options too.
         query = StatsQuery("example.com")
     for step in _steps(options):
         try:
@@ -145,9 +145,9 @@ def _start(host: str, base_url: str | None) -> StatsQuery:
 
 
 def _steps(options: Mapping[str, Any]) -> Iterator[Callable[[StatsQuery], StatsQuery]]:
-    """What each option does to a query."""
-    yield lambda query: _what(query, options)
-    yield lambda query: _when(query, options)
+    """The builder steps of the options."""
+    yield lambda query: _with_fields_and_events(query, options)
+    yield lambda query: _with_period(query, options)
     filters = _filters(options["where"])
     yield lambda query: query.where(**cast("Any", filters))
     metadata = _pairs("--metadata", options["metadata"])
@@ -167,13 +167,15 @@ def _steps(options: Mapping[str, Any]) -> Iterator[Callable[[StatsQuery], StatsQ
 
 
 def _base_of(address: str, base_url: str | None) -> str | None:
-    # An address of another service than the one that is asked is read by itself.
+    # The address of another service is parsed without this base address.
     if base_url is not None and address.startswith(base_url.rstrip("/") + "/"):
         return base_url
     return None
 
 
-def _what(query: StatsQuery, options: Mapping[str, Any]) -> StatsQuery:
+def _with_fields_and_events(
+    query: StatsQuery, options: Mapping[str, Any]
+) -> StatsQuery:
     fields = [name for group in options["fields"] for name in group.split(",")]
     if options["all_events"] and options["events"]:
         raise click.UsageError("--event and --all-events: give one of the two")
@@ -183,15 +185,15 @@ def _what(query: StatsQuery, options: Mapping[str, Any]) -> StatsQuery:
         query = query.all_events()
     elif options["events"]:
         query = query.events(*options["events"])
-    asked = query.params().keys() & {"fields", "events"}
-    return query if asked else query.fields(*cast("Any", OVERVIEW))
+    requested = query.params().keys() & {"fields", "events"}
+    return query if requested else query.fields(*cast("Any", OVERVIEW))
 
 
-def _when(query: StatsQuery, options: Mapping[str, Any]) -> StatsQuery:
+def _with_period(query: StatsQuery, options: Mapping[str, Any]) -> StatsQuery:
     last, on = options["last"], options["on"]
     start, end = options["start"], options["end"]
-    ways = [last is not None, on is not None, start is not None or end is not None]
-    if sum(ways) > 1:
+    given = [last is not None, on is not None, start is not None or end is not None]
+    if sum(given) > 1:
         raise click.UsageError("--last, --on, and --start with --end: give one of them")
     if last is not None:
         return query.last(days=last)
@@ -203,7 +205,7 @@ def _when(query: StatsQuery, options: Mapping[str, Any]) -> StatsQuery:
 
 
 def _filters(given: Iterable[str]) -> dict[str, str | list[str]]:
-    """The filters by name; of ``pages`` there may be several."""
+    """The filters by name; ``pages`` may have several values."""
     pages: list[str] = []
     others: list[str] = []
     for text in given:
@@ -223,7 +225,7 @@ def _pairs(option: str, given: Iterable[str]) -> dict[str, str]:
     for text in given:
         name, equals, value = text.partition("=")
         if not equals:
-            raise click.UsageError(f"{option} takes a name and a value, not {text!r}")
+            raise click.UsageError(f"{option} takes NAME=VALUE, not {text!r}")
         if name in pairs:
             raise click.UsageError(f"{option} {name}=… is given twice")
         pairs[name] = value

@@ -1,4 +1,4 @@
-"""``sitestats stats`` and ``sitestats url``."""
+"""``sitestats stats`` (read statistics) and ``sitestats url`` (print the address)."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ if TYPE_CHECKING:
 @click.option(
     "--table",
     metavar="FIELD",
-    help="Which list --format csv prints, where several were asked for.",
+    help="The list that --format csv prints, if several are requested.",
 )
 @format_option
 @client_options
 def stats(host: str, top: int, table: str | None, output: str, **options: Any) -> None:
-    """Ask for the statistics of HOST.
+    """Read the statistics of HOST.
 
     HOST is a website's host name, or the address of its dashboard, whose
     filters then apply too.
@@ -74,7 +74,7 @@ def stats(host: str, top: int, table: str | None, output: str, **options: Any) -
 @query_options
 @client_options
 def url(host: str, **options: Any) -> None:
-    """Print the address that `stats` would ask for HOST: nothing is sent.
+    """Print the address that `stats` would request; nothing is sent.
 
     The key is not part of it.
     """
@@ -91,7 +91,7 @@ def _print_csv(found: Stats, table: str | None) -> None:
         )
     if table is not None and table not in lists:
         raise click.UsageError(
-            f"--table {table}: not among what was asked for ({', '.join(lists)})"
+            f"--table {table}: not requested; requested are: {', '.join(lists)}"
         )
     if not lists:
         row = {name: getattr(found, name) for name in TOTALS if name in found}
@@ -101,5 +101,5 @@ def _print_csv(found: Stats, table: str | None) -> None:
     print_csv(entries.columns, entries.to_dicts())
     note = left_out(len(entries), len(entries), truncated=entries.truncated)
     if note:
-        # Not among the rows, which a program may read.
+        # On standard error, since programs read the rows.
         click.echo(f"sitestats: warning: {entries.name}: {note}", err=True)

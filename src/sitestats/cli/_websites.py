@@ -1,4 +1,4 @@
-"""The commands ``sitestats websites``: list, add, plan, ensure."""
+"""``sitestats websites``: list and add websites, plan and ensure a file of them."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
     from sitestats import ProvisioningPlan
 
-_LIST: Final = tuple(
+_CSV_COLUMNS: Final = tuple(
     field.name for field in attrs.fields(Website) if field.name != "extra"
 )
-_SHOWN: Final = (
+_TABLE_COLUMNS: Final = (
     ("website", "hostname", False),
     ("time zone", "timezone", False),
     ("public", "is_public", False),
@@ -40,7 +40,7 @@ _SHOWN: Final = (
     ("events", "events", True),
     ("label", "label", False),
 )
-"""The columns of the table: title, name, and whether it holds numbers."""
+"""The columns of the table: heading, attribute, and whether it has numbers."""
 _INTERRUPTED: Final = (
     "interrupted: run it again to continue, with the same --journal if you gave one"
 )
@@ -50,7 +50,10 @@ file_argument = click.argument(
     "file", type=click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 yes_option = click.option(
-    "-y", "--yes", is_flag=True, help="Do not ask first; needed without a terminal."
+    "-y",
+    "--yes",
+    is_flag=True,
+    help="Do not ask to confirm; needed without a terminal.",
 )
 
 
@@ -80,20 +83,20 @@ def list_(output: str, **options: Any) -> None:
     with make_client(options) as client:
         found = client.websites.list()
     rows = [
-        {name: getattr(website, name) for name in _LIST}
+        {name: getattr(website, name) for name in _CSV_COLUMNS}
         | {"extra": dict(website.extra)}
         for website in found
     ]
     if output == "json":
         print_json(rows)
     elif output == "csv":
-        print_csv(_LIST, rows)
+        print_csv(_CSV_COLUMNS, rows)
     else:
-        numbers = {n for n, (*_, is_number) in enumerate(_SHOWN) if is_number}
-        table = make_table([title for title, _, _ in _SHOWN], numbers)
+        numbers = {n for n, (*_, is_number) in enumerate(_TABLE_COLUMNS) if is_number}
+        table = make_table([title for title, _, _ in _TABLE_COLUMNS], numbers)
         table.columns[0].no_wrap = True
         for row in rows:
-            table.add_row(*(text(row[name]) for _, name, _ in _SHOWN))
+            table.add_row(*(text(row[name]) for _, name, _ in _TABLE_COLUMNS))
         make_console().print(table)
 
 
@@ -151,7 +154,7 @@ def add(
 @format_option
 @client_options
 def plan(file: Path, output: str, **options: Any) -> None:
-    """Say what `ensure` would do with FILE: nothing is added.
+    """Show what `ensure` would do with FILE; nothing is added.
 
     FILE is TOML, JSON or CSV. The exit code is 0 if every website exists as
     specified, and 1 if not.
@@ -178,8 +181,8 @@ def plan(file: Path, output: str, **options: Any) -> None:
     "--journal",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="PATH",
-    help="A file in which every add is announced before it is sent; give it again "
-    "to continue after an interruption.",
+    help="A file that records every add before it is sent; give it again to "
+    "continue after an interruption.",
 )
 @format_option
 @client_options
@@ -228,9 +231,9 @@ def _print(result: ProvisioningPlan | ProvisioningReport, output: str) -> None:
 
 
 def _exit(result: ProvisioningPlan | ProvisioningReport) -> None:
-    """Exit with the code that says most to a script; return if all is well."""
+    """Exit with the code for *result*; return if every website is as specified."""
     if isinstance(result, ProvisioningReport) and result.unknown:
-        raise click.exceptions.Exit(Code.UNKNOWN_FATE)
+        raise click.exceptions.Exit(Code.UNKNOWN)
     if not result.complete:
         raise click.exceptions.Exit(Code.NOT_AS_SPECIFIED)
 
@@ -240,7 +243,7 @@ def _confirm(question: str, *, yes: bool) -> None:
         return
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         fail(
-            [f"nothing was added: {_COSTS}, so give --yes to add without being asked"],
+            [f"nothing was added: {_COSTS}; give --yes to add without confirmation"],
             Code.WRONG_USE,
         )
     # Not click.confirm, whose older versions write to standard output.

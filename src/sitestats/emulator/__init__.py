@@ -1,4 +1,4 @@
-"""A local stand-in of the service, to try the library and to test your code.
+"""An emulator of the service: a local stand-in, for trying things and for tests.
 
 >>> from sitestats.emulator import Emulator
 >>> emulator = Emulator.demo()

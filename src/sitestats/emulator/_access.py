@@ -1,4 +1,4 @@
-"""Who may do what: the table of section 5 and the roles of section 4.2."""
+"""Access control: API keys and private websites (section 5), roles (section 4.2)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 import attrs
 
 from ._http import Headers
-from ._parameters import Question
+from ._parameters import Query
 
 MAY_ADD: Final = ("owner", "admin", "developer")
 """The roles that may add a website (section 4.2)."""
@@ -22,7 +22,7 @@ _USER_ID: Final = re.compile(
 
 @attrs.frozen
 class Website:
-    """One website, as it was set up or added."""
+    """One website and its settings."""
 
     hostname: str
     timezone: str = "UTC"
@@ -36,7 +36,7 @@ class Website:
 
 @attrs.frozen
 class Denied:
-    """Why a request is not answered."""
+    """Why a request gets an error response."""
 
     status: int
     error: str
@@ -45,7 +45,7 @@ class Denied:
 
 @attrs.frozen
 class Key:
-    """An API key, and the websites that it has access to; None for all."""
+    """An API key, and the host names that it has access to; None means all."""
 
     text: str = attrs.field(repr=False)
     access: frozenset[str] | None = None
@@ -56,12 +56,15 @@ class Key:
 
 
 def stats(
-    website: Website, question: Question, key: Key | None, *, sent: bool
+    website: Website, query: Query, key: Key | None, *, sent: bool
 ) -> Denied | None:
-    """Whether a Stats request may be answered (section 5).
+    """Check the access of a Stats request (section 5).
 
-    *key* is the one that the request carries, when it is known; *sent* tells
-    whether there was any.
+    Args:
+        website: The requested website.
+        query: What is requested.
+        key: The key of the request; None if there is none, or it is unknown.
+        sent: Whether the request has a key.
     """
     if sent and key is None:
         return Denied(401, "The Api-Key is not valid (section 5)")
@@ -78,7 +81,7 @@ def stats(
             "This website is locked, as the badge is missing from it (section 7)",
             "BADGE_REQUIRED",
         )
-    if website.public and website.hide_pages and question.pages_wanted and not opened:
+    if website.public and website.hide_pages and query.reads_pages and not opened:
         text = (
             "This website hides its top pages: the field pages, page filters, a path "
             "in the address and version=2 need an Api-Key with access (section 5)"
@@ -88,7 +91,7 @@ def stats(
 
 
 def admin(headers: Headers, keys: Collection[Key], user_id: str) -> Key | Denied:
-    """The key of an Admin request, which needs a user too (section 5)."""
+    """The key of an Admin request, which needs a user ID too (section 5)."""
     text = headers.get("api-key")
     user = headers.get("user-id")
     if not text:

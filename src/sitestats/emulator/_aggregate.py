@@ -1,7 +1,7 @@
-"""The numbers of an answer, computed from the rows in one pass.
+"""Compute the numbers of a Stats response with SQL, in one pass over the rows.
 
-Every value of a request is bound; what is written into the SQL are names of
-columns, and numbers that were computed here.
+Values of a request are always bound parameters. The SQL text itself holds only
+column names, and numbers that were computed here.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 import attrs
 
 from ._columns import MetadataKey, canonical_number
-from ._parameters import LISTS, Filter, Match, Question
+from ._parameters import LISTS, Filter, Match, Query
 from ._periods import EPOCH, Bucket, Stretch
 from ._rows import Rows
 
@@ -22,8 +22,8 @@ _NUMBER: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _DATE: Final = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?Z"
 )
-# The lists in which page views without a value have an entry of their own:
-# visits that came from nowhere, and from unknown countries.
+# The lists in which page views without a value get an entry of their own:
+# visits without a referrer, and from unknown countries.
 _WITH_NULL: Final = frozenset({"referrers", "countries"})
 
 
@@ -38,7 +38,7 @@ class Count:
 
 @attrs.frozen
 class Numbers:
-    """Everything that one question needs, not yet in any version's shape."""
+    """All numbers that a query asks for, before they get the form of a version."""
 
     total: Count = Count()
     histogram: dict[Bucket, Count] = attrs.field(factory=dict[Bucket, Count])
@@ -54,28 +54,28 @@ class Numbers:
 
 
 class Aggregate:
-    """Answers questions about one website's rows, with a connection of its own."""
+    """The SQL of one query on one website's rows, with a cursor of its own."""
 
-    def __init__(self, rows: Rows, hostname: str, question: Question) -> None:
+    def __init__(self, rows: Rows, hostname: str, query: Query) -> None:
         self._cursor = rows.cursor()
         self._table = rows.table
-        self._question = question
-        self._stretches = question.period.stretches(
+        self._query = query
+        self._stretches = query.period.stretches(
             rows.span[0], max(rows.span) + timedelta(seconds=1)
         )
         self._params: list[Any] = [
             hostname,
-            question.period.start,
-            question.period.end,
+            query.period.start,
+            query.period.end,
         ]
         self._where = "hostname = ? AND ts >= ? AND ts < ?"
-        for filter_ in question.filters:
+        for filter_ in query.filters:
             self._where += f" AND ({self._filter(filter_)})"
-        for key, value in question.metadata:
+        for key, value in query.metadata:
             self._where += f" AND ({self._metadata(rows, key, value)})"
 
     def close(self) -> None:
-        """Give the connection back."""
+        """Close the cursor."""
         self._cursor.close()
 
     def _filter(self, filter_: Filter) -> str:
@@ -92,7 +92,7 @@ class Aggregate:
         return f"{function}({column}, {value})"
 
     def _metadata(self, rows: Rows, key: str, value: str) -> str:
-        """Every stored type that *value* may stand for; text always."""
+        """Compare with each stored type that *value* can be read as; text always."""
         candidates: list[tuple[str, object]] = [("text", value)]
         if _NUMBER.fullmatch(value):
             candidates.append(("int", canonical_number(value)))
@@ -101,11 +101,11 @@ class Aggregate:
         if (instant := _instant(value)) is not None:
             candidates.append(("date", instant))
         found: list[str] = []
-        for kind, wanted in candidates:
+        for kind, typed in candidates:
             column = rows.metadata.get(MetadataKey(key, kind))
             if column is not None:
                 found.append(f"{column} = ?")
-                self._params.append(wanted)
+                self._params.append(typed)
         return " OR ".join(found) or "false"
 
     def count(
@@ -115,13 +115,13 @@ class Aggregate:
         histogram: bool,
         medians: bool,
     ) -> Numbers:
-        """Totals, and what else is asked for, of the page views."""
+        """Count page views: the totals, and what else is requested."""
         keys = [LISTS[name] for name in lists]
         if histogram:
             keys += ["bucket", "shift"]
         names = {_left_out(keys, LISTS[name]): name for name in lists}
         everything = _left_out(keys)
-        hourly = self._question.interval == "hour"
+        hourly = self._query.interval == "hour"
         numbers = Numbers(lists={name: [] for name in lists})
         for number, entry, bucket, shift, *counted in self._rows(
             self._grouped(lists, keys, histogram=histogram, medians=medians)
@@ -139,7 +139,7 @@ class Aggregate:
         return numbers
 
     def _total(self, *, medians: bool) -> str:
-        # Planned in half the time that the query for everything takes.
+        # DuckDB plans it in half the time of the grouped query.
         return (
             f"SELECT 0, NULL, NULL, NULL, {_counts(medians=medians)} "
             f"FROM {self._table} WHERE {self._where} AND datapoint = 'pageview'"
@@ -153,8 +153,7 @@ class Aggregate:
         histogram: bool,
         medians: bool,
     ) -> str:
-        """SQL that reads the rows once for all lists and the histogram."""
-        question = self._question
+        """SQL that reads the rows once, for all lists and the histogram."""
         columns = [LISTS[name] for name in lists]
         sets = ["()", *(f"({column})" for column in columns)]
         inner = "*"
@@ -162,11 +161,11 @@ class Aggregate:
             sets.append("(bucket, shift)")
             shift = _shift(self._stretches)
             inner += (
-                f", date_trunc('{question.interval}', ts + to_seconds({shift}))"
+                f", date_trunc('{self._query.interval}', ts + to_seconds({shift}))"
                 f"::TIMESTAMP AS bucket, "
-                f"{shift if question.interval == 'hour' else '0'} AS shift"
+                f"{shift if self._query.interval == 'hour' else '0'} AS shift"
             )
-        query = f"""
+        sql = f"""
             SELECT grouping_id({", ".join(keys)}) AS left_out,
                 {f"coalesce({', '.join(columns)})" if columns else "NULL"} AS entry,
                 {"bucket, shift" if histogram else "NULL AS bucket, NULL"},
@@ -176,7 +175,7 @@ class Aggregate:
             GROUP BY GROUPING SETS ({", ".join(sets)})
             """
         if not columns:
-            return query
+            return sql
         order = "pageviews DESC, visitors DESC, entry NULLS LAST"
         named = [
             f"NOT (left_out = {_left_out(keys, LISTS[name])} AND {LISTS[name]} IS NULL)"
@@ -184,14 +183,14 @@ class Aggregate:
             if name not in _WITH_NULL
         ]
         return f"""
-            {query} {"HAVING" if named else ""} {" AND ".join(named)}
+            {sql} {"HAVING" if named else ""} {" AND ".join(named)}
             QUALIFY bucket IS NOT NULL OR row_number()
-                OVER (PARTITION BY left_out ORDER BY {order}) <= {question.limit}
+                OVER (PARTITION BY left_out ORDER BY {order}) <= {self._query.limit}
             ORDER BY {order}
             """
 
     def events(self, names: tuple[str, ...] | Literal["*"]) -> list[tuple[str, int]]:
-        """How often each event happened (section 4.3)."""
+        """Count each event (section 4.3)."""
         where = f"{self._where} AND datapoint <> 'pageview'"
         if names == "*":
             return self._rows(
@@ -209,19 +208,19 @@ class Aggregate:
         return [(name, counted[name]) for name in names]
 
     def agents(self) -> list[tuple[int, str | None, str | None, str | None]]:
-        """What visitors came with, as versions 1 and 2 tell it."""
+        """Count browsers, systems and devices together, for versions 1 and 2."""
         return self._rows(
             "SELECT count(*) AS total, browser_name, os_name, device_type "
             f"FROM {self._table} "
             f"WHERE {self._where} AND datapoint = 'pageview' "
             "GROUP BY browser_name, os_name, device_type ORDER BY total DESC, "
             "browser_name NULLS LAST, os_name NULLS LAST, device_type NULLS LAST "
-            f"LIMIT {self._question.limit}"
+            f"LIMIT {self._query.limit}"
         )
 
-    def _rows(self, query: str, params: list[Any] | None = None) -> list[Any]:
+    def _rows(self, sql: str, params: list[Any] | None = None) -> list[Any]:
         return self._cursor.execute(
-            query, self._params if params is None else params
+            sql, self._params if params is None else params
         ).fetchall()
 
 
@@ -234,7 +233,7 @@ def _counts(*, medians: bool) -> str:
 
 
 def _left_out(keys: Sequence[str], grouped: str = "") -> int:
-    """The number that DuckDB gives a grouping set: a bit for each key left out."""
+    """DuckDB's ``grouping_id`` of a grouping set: one bit for each key left out."""
     return sum(1 << place for place, key in enumerate(reversed(keys)) if key != grouped)
 
 
@@ -255,7 +254,7 @@ def _microseconds(instant: datetime) -> int:
 
 
 def _instant(text: str) -> datetime | None:
-    """The instant of an ISO 8601 date-time in UTC, naive, or None."""
+    """The instant of an ISO 8601 date-time in UTC, as a naive datetime, or None."""
     if not _DATE.fullmatch(text):
         return None
     try:

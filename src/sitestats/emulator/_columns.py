@@ -1,4 +1,4 @@
-"""The columns of the raw export: which there are, what they hold, how it is kept."""
+"""Columns of the raw export: their names, checks, and conversion in SQL."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ COLUMNS: Final = (
     "browser_name",
     "os_name",
 )
-"""The columns that an answer is computed from; others are not kept."""
+"""The columns that responses are computed from; others are not stored."""
 
 TYPES: Final = ("text", "int", "bool", "date")
-"""How metadata is stored (section 4.3)."""
+"""The types that metadata is stored as (section 4.3)."""
 
 PREFIX: Final = "metadata."
 
@@ -52,11 +52,11 @@ CHECKS: Final = {
     "is_robot": _IS_BOOL,
     "duration_seconds": _IS_SECONDS,
 }
-"""SQL that tells whether a value may stand in a column."""
+"""SQL that is true for the valid values of a column."""
 
 METADATA_CHECKS: Final = {"int": _IS_INT, "bool": _IS_BOOL, "date": _IS_TIME}
 
-# The names that people know such sites by stand for their hosts in every country.
+# Known search engines and networks: one name for their hosts in every country.
 REFERRER: Final = r"""
 nullif(regexp_replace(regexp_replace(regexp_replace(lower(regexp_extract(
     regexp_replace(document_referrer, '^[A-Za-z][A-Za-z0-9+.-]*://', ''),
@@ -64,40 +64,40 @@ nullif(regexp_replace(regexp_replace(regexp_replace(lower(regexp_extract(
     '^(google|bing|yahoo|duckduckgo|baidu|yandex|ecosia|facebook|twitter)'
     '\.[a-z]{2,3}(\.[a-z]{2})?$', '\1'), '')
 """
-"""SQL for a referrer as filters and lists have it: ``google``, ``news.example``."""
+"""SQL for the referrer in filters and lists: ``google``, ``news.example``."""
 
 
 @attrs.frozen
 class MetadataKey:
-    """A key as filters name it, with the type that its values are stored as."""
+    """A metadata key, as filters name it, and the type of its stored values."""
 
     key: str
     type: str
 
     @classmethod
     def of(cls, column: str) -> MetadataKey:
-        """The key that the column ``metadata.<key>_<type>`` holds.
+        """Parse the column name ``metadata.<key>_<type>``.
 
         Raises:
-            ValueError: The column is not called like that.
+            ValueError: The name has another form.
         """
         found = _METADATA.fullmatch(column)
         # Keys are stored normalised: other characters become underscores.
         name = re.sub("[^a-zA-Z0-9]+", "_", found[1]).strip("_") if found else ""
         if found is None or not name:
             raise ValueError(
-                f"{column!r}: a metadata column is called metadata.<key>_<type>, "
+                f"{column!r}: name a metadata column metadata.<key>_<type>, "
                 f"with one of the types {', '.join(TYPES)}"
             )
         return cls(name, found[2])
 
     @property
     def sql_type(self) -> str:
-        """The type of its column in the database."""
+        """The DuckDB type of its column."""
         return {"bool": "BOOLEAN", "date": "TIMESTAMP"}.get(self.type, "VARCHAR")
 
     def stored(self, text: str) -> str:
-        """SQL for what is kept of the SQL *text*."""
+        """SQL for the stored value; *text* is SQL for the value as text."""
         if self.type == "bool":
             return f"{text}::BOOLEAN"
         if self.type == "date":
@@ -109,19 +109,19 @@ def metadata_keys(names: Sequence[str]) -> dict[str, MetadataKey]:
     """The metadata columns among *names*, with their keys.
 
     Raises:
-        ValueError: A name is not right, or two name the same key.
+        ValueError: A name is invalid, or two columns have the same key.
     """
     found: dict[str, MetadataKey] = {}
     for name in names:
         if name.startswith(PREFIX):
             key = MetadataKey.of(name)
             if key in found.values():
-                raise ValueError(f"{name!r} is stored as another column is too")
+                raise ValueError(f"{name!r} has the same key as another column")
             found[name] = key
         elif name not in COLUMNS:
             near = difflib.get_close_matches(name, COLUMNS, 1, cutoff=0.85)
-            # Exports have columns that no answer needs, so only what looks like
-            # a slip is refused: it would leave its column empty without a word.
+            # Exports have columns that no response needs, so only a name that
+            # looks like a typing error is refused: its column would stay empty.
             if near and near[0] not in names:
                 raise ValueError(
                     f"there is no column {name!r}: did you mean {near[0]!r}?"
@@ -129,36 +129,34 @@ def metadata_keys(names: Sequence[str]) -> dict[str, MetadataKey]:
     return found
 
 
-def checks(
-    places: Mapping[str, str], keys: Mapping[str, MetadataKey]
-) -> dict[str, str]:
-    """For each column that is checked, SQL that tells whether a value may be there.
+def checks(texts: Mapping[str, str], keys: Mapping[str, MetadataKey]) -> dict[str, str]:
+    """SQL that is true for valid values, for each column that is checked.
 
-    *places* has the SQL of each column's text.
+    *texts* has SQL for each column's value as text.
     """
-    rules = {name: rule for name, rule in CHECKS.items() if name in places}
+    rules = {name: rule for name, rule in CHECKS.items() if name in texts}
     rules |= {
         name: METADATA_CHECKS[key.type]
         for name, key in keys.items()
         if key.type in METADATA_CHECKS
     }
-    return {name: rule.replace("{}", places[name]) for name, rule in rules.items()}
+    return {name: rule.replace("{}", texts[name]) for name, rule in rules.items()}
 
 
 def instant(text: str) -> str:
-    """SQL for the time that the SQL *text* tells, in UTC."""
+    """SQL for a time in UTC; *text* is SQL for the time as text."""
     return f"make_timestamp(epoch_us({text}::TIMESTAMPTZ))"
 
 
 def _canonical(text: str) -> str:
-    """SQL for a number's one way of writing, so that values compare as text."""
+    """SQL for a number in canonical form, so that equal numbers are equal texts."""
     whole = f"regexp_replace({text}, '^(-?)0+([0-9])', '\\1\\2')"
     short = f"regexp_replace({whole}, '(\\.[0-9]*?)0+$', '\\1')"
     return f"regexp_replace(regexp_replace({short}, '\\.$', ''), '^-0$', '0')"
 
 
 def canonical_number(text: str) -> str:
-    """The same for one number of a request."""
+    """A request's number in the same canonical form."""
     sign, digits = ("-", text[1:]) if text.startswith("-") else ("", text)
     whole, _, fraction = digits.partition(".")
     whole = whole.lstrip("0") or "0"

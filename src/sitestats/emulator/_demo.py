@@ -1,4 +1,4 @@
-"""The demo's websites: real traffic of 2015, its days moved to end yesterday."""
+"""The demo's data: real traffic of four days of 2015, moved to end yesterday."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ PARTS: Final = {
     "blog.semicomplete.com": "/blog",
     "projects.semicomplete.com": "/projects",
 }
-"""Parts of the same traffic, shown as if they were websites of their own."""
+"""Websites that are parts of the same traffic, and the start of their paths."""
 
 
 def load(rows: Rows, now: datetime) -> None:
-    """Fill *rows* with the demo's traffic."""
+    """Load the demo's traffic into *rows*."""
     with as_file(files("sitestats.emulator") / "data" / "semicomplete.csv.gz") as path:
         rows.load(path, now=now)
     yesterday = now.astimezone(UTC).date() - timedelta(days=1)

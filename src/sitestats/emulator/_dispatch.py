@@ -1,4 +1,4 @@
-"""One request through the emulator: noted, answered, with the fault that is due."""
+"""Handle one request: record it, apply the next simulated failure, respond."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ._http import RecordedRequest
 from ._service import Service
 
 KEPT: Final = 10_000
-"""Requests that are remembered; a long run forgets its oldest."""
+"""The most recorded requests; the oldest are dropped."""
 
 
 @attrs.frozen
 class Reply:
-    """An answer, and what happens to it on the way."""
+    """A response, and how its delivery fails."""
 
     response: HttpResponse
     latency: float = 0.0
@@ -31,7 +31,7 @@ class Reply:
 
 @attrs.frozen
 class Core:
-    """What both transports carry requests to."""
+    """The emulator behind both transports, the socket and the in-process one."""
 
     service: Service
     faults: Faults = attrs.field(factory=Faults)
@@ -40,13 +40,13 @@ class Core:
     )
 
     def handle(self, request: RecordedRequest) -> Reply:
-        """Answer one request; may be called by many threads at once."""
+        """Respond to one request. Safe to call from many threads."""
         self.requests.append(request)
         fault = self.faults.take(request)
         if fault is None:
-            return Reply(self._dated(self.service.answer(request)))
+            return Reply(self._dated(self.service.respond(request)))
         return Reply(
-            self._dated(fault.respond(request, self.service.answer)),
+            self._dated(fault.respond(request, self.service.respond)),
             latency=fault.latency,
             drip=fault.drip,
             cut_off=fault.cut_off,
@@ -54,6 +54,6 @@ class Core:
         )
 
     def _dated(self, response: HttpResponse) -> HttpResponse:
-        # By the emulator's own clock: clients tell from it which hours are over.
+        # By the emulator's clock: clients derive from it which hours are over.
         date = formatdate(self.service.now().timestamp(), usegmt=True)
         return attrs.evolve(response, headers={"date": date, **response.headers})

@@ -1,4 +1,7 @@
-"""The front door: the one module of the emulator that may know the clients."""
+"""The class ``Emulator``: websites, data, clients, simulated failures.
+
+It is the one module of the emulator that may import the clients.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ import attrs
 from . import _demo, _faults
 from ._access import MAY_ADD, Key, Website
 from ._dispatch import Core
-from ._hosts import host_name
+from ._hosts import host_name, valid_host_name
 from ._http import RecordedRequest
 from ._options import ClientOptions, EmulatorOptions, WebsiteOptions
 from ._periods import is_zone
@@ -30,31 +33,29 @@ if TYPE_CHECKING:
 
 
 BASE_URL: Final = "http://emulator.test"
-"""Where the clients without a socket believe the service to be."""
+"""The base address of clients without a socket."""
 
 
 class Emulator:
-    """A local stand-in of the service.
+    """A local stand-in of the service, for trying the library and for tests.
 
-    It answers as the service's document says, from page views and events that
-    were loaded, and it computes its answers independently of the client.
+    It responds as the service's document says, from the page views and events
+    that you load. It shares no code with the client that computes or checks.
 
     Args:
-        now: What the emulator takes for the present: an aware datetime, or the
-            clock when left out.
+        now: The emulator's present: an aware datetime, or the clock when left out.
         role: The user's role in the team; ``"owner"``, ``"admin"`` and
             ``"developer"`` may add websites (section 4.2).
         website_limit: The plan's limit of websites (section 4.2), or None for
             no limit.
         contains_per_minute: How many contains searches a key may make in a
-            minute (section 7), or None for no limit. Searches that were
-            refused do not count.
+            minute (section 7), or None for no limit. Refused searches do not count.
         api_key: The user's API key; a new one when left out.
         user_id: The user's ID; a new one when left out.
 
     Raises:
         MissingExtraError: DuckDB is not installed.
-        ValueError: An argument makes no sense.
+        ValueError: An argument is invalid.
 
     >>> from sitestats.emulator import Emulator
     >>> mine = Emulator()
@@ -77,13 +78,13 @@ class Emulator:
         _check_role(role)
         for name, text in (("api_key", api_key), ("user_id", user_id)):
             if text is not None and not re.fullmatch("[!-~]+", text):
-                raise ValueError(f"{name} is printable ASCII without spaces")
+                raise ValueError(f"{name} must be printable ASCII without spaces")
         for name, number in (
             ("website_limit", website_limit),
             ("contains_per_minute", contains_per_minute),
         ):
             if number is not None and number < 0:
-                raise ValueError(f"{name} is 0 or more, or None; not {number}")
+                raise ValueError(f"{name} must be 0 or more, or None, not {number}")
         self.api_key: str = f"sa_api_key_{uuid4().hex}" if api_key is None else api_key
         """The key with access to every website."""
         self.user_id: str = f"sa_user_id_{uuid4()}" if user_id is None else user_id
@@ -109,8 +110,8 @@ class Emulator:
         The traffic is that of semicomplete.com on four days of May 2015,
         moved so that its last day is yesterday (in UTC). ``semicomplete.com``
         has all of it and is public; ``blog.semicomplete.com`` and
-        ``projects.semicomplete.com`` are parts of it, shown as websites of
-        their own. *options* are those of the constructor.
+        ``projects.semicomplete.com`` are parts of it, as websites of their own.
+        *options* are those of the constructor.
 
         >>> demo = Emulator.demo()
         >>> demo.websites
@@ -123,11 +124,11 @@ class Emulator:
         _demo.load(emulator._core.service.rows, emulator._clock())
         return emulator
 
-    # -- what the service knows
+    # -- websites, keys and rows
 
     @property
     def now(self) -> datetime | None:
-        """What the emulator takes for the present; None for the clock."""
+        """The emulator's present; None for the clock."""
         return self._clock.fixed
 
     @now.setter
@@ -140,7 +141,7 @@ class Emulator:
 
     @property
     def websites(self) -> tuple[str, ...]:
-        """The host names of the websites, in the order in which they came."""
+        """The host names of the websites, in the order in which they were added."""
         return tuple(self._core.service.websites)
 
     def add_website(
@@ -155,11 +156,11 @@ class Emulator:
         own_hostname: str | None = None,
         has_ssl: bool = True,
     ) -> None:
-        """Set a website up; the rules for adding by the API do not hold here.
+        """Set a website up, without the rules and limits of the Admin API.
 
         Args:
             hostname: Its host name.
-            timezone: Its own time zone, which queries without one go by.
+            timezone: Its own time zone, the default of queries.
             public: Whether its statistics are public (section 5).
             label: Its label.
             hide_pages: Whether it hides its top pages (section 5).
@@ -169,13 +170,11 @@ class Emulator:
 
         Raises:
             ValueError: The host name or the zone is not valid, or the website
-                is there already.
+                exists.
         """
-        name = host_name(hostname)
-        if name is None:
-            raise ValueError(f"{hostname!r} is no host name of a website")
+        name = valid_host_name(hostname)
         if name in self._core.service.websites:
-            raise ValueError(f"{name} is there already; change_website() changes it")
+            raise ValueError(f"{name} exists: change it with change_website()")
         _check_zone(timezone)
         self._core.service.put(
             Website(
@@ -196,15 +195,17 @@ class Emulator:
         >>> emulator.change_website("semicomplete.com", hide_pages=False)
 
         Raises:
-            ValueError: There is no such website, or the zone is not valid.
+            ValueError: The website does not exist, or the zone is not valid.
             TypeError: There is no such keyword.
         """
         website = self._core.service.websites.get(host_name(hostname) or "")
         if website is None:
-            raise ValueError(f"there is no website {hostname!r}")
+            raise ValueError(
+                f"there is no website {hostname!r}: add it with add_website()"
+            )
         _check_zone(changes.get("timezone", "UTC"))
         if "hostname" in changes:
-            raise TypeError("a website keeps its host name")
+            raise TypeError("a website's host name can't be changed")
         self._core.service.put(attrs.evolve(website, **changes))
 
     def add_key(self, *, access: Iterable[str] = ()) -> str:
@@ -219,13 +220,9 @@ class Emulator:
         Raises:
             ValueError: A host name is not valid.
         """
-        names: set[str] = set()
-        for hostname in [access] if isinstance(access, str) else access:
-            name = host_name(hostname)
-            if name is None:
-                raise ValueError(f"{hostname!r} is no host name of a website")
-            names.add(name)
-        key = Key(f"sa_api_key_{uuid4().hex}", frozenset(names))
+        hostnames = [access] if isinstance(access, str) else access
+        names = frozenset(map(valid_host_name, hostnames))
+        key = Key(f"sa_api_key_{uuid4().hex}", names)
         self._core.service.keys.append(key)
         return key.text
 
@@ -235,21 +232,20 @@ class Emulator:
         *,
         hostname: str | None = None,
     ) -> None:
-        """Load page views and events in the columns of the raw export.
+        """Load page views and events, in the columns of the raw export.
 
-        Websites that are not there yet are added, private and in UTC. Rows of
-        robots are left out. All rows are loaded, or none.
+        New websites are added, private and in UTC. Rows of robots are left out.
+        Either all rows are loaded, or none.
 
         Args:
             rows: The path of a ``.csv``, ``.jsonl`` or ``.ndjson`` file, also
                 with ``.gz``; or mappings with some of the columns. A row
                 without ``added_iso`` happened now, one without ``datapoint``
                 is a page view.
-            hostname: The website of rows that name none.
+            hostname: The website of rows without a host name.
 
         Raises:
-            ValueError: A value or a column's name is not valid; the message
-                says which.
+            ValueError: A value or a column name is invalid; the message names it.
             OSError: The file can't be read.
 
         >>> emulator.load(
@@ -263,14 +259,14 @@ class Emulator:
             if name not in service.websites:
                 service.put(Website(name))
 
-    # -- ways to reach it
+    # -- clients and the server
 
     def transport(self) -> EmulatorTransport:
-        """A transport for httpx that needs no socket, blocking and async."""
+        """A transport for httpx that needs no socket, sync and async."""
         return EmulatorTransport(self._core)
 
     def client(self, **options: Unpack[ClientOptions]) -> Client:
-        """A blocking client without a socket.
+        """A sync client without a socket.
 
         It reads nothing from the environment.
 
@@ -303,11 +299,11 @@ class Emulator:
         return {**own, **options}
 
     def serve(self, port: int = 0, *, host: str = HOST) -> AbstractContextManager[str]:
-        """Answer on a socket of this machine within a ``with`` block.
+        """Serve HTTP on a socket of this machine within a ``with`` block.
 
         Args:
-            port: The port; 0 for any that is free.
-            host: The address to listen at.
+            port: The port; 0 for any free one.
+            host: The address to listen on.
 
         Returns:
             A context manager that gives the base address.
@@ -318,11 +314,11 @@ class Emulator:
         """
         return serve(self._core, host=host, port=port)
 
-    # -- what was asked, and what is to go wrong
+    # -- recorded requests and simulated failures
 
     @property
     def requests(self) -> tuple[RecordedRequest, ...]:
-        """The requests that arrived, oldest first; of many, the last 10,000."""
+        """The received requests, oldest first; at most the last 10,000."""
         return tuple(self._core.requests)
 
     def forget_requests(self) -> None:
@@ -348,40 +344,40 @@ class Emulator:
         path: str | None = None,
         when: Callable[[RecordedRequest], bool] | None = None,
     ) -> None:
-        """Let the next answers fail, or those to requests that match.
+        """Let the next responses fail, or those to matching requests.
 
-        Faults are used up in the order in which they were given, each by the
-        first requests that match it.
+        Failures are used in the order in which you add them, each by the first
+        requests that match it.
 
         Args:
-            times: How many answers fail; None for all until ``clear_faults``.
-            status: The status instead of the true answer, 200 to 599.
+            times: How many responses fail; None for all until ``clear_faults``.
+            status: The status of the failed response, 200 to 599.
             retry_after: The ``Retry-After`` header: seconds, an aware datetime,
-                or a text as it is.
+                or a text that is sent as it is.
             headers: Headers that are added or replaced.
-            body: The body instead: bytes, text, or data that becomes JSON.
-            garbage: Whether the body is no JSON, no text and no gzip.
-            redirect: Where to redirect to; the status is 302 unless given.
-            latency: Seconds before the answer begins.
-            drip: Seconds before each single byte of the answer; without a
+            body: The body: bytes, text, or data that becomes JSON.
+            garbage: Whether the body is neither JSON nor text nor gzip.
+            redirect: The address to redirect to; the status is 302 by default.
+            latency: Seconds before the response begins.
+            drip: Seconds before each single byte of the response; without a
                 socket, of its body.
-            cut_off: After how many bytes of the body the connection closes.
-            reset: Whether the connection is reset instead of an answer.
-            processed: Whether the service does its work before it fails: a
-                website is added although the answer is lost.
-            method: The method of requests that match.
-            path: Their path, percent-encoded; with a ``*`` at the end, what it
-                starts with.
-            when: Called with each request; whether it matches.
+            cut_off: The connection closes after this many bytes of the body.
+            reset: Whether the connection is reset, without a response.
+            processed: Whether the service processes the request before it fails:
+                a website is added although the response is lost.
+            method: The method of matching requests.
+            path: The path of matching requests, percent-encoded; a ``*`` at its
+                end matches any rest.
+            when: Called with each request; returns whether it matches.
 
         Raises:
-            ValueError: There can be no such answer.
+            ValueError: The arguments contradict each other, or one is invalid.
 
         >>> emulator.fail_next(status=429, retry_after=7)
         >>> emulator.clear_faults()
         """
         if times is not None and times < 1:
-            raise ValueError(f"times is 1 or more, or None for all; not {times}")
+            raise ValueError(f"times must be 1 or more, or None for all, not {times}")
         fault = _faults.make(
             status=status,
             retry_after=retry_after,
@@ -401,12 +397,12 @@ class Emulator:
         self._core.faults.add(fault, times)
 
     def clear_faults(self) -> None:
-        """Forget the faults that no request has met yet."""
+        """Remove the simulated failures that no request has met yet."""
         self._core.faults.clear()
 
     @property
     def faults_left(self) -> int:
-        """How many faults no request, or not enough requests, have met yet."""
+        """How many calls of ``fail_next`` are not used up yet."""
         return len(self._core.faults)
 
     def __repr__(self) -> str:
@@ -415,7 +411,7 @@ class Emulator:
 
 @attrs.define
 class _Clock:
-    """The emulator's present, apart from it, so that no cycle keeps it alive."""
+    """The emulator's present; not a method of it, to avoid a reference cycle."""
 
     fixed: datetime | None = None
 
@@ -436,13 +432,15 @@ def _rows() -> Rows:
 
 
 def _check_role(role: str) -> None:
-    # Any other role can't add websites, so a slip would go unnoticed.
+    # Any other role can't add websites, so a typing error would go unnoticed.
     near = difflib.get_close_matches(role.strip().lower(), MAY_ADD, 1, cutoff=0.75)
     if not role or (role not in MAY_ADD and near):
-        wanted = near[0] if near else "owner"
-        raise ValueError(f"there is no role {role!r}: did you mean {wanted!r}?")
+        meant = near[0] if near else "owner"
+        raise ValueError(f"there is no role {role!r}: did you mean {meant!r}?")
 
 
 def _check_zone(zone: object) -> None:
     if not is_zone(zone):
-        raise ValueError(f"{zone!r} is no time zone name in its exact case")
+        raise ValueError(
+            f"{zone!r} is not a time zone name: write it like 'Europe/Amsterdam'"
+        )

@@ -1,4 +1,4 @@
-"""What goes wrong on the way, as data."""
+"""Simulated failures: status, latency, cut-off bodies, resets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from http import HTTPStatus
-from typing import Final
+from typing import Final, TypedDict, Unpack
 
 import attrs
 
@@ -19,15 +19,15 @@ from ._http import RecordedRequest
 POSSIBLE: Final = range(200, 600)
 REDIRECTS: Final = range(300, 400)
 LONGEST: Final = 3600
-"""Seconds; who wants to wait longer has mistaken the unit."""
+"""The most seconds of a pause; a larger number is probably in milliseconds."""
 
 GARBAGE: Final = b'\x1f\x8b{"ok":tru\xff\xfe\x00\x80'
-"""No JSON, no UTF-8, no gzip."""
+"""Neither JSON nor UTF-8 nor gzip."""
 
 
 @attrs.frozen(kw_only=True)
 class Fault:
-    """How one answer fails. ``Emulator.fail_next`` makes it."""
+    """How a response fails; made by ``Emulator.fail_next``, which explains it."""
 
     status: int | None = None
     headers: Mapping[str, str] = attrs.field(factory=dict[str, str])
@@ -43,28 +43,29 @@ class Fault:
 
     @property
     def replaces(self) -> bool:
-        """Whether the true answer is not given."""
+        """Whether something else is sent in place of the normal response."""
         return self.status is not None or self.body is not None or self.reset
 
-    def meets(self, request: RecordedRequest) -> bool:
-        """Whether *request* is one that fails in this way."""
+    def matches(self, request: RecordedRequest) -> bool:
+        """Whether the response to *request* is to fail."""
         if self.method is not None and request.method != self.method:
             return False
-        if self.path is not None and not _like(request.path, self.path):
+        if self.path is not None and not _path_matches(request.path, self.path):
             return False
         return self.when is None or self.when(request)
 
     def respond(
         self,
         request: RecordedRequest,
-        answer: Callable[[RecordedRequest], HttpResponse],
+        normal: Callable[[RecordedRequest], HttpResponse],
     ) -> HttpResponse:
-        """The answer with this fault; *answer* makes the true one."""
+        """The response that is sent; *normal* makes the one without this fault."""
         if not self.replaces:
-            true = answer(request)
-            return attrs.evolve(true, headers={**true.headers, **self.headers})
+            response = normal(request)
+            headers = {**response.headers, **self.headers}
+            return attrs.evolve(response, headers=headers)
         if self.processed:
-            answer(request)
+            normal(request)
         status = 200 if self.status is None else self.status
         body = self.body
         if body is None:
@@ -84,26 +85,26 @@ def _default_body(status: int) -> dict[str, object]:
     return body
 
 
-def _like(path: str, pattern: str) -> bool:
+def _path_matches(path: str, pattern: str) -> bool:
     if pattern.endswith("*"):
         return path.startswith(pattern[:-1])
     return path == pattern
 
 
 class Faults:
-    """The faults that are still to come; each is met by so many requests."""
+    """A thread-safe queue of faults, each with the number of requests left for it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._waiting: list[tuple[Fault, int | None]] = []
 
     def add(self, fault: Fault, times: int | None) -> None:
-        """Let the next *times* requests that match fail; None for all."""
+        """Append a fault for the next *times* matching requests; None for all."""
         with self._lock:
             self._waiting.append((fault, times))
 
     def clear(self) -> None:
-        """Let nothing fail any more."""
+        """Remove all faults."""
         with self._lock:
             self._waiting.clear()
 
@@ -111,17 +112,30 @@ class Faults:
         return len(self._waiting)
 
     def take(self, request: RecordedRequest) -> Fault | None:
-        """The first fault that *request* meets; it is used up by one."""
+        """The first fault that matches *request*, which uses it once."""
         if not self._waiting:
             return None
         with self._lock:
             for place, (fault, times) in enumerate(self._waiting):
-                if fault.meets(request):
+                if fault.matches(request):
                     if times is not None:
                         left = [(fault, times - 1)] if times > 1 else []
                         self._waiting[place : place + 1] = left
                     return fault
         return None
+
+
+class Delivery(TypedDict):
+    """The arguments of ``Emulator.fail_next`` that a ``Fault`` has as they are."""
+
+    latency: float
+    drip: float
+    cut_off: int | None
+    reset: bool
+    processed: bool
+    method: str | None
+    path: str | None
+    when: Callable[[RecordedRequest], bool] | None
 
 
 def make(
@@ -132,16 +146,13 @@ def make(
     body: object,
     garbage: bool,
     redirect: str | None,
-    latency: float,
-    drip: float,
-    cut_off: int | None,
-    reset: bool,
-    processed: bool,
-    method: str | None,
-    path: str | None,
-    when: Callable[[RecordedRequest], bool] | None,
+    **delivery: Unpack[Delivery],
 ) -> Fault:
-    """The fault that is meant, or a ValueError when there can be none such."""
+    """Make a fault from the arguments of ``Emulator.fail_next``.
+
+    Raises:
+        ValueError: They contradict each other, or one is invalid.
+    """
     sent = {name.lower(): value for name, value in (headers or {}).items()}
     if redirect is not None:
         status = 302 if status is None else status
@@ -157,59 +168,53 @@ def make(
         content = body.encode()
     elif body is not None:
         content = _shapes.encode(body)
-    fault = Fault(
-        status=status,
-        headers=sent,
-        body=content,
-        latency=latency,
-        drip=drip,
-        cut_off=cut_off,
-        reset=reset,
-        processed=processed,
-        method=method,
-        path=path,
-        when=when,
-    )
-    shaped = fault.replaces or bool(sent)
+    fault = Fault(status=status, headers=sent, body=content, **delivery)
+    latency, drip, cut_off = fault.latency, fault.drip, fault.cut_off
     for wrong, text in (
         (
-            not (shaped or latency or drip or cut_off is not None),
-            "say what is to go wrong: a status, a body, latency=, reset=True, …",
+            not (fault.replaces or sent or latency or drip or cut_off is not None),
+            "say what fails: pass status=, body=, latency=, reset=True, …",
         ),
         (
             status is not None and status not in POSSIBLE,
-            f"status is 200 to 599, not {status}",
+            f"status must be 200 to 599, not {status}",
         ),
         (
             redirect is not None and status not in REDIRECTS,
-            f"a redirect has a status from 300 to 399, not {status}",
+            f"a redirect needs a status from 300 to 399, not {status}",
         ),
         (
             retry_after is not None and status is None,
             "retry_after needs a status, such as 429 or 503",
         ),
-        (garbage and body is not None, "garbage is a body already"),
+        (garbage and body is not None, "garbage sets the body: leave out body"),
         (
             status in {204, 304} and (content is not None or cut_off is not None),
-            f"an answer with status {status} has no body",
+            f"status {status} has no body: leave out body, garbage and cut_off",
         ),
         (
-            reset and (status is not None or content is not None or bool(sent)),
-            "after a reset no answer arrives: leave out status, headers and body",
+            fault.reset and (status is not None or content is not None or bool(sent)),
+            "no response arrives after a reset: leave out status, headers and body",
         ),
         (
-            reset and (cut_off is not None or drip > 0),
+            fault.reset and (cut_off is not None or drip > 0),
             "a reset comes before the first byte: leave out cut_off and drip",
         ),
         (
-            processed and not fault.replaces,
-            "processed is for answers that are replaced; a true one is processed",
+            fault.processed and not fault.replaces,
+            "processed=True needs a status, a body or reset=True",
         ),
-        (not 0 <= latency < LONGEST, f"latency is 0 to 3,600 seconds, not {latency}"),
-        (not 0 <= drip < LONGEST, f"drip is 0 to 3,600 seconds a byte, not {drip}"),
+        (
+            not 0 <= latency < LONGEST,
+            f"latency must be 0 to 3,600 seconds, not {latency}",
+        ),
+        (
+            not 0 <= drip < LONGEST,
+            f"drip must be 0 to 3,600 seconds a byte, not {drip}",
+        ),
         (
             cut_off is not None and cut_off < 0,
-            f"cut_off is a number of bytes from 0, not {cut_off}",
+            f"cut_off must be 0 or more bytes, not {cut_off}",
         ),
     ):
         if wrong:

@@ -1,4 +1,4 @@
-"""Host names as the emulator takes them: from rows, set-up and requests."""
+"""Normalize and check the host names of websites."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Final
 import idna
 
 LONGEST: Final = 253
-"""Characters that a host name may have."""
+"""The most characters of a host name."""
 
 # Browsers open names with an underscore, so there are websites with one.
 _LABEL: Final = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
-# What browsers take for an IPv4 address, whatever comes before it.
+# Browsers read a name that ends in such a label as an IPv4 address.
 _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 
 def host_name(text: object) -> str | None:
-    """*text* in lower case and punycode, or None when no website can be called so.
+    """*text* in lower case and punycode, or None if it can't name a website.
 
-    A website's name has a dot at least, and is no address of a machine.
+    A website's name has at least one dot, and is not an IP address.
     """
     if not isinstance(text, str):
         return None
@@ -37,3 +37,15 @@ def host_name(text: object) -> str | None:
         and not _NUMBER.fullmatch(labels[-1])
     )
     return name if good else None
+
+
+def valid_host_name(text: object) -> str:
+    """The same, with an error in place of None.
+
+    Raises:
+        ValueError: It can't name a website.
+    """
+    name = host_name(text)
+    if name is None:
+        raise ValueError(f"{text!r} is not a valid host name of a website")
+    return name

@@ -1,4 +1,4 @@
-"""What arrived, as a value: it can be asserted on, and shows no credential."""
+"""Recorded requests and their headers, with reprs that hide credentials."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from urllib.parse import parse_qsl
 import attrs
 
 SECRET: Final = frozenset({"api-key", "user-id", "authorization", "cookie"})
-"""Headers whose values a repr leaves out: reprs end in logs and test reports."""
+"""Headers whose values a repr hides, since reprs end up in logs and test reports."""
 
 
 class Headers(Mapping[str, str]):
-    """The headers of one request, by any spelling of their names."""
+    """The headers of one request; names are case-insensitive."""
 
     __slots__ = ("_values",)
 
@@ -43,9 +43,9 @@ class Headers(Mapping[str, str]):
 
 @attrs.frozen
 class RecordedRequest:
-    """One request that the emulator was asked.
+    """One request that the emulator received.
 
-    ``emulator.requests`` holds them in the order of their arrival.
+    ``emulator.requests`` has them in the order of their arrival.
     """
 
     method: str
@@ -64,18 +64,18 @@ class RecordedRequest:
         headers: Iterable[tuple[str, str]] = (),
         body: bytes = b"",
     ) -> RecordedRequest:
-        """The request for *target*, the path with its encoded query."""
+        """Make it from *target*, the path with its encoded query."""
         path, _, query = target.partition("?")
         pairs = tuple(parse_qsl(query, keep_blank_values=True))
         return cls(method, path, pairs, Headers(headers), body)
 
     @property
     def params(self) -> dict[str, str]:
-        """The query parameters, decoded; of one sent twice, the last."""
+        """The query parameters, decoded; if one was sent twice, the last."""
         return dict(self.pairs)
 
     def json(self) -> Any:
-        """The body, decoded."""
+        """The body, decoded from JSON."""
         return json.loads(self.body)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""The arguments that are passed on by name."""
+"""Types of the keyword arguments that the emulator passes on."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class EmulatorOptions(TypedDict, total=False):
 
 
 class WebsiteOptions(TypedDict, total=False):
-    """What ``Emulator.change_website`` changes."""
+    """The arguments of ``Emulator.change_website``."""
 
     timezone: str
     public: bool
@@ -35,7 +35,7 @@ class WebsiteOptions(TypedDict, total=False):
 
 
 class ClientOptions(TypedDict, total=False):
-    """The arguments of ``Client`` and ``AsyncClient`` that may be changed."""
+    """The arguments of ``Client`` and ``AsyncClient`` that you can set."""
 
     base_url: str
     api_key: str | None

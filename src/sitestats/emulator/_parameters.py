@@ -1,7 +1,7 @@
-"""What a Stats request asks for, and every rule that it can break.
+"""Parse the parameters of a Stats request, and check every rule for them.
 
-Each rule is checked where it can be told, and all that are broken are told at
-once. The numbers are the sections of the service's document.
+All broken rules are collected, so that one response lists them. The numbers are
+sections of the service's document.
 """
 
 from __future__ import annotations
@@ -54,32 +54,31 @@ FILTERS: Final = {
     "os_name": "os_name",
     "device_type": "device_type",
 }
-"""The filters, each with the column that it looks at (section 4.3)."""
+"""The filters, each with the column that it compares (section 4.3)."""
 
 DEVICES: Final = ("mobile", "tablet", "desktop", "tv")
 SEARCHABLE: Final = frozenset({"pageviews", "visitors", "histogram"})
-"""What a contains search may ask for (section 4.3)."""
+"""The fields that a contains search may request (section 4.3)."""
 
 NEWEST: Final = 6
 """The version with hours and metadata filters (section 9)."""
 
 WITH_FIELDS: Final = 3
-"""The first version that answers what ``fields`` names."""
+"""The first version whose responses have the requested fields."""
 
 WITH_PAGES: Final = 2
-"""The version whose answers always have the pages (section 9)."""
+"""The version whose responses always have the pages (section 9)."""
 
 MOST_ENTRIES: Final = 1000
 """The largest ``limit`` (section 8)."""
 
 SHORTEST_SEARCH: Final = 12
-"""Characters of a contains search that are no slashes (section 8)."""
+"""The fewest characters of a contains search, without slashes (section 8)."""
 
 MOST_BUCKETS: Final = 200_000
-"""A histogram of more entries is refused: 22 years of hours, 547 of days.
+"""The most entries of a histogram: 22 years of hours, 547 of days.
 
-The document has no such limit; without one a single request could fill the
-memory.
+The document has no such limit. Without one, a single request could fill the memory.
 """
 
 PARAMETERS: Final = frozenset(
@@ -104,7 +103,7 @@ _KEY: Final = re.compile(r"[a-zA-Z0-9_]+")
 
 @attrs.frozen
 class Problem:
-    """One broken rule: what is wrong, and the section that has the rule."""
+    """One broken rule, and the section of the document that has it."""
 
     text: str
     section: str
@@ -115,7 +114,7 @@ class Problem:
 
 @attrs.frozen
 class Match:
-    """One column of a row against one pattern."""
+    """One column, compared with one pattern."""
 
     column: str
     kind: Literal["exact", "prefix", "contains"]
@@ -124,20 +123,20 @@ class Match:
 
 @attrs.frozen
 class Filter:
-    """A row passes when one of the matches does."""
+    """A row passes when one of the matches is true."""
 
     name: str
     matches: tuple[Match, ...]
 
 
 @attrs.frozen
-class Question:
-    """A Stats request, understood."""
+class Query:
+    """The parsed parameters of a Stats request."""
 
     version: int
     period: Period
     fields: tuple[str, ...] = ()
-    """As asked; versions 1 and 2 answer their own."""
+    """As requested; versions 1 and 2 have fixed ones."""
     events: tuple[str, ...] | Literal["*"] | None = None
     filters: tuple[Filter, ...] = ()
     metadata: tuple[tuple[str, str], ...] = ()
@@ -147,14 +146,14 @@ class Question:
     info: str | None = None
     callback: str | None = None
     path: str = "*"
-    """What the answer says that it is about: a page, or ``*``."""
+    """``path`` in the response: a page, or ``*``."""
     contains: bool = False
-    pages_wanted: bool = False
-    """Whether it needs to see pages: a field, a filter or version 2 (section 5)."""
+    reads_pages: bool = False
+    """Whether it needs access to pages: a field, a filter or version 2 (section 5)."""
 
 
 class Reader:
-    """Reads the parameters of one request and collects what is wrong."""
+    """Parses the parameters of one request, and collects the broken rules."""
 
     def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
         self.problems: list[Problem] = []
@@ -166,17 +165,17 @@ class Reader:
             elif name in PARAMETERS:
                 known = self.params
             else:
-                continue  # the service ignores what it does not know
+                continue  # the service ignores unknown parameters
             if name in known:
                 self.refuse(f"{name} is given twice", "4.3")
             known[name] = value
 
     def refuse(self, text: str, section: str) -> None:
-        """Note a broken rule."""
+        """Add a broken rule."""
         self.problems.append(Problem(text, section))
 
     def version(self) -> int:
-        """The version in force: 1 when none is sent (section 9)."""
+        """The version of the response: 1 by default (section 9)."""
         text = self.params.get("version", "1")
         if text not in {"1", "2", "3", "4", "5", "6"}:
             self.refuse(f"version is 1 to 6, not {text!r}", "4.3")
@@ -186,8 +185,8 @@ class Reader:
     def fields(self, version: int) -> tuple[str, ...]:
         """The requested fields, in the document's order."""
         text = self.params.get("fields")
-        asked = set(text.split(",")) if text else set[str]()
-        for name in sorted(asked - set(FIELDS)):
+        names = set(text.split(",")) if text else set[str]()
+        for name in sorted(names - set(FIELDS)):
             self.refuse(f"{name!r} in fields is no field", "4.3")
         needed = version >= WITH_FIELDS and "events" not in self.params
         if text == "" or (text is None and needed):
@@ -196,7 +195,7 @@ class Reader:
                 "fields=pageviews,visitors,histogram",
                 "2.3",
             )
-        return tuple(name for name in FIELDS if name in asked)
+        return tuple(name for name in FIELDS if name in names)
 
     def events(self) -> tuple[str, ...] | Literal["*"] | None:
         """The events to count (section 4.3)."""
@@ -213,7 +212,7 @@ class Reader:
         return names
 
     def limit(self) -> int:
-        """How long the lists may get (section 8)."""
+        """The most entries of a list (section 8)."""
         text = self.params.get("limit", "50")
         if not re.fullmatch("[1-9][0-9]{0,3}", text) or int(text) > MOST_ENTRIES:
             self.refuse(f"limit is 1 to 1000, not {text!r}", "8")
@@ -232,14 +231,14 @@ class Reader:
         return cast("Interval", text)
 
     def info(self) -> str | None:
-        """Whether to explain the fields, as it was sent."""
+        """Whether the response explains its fields; the text as it was sent."""
         text = self.params.get("info")
         if text not in {None, "true", "false"}:
             self.refuse(f"info is true or false, not {text!r}", "4.3")
         return text
 
     def callback(self) -> str | None:
-        """The function that wraps the answer (section 4.3)."""
+        """The name of the function of a JSONP response (section 4.3)."""
         text = self.params.get("callback")
         if text is not None and not _CALLBACK.fullmatch(text):
             self.refuse(f"callback is no name of a function: {text!r}", "4.3")
@@ -247,7 +246,7 @@ class Reader:
         return text
 
     def timezone(self, default: str) -> str:
-        """The zone of the period: the request's, else the website's."""
+        """The zone of the period: that of the request, else the website's."""
         text = self.params.get("timezone", default)
         if not is_zone(text):
             self.refuse(
@@ -258,7 +257,7 @@ class Reader:
         return text
 
     def period(self, zone: ZoneInfo, today: date) -> Period:
-        """The days asked about, with the defaults of section 8."""
+        """The requested days, with the defaults of section 8."""
         days = {"start": one_month_before(today), "end": today}
         for name in days:
             if (text := self.params.get(name)) is not None:
@@ -284,7 +283,7 @@ class Reader:
         return Period(days["start"], days["end"], zone)
 
     def filters(self) -> tuple[Filter, ...]:
-        """The filters, without those for metadata (section 4.3)."""
+        """The filters, except those by metadata (section 4.3)."""
         found: list[Filter] = []
         for name, column in FILTERS.items():
             if (text := self.params.get(name)) is None:
@@ -330,7 +329,7 @@ class Reader:
         return None
 
     def metadata_filters(self, version: int) -> tuple[tuple[str, str], ...]:
-        """The metadata filters; all must match (section 4.3)."""
+        """The filters by metadata, all of which must match (section 4.3)."""
         found: list[tuple[str, str]] = []
         for name, value in self.metadata.items():
             key = name.removeprefix("metadata.")
@@ -344,11 +343,11 @@ class Reader:
             self.refuse("metadata filters need version=6", "9")
         return tuple(found)
 
-    def contains(self, question: Question, *, path: str | None, has_key: bool) -> bool:
-        """Whether this is a contains search, all of whose points must hold."""
+    def contains(self, query: Query, *, path: str | None, has_key: bool) -> bool:
+        """Whether this is a contains search; its rules are checked then."""
         pages = [
             match
-            for filter_ in question.filters
+            for filter_ in query.filters
             if filter_.name in {"page", "pages"}
             for match in filter_.matches
         ]
@@ -373,13 +372,13 @@ class Reader:
                     "slashes between its wildcards",
                     "4.3",
                 )
-        asked = self.params.get("fields", "").split(",")
-        if not set(asked) <= SEARCHABLE:
+        fields = self.params.get("fields", "").split(",")
+        if not set(fields) <= SEARCHABLE:
             self.refuse(
                 "a contains search asks for pageviews, visitors and histogram alone",
                 "4.3",
             )
-        if question.events is not None:
+        if query.events is not None:
             self.refuse("a contains search asks for no events", "4.3")
         return True
 
@@ -391,11 +390,15 @@ def read(
     has_key: bool,
     zone: str,
     now: datetime,
-) -> tuple[Question, list[Problem]]:
-    """Understand a request for a website whose own time zone is *zone*.
+) -> tuple[Query, list[Problem]]:
+    """Parse a request; the query is valid only if no rule is broken.
 
-    *path* is the page of the address. The question is only to be answered when
-    no rule is broken.
+    Args:
+        pairs: The parameters, decoded.
+        path: The page that the address names.
+        has_key: Whether the request has a valid key.
+        zone: The website's own time zone.
+        now: The present.
     """
     reader = Reader(pairs)
     version = reader.version()
@@ -410,7 +413,7 @@ def read(
                 "a page in the address leaves no room for page or pages", "4.3"
             )
         filters = (Filter("path", (Match("path", "exact", path),)), *filters)
-    question = Question(
+    query = Query(
         version=version,
         period=reader.period(tz, now.astimezone(tz).date()),
         fields=fields,
@@ -423,21 +426,21 @@ def read(
         info=reader.info(),
         callback=reader.callback(),
         path=path or ",".join(given) or "*",
-        pages_wanted=bool(given)
+        reads_pages=bool(given)
         or path is not None
         or version == WITH_PAGES
         or (version >= WITH_FIELDS and "pages" in fields),
     )
     if version < WITH_FIELDS:
-        # Their answers are fixed: visits by day, whatever fields and interval say.
-        question = attrs.evolve(question, interval="day")
+        # Their responses are fixed: visits by day, for any fields and interval.
+        query = attrs.evolve(query, interval="day")
     if (version < WITH_FIELDS or "histogram" in fields) and (
-        count(question.period, question.interval) > MOST_BUCKETS
+        count(query.period, query.interval) > MOST_BUCKETS
     ):
         reader.refuse(
             f"the histogram would have more than {MOST_BUCKETS:,} entries; ask for a "
             "shorter period or a longer interval",
             "2.3",
         )
-    search = reader.contains(question, path=path, has_key=has_key)
-    return attrs.evolve(question, contains=search), reader.problems
+    contains = reader.contains(query, path=path, has_key=has_key)
+    return attrs.evolve(query, contains=contains), reader.problems

@@ -1,8 +1,7 @@
-"""Days, placeholders and time zones, as sections 4.3 and 8 have them.
+"""Dates, placeholders, time zones and histogram buckets (sections 4.3 and 8).
 
-Zones are computed here and nowhere else: the database is handed the offsets
-of a period and only adds them up. So there is one time zone database, names
-count in their exact case, and each instant has one local time.
+Time zones are computed only here: DuckDB gets the UTC offsets of a period and adds
+them. So there is one time zone database, and each instant has one local time.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ HOUR: Final = timedelta(hours=1)
 SECOND: Final = timedelta(seconds=1)
 FIRST: Final = date(1, 1, 3)
 LAST: Final = date(9999, 12, 28)
-"""Days whose midnights and weeks exist as datetimes in every zone."""
+"""The first and last day whose midnight and week fit a datetime in every zone."""
 
 EARLIEST: Final = datetime.combine(FIRST, time.min)
 LATEST: Final = datetime.combine(LAST, time.min)
@@ -36,7 +35,7 @@ _DAYS_AGO: Final = re.compile(r"today-(0|[1-9][0-9]*)d")
 
 @cache
 def zone_names() -> frozenset[str]:
-    """Every name that the service takes: those written with capitals."""
+    """Every name that the service accepts: those written with capitals."""
     return frozenset(name for name in available_timezones() if name.lower() != name)
 
 
@@ -46,7 +45,7 @@ def is_zone(name: object) -> bool:
 
 
 def parse_day(text: str, today: date) -> date | None:
-    """The day that *text* names, or None when it is no date and no placeholder."""
+    """The day that *text* names, or None if it is neither a date nor a placeholder."""
     named = {"today": today, "yesterday": today - DAY}
     try:
         if ago := _DAYS_AGO.fullmatch(text):
@@ -59,7 +58,7 @@ def parse_day(text: str, today: date) -> date | None:
 
 
 def one_month_before(day: date) -> date:
-    """The same day of the month before, or that month's last day."""
+    """The same day of the previous month, or that month's last day."""
     year, month = (day.year, day.month - 1) if day.month > 1 else (day.year - 1, 12)
     return date(year, month, min(day.day, calendar.monthrange(year, month)[1]))
 
@@ -67,8 +66,8 @@ def one_month_before(day: date) -> date:
 def midnight(day: date, zone: ZoneInfo) -> datetime:
     """The first instant of *day* in *zone*, as a naive datetime in UTC.
 
-    Where summer time skips midnight, the first instant is a later one; where
-    midnight comes twice, it is the earlier.
+    If summer time skips midnight, the first instant is later; if midnight comes
+    twice, it is the first of the two.
     """
     day = min(max(day, FIRST), LAST + DAY)
     wall = datetime(day.year, day.month, day.day, tzinfo=zone)
@@ -77,17 +76,18 @@ def midnight(day: date, zone: ZoneInfo) -> datetime:
 
 @attrs.frozen
 class Stretch:
-    """A part of a period in which the zone's offset stays the same."""
+    """A part of a period with one UTC offset."""
 
     start: datetime
-    """Naive, in UTC, as is *end*; *end* is the first instant after."""
+    """Naive, in UTC."""
     end: datetime
+    """The first instant after it, naive in UTC."""
     offset: timedelta
 
 
 @attrs.frozen
 class Period:
-    """Whole days in one zone; both days belong to it (section 8)."""
+    """Whole days in one zone, from *first* to *last*, both included (section 8)."""
 
     first: date
     last: date
@@ -100,16 +100,16 @@ class Period:
 
     @property
     def end(self) -> datetime:
-        """The first instant after, naive in UTC."""
+        """The first instant after the period, naive in UTC."""
         return midnight(min(self.last, LAST) + DAY, self.zone)
 
     def stretches(
         self, since: datetime = EARLIEST, until: datetime = LATEST
     ) -> list[Stretch]:
-        """The period cut at each change of the zone's offset.
+        """The period, split at each change of the zone's offset.
 
         What lies before *since* or after *until* is left out, so that a period
-        of centuries costs no more than the rows that there are.
+        of centuries costs no more than the rows that exist.
         """
         start, end = max(self.start, since), min(self.end, until)
         if start >= end:
@@ -133,7 +133,7 @@ def _offset(instant: datetime, zone: ZoneInfo) -> timedelta:
 
 @lru_cache(maxsize=4096)
 def _changes(zone: ZoneInfo, year: int) -> tuple[tuple[datetime, timedelta], ...]:
-    """Each change of the offset in a year, with the offset that it brings."""
+    """Each change of the offset in a year, with the new offset."""
     found: list[tuple[datetime, timedelta]] = []
     # From the last second of the year before, as a change may fall on midnight.
     before = datetime.combine(date(year, 1, 1), time.min) - SECOND
@@ -164,10 +164,10 @@ def _search(
 
 @attrs.frozen
 class Bucket:
-    """One entry of the histogram: where it starts by the wall clock.
+    """One entry of the histogram, by its start in local time.
 
-    For hours the offset tells the two apart that have the same wall time at
-    the end of summer time; it is None for the others.
+    Hours have an offset, since at the end of summer time two of them have the same
+    local time. It is None for other intervals.
     """
 
     wall: datetime
@@ -175,7 +175,7 @@ class Bucket:
 
 
 def truncate(wall: datetime, interval: Interval) -> datetime:
-    """The start of the interval that *wall* lies in; weeks begin on Monday."""
+    """The start of the interval that contains *wall*; weeks begin on Monday."""
     if interval == "hour":
         return wall.replace(minute=0, second=0, microsecond=0)
     day = wall.replace(hour=0, minute=0, second=0, microsecond=0)
@@ -189,7 +189,7 @@ def truncate(wall: datetime, interval: Interval) -> datetime:
 
 
 def buckets(period: Period, interval: Interval) -> Iterator[Bucket]:
-    """Every bucket of the period, also those without visits."""
+    """Every bucket of the period, including those without visits."""
     if interval == "hour":
         for stretch in period.stretches():
             wall = truncate(stretch.start + stretch.offset, "hour")
@@ -219,7 +219,7 @@ def _next(wall: datetime, interval: Interval) -> datetime:
 
 
 def count(period: Period, interval: Interval) -> int:
-    """About how many buckets the period has, told without making them."""
+    """About how many buckets the period has, estimated without making them."""
     days = (period.last - period.first).days + 1
     return {
         "hour": days * 24,

@@ -1,4 +1,4 @@
-"""The page views and events of one emulator, kept in DuckDB."""
+"""Store the page views and events of an emulator in DuckDB."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ._columns import COLUMNS, REFERRER, MetadataKey, checks, instant, metadata_keys
-from ._hosts import host_name
+from ._hosts import valid_host_name
 from ._periods import EARLIEST, LATEST
 from ._staging import stage
 
@@ -33,7 +33,7 @@ _TABLE: Final = """
 
 
 class Rows:
-    """The rows of one emulator: its own database, in memory."""
+    """The rows of one emulator, in an in-memory database of its own."""
 
     def __init__(self) -> None:
         self._database, name = attach()
@@ -43,13 +43,13 @@ class Rows:
         self.cursor().execute(f"CREATE TABLE {self.table} {_TABLE}")
         self._lock = threading.Lock()
         self.metadata: Mapping[MetadataKey, str] = {}
-        """The metadata keys with their columns, which are numbered: the
-        database's names ignore case, and keys do not."""
+        """The columns of the metadata keys. They are numbered, since names of
+        DuckDB ignore case and keys do not."""
         self.span: tuple[datetime, datetime] = (LATEST, EARLIEST)
         """The times of the first and the last row."""
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
-        """A connection for one request: a shared one mixes up threads' answers."""
+        """A cursor for one request; a shared one would mix up the threads' results."""
         return self._database.cursor()
 
     def load(
@@ -59,7 +59,7 @@ class Rows:
         now: datetime,
         hostname: str | None = None,
     ) -> list[str]:
-        """Take all of *rows*, or none; gives their host names back."""
+        """Insert all of *rows*, or none; returns their host names."""
         hosts: set[str] = set()
         with self._change() as (cursor, metadata):
             for names in stage(cursor, rows):
@@ -72,9 +72,9 @@ class Rows:
         return sorted(hosts)
 
     def recent(self, now: datetime) -> dict[str, tuple[int, int]]:
-        """Page views and events of 30 days, of each website that has rows."""
+        """Page views and events of 30 days, for each website that has rows."""
         if self.span[0] > self.span[1]:
-            # Without rows: tests of adding websites ask for many lists.
+            # Without rows. Tests of adding websites request many lists.
             return {}
         until = now.astimezone(UTC).replace(tzinfo=None)
         cursor = self.cursor()
@@ -91,7 +91,7 @@ class Rows:
         return {hostname: (views, events) for hostname, views, events in found}
 
     def copy(self, *, source: str, target: str, prefix: str) -> None:
-        """Copy what *source* has below a path to the website *target*."""
+        """Copy the rows of *source* whose path starts with *prefix* to *target*."""
         with self._change() as (cursor, _):
             cursor.execute(
                 f"INSERT INTO {self.table} "
@@ -113,9 +113,9 @@ class Rows:
     def _change(
         self,
     ) -> Generator[tuple[duckdb.DuckDBPyConnection, dict[MetadataKey, str]]]:
-        """One writer at a time; what it does is seen as a whole, or not at all.
+        """A transaction, one at a time.
 
-        Gives a connection, and the metadata keys to add to.
+        Gives a cursor, and a copy of the metadata keys to add to.
         """
         with self._lock:
             metadata = dict(self.metadata)
@@ -126,7 +126,7 @@ class Rows:
                 span = cursor.execute(
                     f"SELECT min(ts), max(ts) FROM {self.table}"
                 ).fetchone()
-                # Before the rows are there, as too wide a span does no harm.
+                # Before the commit, as a span that is too wide does no harm.
                 if span and span[0] is not None:
                     self.span = span
                 cursor.execute("COMMIT")
@@ -135,12 +135,12 @@ class Rows:
                 raise
             finally:
                 cursor.close()
-            # Not before, as requests would ask for columns that are not there yet.
+            # After the commit, as requests would read columns that do not exist yet.
             self.metadata = metadata
 
 
 class _Load:
-    """One batch of staged rows on its way to the others."""
+    """Checks one batch of staged rows, and inserts it."""
 
     def __init__(
         self, cursor: duckdb.DuckDBPyConnection, table: str, names: Sequence[str]
@@ -148,41 +148,38 @@ class _Load:
         self._cursor = cursor
         self._table = table
         self._keys = metadata_keys(names)
-        self._places = {
-            name: f"nullif(c{place}, '')" for place, name in enumerate(names)
+        self._texts = {
+            name: f"nullif(c{number}, '')" for number, name in enumerate(names)
         }
 
     def check(self) -> None:
-        """Find a value that can't stand where it does."""
-        for name, rule in checks(self._places, self._keys).items():
-            place = self._places[name]
+        """Raise a ValueError for the first value that is invalid in its column."""
+        for name, rule in checks(self._texts, self._keys).items():
+            text = self._texts[name]
             wrong = self._cursor.execute(
-                f"SELECT number, {place} FROM staged WHERE {place} IS NOT NULL "
+                f"SELECT number, {text} FROM staged WHERE {text} IS NOT NULL "
                 f"AND NOT {rule} ORDER BY number LIMIT 1"
             ).fetchone()
             if wrong is not None:
                 raise ValueError(f"row {wrong[0]}: {name} can't be {wrong[1]!r}")
 
     def hosts(self, default: str | None) -> dict[str, str]:
-        """The spellings of host names in the rows, with the names they mean."""
-        place = self._places.get("hostname", "NULL")
+        """The host names in the rows, as they are written, each with its valid form."""
+        column = self._texts.get("hostname", "NULL")
         hosts: dict[str, str] = {}
-        for (spelling,) in self._cursor.execute(
-            f"SELECT DISTINCT {place} FROM staged"
+        for (written,) in self._cursor.execute(
+            f"SELECT DISTINCT {column} FROM staged"
         ).fetchall():
-            text = default if spelling is None else spelling
-            if text is None:
+            name = default if written is None else written
+            if name is None:
                 raise ValueError(
                     "a row has no hostname: add the column, or pass hostname="
                 )
-            name = host_name(text)
-            if name is None:
-                raise ValueError(f"{text!r} is no host name of a website")
-            hosts[spelling or ""] = name
+            hosts[written or ""] = valid_host_name(name)
         return hosts
 
     def add_columns(self, metadata: dict[MetadataKey, str]) -> None:
-        """Make a column for each metadata key that is new."""
+        """Add a column for each new metadata key."""
         for key in self._keys.values():
             if key not in metadata:
                 metadata[key] = column = f"m{len(metadata)}"
@@ -196,12 +193,12 @@ class _Load:
         hosts: Mapping[str, str],
         now: datetime,
     ) -> None:
-        """Put them to the others, but for robots."""
+        """Insert the staged rows, except those of robots."""
         source = ", ".join(
-            f"{self._places.get(name, 'NULL::VARCHAR')} AS {name}" for name in COLUMNS
+            f"{self._texts.get(name, 'NULL::VARCHAR')} AS {name}" for name in COLUMNS
         )
         extra = "".join(
-            f", {key.stored(self._places[name])} AS {metadata[key]}"
+            f", {key.stored(self._texts[name])} AS {metadata[key]}"
             for name, key in self._keys.items()
         )
         kept = "".join(f", {metadata[key]}" for key in self._keys.values())
@@ -210,7 +207,7 @@ class _Load:
             INSERT INTO {self._table} BY NAME
             SELECT
                 coalesce({instant("added_iso")}, $now) AS ts,
-                $hosts[list_position($spellings, coalesce(hostname, ''))] AS hostname,
+                $hosts[list_position($written, coalesce(hostname, ''))] AS hostname,
                 lower(coalesce(datapoint, 'pageview')) AS datapoint,
                 path, is_unique::BOOLEAN AS is_unique, {REFERRER} AS referrer,
                 utm_source, utm_medium, utm_campaign, utm_content, utm_term,
@@ -221,7 +218,7 @@ class _Load:
             """,
             {
                 "now": now.astimezone(UTC).replace(tzinfo=None),
-                "spellings": list(hosts),
+                "written": list(hosts),
                 "hosts": list(hosts.values()),
             },
         )
@@ -237,7 +234,7 @@ _abandoned: list[duckdb.DuckDBPyConnection] = []
 
 
 def attach() -> tuple[duckdb.DuckDBPyConnection, str]:
-    """The instance, and the name of a new database in its memory."""
+    """Attach a new in-memory database; the DuckDB instance, and the database's name."""
     import duckdb
 
     with _guard:
@@ -250,14 +247,14 @@ def attach() -> tuple[duckdb.DuckDBPyConnection, str]:
 
 
 def detach(instance: duckdb.DuckDBPyConnection, name: str) -> None:
-    """Let a database go, with all of its rows."""
+    """Drop a database with all of its rows."""
     if instance not in _abandoned:
         instance.cursor().execute(f"DETACH {name}")
 
 
 def _forked() -> None:
-    # The instance's threads stayed in the parent: a child needs another one, and
-    # must not close this one, which would wait for them.
+    # The instance's threads exist only in the parent: a child needs an instance of
+    # its own, and must not close this one, which would wait for them.
     global _guard  # noqa: PLW0603 - it may have been held while the process forked
     _guard = threading.Lock()
     _abandoned.extend(_instances)

@@ -1,4 +1,4 @@
-"""The emulator on a socket of this machine: HTTP/1.1, connections kept open."""
+"""Serve the emulator over HTTP/1.1 on a local socket, with keep-alive."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class _Server(ThreadingHTTPServer):
             args=(request, client_address),
             daemon=True,
         )
-        # Noted before it runs, so that the end can't miss it.
+        # Registered before it runs, so that ``end`` can't miss it.
         with self._guard:
             self._open[request] = worker
         worker.start()
@@ -50,12 +50,12 @@ class _Server(ThreadingHTTPServer):
                 del self._open[request]
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        # A client that went away is no news; anything else is our mistake.
+        # Clients may close the connection at any time; anything else is a bug.
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
     def end(self) -> None:
-        """Close every connection that is still open, and wait for its thread."""
+        """Close every open connection, and wait for its thread."""
         self.ending.set()
         with self._guard:
             left = dict(self._open)
@@ -68,14 +68,14 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    # Without this each answer waits 40 ms for the other side's acknowledgement.
+    # Otherwise each response waits 40 ms for the client's acknowledgement.
     disable_nagle_algorithm = True
 
     @property
     def _served(self) -> _Server:
         return cast("_Server", self.server)
 
-    def _answer(self) -> None:
+    def _respond(self) -> None:
         length = self.headers.get("content-length", "0")
         if "transfer-encoding" in self.headers or not length.isdecimal():
             self.send_error(HTTPStatus.LENGTH_REQUIRED)
@@ -103,9 +103,9 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self.wfile.write(head + content)
 
-    # The base class finds a method by the request's.
-    do_GET = do_POST = do_HEAD = do_OPTIONS = _answer  # noqa: N815 - as above
-    do_PUT = do_PATCH = do_DELETE = _answer  # noqa: N815 - as above
+    # The base class calls do_ and the method of the request.
+    do_GET = do_POST = do_HEAD = do_OPTIONS = _respond  # noqa: N815 - as above
+    do_PUT = do_PATCH = do_DELETE = _respond  # noqa: N815 - as above
 
     def _parts(self, reply: Reply) -> tuple[bytes, bytes]:
         response = reply.response
@@ -122,7 +122,7 @@ class _Handler(BaseHTTPRequestHandler):
         return head, b"" if self.command == "HEAD" else response.body
 
     def _reset(self) -> None:
-        # Lingering for no time makes the closing a reset.
+        # With a linger time of 0, closing sends a reset.
         self.connection.setsockopt(
             socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
         )
@@ -137,12 +137,12 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(bytes([byte]))
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
-        """Say nothing: ``emulator.requests`` tells what was asked."""
+        """Log nothing: ``emulator.requests`` has the requests."""
 
 
 @contextmanager
 def serve(core: Core, *, host: str = HOST, port: int = 0) -> Generator[str]:
-    """Answer on a socket within the block; gives the base address."""
+    """Serve on a socket within the block; gives the base address."""
     server = _Server(core, (host, port))
     thread = threading.Thread(
         target=server.serve_forever,

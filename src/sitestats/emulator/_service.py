@@ -1,6 +1,6 @@
-"""The service itself: a request in, an answer out, and what it remembers.
+"""The emulated service: turn a request into a response, and keep the websites.
 
-It knows nothing of sockets, of httpx, and of faults.
+It knows neither sockets nor httpx nor simulated failures.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ._access import Denied, Key, Website
 from ._aggregate import Aggregate, Numbers
 from ._hosts import host_name
 from ._http import RecordedRequest
-from ._parameters import LISTS, WITH_FIELDS, WITH_PAGES, Question, read
+from ._parameters import LISTS, WITH_FIELDS, WITH_PAGES, Query, read
 from ._periods import is_zone
 from ._rows import Rows
 
@@ -36,7 +36,7 @@ _HTML: Final = b"<!doctype html><title>Analytics</title><p>There is nothing here
 
 @attrs.define
 class Service:
-    """The state of one emulator, and the answers to its requests."""
+    """The state of one emulator, and its endpoints."""
 
     rows: Rows
     now: Callable[[], datetime]
@@ -52,8 +52,8 @@ class Service:
     )
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
 
-    def answer(self, request: RecordedRequest) -> HttpResponse:
-        """Answer one request; may be called by many threads at once."""
+    def respond(self, request: RecordedRequest) -> HttpResponse:
+        """Respond to one request. Safe to call from many threads."""
         if request.method == "OPTIONS":
             return _preflight()
         if request.path == "/api/websites":
@@ -61,7 +61,7 @@ class Service:
         if request.path == "/api/websites/add":
             return self._admin(request, "POST", self._add)
         if request.path.startswith("/api/"):
-            # Seen on the hosted service: a page for people, with status 200.
+            # Observed on the hosted service: an HTML page with status 200.
             return HttpResponse(
                 200, {"content-type": "text/html; charset=utf-8"}, _HTML
             )
@@ -80,14 +80,14 @@ class Service:
         self,
         request: RecordedRequest,
         method: str,
-        answer: Callable[[RecordedRequest, Key], HttpResponse],
+        endpoint: Callable[[RecordedRequest, Key], HttpResponse],
     ) -> HttpResponse:
         if request.method != method:
             return _admin_failure(405, f"{request.method} is not possible here")
         key = _access.admin(request.headers, self.keys, self.user_id)
         if isinstance(key, Denied):
             return _admin_failure(key.status, key.error)
-        return answer(request, key)
+        return endpoint(request, key)
 
     def _list(self, request: RecordedRequest, key: Key) -> HttpResponse:
         del request
@@ -115,12 +115,12 @@ class Service:
         )
 
     def _add(self, request: RecordedRequest, key: Key) -> HttpResponse:
-        website = self._wanted(request)
+        website = self._requested_website(request)
         if isinstance(website, str):
             return _admin_failure(400, website)
         hostname = website.hostname
         with self._lock:
-            # Within the lock, or two requests at once could add one twice.
+            # Checked within the lock, or two requests could add the same website.
             if hostname in self.websites:
                 return _admin_failure(400, f"{hostname} was added before")
             limit = self.website_limit
@@ -145,8 +145,8 @@ class Service:
             },
         )
 
-    def _wanted(self, request: RecordedRequest) -> Website | str:
-        """The website that is to be added, or why it can't be."""
+    def _requested_website(self, request: RecordedRequest) -> Website | str:
+        """The website that is to be added, or why it can't be added."""
         payload = _payload(request)
         if isinstance(payload, str):
             return payload
@@ -173,66 +173,65 @@ class Service:
 
     def _stats(self, request: RecordedRequest) -> HttpResponse:
         began = self.clock()
-        address = _address(request.path)
-        website = self.websites.get(address[0]) if address else None
-        if address is None or website is None:
+        hostname, path = _parse_path(request.path) or ("", None)
+        website = self.websites.get(hostname)
+        if website is None:
             body = {"ok": False, "status": 404, "message": request.path}
             return _shapes.json_response(404, body)
-        hostname, path = address
         text = request.headers.get("api-key")
         key = _access.find(text, self.keys)
-        question, problems = read(
+        query, problems = read(
             request.pairs,
             path=path,
             has_key=key is not None,
             zone=website.timezone,
             now=self.now(),
         )
-        denied = _access.stats(website, question, key, sent=text is not None)
+        denied = _access.stats(website, query, key, sent=text is not None)
         if denied is None and problems:
             denied = Denied(400, "; ".join(map(str, problems)))
         if denied is not None:
-            return _failure(denied, question)
-        if question.contains and (wait := self._search(text or "")) is not None:
+            return _failure(denied, query)
+        if query.contains and (wait := self._search(text or "")) is not None:
             denied = Denied(429, "Too many contains searches (section 7)")
-            return _failure(denied, question, {"retry-after": str(wait)})
-        numbers = self._count(hostname, question)
+            return _failure(denied, query, {"retry-after": str(wait)})
+        numbers = self._count(hostname, query)
         took = round((self.clock() - began) * 1000)
         return _shapes.stats_response(
             200,
-            _shapes.shape(hostname, question, numbers, took),
+            _shapes.shape(hostname, query, numbers, took),
             # Versions 1 and 2 are older than the explanations.
-            info=question.info if question.version >= WITH_FIELDS else "false",
-            callback=question.callback,
+            info=query.info if query.version >= WITH_FIELDS else "false",
+            callback=query.callback,
         )
 
-    def _count(self, hostname: str, question: Question) -> Numbers:
-        aggregate = Aggregate(self.rows, hostname, question)
+    def _count(self, hostname: str, query: Query) -> Numbers:
+        aggregate = Aggregate(self.rows, hostname, query)
         try:
-            old = question.version < WITH_FIELDS
+            old = query.version < WITH_FIELDS
             numbers = Numbers()
-            if old or question.fields:
-                lists = [name for name in LISTS if name in question.fields]
+            if old or query.fields:
+                lists = [name for name in LISTS if name in query.fields]
                 if old:
-                    lists = list(LISTS) if question.version == WITH_PAGES else []
+                    lists = list(LISTS) if query.version == WITH_PAGES else []
                 numbers = aggregate.count(
                     lists,
-                    histogram=old or "histogram" in question.fields,
-                    medians="seconds_on_page" in question.fields,
+                    histogram=old or "histogram" in query.fields,
+                    medians="seconds_on_page" in query.fields,
                 )
             if old:
                 numbers = attrs.evolve(numbers, agents=aggregate.agents())
-            if question.events is not None:
-                events = aggregate.events(question.events)
+            if query.events is not None:
+                events = aggregate.events(query.events)
                 numbers = attrs.evolve(numbers, events=events)
         finally:
             aggregate.close()
         return numbers
 
     def _search(self, key: str) -> int | None:
-        """Take one contains search of this minute, or tell how long to wait.
+        """Count a contains search, or return the seconds to wait.
 
-        Searches that were refused do not count, so that waiting helps.
+        Refused searches do not count, so that waiting helps.
         """
         if self.contains_per_minute is None:
             return None
@@ -248,7 +247,7 @@ class Service:
             return max(1, math.ceil(since + MINUTE - now))
 
 
-def _address(path: str) -> tuple[str, str | None] | None:
+def _parse_path(path: str) -> tuple[str, str | None] | None:
     """Host name and page of ``/{hostname}.json`` or ``/{hostname}/{path}.json``."""
     if not path.endswith(".json"):
         return None
@@ -261,7 +260,7 @@ def _address(path: str) -> tuple[str, str | None] | None:
     if name is None or any(part in {".", ".."} for part in page.split("/")):
         return None
     if slash and not page:
-        return None  # no path stands there, so this is neither form of address
+        return None  # the page is empty, so it is neither form
     return name, f"/{page}" if slash else None
 
 
@@ -297,7 +296,7 @@ def _admin_failure(status: int, error: str) -> HttpResponse:
 
 def _failure(
     denied: Denied,
-    question: Question | None = None,
+    query: Query | None = None,
     headers: dict[str, str] | None = None,
 ) -> HttpResponse:
     body: dict[str, object] = {"ok": False, "error": denied.error}
@@ -306,7 +305,7 @@ def _failure(
     return _shapes.stats_response(
         denied.status,
         body,
-        info=question.info if question else None,
-        callback=question.callback if question else None,
+        info=query.info if query else None,
+        callback=query.callback if query else None,
         headers=headers,
     )

@@ -1,4 +1,4 @@
-"""The answers of all six versions, and the ways in which the service says no."""
+"""Response bodies of versions 1 to 6, headers, JSON and JSONP."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final
 from sitestats._common.wire import HttpResponse
 
 from ._aggregate import Count, Numbers
-from ._parameters import FIELDS, LISTS, WITH_PAGES, Question
+from ._parameters import FIELDS, LISTS, WITH_PAGES, Query
 from ._periods import buckets
 
 DOCS: Final = "https://docs.example.com/api"
@@ -20,15 +20,15 @@ NEW_NAMES: Final = 5
 have ``visits`` and ``uniqueVisits``."""
 
 CORS: Final = {"access-control-allow-origin": "*"}
-"""Any website may ask (section 5)."""
+"""Scripts of any website may send requests (section 5)."""
 
-_SEEN: Final = {
+_OBSERVED: Final = {
     **CORS,
     "content-security-policy": "default-src 'self'",
     "set-cookie": "visit=1; Path=/; HttpOnly",
     "x-frame-options": "SAMEORIGIN",
 }
-"""Headers that the hosted service was seen to send; cookies are to be ignored."""
+"""Headers that the hosted service was observed to send; clients ignore cookies."""
 
 _PROSE: Final = {
     "__about": "Keys that start with two underscores explain; leave them out with "
@@ -45,11 +45,10 @@ def encode(data: object) -> bytes:
 def json_response(
     status: int, data: object, headers: Mapping[str, str] | None = None
 ) -> HttpResponse:
-    """An answer of the Admin API, or a plain one."""
+    """A JSON response, with the service's headers."""
+    content_type = {"content-type": "application/json; charset=utf-8"}
     return HttpResponse(
-        status,
-        {"content-type": "application/json; charset=utf-8", **_SEEN, **(headers or {})},
-        encode(data),
+        status, {**content_type, **_OBSERVED, **(headers or {})}, encode(data)
     )
 
 
@@ -61,13 +60,15 @@ def stats_response(
     callback: str | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> HttpResponse:
-    """An answer of the Stats API: with prose if wanted, wrapped when asked."""
+    """A response of the Stats API: with prose unless *info* is false, JSONP if
+    *callback* is given.
+    """
     if info != "false":
         data = {**_PROSE, **data}
     response = json_response(status, data, headers)
     if callback is None:
         return response
-    # These two end a line in JavaScript and not in JSON.
+    # These two characters end a line in JavaScript, but not in JSON.
     body = response.body.replace(b"\xe2\x80\xa8", b"\\u2028")
     body = body.replace(b"\xe2\x80\xa9", b"\\u2029")
     return HttpResponse(
@@ -78,34 +79,34 @@ def stats_response(
 
 
 def number(value: float | None) -> float | None:
-    """A number as JavaScript writes it: 12, not 12.0."""
+    """*value* as JavaScript writes numbers: 12, not 12.0."""
     return int(value) if value is not None and value == int(value) else value
 
 
-def shape(hostname: str, question: Question, numbers: Numbers, took: int) -> Any:
-    """The answer in the shape of the question's version (section 9)."""
-    if question.version == 1:
-        return _version_1(question, numbers)
-    if question.version == WITH_PAGES:
-        return _version_2(question, numbers)
-    return _version_3_to_6(hostname, question, numbers, took)
+def shape(hostname: str, query: Query, numbers: Numbers, took: int) -> Any:
+    """The response's data, in the form of the query's version (section 9)."""
+    if query.version == 1:
+        return _version_1(query, numbers)
+    if query.version == WITH_PAGES:
+        return _version_2(query, numbers)
+    return _version_3_to_6(hostname, query, numbers, took)
 
 
-def _version_1(question: Question, numbers: Numbers) -> dict[str, object]:
-    answer: dict[str, object] = {
-        "timezone": question.timezone,
+def _version_1(query: Query, numbers: Numbers) -> dict[str, object]:
+    body: dict[str, object] = {
+        "timezone": query.timezone,
         "pageviews": numbers.total.pageviews,
         "visits": [
             {"date": entry["date"], "pageviews": entry["pageviews"]}
-            for entry in _histogram(question, numbers)
+            for entry in _histogram(query, numbers)
         ],
         "agents": _agents(numbers),
     }
-    return answer | _events(question, numbers)
+    return body | _events(query, numbers)
 
 
-def _version_2(question: Question, numbers: Numbers) -> dict[str, object]:
-    answer: dict[str, object] = {
+def _version_2(query: Query, numbers: Numbers) -> dict[str, object]:
+    body: dict[str, object] = {
         "ok": True,
         "error": None,
         "visits": [
@@ -114,44 +115,44 @@ def _version_2(question: Question, numbers: Numbers) -> dict[str, object]:
                 "pageviews": entry["pageviews"],
                 "uniques": entry["visitors"],
             }
-            for entry in _histogram(question, numbers)
+            for entry in _histogram(query, numbers)
         ],
         "agents": _agents(numbers),
     }
     for name in LISTS:
-        answer[name] = [
+        body[name] = [
             {"value": value, "visits": count.pageviews, "uniqueVisits": count.visitors}
             for value, count in numbers.lists[name]
         ]
-    return answer | _events(question, numbers)
+    return body | _events(query, numbers)
 
 
 def _version_3_to_6(
-    hostname: str, question: Question, numbers: Numbers, took: int
+    hostname: str, query: Query, numbers: Numbers, took: int
 ) -> dict[str, object]:
-    answer: dict[str, object] = {
+    body: dict[str, object] = {
         "ok": True,
         "docs": DOCS,
-        "info": True if question.info is None else question.info,
+        "info": True if query.info is None else query.info,
         "hostname": hostname,
         "url": f"https://{hostname}",
-        "path": question.path,
-        "start": _instant(question.period.start),
-        "end": _instant(question.period.end - timedelta(milliseconds=1)),
-        "version": question.version,
-        "timezone": question.timezone,
+        "path": query.path,
+        "start": _instant(query.period.start),
+        "end": _instant(query.period.end - timedelta(milliseconds=1)),
+        "version": query.version,
+        "timezone": query.timezone,
     }
-    medians = "seconds_on_page" in question.fields
-    old = question.version < NEW_NAMES
+    medians = "seconds_on_page" in query.fields
+    old = query.version < NEW_NAMES
     make: dict[str, Callable[[], object]] = {
         "pageviews": lambda: numbers.total.pageviews,
         "visitors": lambda: numbers.total.visitors,
-        "histogram": lambda: _histogram(question, numbers),
+        "histogram": lambda: _histogram(query, numbers),
         "seconds_on_page": lambda: number(numbers.total.seconds_on_page),
     }
     for name in FIELDS:
-        if name in question.fields:
-            answer[name] = (
+        if name in query.fields:
+            body[name] = (
                 make[name]()
                 if name in make
                 else [
@@ -159,7 +160,7 @@ def _version_3_to_6(
                     for value, count in numbers.lists[name]
                 ]
             )
-    return answer | _events(question, numbers) | {"generated_in_ms": took}
+    return body | _events(query, numbers) | {"generated_in_ms": took}
 
 
 def _entry(
@@ -176,16 +177,16 @@ def _entry(
     return entry
 
 
-def _histogram(question: Question, numbers: Numbers) -> list[dict[str, object]]:
-    """One entry for each bucket, also for those without visits (section 2.3)."""
+def _histogram(query: Query, numbers: Numbers) -> list[dict[str, object]]:
+    """One entry for each bucket, including those without visits (section 2.3)."""
     entries: list[dict[str, object]] = []
     nothing = Count()
-    for bucket in buckets(question.period, question.interval):
+    for bucket in buckets(query.period, query.interval):
         count = numbers.histogram.get(bucket, nothing)
         entry: dict[str, object] = {"date": bucket.wall.date().isoformat()}
-        if question.interval == "hour":
+        if query.interval == "hour":
             entry["hour"] = bucket.wall.hour
-        elif question.interval == "week":
+        elif query.interval == "week":
             year, week, _ = bucket.wall.isocalendar()
             entry |= {"year": year, "week": week}
         entries.append(
@@ -194,8 +195,8 @@ def _histogram(question: Question, numbers: Numbers) -> list[dict[str, object]]:
     return entries
 
 
-def _events(question: Question, numbers: Numbers) -> dict[str, object]:
-    if question.events is None:
+def _events(query: Query, numbers: Numbers) -> dict[str, object]:
+    if query.events is None:
         return {}
     return {
         "events": [{"name": name, "total": total} for name, total in numbers.events]

@@ -1,4 +1,4 @@
-"""Rows from files and mappings, as text in a table that one load looks at."""
+"""Read rows from CSV files, JSON lines and mappings into a staging table."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     import duckdb
 
 BATCH: Final = 20_000
-"""Rows that go to the database at once: one by one they would cost 80 times more."""
+"""Rows in one statement; one statement for each row would take 80 times as long."""
 
 
 def stage(
     cursor: duckdb.DuckDBPyConnection, rows: str | Path | Iterable[Mapping[str, object]]
 ) -> Iterator[list[str]]:
-    """Fill the table ``staged``, once or batch by batch.
+    """Fill the table ``staged``, once or in batches.
 
-    Gives the names of the columns each time; in the table they are called
+    Yields the names of the columns each time. In the table they are called
     ``c0``, ``c1`` and so on, and ``number`` counts the rows from 1. Empty
     texts are null.
 
     Raises:
-        ValueError: A value or the file's format is not right.
+        ValueError: A value or the file's format is invalid.
         OSError: The file can't be read.
     """
     if not isinstance(rows, (str, Path)):
@@ -48,7 +48,7 @@ def stage(
         yield from _stage_rows(cursor, _json_lines(path, packed=packed))
     else:
         raise ValueError(
-            f"{path.name}: rows come from .csv, .jsonl or .ndjson files, also with .gz"
+            f"{path.name}: give a .csv, .jsonl or .ndjson file, also with .gz"
         )
 
 
@@ -86,7 +86,7 @@ def _stage_csv(
         raise ValueError(f"{path.name} names a column twice")
     columns = {f"c{place}": "VARCHAR" for place in range(len(names))}
     try:
-        # DuckDB reads it itself, as Python would take four times as long.
+        # DuckDB reads the file, since Python would take four times as long.
         cursor.execute(
             "CREATE OR REPLACE TEMP TABLE staged AS "
             "SELECT row_number() OVER () AS number, * FROM read_csv($path, "
@@ -115,7 +115,7 @@ def _stage_rows(
             json.dumps([_cell(row.get(name), name, n) for n, row in numbered.items()])
             for name in names
         ]
-        # One JSON text a column is the quickest way in that needs no other library.
+        # One JSON text a column: the fastest way that needs no other library.
         selected = "".join(
             f""", unnest(from_json(?, '["VARCHAR"]')) AS c{place}"""
             for place in range(len(names))
@@ -136,7 +136,7 @@ def _mapping(row: object) -> Mapping[str, object]:
 
 
 def _cell(value: object, name: str, number: int) -> str | None:
-    """*value* as the raw export would write it."""
+    """*value* as the raw export writes it."""
     if value is None:
         return None
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""The emulator without a socket: a transport for httpx, blocking and async."""
+"""An httpx transport that calls the emulator without a socket, sync and async."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ._http import RecordedRequest
 
 
 class EmulatorTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
-    """Carries requests to an emulator, for both kinds of clients.
+    """Passes requests to an emulator, for sync and async clients.
 
-    It holds nothing open: closing it does nothing, and it may be shared by
-    clients, threads and event loops.
+    It holds no resources: closing it does nothing, and clients, threads and event
+    loops may share it.
     """
 
     def __init__(self, core: Core) -> None:
@@ -27,7 +27,7 @@ class EmulatorTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         reply = self._core.handle(_recorded(request))
         if (pause := _pause(request, reply)) > 0:
             time.sleep(pause)
-        _raise(request, reply)
+        _raise_failure(request, reply)
         return _response(request, reply)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -35,7 +35,7 @@ class EmulatorTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         reply = self._core.handle(_recorded(request))
         if (pause := _pause(request, reply)) > 0:
             await anyio.sleep(pause)
-        _raise(request, reply)
+        _raise_failure(request, reply)
         return _response(request, reply)
 
 
@@ -48,18 +48,18 @@ def _recorded(request: httpx.Request) -> RecordedRequest:
     )
 
 
-def _patience(request: httpx.Request) -> float:
+def _read_timeout(request: httpx.Request) -> float:
     limit = request.extensions.get("timeout", {}).get("read")
     return float("inf") if limit is None else limit
 
 
 def _pause(request: httpx.Request, reply: Reply) -> float:
-    return min(reply.latency, _patience(request))
+    return min(reply.latency, _read_timeout(request))
 
 
-def _raise(request: httpx.Request, reply: Reply) -> None:
-    # What a socket would have made of it.
-    if reply.latency > _patience(request):
+def _raise_failure(request: httpx.Request, reply: Reply) -> None:
+    # The errors that httpx raises for the same failure on a socket.
+    if reply.latency > _read_timeout(request):
         raise httpx.ReadTimeout(
             "The emulator's latency is longer than the read timeout", request=request
         )
@@ -94,7 +94,7 @@ class _Whole(httpx.SyncByteStream, httpx.AsyncByteStream):
 
 
 class _Stream(httpx.SyncByteStream, httpx.AsyncByteStream):
-    """A body that comes slowly, or not to its end."""
+    """A body that arrives byte by byte, or is cut off."""
 
     def __init__(self, request: httpx.Request, reply: Reply, body: bytes) -> None:
         self._request = request
@@ -103,8 +103,8 @@ class _Stream(httpx.SyncByteStream, httpx.AsyncByteStream):
         if reply.cut_off is not None:
             body = body[: reply.cut_off]
             self._pieces = self._pieces[: reply.cut_off] if reply.drip else [body]
-        self._pause = min(reply.drip, _patience(request))
-        self._late = reply.drip > _patience(request)
+        self._pause = min(reply.drip, _read_timeout(request))
+        self._late = reply.drip > _read_timeout(request)
 
     def __iter__(self) -> Iterator[bytes]:
         for piece in self._pieces:
@@ -125,7 +125,7 @@ class _Stream(httpx.SyncByteStream, httpx.AsyncByteStream):
     def _check(self) -> None:
         if self._late:
             raise httpx.ReadTimeout(
-                "The emulator drips more slowly than the read timeout",
+                "The emulator's pause between bytes is longer than the read timeout",
                 request=self._request,
             )
 

@@ -1,8 +1,7 @@
-"""Fixtures for tests of code that uses ``sitestats``; pytest finds them by itself.
+"""pytest fixtures: an emulator for each test, and clients of it.
 
-A test that takes ``sitestats_client`` asks an emulator of its own, without a
-socket. Override ``sitestats_emulator`` in your ``conftest.py`` to give all of
-your tests the same websites and rows; the clients follow.
+pytest finds the plugin by itself. To give all of your tests the same websites and
+rows, override ``sitestats_emulator`` in your ``conftest.py``; the clients use it.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def sitestats_emulator() -> Emulator:
-    """An emulator for this test alone, without websites."""
+    """An emulator without websites, for one test."""
     return Emulator()
 
 
 @pytest.fixture
 def sitestats_client(sitestats_emulator: Emulator) -> Iterator[Client]:
-    """A blocking client of ``sitestats_emulator``, closed after the test."""
+    """A sync client of ``sitestats_emulator``, closed after the test."""
     with sitestats_emulator.client() as client:
         yield client
 
@@ -36,9 +35,9 @@ def sitestats_client(sitestats_emulator: Emulator) -> Iterator[Client]:
 def sitestats_async_client(sitestats_emulator: Emulator) -> Iterator[AsyncClient]:
     """An async client of ``sitestats_emulator``, closed after the test.
 
-    It serves any event loop, and needs no plugin for async fixtures.
+    It works in any event loop, and needs no plugin for async fixtures.
     """
     client = sitestats_emulator.async_client()
     yield client
-    # The test's event loop may have ended; there is no socket that would mind.
+    # The test's event loop may be closed, which is fine without a socket.
     anyio.run(client.aclose)

@@ -1,4 +1,4 @@
-"""The three ways to run the clients, and the runs of the fault server's cases."""
+"""Client variants: sync, and async on asyncio and trio; runs fault cases with each."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 
 import anyio
 
-from faults import SWIFT, Case, FaultServer, authority
+from faults import CASE_OPTIONS, Case, FaultServer, authority
 from sitestats import AsyncClient, Client, NotFoundError, RetryPolicy, Stats, StatsQuery
 
-WAYS = ("blocking", "asyncio", "trio")
+VARIANTS = ("blocking", "asyncio", "trio")
 API_KEY = "sa_api_key_0123456789abcdefghijklmn"
 USER_ID = "sa_user_id_00000000-0000-4000-8000-000000000000"
 QUICK = RetryPolicy(retries=2, wait_initial=0.01, wait_max=0.02)
@@ -36,7 +36,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 
 @dataclass
 class Run:
-    """What came of one case."""
+    """The outcome of one case."""
 
     value: Any = None
     error: Exception | None = None
@@ -49,15 +49,15 @@ class Run:
 
 
 def run_cases(
-    way: str, cases: Iterable[Case], server: FaultServer, *, at_once: int = AT_ONCE
+    variant: str, cases: Iterable[Case], server: FaultServer, *, at_once: int = AT_ONCE
 ) -> dict[str, Run]:
-    """Run the cases at the same time, one way; by the name of the case."""
+    """Run the cases concurrently with one client variant; the results by case name."""
     cases = list(cases)
-    if way == "blocking":
+    if variant == "blocking":
         with ThreadPoolExecutor(at_once) as pool:
             runs = pool.map(lambda case: _run(case, server), cases)
             return {case.name: run for case, run in zip(cases, runs, strict=True)}
-    return anyio.run(_run_all, cases, server, at_once, backend=way)
+    return anyio.run(_run_all, cases, server, at_once, backend=variant)
 
 
 async def _run_all(
@@ -112,7 +112,7 @@ def _options(case: Case, server: FaultServer) -> dict[str, Any]:
         "retries": QUICK,
         "verify": str(authority()),
         "proxy": None,
-        **SWIFT,
+        **CASE_OPTIONS,
         **case.options,
     }
     options.pop("scheme", None)
@@ -122,8 +122,8 @@ def _options(case: Case, server: FaultServer) -> dict[str, Any]:
 # --- for spawned processes, which import them by name --------------------------------
 
 
-def ask_in_another_process(client: Client, query: StatsQuery) -> Stats:
-    """Ask with a client that was unpickled here."""
+def get_in_another_process(client: Client, query: StatsQuery) -> Stats:
+    """Request statistics with a client that was unpickled here."""
     return client.stats.get(query)
 
 

@@ -1,4 +1,4 @@
-"""A proxy on loopback: a real program that forwards, tunnels and remembers."""
+"""A proxy on loopback that forwards, tunnels and records what it received."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from urllib.parse import urlsplit
 REFUSAL = b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n"
 
 
-class Middleman:
-    """Serves while its block is open; ``heard`` is everything that clients said.
+class RecordingProxy:
+    """Serves within its block; ``received`` is every request head that arrived.
 
     It refuses requests whose head is without *authorization*.
     """
 
     def __init__(self, *, authorization: bytes = b"") -> None:
-        self.heard: list[bytes] = []
+        self.received: list[bytes] = []
         self.tunnelled = bytearray()
         self.port = 0
         self._authorization = authorization
@@ -51,7 +51,7 @@ class Middleman:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        # What was aborted is closed by the loop's next turn.
+        # What was aborted is closed by the loop's next iteration.
         await asyncio.sleep(0)
         await asyncio.sleep(0)
 
@@ -73,7 +73,7 @@ class Middleman:
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         head = await reader.readuntil(b"\r\n\r\n")
-        self.heard.append(head)
+        self.received.append(head)
         if self._authorization not in head:
             writer.write(REFUSAL)
             writer.write_eof()

@@ -1,4 +1,4 @@
-"""The map of the modules is true, and its answers lead to files that are there."""
+"""docs/architecture.md names files and rules that exist."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from sitestats._query.rules import RULES
 ROOT: Final = Path(__file__).parent.parent
 SOURCE: Final = ROOT / "src" / "sitestats"
 MAP: Final = (ROOT / "docs" / "architecture.md").read_text("utf-8")
-ANSWER: Final = re.compile(r"^\| (.+?) \| (.*`.+`.*) \|$", re.MULTILINE)
+ROW: Final = re.compile(r"^\| (.+?) \| (.*`.+`.*) \|$", re.MULTILINE)
 
 
 def section(title: str) -> str:
-    """The part of the map below the heading *title*."""
+    """The part of the page below the heading *title*."""
     _, _, rest = MAP.partition(f"\n## {title}\n")
     return rest.partition("\n## ")[0]
 
@@ -29,7 +29,7 @@ def first_sentence(module: Path) -> str:
 
 
 def test_every_module_says_what_it_does() -> None:
-    """The table of modules is made of docstrings: each module has a first sentence."""
+    """Each module has a first sentence, of which the table of modules is made."""
     modules = [path for path in SOURCE.rglob("*.py") if path.read_text("utf-8")]
     assert len(modules) >= 80
     for path in modules:
@@ -38,19 +38,19 @@ def test_every_module_says_what_it_does() -> None:
         assert re.search(r"[.:]$", sentence), path
 
 
-def test_answers_are_files() -> None:
-    """Whoever looks for something is sent to files, all of which are there."""
-    answers = ANSWER.findall(section("Where is …?"))
-    assert len(answers) >= 15
-    for question, answer in answers:
-        files = re.findall(r"`([\w/.-]+(?:\.py|/))`", answer)
+def test_where_is_names_files() -> None:
+    """The table of "Where is …?" names only files that exist."""
+    rows = ROW.findall(section("Where is …?"))
+    assert len(rows) >= 15
+    for question, files_text in rows:
+        files = re.findall(r"`([\w/.-]+(?:\.py|/))`", files_text)
         assert files, question
         for name in files:
             assert (SOURCE / name).exists() or (ROOT / name).exists(), name
 
 
-def test_answers_name_rules_that_there_are() -> None:
-    """The rows of the table of rules that the map points at are in it."""
+def test_where_is_names_rules() -> None:
+    """The table of "Where is …?" names only rules that exist."""
     rules = re.findall(r"the row `([\w-]+)`", section("Where is …?"))
     assert rules
     assert set(rules) <= set(RULES)

@@ -1,4 +1,4 @@
-"""Living with real programs: loops, threads, forks, interrupts, proxies."""
+"""Both clients in real programs: loops, threads, forks, interrupts, proxies."""
 
 from __future__ import annotations
 
@@ -25,10 +25,17 @@ import pytest
 import trio
 
 import sitestats
-from faults import CASES, FaultServer, Place, authority
-from faults.answers import answer, failure
-from faults.script import Case, Finish, Hear, Say, Secure, Silence
-from middleman import Middleman
+from client_variants import (
+    API_KEY,
+    QUERY,
+    QUICK,
+    fail_in_another_process,
+    get_in_another_process,
+)
+from faults import CASES, FaultServer, ServedCase, authority
+from faults.responses import error_response, response
+from faults.script import Case, Finish, ReadRequest, Send, Silence, StartTls
+from proxy import RecordingProxy
 from sitestats import (
     AsyncClient,
     Client,
@@ -39,7 +46,6 @@ from sitestats import (
     RetryPolicy,
     StatsQuery,
 )
-from ways import API_KEY, QUERY, QUICK, ask_in_another_process, fail_in_another_process
 
 pytestmark = pytest.mark.slow
 
@@ -47,11 +53,11 @@ PACKAGE = str(Path(sitestats.__file__).parent)
 PLENTY = 120.0
 """Seconds after which something hangs, however busy the machine is."""
 
-GOOD = Case("good", "", ((Hear(), Say(answer())),), "value")
+GOOD = Case("good", "", ((ReadRequest(), Send(response())),), "value")
 TLS = Case(
     "tls",
     "",
-    ((Secure(), Hear(), Say(answer()), Finish()),),
+    ((StartTls(), ReadRequest(), Send(response()), Finish()),),
     "value",
     options={"scheme": "https"},
 )
@@ -59,7 +65,10 @@ SILENT = Case("silent", "", ((Silence(),),), "")
 FLAKY = Case(
     "flaky",
     "",
-    ((Hear(), Say(failure("503 Later", error="later"))), (Hear(), Say(answer()))),
+    (
+        (ReadRequest(), Send(error_response("503 Later", error="later"))),
+        (ReadRequest(), Send(response())),
+    ),
     "",
     cycles=True,
 )
@@ -73,13 +82,13 @@ def server() -> Iterator[FaultServer]:
 
 
 @pytest.fixture
-def good(server: FaultServer) -> Place:
-    """Where every answer is good."""
+def good(server: FaultServer) -> ServedCase:
+    """The case whose responses are all good."""
     return server["good"]
 
 
 def options(**changes: Any) -> dict[str, Any]:
-    """What most clients here are made with."""
+    """The options of most clients here."""
     return {"api_key": API_KEY, "proxy": None, "retries": QUICK, **changes}
 
 
@@ -90,7 +99,7 @@ def open_files() -> int:
 
 
 def open_files_settle_at(most: int) -> bool:
-    """Whether no more than so many are open, once the server has noticed who left."""
+    """Whether at most *most* files stay open, once the server has noticed closings."""
     until = time.monotonic() + PLENTY
     while open_files() > most:
         if time.monotonic() > until:
@@ -106,43 +115,43 @@ with_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 # --- event loops ------------------------------------------------------------------
 
 
-async def ask(client: AsyncClient) -> int:
-    """Ask once, and give the number that every good answer has."""
+async def get_once(client: AsyncClient) -> int:
+    """Request once; the value is the number that every good response has."""
     return (await client.stats.get(QUERY)).pageviews
 
 
-def test_two_loops_one_after_the_other(good: Place) -> None:
-    """One async client serves a second asyncio.run, a trio.run, and a third."""
+def test_two_loops_one_after_the_other(good: ServedCase) -> None:
+    """An async client works in a second asyncio.run, in trio.run, and in a third."""
     client = AsyncClient(good.origin, **options())
     for backend in ("asyncio", "asyncio", "trio", "asyncio", "trio"):
-        assert anyio.run(ask, client, backend=backend) == 3
+        assert anyio.run(get_once, client, backend=backend) == 3
     asyncio.run(client.aclose())
 
 
 @on_linux
-def test_loops_that_ended_leave_no_files_open(good: Place) -> None:
-    """Connections of ended loops are closed, not collected."""
+def test_loops_that_ended_leave_no_files_open(good: ServedCase) -> None:
+    """Connections of ended loops are closed, not left to be collected."""
     client = AsyncClient(good.origin, **options())
-    asyncio.run(ask(client))
+    asyncio.run(get_once(client))
     before = open_files()
     for _ in range(20):
-        asyncio.run(ask(client))
+        asyncio.run(get_once(client))
     assert open_files_settle_at(before)
     asyncio.run(client.aclose())
 
 
-def test_one_loop_that_runs_now_and_then(good: Place) -> None:
-    """Cells of a notebook share a loop, and the client keeps its connection."""
+def test_one_loop_that_runs_several_times(good: ServedCase) -> None:
+    """In a loop that runs in turns, as in a notebook, the connection is kept."""
     with asyncio.Runner() as runner:
         client = AsyncClient(good.origin, **options())
         for _ in range(5):
-            assert runner.run(ask(client)) == 3
+            assert runner.run(get_once(client)) == 3
         runner.run(client.aclose())
     assert good.connections == 1
 
 
-def test_the_blocking_client_in_a_running_loop(good: Place) -> None:
-    """A notebook's loop is running, and the blocking client works in it."""
+def test_the_blocking_client_in_a_running_loop(good: ServedCase) -> None:
+    """Client works in a thread whose loop is running, as in a notebook."""
 
     async def cell() -> int:
         with Client(good.origin, **options()) as client:
@@ -152,13 +161,13 @@ def test_the_blocking_client_in_a_running_loop(good: Place) -> None:
     assert trio.run(cell) == 3
 
 
-def test_loops_of_many_threads_at_once(good: Place) -> None:
-    """Ten threads, each with a loop of its own, share one async client."""
+def test_loops_of_many_threads_at_once(good: ServedCase) -> None:
+    """Ten threads, each with its own loop, share one async client."""
     client = AsyncClient(good.origin, **options())
 
     async def several() -> list[int]:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(ask(client)) for _ in range(10)]
+            tasks = [group.create_task(get_once(client)) for _ in range(10)]
         return [task.result() for task in tasks]
 
     with ThreadPoolExecutor(10) as pool:
@@ -170,8 +179,8 @@ def test_loops_of_many_threads_at_once(good: Place) -> None:
 # --- threads ----------------------------------------------------------------------
 
 
-def test_fifty_threads(good: Place) -> None:
-    """Fifty threads share a client of five connections, and no answer is mixed up."""
+def test_fifty_threads(good: ServedCase) -> None:
+    """Fifty threads share five connections, and each gets its own response."""
     begin = threading.Barrier(50)
 
     def work(client: Client) -> list[int]:
@@ -187,8 +196,8 @@ def test_fifty_threads(good: Place) -> None:
     assert good.connections <= 5
 
 
-def test_closing_while_others_use_it(good: Place) -> None:
-    """Threads that are interrupted by close get an answer or a clear error."""
+def test_closing_while_others_use_it(good: ServedCase) -> None:
+    """Threads that use a client while it is closed get a response or a clear error."""
 
     def work(client: Client) -> str:
         try:
@@ -200,7 +209,7 @@ def test_closing_while_others_use_it(good: Place) -> None:
     with ThreadPoolExecutor(10) as pool:
         client = Client(good.origin, max_connections=3, **options())
         runs = [pool.submit(work, client) for _ in range(10)]
-        while good.tries < 50:
+        while good.attempts < 50:
             time.sleep(0.001)
         client.close()
         assert {run.result(PLENTY) for run in runs} == {"ClientClosedError"}
@@ -210,18 +219,18 @@ def test_closing_while_others_use_it(good: Place) -> None:
 
 FORK = """
 import os, signal, sys, threading
-from ways import QUERY
+from client_variants import QUERY
 from sitestats import Client
 
-def ask(client):
+def get_stats(client):
     assert client.stats.get(QUERY).pageviews == 3
 
 client = Client(sys.argv[1], proxy=None, max_connections=2)
-ask(client)
+get_stats(client)
 stop = threading.Event()
 def work():
     while not stop.is_set():
-        ask(client)
+        get_stats(client)
 threads = [threading.Thread(target=work) for _ in range(int(sys.argv[2]))]
 for thread in threads:
     thread.start()
@@ -229,11 +238,11 @@ for _ in range(10):
     child = os.fork()
     if child == 0:
         signal.alarm(100)
-        ask(client)
-        ask(client)
+        get_stats(client)
+        get_stats(client)
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
-    ask(client)
+    get_stats(client)
 stop.set()
 for thread in threads:
     thread.join()
@@ -243,32 +252,32 @@ print("done")
 
 FORK_ASYNC = """
 import asyncio, os, signal, sys
-from ways import QUERY
+from client_variants import QUERY
 from sitestats import AsyncClient
 
-async def ask():
+async def get_stats():
     assert (await client.stats.get(QUERY)).pageviews == 3
 
 client = AsyncClient(sys.argv[1], proxy=None)
 with asyncio.Runner() as runner:
-    runner.run(ask())
+    runner.run(get_stats())
     child = os.fork()
     if child == 0:
         signal.alarm(100)
-        asyncio.run(ask())
-        asyncio.run(ask())
+        asyncio.run(get_stats())
+        asyncio.run(get_stats())
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
-    runner.run(ask())
+    runner.run(get_stats())
     runner.run(client.aclose())
 print("done")
 """
 
 
 def run_script(script: str, *args: str, **variables: str) -> str:
-    """What a script prints that runs in a process of its own, warnings as errors."""
+    """The output of a script that runs in its own process, warnings as errors."""
     result = subprocess.run(
-        # Forking beside threads is what is tried here; Python warns of that alone.
+        # Forking beside threads is what is tested here; Python warns of that alone.
         [
             sys.executable,
             "-W",
@@ -292,29 +301,29 @@ def run_script(script: str, *args: str, **variables: str) -> str:
 
 @with_fork
 @pytest.mark.parametrize("threads", ["0", "4"])
-def test_fork_with_a_live_pool(good: Place, threads: str) -> None:
-    """Children and their parent each ask over connections of their own, also when
-    other threads are in the middle of calls.
+def test_fork_with_a_live_pool(good: ServedCase, threads: str) -> None:
+    """Forked children and their parent use different connections, also when other
+    threads are in the middle of calls.
     """
     assert run_script(FORK, good.origin, threads) == "done\n"
 
 
 @with_fork
-def test_fork_between_two_runs_of_a_loop(good: Place) -> None:
-    """A child runs loops of its own with the client of its parent."""
+def test_fork_between_two_runs_of_a_loop(good: ServedCase) -> None:
+    """A forked child can run its own loops with its parent's async client."""
     assert run_script(FORK_ASYNC, good.origin) == "done\n"
     # The child's two loops and the parent's one.
     assert good.connections == 3
 
 
-def test_spawned_processes(good: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Queries, clients, models and errors cross over to a spawned process and back."""
+def test_spawned_processes(good: ServedCase, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Queries, clients, models and errors can be sent to a spawned process and back."""
     monkeypatch.setenv("SITESTATS_BASE_URL", good.origin)
     monkeypatch.setenv("SITESTATS_API_KEY", API_KEY)
     client, query = Client(proxy=None), QUERY.last(days=3)
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=spawn) as pool:
-        stats = pool.submit(ask_in_another_process, client, query).result(PLENTY)
+        stats = pool.submit(get_in_another_process, client, query).result(PLENTY)
         failed = pool.submit(fail_in_another_process).exception(PLENTY)
     assert stats.pageviews == 3
     assert stats.query == query
@@ -323,8 +332,8 @@ def test_spawned_processes(good: Place, monkeypatch: pytest.MonkeyPatch) -> None
     assert API_KEY.encode() in good.requests[0]
 
 
-def test_values_survive_pickling(good: Place) -> None:
-    """A result is the same after a round trip, with its query and its bytes."""
+def test_values_survive_pickling(good: ServedCase) -> None:
+    """A result is equal after pickling, with its query and its bytes."""
     with Client(good.origin, **options()) as client:
         stats = client.stats.get(QUERY)
     for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
@@ -338,7 +347,7 @@ def test_values_survive_pickling(good: Place) -> None:
 
 
 class CancelledAt:
-    """Runs a coroutine, and has *cancel* called at its *step*-th suspension."""
+    """Runs a coroutine, and calls *cancel* at its *step*-th suspension."""
 
     def __init__(
         self, work: Coroutine[Any, Any, Any], step: int, cancel: Callable[[], object]
@@ -366,7 +375,7 @@ class CancelledAt:
 
 
 async def cancelled_asyncio(work: Coroutine[Any, Any, Any], step: int) -> bool:
-    """Cancel *work* at *step*; whether it came that far."""
+    """Cancel *work* at *step*; whether it got that far."""
     # The task is there by then, and not yet.
     run = CancelledAt(work, step, lambda: task.cancel())  # noqa: PLW0108 - as above
 
@@ -380,7 +389,7 @@ async def cancelled_asyncio(work: Coroutine[Any, Any, Any], step: int) -> bool:
 
 
 async def cancelled_trio(work: Coroutine[Any, Any, Any], step: int) -> bool:
-    """Cancel *work* at *step*; whether it came that far."""
+    """Cancel *work* at *step*; whether it got that far."""
     with trio.CancelScope() as scope:
         run = CancelledAt(work, step, scope.cancel)
         await run
@@ -401,8 +410,8 @@ def test_cancellation_at_every_await_point(
     case: str,
     connected: bool,  # noqa: FBT001 - pytest passes it by name
 ) -> None:
-    """A call that is cancelled at any of its awaits loses no connection for good:
-    with a single one, the next call is answered. Nothing is left open.
+    """A call that is cancelled at any of its awaits loses no connection: with a single
+    one, the next call succeeds. No file stays open.
     """
     place, cancelled = server[case], CANCELLED[backend]
     context = ssl.create_default_context(cafile=authority())
@@ -411,9 +420,9 @@ def test_cancellation_at_every_await_point(
         made = options(max_connections=1, verify=context, total_timeout=PLENTY)
         async with AsyncClient(place.origin, **made) as client:
             if connected:
-                assert await ask(client) == 3
+                assert await get_once(client) == 3
             reached = await cancelled(client.stats.get(QUERY), step)
-            assert await ask(client) == 3
+            assert await get_once(client) == 3
         return reached
 
     async def main() -> int:
@@ -433,7 +442,7 @@ def test_cancellation_at_every_await_point(
 def test_cancellation_while_waiting_for_a_connection(
     server: FaultServer, backend: str
 ) -> None:
-    """A call that is cancelled in the queue leaves it, and the others go on."""
+    """A call that is cancelled while it waits leaves the queue to the others."""
 
     async def main() -> None:
         made = options(max_connections=1, total_timeout=PLENTY, timeout=PLENTY)
@@ -454,7 +463,7 @@ def test_cancellation_while_waiting_for_a_connection(
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs an alarm")
 def test_ctrl_c_ends_a_silent_call(server: FaultServer) -> None:
-    """Ctrl-C gets through while the server is silent, and the client lives on."""
+    """Ctrl-C ends a call to a silent server, and the client works afterwards."""
 
     def press(_signal: int, _frame: FrameType | None) -> None:
         signal.raise_signal(signal.SIGINT)
@@ -476,14 +485,14 @@ def test_ctrl_c_ends_a_silent_call(server: FaultServer) -> None:
 
 # An interrupt that comes while httpcore has just taken a lock of its own, and has
 # not come back from that, leaves the lock locked: nobody above it can mend that.
-NOT_HERE = ("test_living.py", "httpcore/_synchronization.py")
+NOT_HERE = ("test_lifecycle.py", "httpcore/_synchronization.py")
 
 
 class Interrupt:
     """Raises KeyboardInterrupt at the *n*-th place where Python may.
 
-    It looks for signals when a function begins and after each call, which is
-    when a profiler is told. *everywhere* counts the libraries below too.
+    Python checks for signals when a function begins and after each call, which is
+    when it calls a profiler. *everywhere* counts the libraries below too.
     """
 
     def __init__(self, n: int, *, everywhere: bool) -> None:
@@ -507,7 +516,7 @@ class Interrupt:
                 raise KeyboardInterrupt
 
 
-# A connection that is just being made is known to nobody yet: the garbage
+# A connection that is just being made is not known to the client yet: the garbage
 # collection closes it.
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -521,8 +530,8 @@ def test_ctrl_c_anywhere(
     everywhere: bool,  # noqa: FBT001 - pytest passes it by name
     stride: int,
 ) -> None:
-    """A call that is interrupted at any place loses nothing: with a single
-    connection, the next call is answered.
+    """A call that is interrupted at any place loses no connection: with a single one,
+    the next call succeeds.
     """
     made = options(max_connections=1, timeout=10.0, total_timeout=10.0)
     made["retries"] = RetryPolicy(wait_initial=0.0001)
@@ -544,8 +553,8 @@ def test_ctrl_c_anywhere(
 # --- closing ----------------------------------------------------------------------
 
 
-def test_a_closed_client_says_so(good: Place) -> None:
-    """After close a call is refused, closing again is nothing, and so is a view."""
+def test_a_closed_client_refuses_calls(good: ServedCase) -> None:
+    """After close a call or a view is refused, and closing again does nothing."""
     client = Client(good.origin, **options())
     view = client.with_options(timeout=1.0)
     assert client.stats.get(QUERY).pageviews == 3
@@ -557,31 +566,31 @@ def test_a_closed_client_says_so(good: Place) -> None:
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
-def test_a_closed_async_client_says_so(good: Place, backend: str) -> None:
+def test_a_closed_async_client_refuses_calls(good: ServedCase, backend: str) -> None:
     """After aclose a call is refused, in this loop and in the next."""
 
     async def main(client: AsyncClient) -> None:
-        await ask(client)
+        await get_once(client)
         await client.aclose()
         await client.aclose()
         with pytest.raises(ClientClosedError, match="closed"):
-            await ask(client)
+            await get_once(client)
 
     async def later(client: AsyncClient) -> None:
         with pytest.raises(ClientClosedError, match="closed"):
-            await ask(client)
+            await get_once(client)
 
     client = AsyncClient(good.origin, **options())
     anyio.run(main, client, backend=backend)
     anyio.run(later, client, backend=backend)
 
 
-def test_an_async_client_that_was_never_closed(good: Place) -> None:
-    """Dropped with open connections it warns, while its loop is running."""
+def test_an_async_client_that_was_never_closed(good: ServedCase) -> None:
+    """An async client that is dropped with open connections in a running loop warns."""
 
     async def main() -> None:
         client = AsyncClient(good.origin, **options())
-        await ask(client)
+        await get_once(client)
         with pytest.warns(ResourceWarning, match="never closed"):  # noqa: PT031 - as one
             del client
             gc.collect()
@@ -591,7 +600,7 @@ def test_an_async_client_that_was_never_closed(good: Place) -> None:
 
 NEVER_CLOSED = """
 import sys
-from ways import QUERY
+from client_variants import QUERY
 from sitestats import Client
 client = Client(sys.argv[1], proxy=None)
 client.stats.get(QUERY)
@@ -599,8 +608,8 @@ print("done")
 """
 
 
-def test_a_program_that_never_closes_its_client_ends(good: Place) -> None:
-    """No thread of the client's keeps a program from ending."""
+def test_a_program_that_never_closes_its_client_ends(good: ServedCase) -> None:
+    """No thread of a client keeps a program from ending."""
     start = time.monotonic()
     result = subprocess.run(
         [sys.executable, "-c", NEVER_CLOSED, good.origin],
@@ -622,7 +631,7 @@ VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FIL
 
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """An environment without proxies and authorities."""
+    """An environment without proxy and certificate variables."""
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
@@ -635,7 +644,7 @@ def get(request: pytest.FixtureRequest) -> Callable[..., int]:
 
     async def get_async(origin: str, made: dict[str, Any]) -> int:
         async with AsyncClient(origin, **made) as client:
-            return await ask(client)
+            return await get_once(client)
 
     def get(origin: str, **changes: Any) -> int:
         made = {"api_key": API_KEY, "retries": 0, **changes}
@@ -649,15 +658,15 @@ def get(request: pytest.FixtureRequest) -> Callable[..., int]:
 
 @pytest.mark.parametrize("how", ["argument", "environment"])
 def test_a_proxy_forwards_plain_http(
-    get: Callable[..., int], good: Place, environment: pytest.MonkeyPatch, how: str
+    get: Callable[..., int], good: ServedCase, environment: pytest.MonkeyPatch, how: str
 ) -> None:
-    """A proxy is used that is given, or that the environment names."""
-    with Middleman() as proxy:
+    """A proxy is used when it is an argument, or in the environment."""
+    with RecordingProxy() as proxy:
         address = f"http://127.0.0.1:{proxy.port}"
         environment.setenv("HTTP_PROXY", address if how == "environment" else "")
         given = {"proxy": address} if how == "argument" else {}
         assert get(good.origin, **given) == 3
-    assert proxy.heard[0].startswith(b"GET http://127.0.0.1:")
+    assert proxy.received[0].startswith(b"GET http://127.0.0.1:")
 
 
 @pytest.mark.parametrize("how", ["argument", "environment"])
@@ -667,35 +676,35 @@ def test_a_proxy_tunnels_https_and_learns_nothing(
     environment: pytest.MonkeyPatch,
     how: str,
 ) -> None:
-    """Through a tunnel the proxy sees a host and a port, and no key."""
-    with Middleman() as proxy:
+    """In a tunnel the proxy sees host and port, and no key."""
+    with RecordingProxy() as proxy:
         address = f"http://127.0.0.1:{proxy.port}"
         environment.setenv("HTTPS_PROXY", address if how == "environment" else "")
         given = {"proxy": address} if how == "argument" else {}
         assert get(server["tls"].origin, verify=str(authority()), **given) == 3
-    assert proxy.heard[0].startswith(b"CONNECT 127.0.0.1:")
-    assert API_KEY.encode() not in proxy.heard[0] + proxy.tunnelled
+    assert proxy.received[0].startswith(b"CONNECT 127.0.0.1:")
+    assert API_KEY.encode() not in proxy.received[0] + proxy.tunnelled
     assert API_KEY.encode() in server["tls"].requests[0]
 
 
 @pytest.mark.parametrize("how", ["NO_PROXY", "None"])
 def test_no_proxy(
-    get: Callable[..., int], good: Place, environment: pytest.MonkeyPatch, how: str
+    get: Callable[..., int], good: ServedCase, environment: pytest.MonkeyPatch, how: str
 ) -> None:
-    """NO_PROXY and None each go without the environment's proxy."""
-    with Middleman() as proxy:
+    """NO_PROXY, and proxy=None, ignore the environment's proxy."""
+    with RecordingProxy() as proxy:
         environment.setenv("HTTP_PROXY", f"http://127.0.0.1:{proxy.port}")
         environment.setenv("NO_PROXY", "127.0.0.1" if how == "NO_PROXY" else "")
         given = {"proxy": None} if how == "None" else {}
         assert get(good.origin, **given) == 3
-    assert proxy.heard == []
+    assert proxy.received == []
 
 
 def test_a_proxy_with_a_password(
     get: Callable[..., int], server: FaultServer, environment: pytest.MonkeyPatch
 ) -> None:
-    """The password goes to the proxy alone, and a wrong one shows in no error."""
-    with Middleman(authorization=b"Basic dXNlcjpwdy0wMTIzNDU2Nzg5") as proxy:
+    """The password is sent to the proxy only, and a wrong one is in no error."""
+    with RecordingProxy(authorization=b"Basic dXNlcjpwdy0wMTIzNDU2Nzg5") as proxy:
         for case in ("good", "tls"):
             origin = server[case].origin
             address = f"http://user:pw-0123456789@127.0.0.1:{proxy.port}"
@@ -710,22 +719,22 @@ def test_a_proxy_with_a_password(
 
 
 def test_a_proxy_that_is_not_there(
-    get: Callable[..., int], good: Place, environment: pytest.MonkeyPatch
+    get: Callable[..., int], good: ServedCase, environment: pytest.MonkeyPatch
 ) -> None:
-    """Nothing goes around a proxy that is down."""
-    with Middleman() as proxy:
+    """A request does not go around a proxy that is down."""
+    with RecordingProxy() as proxy:
         address = f"http://127.0.0.1:{proxy.port}"
     with pytest.raises(ConnectionFailedError) as caught:
         get(good.origin, proxy=address)
     assert caught.value.maybe_sent is False
-    assert good.tries == 0
+    assert good.attempts == 0
 
 
 def test_authorities(
     get: Callable[..., int], server: FaultServer, environment: pytest.MonkeyPatch
 ) -> None:
-    """A private authority is trusted by path, by context and by the environment,
-    and by nothing else.
+    """A private authority is trusted by path, by context and by the environment, and by
+    nothing else.
     """
     origin = server["tls"].origin
     with pytest.raises(ConnectionFailedError, match="certificate"):
@@ -738,6 +747,6 @@ def test_authorities(
 
 
 def test_every_case_that_is_secure_is_served_by_tls() -> None:
-    """The scheme of a case's address and what is spoken there agree."""
+    """Some of the fault cases are served over TLS."""
     assert any(case.secure for case in CASES)
     assert StatsQuery("example.com") != QUERY

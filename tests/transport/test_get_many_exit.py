@@ -1,4 +1,4 @@
-"""Leaving get_many, however it happens: what comes out, and what is left behind."""
+"""Leaving get_many: break, errors, cancellation, Ctrl-C; nothing is left behind."""
 
 from __future__ import annotations
 
@@ -12,7 +12,15 @@ import anyio
 import anyio.lowlevel
 import httpx
 import pytest
-from fanning import GOOD, QUICK, Fan, by_name, name_of, ours, query
+from concurrency import (
+    GOOD,
+    QUICK,
+    GetMany,
+    name_of,
+    our_threads,
+    query,
+    respond_by_name,
+)
 from loopback import Connection, serve
 
 from sitestats import AsyncClient, Client, Outcome, StatsQuery
@@ -27,13 +35,13 @@ LOOPS = pytest.mark.parametrize("loop", ["asyncio", "trio"])
 
 
 @pytest.fixture(params=BACKENDS)
-def fan(request: pytest.FixtureRequest) -> Fan:
-    """Each kind of client, on each kind of loop."""
-    return Fan(request.param)
+def get_many(request: pytest.FixtureRequest) -> GetMany:
+    """get_many of each client variant."""
+    return GetMany(request.param)
 
 
-class Stuck:
-    """A server that answers the quick ones when all silent ones have arrived."""
+class SilentServer:
+    """Responds to the quick queries once all silent ones have arrived."""
 
     def __init__(self, silent: int) -> None:
         self._missing = silent
@@ -53,20 +61,20 @@ class Stuck:
                 self.left.release()
                 return
             self._arrived.wait(30)
-            connection.answer(GOOD)
+            connection.respond(GOOD)
 
 
 SILENT = 6
 QUERIES = [query("silent")] * SILENT + [query()] * 2
 
 
-def check_that_all_hung_up(stuck: Stuck) -> Callable[[], None]:
-    """What to call when the block was left and the client is still open."""
+def check_that_all_disconnected(silent: SilentServer) -> Callable[[], None]:
+    """A function for *after* that checks threads and connections."""
 
     def check() -> None:
         for _ in range(SILENT):
-            assert stuck.left.acquire(timeout=30)
-        for thread in ours():
+            assert silent.left.acquire(timeout=30)
+        for thread in our_threads():
             if "get-many" in thread.name:
                 thread.join(30)
                 assert not thread.is_alive()
@@ -74,112 +82,112 @@ def check_that_all_hung_up(stuck: Stuck) -> Callable[[], None]:
     return check
 
 
-def test_breaking_out(fan: Fan) -> None:
-    """A break ends what is under way at once: its threads, tasks and connections."""
-    stuck = Stuck(SILENT)
-    with serve(stuck.script) as server:
-        got = fan(
-            server.address, QUERIES, lambda _: True, check_that_all_hung_up(stuck)
+def test_breaking_out(get_many: GetMany) -> None:
+    """A break at once ends threads, tasks and connections of queries in progress."""
+    silent = SilentServer(SILENT)
+    with serve(silent.script) as server:
+        got = get_many(
+            server.address, QUERIES, lambda _: True, check_that_all_disconnected(silent)
         )
     assert len(got) == 1
-    assert ours() == []
+    assert our_threads() == []
 
 
 class MineError(Exception):
-    """An error of the caller's."""
+    """An error of the caller."""
 
 
 @pytest.mark.parametrize("error", [MineError("mine"), SystemExit(3)])
-def test_an_error_of_the_callers(fan: Fan, error: BaseException) -> None:
-    """An error within the block comes out as it is, and ends what is under way."""
-    stuck = Stuck(SILENT)
+def test_an_error_in_the_block(get_many: GetMany, error: BaseException) -> None:
+    """An error in the block is raised unchanged, and ends what is in progress."""
+    silent = SilentServer(SILENT)
 
     def visit(_outcome: Outcome) -> None:
         raise error
 
-    with serve(stuck.script) as server:
+    with serve(silent.script) as server:
         with pytest.raises(type(error)) as caught:
-            fan(server.address, QUERIES, visit)
+            get_many(server.address, QUERIES, visit)
         assert caught.value is error
-        check_that_all_hung_up(stuck)()
-    assert ours() == []
+        check_that_all_disconnected(silent)()
+    assert our_threads() == []
 
 
-def test_an_error_of_the_queries(fan: Fan) -> None:
-    """An error of the iterable comes out as it is, and ends what is under way."""
-    stuck = Stuck(SILENT)
+def test_an_error_of_the_queries(get_many: GetMany) -> None:
+    """An error of the iterable is raised unchanged, and ends what is in progress."""
+    silent = SilentServer(SILENT)
     error = MineError("mine")
 
     def queries() -> Iterator[StatsQuery]:
         yield from QUERIES
         raise error
 
-    with serve(stuck.script) as server:
+    with serve(silent.script) as server:
         with pytest.raises(MineError) as caught:
             # It comes when the first outcome has made room for one more query.
-            fan(server.address, queries(), concurrency=len(QUERIES))
+            get_many(server.address, queries(), concurrency=len(QUERIES))
         assert caught.value is error
-        check_that_all_hung_up(stuck)()
-    assert ours() == []
+        check_that_all_disconnected(silent)()
+    assert our_threads() == []
 
 
-def test_an_error_of_the_progress(fan: Fan) -> None:
-    """An error of the callback comes out as it is, and ends what is under way."""
-    stuck = Stuck(SILENT)
+def test_an_error_of_the_progress(get_many: GetMany) -> None:
+    """An error of the callback is raised unchanged, and ends what is in progress."""
+    silent = SilentServer(SILENT)
     error = MineError("mine")
 
     def hear(_done: int, _total: int | None) -> None:
         raise error
 
-    with serve(stuck.script) as server:
+    with serve(silent.script) as server:
         with pytest.raises(MineError) as caught:
-            fan(server.address, QUERIES, progress=hear)
+            get_many(server.address, QUERIES, progress=hear)
         assert caught.value is error
-        check_that_all_hung_up(stuck)()
+        check_that_all_disconnected(silent)()
 
 
-def test_a_mistake_in_a_transport(fan: Fan) -> None:
-    """What is no SiteStatsError is no outcome: a mistake comes out as it is."""
+def test_a_mistake_in_a_transport(get_many: GetMany) -> None:
+    """An error that is no SiteStatsError is raised unchanged, and is no outcome."""
     error = ZeroDivisionError("mine")
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def respond(request: httpx.Request) -> httpx.Response:
         if request.url.path.startswith("/wrong"):
             raise error
         return httpx.Response(200, content=GOOD)
 
     def make(cls: Any) -> Any:
-        transport = httpx.MockTransport(answer)
+        transport = httpx.MockTransport(respond)
         return cls("https://analytics.example", transport=transport)
 
     with pytest.raises(ZeroDivisionError) as caught:
-        fan(make, [query(), query(), query("wrong"), *[query()] * 5])
+        get_many(make, [query(), query(), query("wrong"), *[query()] * 5])
     assert caught.value is error
-    assert ours() == []
+    assert our_threads() == []
 
 
-def test_leaving_in_a_pause(fan: Fan) -> None:
-    """Leaving ends the pauses before another try, too."""
+def test_leaving_in_a_pause(get_many: GetMany) -> None:
+    """Leaving ends the pauses before retries, too."""
 
     def script(connection: Connection) -> None:
         while request := connection.request():
             if name_of(request) == "unwell":
-                connection.answer(b"{}", 503, "Retry-After: 100")
-                told.release()
+                connection.respond(b"{}", 503, "Retry-After: 100")
+                traced.release()
             else:
                 for _ in range(5):
-                    told.acquire(timeout=30)
-                connection.answer(GOOD)
+                    traced.acquire(timeout=30)
+                connection.respond(GOOD)
 
-    told = threading.Semaphore(0)
+    traced = threading.Semaphore(0)
     queries = [*[query("unwell")] * 5, query()]
     with serve(script) as server:
-        got = fan(server.address, queries, lambda _: True)
+        got = get_many(server.address, queries, lambda _: True)
     assert [outcome.index for outcome in got] == [5]
-    assert ours() == []
+    assert our_threads() == []
 
 
 def test_a_call_that_waits_for_a_connection_is_stopped() -> None:
-    """A thread that waits for its lease at a connection is ended as well."""
+    """Leaving ends a thread that waits for a connection."""
     arrived = threading.Event()
 
     def script(connection: Connection) -> None:
@@ -206,13 +214,13 @@ def test_a_call_that_waits_for_a_connection_is_stopped() -> None:
         sender = Sender(settings)
         stop = Stop()
 
-        def ask() -> None:
+        def get_one() -> None:
             try:
                 sender.send(request, until=1e9, timeout=100, stop=stop)
             except BaseException as error:  # noqa: BLE001 - looked at below
                 ended.append(error)
 
-        threads = [threading.Thread(target=ask, daemon=True) for _ in range(4)]
+        threads = [threading.Thread(target=get_one, daemon=True) for _ in range(4)]
         for thread in threads:
             thread.start()
         assert arrived.wait(30)
@@ -230,10 +238,10 @@ POINTS = [*range(12), *range(12, 60, 4), *range(60, 300, 30)]
 
 @LOOPS
 def test_cancelled_at_any_point(loop: str) -> None:
-    """Wherever it is cancelled, no task is left and the client goes on as before."""
+    """Cancelled at any step, no task is left, and the client works afterwards."""
 
     async def main(address: str) -> None:
-        async def ask(scope: anyio.CancelScope) -> None:
+        async def get_one(scope: anyio.CancelScope) -> None:
             with scope:
                 async with client.stats.get_many(
                     [query(), query("silent")] * 10, concurrency=3
@@ -245,7 +253,7 @@ def test_cancelled_at_any_point(loop: str) -> None:
             for steps in POINTS:
                 async with anyio.create_task_group() as group:
                     scope = anyio.CancelScope()
-                    group.start_soon(ask, scope)
+                    group.start_soon(get_one, scope)
                     for _ in range(steps):
                         await anyio.lowlevel.checkpoint()
                     scope.cancel()
@@ -255,7 +263,7 @@ def test_cancelled_at_any_point(loop: str) -> None:
     gone = threading.Semaphore(0)
 
     def script(connection: Connection) -> None:
-        by_name(connection)
+        respond_by_name(connection)
         gone.release()
 
     with serve(script) as server:
@@ -266,10 +274,10 @@ def test_cancelled_at_any_point(loop: str) -> None:
 
 
 def test_a_task_cancelled_at_any_point() -> None:
-    """task.cancel() ends all that the task began, and is itself what comes out."""
+    """task.cancel() ends all queries of the task, and raises CancelledError."""
 
     async def main(address: str) -> None:
-        async def ask() -> None:
+        async def get_one() -> None:
             async with client.stats.get_many(
                 [query(), query("silent")] * 10, concurrency=3
             ) as outcomes:
@@ -278,7 +286,7 @@ def test_a_task_cancelled_at_any_point() -> None:
 
         async with AsyncClient(address, max_connections=3, retries=QUICK) as client:
             for steps in POINTS:
-                task = asyncio.create_task(ask())
+                task = asyncio.create_task(get_one())
                 for _ in range(steps):
                     await asyncio.sleep(0)
                 task.cancel()
@@ -287,12 +295,12 @@ def test_a_task_cancelled_at_any_point() -> None:
                 assert asyncio.all_tasks() == {asyncio.current_task()}
             assert (await client.stats.get(query())).pageviews == 1
 
-    with serve(by_name) as server:
+    with serve(respond_by_name) as server:
         asyncio.run(main(server.address))
 
 
 def test_asyncios_own_limits() -> None:
-    """asyncio.timeout and asyncio.TaskGroup work around a block as around any."""
+    """asyncio.timeout and asyncio.TaskGroup work around a block."""
 
     async def main(address: str) -> None:
         async with AsyncClient(address, retries=QUICK) as client:
@@ -308,22 +316,22 @@ def test_asyncios_own_limits() -> None:
             with pytest.raises(TimeoutError):
                 await ask_for_ever()
 
-            async def ask() -> int:
+            async def get_one() -> int:
                 async with client.stats.get_many([query()] * 4) as outcomes:
                     return sum([o.result().pageviews async for o in outcomes])
 
             async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(ask()) for _ in range(5)]
+                tasks = [group.create_task(get_one()) for _ in range(5)]
             assert [task.result() for task in tasks] == [4] * 5
             assert asyncio.all_tasks() == {asyncio.current_task()}
 
-    with serve(by_name) as server:
+    with serve(respond_by_name) as server:
         asyncio.run(main(server.address))
 
 
 @pytest.mark.parametrize("after", [1, 2, 5, 9, 14])
-def test_ctrl_c(fan: Fan, after: int) -> None:
-    """Ctrl-C comes out as KeyboardInterrupt, and leaves nothing behind."""
+def test_ctrl_c(get_many: GetMany, after: int) -> None:
+    """Ctrl-C raises KeyboardInterrupt, and leaves nothing behind."""
     lock = threading.Lock()
     arrived = 0
     main = threading.main_thread().ident
@@ -339,24 +347,24 @@ def test_ctrl_c(fan: Fan, after: int) -> None:
             if name_of(request) == "silent":
                 connection.wait()
                 return
-            connection.answer(GOOD)
+            connection.respond(GOOD)
 
     queries = [query(), query(), query("silent")] * 8
     with serve(script) as server:
         with pytest.raises(KeyboardInterrupt):
-            fan(server.address, queries, concurrency=6)
-        assert ours() == []
+            get_many(server.address, queries, concurrency=6)
+        assert our_threads() == []
 
 
 def test_interrupted_while_leaving(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second Ctrl-C does not keep a thread: all were told to stop by then."""
-    stuck = Stuck(SILENT)
+    """A second Ctrl-C while the block is left keeps no thread running."""
+    silent = SilentServer(SILENT)
 
     def interrupted(timeout: float | None = None) -> None:
         raise KeyboardInterrupt
 
     with (
-        serve(stuck.script) as server,
+        serve(silent.script) as server,
         Client(server.address) as client,
         client.stats.get_many(QUERIES) as outcomes,
     ):
@@ -365,26 +373,26 @@ def test_interrupted_while_leaving(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(KeyboardInterrupt):
             outcomes.__exit__(None, None, None)
         monkeypatch.undo()
-        check_that_all_hung_up(stuck)()
+        check_that_all_disconnected(silent)()
 
 
 @LOOPS
 def test_abandoned_without_leaving(loop: str) -> None:
-    """A loop that ends in the middle of a block ends the block with it."""
-    stuck = Stuck(SILENT)
+    """A loop that ends in the middle of a block ends its queries."""
+    silent = SilentServer(SILENT)
 
     async def main(address: str) -> None:
         client = AsyncClient(address)
 
-        async def ask() -> None:
+        async def get_one() -> None:
             async with client.stats.get_many(QUERIES) as outcomes:
                 async for _ in outcomes:
                     raise MineError
 
         with pytest.raises(MineError):
-            await ask()
+            await get_one()
         await client.aclose()
 
-    with serve(stuck.script) as server:
+    with serve(silent.script) as server:
         anyio.run(main, server.address, backend=loop)
-        check_that_all_hung_up(stuck)()
+        check_that_all_disconnected(silent)()

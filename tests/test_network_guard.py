@@ -1,4 +1,4 @@
-"""No test reaches the network, whichever way it goes there."""
+"""No test can reach the network, whatever it connects with."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 import anyio
 import pytest
 
-# A documentation address (RFC 5737): nothing would answer there anyway.
+# A documentation address (RFC 5737): nothing would respond there anyway.
 ELSEWHERE = ("192.0.2.1", 80)
 
 
@@ -47,8 +47,8 @@ def on_trio() -> None:
 @pytest.mark.parametrize(
     "reach", [blocking, without_error, by_name, on_the_loop, on_trio]
 )
-def test_nothing_leaves_the_machine(reach: Callable[[], None]) -> None:
-    """Every way out ends in an error that no code under test would swallow."""
+def test_connections_are_refused(reach: Callable[[], None]) -> None:
+    """Every connection raises an error that no code under test would catch."""
     with pytest.raises(BaseException, match=r"only loopback|nursery") as refused:
         reach()
     error: BaseException | None = refused.value
@@ -58,7 +58,7 @@ def test_nothing_leaves_the_machine(reach: Callable[[], None]) -> None:
 
 
 def test_loopback_is_allowed() -> None:
-    """A server of the test's own is reached, by number and by name."""
+    """Servers on loopback are reached, by number and by name."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         socket.create_connection(("127.0.0.1", port), timeout=5).close()
@@ -66,6 +66,6 @@ def test_loopback_is_allowed() -> None:
 
 
 def test_reserved_names_are_never_found() -> None:
-    """A name that can't exist fails as it would on a connected machine."""
+    """A reserved name fails as it would on a connected machine."""
     with pytest.raises(socket.gaierror):
         socket.getaddrinfo("service.invalid", 443)

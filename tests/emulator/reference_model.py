@@ -1,4 +1,4 @@
-"""What the emulator should answer, computed from the rows in plain Python.
+"""Reference model: the emulator's numbers, computed from the rows in plain Python.
 
 It is written anew, a row at a time, without a database; nothing of it is the
 emulator's.
@@ -48,7 +48,7 @@ SITES = "google|bing|yahoo|duckduckgo|baidu|yandex|ecosia|facebook|twitter"
 
 
 def value(row: Row, column: str) -> str | None:
-    """What a list shows of a row; an empty cell is null."""
+    """The value of a row in a list; an empty cell is null."""
     text = row.get(column) or None
     if column == "document_referrer" and text:
         host = re.split("[/?#]", re.sub("^[A-Za-z][A-Za-z0-9+.-]*://", "", text))[0]
@@ -59,12 +59,12 @@ def value(row: Row, column: str) -> str | None:
 
 
 def true(cell: object) -> bool:
-    """Whether a cell of true or false is true."""
+    """Whether a boolean cell is true."""
     return str(cell).lower() == "true"
 
 
 def local(row: Row, zone: str) -> datetime:
-    """When a row happened, by the wall clock of *zone*."""
+    """The local time of a row in *zone*."""
     return _local(row["added_iso"], zone)
 
 
@@ -74,7 +74,7 @@ def _local(added: str, zone: str) -> datetime:
 
 
 def within(rows: Iterable[Row], start: date, end: date, zone: str) -> list[Row]:
-    """The rows of people on days of a period."""
+    """The rows of people, not robots, on days of a period."""
     return [
         row
         for row in rows

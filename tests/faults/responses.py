@@ -1,4 +1,4 @@
-"""Pieces of which the cases make their answers."""
+"""Raw HTTP responses for the cases: bodies, heads, chunks, a gzip bomb."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 HOSTNAME = "example.com"
 
-FRAME = {
+ENVELOPE = {
     "ok": True,
     "docs": "https://docs.example/api",
     "info": "false",
@@ -22,22 +22,24 @@ FRAME = {
     "timezone": "UTC",
     "generated_in_ms": 7,
 }
-"""What surrounds the requested fields."""
+"""The keys of a response beside the requested fields."""
 
-STATS = {**FRAME, "pageviews": 3}
+STATS = {**ENVELOPE, "pageviews": 3}
 GOOD = json.dumps(STATS).encode()
 
 MIB = 1024 * 1024
 
 
 def stats(**changes: Any) -> bytes:
-    """The body of a good answer, with changes."""
+    """The body of a good response, with changes."""
     return json.dumps({**STATS, **changes}).encode()
 
 
 def raw(pageviews: bytes) -> bytes:
-    """The body of a good answer, but for the bytes of its one number."""
-    return json.dumps({**FRAME, "pageviews": "?"}).encode().replace(b'"?"', pageviews)
+    """The body of a good response, with *pageviews* as the bytes of its number."""
+    return (
+        json.dumps({**ENVELOPE, "pageviews": "?"}).encode().replace(b'"?"', pageviews)
+    )
 
 
 def head(*headers: str, status: str = "200 OK") -> bytes:
@@ -45,17 +47,17 @@ def head(*headers: str, status: str = "200 OK") -> bytes:
     return "\r\n".join([f"HTTP/1.1 {status}", *headers, "", ""]).encode("latin-1")
 
 
-def answer(body: bytes = GOOD, *headers: str, status: str = "200 OK") -> bytes:
-    """A whole answer that keeps HTTP's rules."""
+def response(body: bytes = GOOD, *headers: str, status: str = "200 OK") -> bytes:
+    """A complete response that follows HTTP."""
     if not any(header.lower().startswith("content-type:") for header in headers):
         headers = ("Content-Type: application/json", *headers)
     return head(*headers, f"Content-Length: {len(body)}", status=status) + body
 
 
-def failure(status: str, *headers: str, **values: Any) -> bytes:
-    """A refusal as the service words it."""
+def error_response(status: str, *headers: str, **values: Any) -> bytes:
+    """An error response in the service's form."""
     body = json.dumps({"ok": False, **values}).encode()
-    return answer(body, *headers, status=status)
+    return response(body, *headers, status=status)
 
 
 def chunk(data: bytes) -> bytes:
@@ -71,7 +73,7 @@ PACKED = gzip.compress(GOOD, mtime=0)
 def bomb_block() -> tuple[bytes, bytes]:
     """The beginning of a gzip stream, and a block that inflates to 1 MiB.
 
-    The block can be repeated for ever, since each ends with a full flush.
+    The block can be repeated without end, since it ends with a full flush.
     """
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     begin = packer.compress(b'{"ok":"') + packer.flush(zlib.Z_FULL_FLUSH)

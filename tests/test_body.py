@@ -1,4 +1,4 @@
-"""Bodies are collected whole, and never beyond their limit."""
+"""Response bodies: collected whole, inflated, and never beyond their limit."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def bomb(size: int) -> bytes:
 
 @given(st.binary(max_size=2000), st.integers(1, 300))
 def test_plain_bodies_come_out_as_they_went_in(content: bytes, step: int) -> None:
-    """Without an encoding the pieces are put together."""
+    """A body without an encoding is its pieces joined."""
     assert collect(content, "", 2000, step) == content
 
 
@@ -44,40 +44,40 @@ def test_plain_bodies_come_out_as_they_went_in(content: bytes, step: int) -> Non
 def test_gzip_comes_out_as_it_went_in(
     members: list[bytes], level: int, padding: int, step: int
 ) -> None:
-    """Any members in any pieces, with zeros at the end, are what was compressed."""
+    """Any members in any pieces, padded with zeros, inflate to what was compressed."""
     wire = b"".join(gzip.compress(member, level) for member in members)
     content = b"".join(members)
     assert collect(wire + bytes(padding), "gzip", 2000, step) == content
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "GZIP", "x-gzip", " gzip ", "gzip,"])
-def test_gzip_goes_by_several_spellings(encoding: str) -> None:
-    """Case, spaces and the old name make no difference."""
+def test_gzip_has_several_names(encoding: str) -> None:
+    """Case, spaces and the old name x-gzip make no difference."""
     assert collect(gzip.compress(b"text"), encoding, 10, 100) == b"text"
 
 
 @pytest.mark.parametrize("encoding", ["", "identity", "Identity", " , "])
 def test_identity_is_no_encoding(encoding: str) -> None:
-    """A server may say in words that it does nothing."""
+    """The encoding identity is accepted, and changes nothing."""
     assert collect(b"text", encoding, 10, 100) == b"text"
 
 
 @pytest.mark.parametrize("encoding", ["br", "deflate", "zstd", "gzip, gzip", "gzip,br"])
 def test_other_encodings_are_refused(encoding: str) -> None:
-    """What was not asked for is named, not shown as garbage."""
+    """An encoding that was not requested is an error that names it."""
     with pytest.raises(CorruptError, match=r"encoded as .* and gzip was asked for"):
         Body(encoding, limit=10)
 
 
 @pytest.mark.parametrize("encoding", ["", "gzip"])
 def test_an_empty_body_is_empty(encoding: str) -> None:
-    """A 204 may name an encoding and have nothing to encode."""
+    """A 204 may name an encoding without a body to decode."""
     assert Body(encoding, limit=10).finish() == b""
 
 
 @pytest.mark.parametrize("wrap", [bytes, gzip.compress])
 def test_the_limit_itself_is_allowed(wrap: type[bytes]) -> None:
-    """A body of exactly the limit is whole, and one of a byte more is refused."""
+    """A body of exactly the limit is accepted, and one byte more is refused."""
     encoding = "" if wrap is bytes else "gzip"
     assert len(collect(wrap(bytes(1000)), encoding, 1000, 7)) == 1000
     with pytest.raises(TooLargeError):
@@ -85,7 +85,7 @@ def test_the_limit_itself_is_allowed(wrap: type[bytes]) -> None:
 
 
 def test_a_bomb_takes_no_more_memory_than_the_limit() -> None:
-    """Of 256 MiB in one piece of 256 KiB, no more than the limit is inflated."""
+    """Of 256 MiB in 256 KiB of gzip, no more than the limit is inflated."""
     wire = bomb(256 * MIB)
     tracemalloc.start()
     try:
@@ -98,18 +98,18 @@ def test_a_bomb_takes_no_more_memory_than_the_limit() -> None:
 
 
 def test_a_bomb_that_fits_is_inflated() -> None:
-    """A body that is small on the wire and large behind it is no fault in itself."""
+    """A body that inflates a lot, within the limit, is accepted."""
     assert collect(bomb(2 * MIB), "gzip", 2 * MIB, 100) == bytes(2 * MIB)
 
 
-def test_members_that_hold_nothing_end_too() -> None:
-    """What is read from the wire has a limit, whatever it stands for."""
+def test_empty_members_end_at_the_limit() -> None:
+    """Endless empty gzip members are refused at the limit of compressed bytes."""
     with pytest.raises(TooLargeError):
         collect(EMPTY_MEMBER * 200, "gzip", 1000, len(EMPTY_MEMBER))
 
 
 def test_what_does_not_compress_fits() -> None:
-    """Gzip makes random bytes a little longer, and that is allowed for."""
+    """Gzip of random bytes may be a little longer than the limit."""
     content = bytes(zlib.crc32(bytes([n % 256])) % 256 for n in range(100_000))
     wire = gzip.compress(content, compresslevel=0)
     assert len(wire) > len(content)
@@ -129,7 +129,7 @@ def test_what_does_not_compress_fits() -> None:
     ids=["no gzip", "cut", "cut early", "wrong sum", "garbage", "zlib"],
 )
 def test_broken_gzip_is_refused(wire: bytes) -> None:
-    """What does not inflate to its end is not taken for whole."""
+    """Gzip that does not inflate to its end is an error, not a shorter body."""
     with pytest.raises(CorruptError):
         collect(wire, "gzip", 1000, 4)
 
@@ -138,7 +138,7 @@ def test_broken_gzip_is_refused(wire: bytes) -> None:
 @example(b"", 1)
 @example(EMPTY_MEMBER[:4], 4)
 def test_any_bytes_give_a_body_or_one_of_two_errors(wire: bytes, step: int) -> None:
-    """Nothing that is fed as gzip raises anything else."""
+    """No bytes that claim to be gzip raise anything else."""
     prefix = EMPTY_MEMBER[:10]
     for content in (wire, prefix + wire):
         try:
@@ -150,17 +150,17 @@ def test_any_bytes_give_a_body_or_one_of_two_errors(wire: bytes, step: int) -> N
 
 @pytest.mark.parametrize("length", ["1001", "9" * 21, "9" * 5000])
 def test_a_length_over_the_limit_is_refused_at_once(length: str) -> None:
-    """A server that says it sends too much need not be heard out."""
+    """A Content-Length over the limit is refused before the body is read."""
     with pytest.raises(TooLargeError):
         Body(limit=1000, length=length)
 
 
 @pytest.mark.parametrize("length", [None, "0", "1000", "", "-5", "1e9", "a", "²"])
 def test_other_lengths_say_nothing(length: str | None) -> None:
-    """Only what is read counts where the header is missing or nonsense."""
+    """A missing or nonsensical Content-Length is ignored."""
     Body(limit=1000, length=length)
 
 
 def test_a_length_counts_what_is_on_the_wire() -> None:
-    """A compressed body may be a little longer than what it stands for."""
+    """A compressed body may be a little longer than the limit of its content."""
     Body("gzip", limit=1000, length="1050")

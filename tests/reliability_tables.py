@@ -1,4 +1,4 @@
-"""Writes what runs gave into the tables of docs/reliability.md."""
+"""Writes the results of runs into the tables of docs/reliability.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many queries, fifty at a time: how near to ideal, and what that holds."""
+"""Benchmark of concurrent queries: the time beside the ideal, and the memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from measuring import (
     Row,
     Scale,
     Table,
-    Way,
+    Work,
     in_turn,
     installed,
     seconds,
@@ -29,12 +29,12 @@ from service import serving
 from sitestats import AsyncClient, Client
 
 DELAY: Final = 0.05
-"""Seconds that the server takes for an answer."""
+"""Seconds that the server takes for a response."""
 
 KEY: Final = HEADERS["Api-Key"]
 
 
-def _many_blocking(address: str, count: int, at_once: int) -> int:
+def _get_many_sync(address: str, count: int, at_once: int) -> int:
     with (
         Client(address, api_key=KEY) as client,
         client.stats.get_many([QUERY] * count, concurrency=at_once) as outcomes,
@@ -42,7 +42,7 @@ def _many_blocking(address: str, count: int, at_once: int) -> int:
         return sum(outcome.result().pageviews for outcome in outcomes)
 
 
-async def _many_async(address: str, count: int, at_once: int) -> int:
+async def _get_many_async(address: str, count: int, at_once: int) -> int:
     async with (
         AsyncClient(address, api_key=KEY) as client,
         client.stats.get_many([QUERY] * count, concurrency=at_once) as outcomes,
@@ -52,8 +52,8 @@ async def _many_async(address: str, count: int, at_once: int) -> int:
 
 async def _gathered(address: str, count: int, at_once: int) -> int:
     async with AsyncClient(address, api_key=KEY, max_connections=at_once) as client:
-        answers = await asyncio.gather(*(client.stats.get(QUERY) for _ in range(count)))
-    return sum(stats.pageviews for stats in answers)
+        results = await asyncio.gather(*(client.stats.get(QUERY) for _ in range(count)))
+    return sum(stats.pageviews for stats in results)
 
 
 def _in_executor(address: str, count: int, at_once: int) -> int:
@@ -61,18 +61,18 @@ def _in_executor(address: str, count: int, at_once: int) -> int:
         Client(address, api_key=KEY, max_connections=at_once) as client,
         ThreadPoolExecutor(at_once) as executor,
     ):
-        answers = executor.map(client.stats.get, [QUERY] * count)
-        return sum(stats.pageviews for stats in answers)
+        results = executor.map(client.stats.get, [QUERY] * count)
+        return sum(stats.pageviews for stats in results)
 
 
-async def _few_at_a_time(
-    ask: Callable[[], Awaitable[int]], count: int, at_once: int
+async def _limited(
+    request: Callable[[], Awaitable[int]], count: int, at_once: int
 ) -> int:
     limit = asyncio.Semaphore(at_once)
 
     async def one() -> int:
         async with limit:
-            return await ask()
+            return await request()
 
     return sum(await asyncio.gather(*(one() for _ in range(count))))
 
@@ -82,11 +82,11 @@ async def _httpx_async(address: str, count: int, at_once: int) -> int:
     limits = httpx.Limits(max_connections=at_once, max_keepalive_connections=at_once)
     async with httpx.AsyncClient(limits=limits, timeout=60, trust_env=False) as http:
 
-        async def ask() -> int:
-            answer: dict[str, int] = (await http.get(url, headers=HEADERS)).json()
-            return answer["pageviews"]
+        async def request() -> int:
+            body: dict[str, int] = (await http.get(url, headers=HEADERS)).json()
+            return body["pageviews"]
 
-        return await _few_at_a_time(ask, count, at_once)
+        return await _limited(request, count, at_once)
 
 
 async def _aiohttp(address: str, count: int, at_once: int) -> int:
@@ -96,12 +96,12 @@ async def _aiohttp(address: str, count: int, at_once: int) -> int:
     connector = aiohttp.TCPConnector(limit=at_once)
     async with aiohttp.ClientSession(connector=connector) as session:
 
-        async def ask() -> int:
+        async def request() -> int:
             async with session.get(url, headers=HEADERS) as response:
-                answer: dict[str, int] = await response.json()
-                return answer["pageviews"]
+                body: dict[str, int] = await response.json()
+                return body["pageviews"]
 
-        return await _few_at_a_time(ask, count, at_once)
+        return await _limited(request, count, at_once)
 
 
 def _httpx_threads(address: str, count: int, at_once: int) -> int:
@@ -112,11 +112,11 @@ def _httpx_threads(address: str, count: int, at_once: int) -> int:
         ThreadPoolExecutor(at_once) as executor,
     ):
 
-        def ask(_: int) -> int:
-            answer: dict[str, int] = http.get(url, headers=HEADERS).json()
-            return answer["pageviews"]
+        def request(_: int) -> int:
+            body: dict[str, int] = http.get(url, headers=HEADERS).json()
+            return body["pageviews"]
 
-        return sum(executor.map(ask, range(count)))
+        return sum(executor.map(request, range(count)))
 
 
 def _requests_threads(address: str, count: int, at_once: int) -> int:
@@ -128,28 +128,28 @@ def _requests_threads(address: str, count: int, at_once: int) -> int:
         session.trust_env = False
         session.mount("http://", HTTPAdapter(pool_maxsize=at_once))
 
-        def ask(_: int) -> int:
-            answer: dict[str, int] = session.get(url, headers=HEADERS).json()
-            return answer["pageviews"]
+        def request(_: int) -> int:
+            body: dict[str, int] = session.get(url, headers=HEADERS).json()
+            return body["pageviews"]
 
-        return sum(executor.map(ask, range(count)))
+        return sum(executor.map(request, range(count)))
 
 
-def _there(module: str, way: Way) -> Way | None:
+def _if_installed(module: str, work: Work) -> Work | None:
     try:
         __import__(module)
     except ImportError:
         return None
-    return way
+    return work
 
 
 _BUSY: Final = (
     "With fifty at a time there is 1 ms for each request, and the processor is busy "
-    "for most of it: of some 0.5 ms, four fifths are spent below this package, in "
+    "for some 0.5 ms of it. Four fifths of that are spent below this package, in "
     "httpx's asynchronous transport, h11 and anyio (aiohttp, largely in C, takes a "
-    "third of that). What other programs take of the processor is missed at once. "
-    "Tried and kept: one transport for each connection, where httpx's pool took five "
-    "to nine times the ideal, and addresses that are joined and not parsed."
+    "third as long). So processor time that other programs take shows at once. What "
+    "helped: one transport for each connection, since httpx's pool took five to nine "
+    "times the ideal, and joining addresses in place of parsing them."
 )
 
 
@@ -164,7 +164,7 @@ def _beside_ideal(ideal: float, names: list[str], bests: list[float]) -> list[Ro
 
 
 def tables(scale: Scale) -> list[Table]:
-    """The fan-outs of both clients, and how they grow."""
+    """The time of concurrent queries with both clients, and the growth of memory."""
     count, at_once = scale.size(1000, 10), scale.size(50, 5)
     ideal = count / at_once * DELAY
     what = f"{count:,} queries of {DELAY * 1000:.0f} ms, {at_once} at a time"
@@ -172,65 +172,65 @@ def tables(scale: Scale) -> list[Table]:
     with serving(DELAY) as address:
         given = (address, count, at_once)
 
-        def run(work: Any, backend: str = "asyncio") -> Way:
+        def run(work: Any, backend: str = "asyncio") -> Work:
             return partial(anyio.run, work, *given, backend=backend)
 
-        awaited, ways = installed(
+        names, variants = installed(
             {
-                "sitestats, get_many on asyncio": run(_many_async),
-                "sitestats, get_many on trio": run(_many_async, "trio"),
+                "sitestats, get_many on asyncio": run(_get_many_async),
+                "sitestats, get_many on trio": run(_get_many_async, "trio"),
                 "sitestats, asyncio.gather over get": run(_gathered),
-                "aiohttp, gathered": _there("aiohttp", run(_aiohttp)),
+                "aiohttp, gathered": _if_installed("aiohttp", run(_aiohttp)),
                 "httpx.AsyncClient, gathered": run(_httpx_async),
             }
         )
-        bests = in_turn(ways, scale.rounds(4))
-        threaded, ways = installed(
+        bests = in_turn(variants, scale.rounds(4))
+        names_of_threads, variants = installed(
             {
-                "sitestats, get_many": partial(_many_blocking, *given),
+                "sitestats, get_many": partial(_get_many_sync, *given),
                 "sitestats, get in an executor": partial(_in_executor, *given),
-                "requests.Session in an executor": _there(
+                "requests.Session in an executor": _if_installed(
                     "requests", partial(_requests_threads, *given)
                 ),
                 "httpx.Client in an executor": partial(_httpx_threads, *given),
             }
         )
-        bests_of_threads = in_turn(ways, scale.rounds(4))
-    about = f"{what}, with the time for the connections. By hand the results are dicts."
+        bests_of_threads = in_turn(variants, scale.rounds(4))
+    about = f"{what}, including the time to connect. The other libraries return dicts."
     return [
         Table(
             "Many at once, async",
             about,
-            _beside_ideal(ideal, awaited, bests),
+            _beside_ideal(ideal, names, bests),
             [
                 Goal(f"{what}, asyncio", bests[0] / ideal, 1.3, _BUSY),
                 Goal(
                     f"{what}, trio",
                     bests[1] / ideal,
                     1.3,
-                    "As with asyncio; trio's own steps take more of the processor.",
+                    "As with asyncio; trio itself takes more of the processor.",
                 ),
                 Goal(
-                    "the same by a user's own `asyncio.gather`",
+                    "the same with `asyncio.gather`",
                     bests[2] / ideal,
                     1.3,
-                    "As with asyncio; and all the queries are checked before the first "
-                    "is sent, as all the calls begin at once.",
+                    "As with asyncio. Also, all queries are checked before the first "
+                    "is sent, since all calls begin at once.",
                 ),
             ],
         ),
         Table(
             "Many at once, with threads",
             about,
-            _beside_ideal(ideal, threaded, bests_of_threads),
+            _beside_ideal(ideal, names_of_threads, bests_of_threads),
             [
                 Goal(
                     f"{what}, threads",
                     bests_of_threads[0] / ideal,
                     1.3,
-                    "The threads of one interpreter take turns, and wait for them when "
-                    "other programs keep the processor; a run on a less busy machine "
-                    "reached 1.11.",
+                    "The threads of one interpreter take turns, and wait when other "
+                    "programs use the processor. A run on a less busy machine reached "
+                    "1.11.",
                 )
             ],
         ),
@@ -244,19 +244,19 @@ def _growth(scale: Scale) -> Table:
     rows: list[Row] = []
     goals: list[Goal] = []
     with serving() as address:
-        for kind, way in (
-            ("blocking", partial(_count_blocking, address)),
-            ("async", partial(_count_awaited, address)),
+        for kind, run in (
+            ("sync", partial(_count_sync, address)),
+            ("async", partial(_count_async, address)),
         ):
-            way(counts[0], Held())
+            run(counts[0], Held())
             most: list[int] = []
             for count in counts:
                 held = Held()
                 began = time.perf_counter()
-                way(count, held)
+                run(count, held)
                 took = time.perf_counter() - began
                 most.append(held.most)
-                # With few, it is chance how many are under way when one looks.
+                # With few queries, the number of open ones at a look is chance.
                 ratio = held.most / most[at] if len(most) > at else None
                 value = f"{held.most:,} blocks, {seconds(took / count)} each"
                 rows.append(Row(f"{kind}, {count:,} queries", ratio, value))
@@ -264,19 +264,19 @@ def _growth(scale: Scale) -> Table:
             goals.append(Goal(what, most[-1] / most[at], 1.5))
     return Table(
         "Growth",
-        "The most blocks of memory that `get_many` with its client holds at a time, "
-        "garbage left out, with 20 queries at once from a generator; and the time for "
-        "each query of a server that answers at once. How many blocks twenty calls "
-        "hold is a little chance, so 1.5 counts as constant.",
+        "The most memory blocks that `get_many` and its client hold at a time, without "
+        "garbage, with 20 concurrent queries from a generator; and the time for each "
+        "query, with a server that responds immediately. The blocks of twenty calls "
+        "vary a little, so 1.5 counts as constant.",
         rows,
         goals,
     )
 
 
 class Held:
-    """The most blocks that are held beyond those of the beginning, as far as looked.
+    """The most memory blocks above those at the beginning, from regular looks.
 
-    Blocks, not bytes: to count these takes four times as long as the queries do.
+    Blocks, not bytes: counting bytes would take four times as long as the queries.
     """
 
     def __init__(self) -> None:
@@ -287,7 +287,7 @@ class Held:
         self._before = sys.getallocatedblocks()
 
     def look(self) -> None:
-        """Look each time that the number of calls has doubled, and each thousand."""
+        """Count the blocks when the number of calls has doubled, and each thousand."""
         self._until_next -= 1
         if self._until_next:
             return
@@ -297,7 +297,7 @@ class Held:
         self.most = max(self.most, sys.getallocatedblocks() - self._before)
 
 
-def _count_blocking(address: str, count: int, held: Held) -> None:
+def _count_sync(address: str, count: int, held: Held) -> None:
     queries = (QUERY.limit(1 + n % 1000) for n in range(count))
     with (
         Client(address, api_key=KEY) as client,
@@ -308,11 +308,11 @@ def _count_blocking(address: str, count: int, held: Held) -> None:
             held.look()
 
 
-def _count_awaited(address: str, count: int, held: Held) -> None:
-    anyio.run(_count_async, address, count, held)
+def _count_async(address: str, count: int, held: Held) -> None:
+    anyio.run(_count_in_loop, address, count, held)
 
 
-async def _count_async(address: str, count: int, held: Held) -> None:
+async def _count_in_loop(address: str, count: int, held: Held) -> None:
     queries = (QUERY.limit(1 + n % 1000) for n in range(count))
     async with (
         AsyncClient(address, api_key=KEY) as client,

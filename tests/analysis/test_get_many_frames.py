@@ -1,4 +1,4 @@
-"""One frame of many outcomes: tidy, in order, and nothing lost in silence."""
+"""Frames of get_many: one tidy table, in order, with no query left out silently."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def client() -> Iterator[Client]:
 
 
 def outcomes_of(client: Client, *queries: StatsQuery) -> Outcomes:
-    """What comes of *queries*."""
+    """The outcomes of *queries*."""
     return client.stats.get_many(queries)
 
 
@@ -71,7 +71,7 @@ def test_a_list_of_many_websites(client: Client) -> None:
 
 
 def test_totals_of_many_websites(client: Client) -> None:
-    """Without a field there is a row of totals for each query, failed ones too."""
+    """Without a field each query, also a failed one, has a row of totals."""
     queries = (QUERY, NOBODY, QUERY.website(PROJECTS))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -94,8 +94,8 @@ def test_totals_of_many_websites(client: Client) -> None:
     assert isinstance(failed.error, NotFoundError)
 
 
-def test_a_failed_query_is_told_of_where_it_has_no_rows(client: Client) -> None:
-    """A frame of a list warns of failed queries, at the line that requested it."""
+def test_a_failed_query_without_rows_warns(client: Client) -> None:
+    """A frame of a list warns of failed queries, at the caller's line."""
     nobodies = [QUERY.website(f"nobody{number}.example") for number in range(5)]
     with (
         outcomes_of(client, QUERY, *nobodies) as outcomes,
@@ -115,7 +115,7 @@ def test_a_failed_query_is_told_of_where_it_has_no_rows(client: Client) -> None:
     assert [one.index for one in outcomes.failed] == [1, 2, 3, 4, 5]
 
 
-def test_nothing_is_told_where_nothing_failed(client: Client) -> None:
+def test_without_failures_nothing_warns(client: Client) -> None:
     """Without failures there is no warning, and no failed outcome."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -127,7 +127,7 @@ def test_nothing_is_told_where_nothing_failed(client: Client) -> None:
 @pytest.mark.parametrize("field", [None, "pages", "histogram", "events", "countries"])
 @pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")
 def test_the_schema_does_not_depend_on_success(client: Client, field: Any) -> None:
-    """The columns and types are the same when every query fails as when none does."""
+    """Columns and types are the same when every query fails."""
     query = (
         StatsQuery(HOST)
         .fields("visitors", "pages", "histogram", "countries", "seconds_on_page")
@@ -148,7 +148,7 @@ def test_the_schema_does_not_depend_on_success(client: Client, field: Any) -> No
 
 @pytest.mark.parametrize("field", [None, "pages", "histogram", "events", "countries"])
 def test_no_query_at_all(client: Client, field: Any) -> None:
-    """Without a query there is an empty frame with columns."""
+    """Without a query the frame is empty, with columns."""
     with outcomes_of(client) as outcomes:
         frame = outcomes.to_pandas(field)
     assert len(frame) == 0
@@ -158,7 +158,7 @@ def test_no_query_at_all(client: Client, field: Any) -> None:
 
 
 def test_queries_that_requested_different_things(client: Client) -> None:
-    """A column that one query requested is there for all, and empty for the others."""
+    """A column that one query requested is null for the others."""
     timed = QUERY.fields("pages", "seconds_on_page", "visitors")
     with outcomes_of(client, QUERY, timed) as outcomes:
         frame = outcomes.to_polars("pages")
@@ -175,7 +175,7 @@ def test_queries_that_requested_different_things(client: Client) -> None:
 
 
 def test_hours_of_many_zones(client: Client) -> None:
-    """Hours of one zone stay in it; where zones differ the moments are in UTC."""
+    """Hours of one zone stay in it; those of several zones are in UTC."""
     hours = QUERY.fields("histogram").interval("hour").on("yesterday")
     delhi, tokyo = hours.timezone("Asia/Kolkata"), hours.timezone("Asia/Tokyo")
     with outcomes_of(client, delhi, delhi.website(BLOG)) as outcomes:
@@ -207,10 +207,10 @@ def test_pandas_polars_and_arrow_agree(client: Client) -> None:
 
 
 def test_the_async_client_has_the_same_frames(client: Client) -> None:
-    """The awaited methods give what the blocking ones give."""
+    """The async methods give the same frames as the sync ones."""
     emulator = Emulator.demo(now=dt.datetime(2026, 3, 5, 12, tzinfo=dt.UTC))
 
-    async def ask() -> list[Any]:
+    async def get_frames() -> list[Any]:
         frames: list[Any] = []
         async with emulator.async_client() as asynchronous:
             for method in ("to_pandas", "to_polars", "to_arrow"):
@@ -219,7 +219,7 @@ def test_the_async_client_has_the_same_frames(client: Client) -> None:
                 assert [failed.index for failed in outcomes.failed] == [1]
         return frames
 
-    pandas, polars, arrow = asyncio.run(ask())
+    pandas, polars, arrow = asyncio.run(get_frames())
     with outcomes_of(client, QUERY, NOBODY) as outcomes:
         expected = outcomes.to_polars()
     assert polars.equals(expected)
@@ -243,8 +243,8 @@ def test_what_is_no_list(client: Client, field: Any, words: str) -> None:
     assert emulator.requests == ()
 
 
-def test_a_list_that_a_query_did_not_ask_for(client: Client) -> None:
-    """A query without the list is an error by name, and not an empty part."""
+def test_a_list_that_a_query_did_not_request(client: Client) -> None:
+    """A query without the list is an error that names it."""
     with (
         outcomes_of(client, QUERY, QUERY.fields("countries")) as outcomes,
         pytest.raises(FieldNotRequestedError, match="'pages' was not requested"),
@@ -253,7 +253,7 @@ def test_a_list_that_a_query_did_not_ask_for(client: Client) -> None:
 
 
 def test_a_query_that_breaks_a_rule_has_a_row(client: Client) -> None:
-    """A query that was never sent, and can't be, has its row of totals too."""
+    """A query that is invalid, and so was not sent, has a row of totals too."""
     broken = StatsQuery(HOST).between(dt.datetime(2026, 3, 1, 9, tzinfo=dt.UTC))
     with outcomes_of(client, broken.fields("visitors")) as outcomes:
         frame = outcomes.to_polars()
@@ -263,7 +263,7 @@ def test_a_query_that_breaks_a_rule_has_a_row(client: Client) -> None:
 
 
 def test_the_order_of_completion_does_not_matter(client: Client) -> None:
-    """Outcomes that come in any order give the same table."""
+    """Outcomes in any order give the same table."""
     outcomes: list[Any] = [
         Answered(query=query, index=index, stats=client.stats.get(query))
         for index, query in enumerate([QUERY, QUERY.website(BLOG)])
@@ -289,7 +289,7 @@ def test_the_order_of_completion_does_not_matter(client: Client) -> None:
 def test_a_missing_library_is_an_error_before_anything_is_sent(
     library: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without the library a thousand queries are not sent for nothing."""
+    """Without the library the error comes before a thousand queries are sent."""
     monkeypatch.setitem(sys.modules, library, None)
     emulator = Emulator.demo()
     with (

@@ -1,4 +1,4 @@
-"""Finds a secret wherever an object, an exception or a log could show it."""
+"""Finds a secret in objects, exceptions and logs."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class _Collector(logging.Handler):
 
 @contextmanager
 def everything_logged() -> Iterator[list[str]]:
-    """Collect what any logger says at any level."""
+    """Collect the records of every logger, at every level."""
     collector = _Collector()
     root = logging.getLogger()
     loggers = [root]

@@ -1,4 +1,4 @@
-"""Many queries at once, over real sockets: what comes out, and how much at a time."""
+"""get_many over real sockets: outcomes, their order, and concurrency."""
 
 from __future__ import annotations
 
@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import httpx
 import pytest
-from fanning import GOOD, QUICK, Fan, by_name, name_of, ours, places, query
+from concurrency import (
+    GOOD,
+    QUICK,
+    GetMany,
+    indices,
+    name_of,
+    our_threads,
+    query,
+    respond_by_name,
+)
 from loopback import serve
 
 from sitestats import (
@@ -43,13 +52,13 @@ LOOPS = pytest.mark.parametrize("loop", ["asyncio", "trio"])
 
 
 @pytest.fixture(params=BACKENDS)
-def fan(request: pytest.FixtureRequest) -> Fan:
-    """Each kind of client, on each kind of loop."""
-    return Fan(request.param)
+def get_many(request: pytest.FixtureRequest) -> GetMany:
+    """get_many of each client variant."""
+    return GetMany(request.param)
 
 
-def test_every_query_has_its_outcome(fan: Fan) -> None:
-    """Each outcome has its query, its place and its numbers; none is missing."""
+def test_every_query_has_its_outcome(get_many: GetMany) -> None:
+    """Each outcome has its query, its index and its numbers, and none is missing."""
     emulator = Emulator.demo()
     total = StatsQuery("semicomplete.com").fields("pageviews").last(days=4)
     countries = ["US", "DE", "FR", "GB", "CN", "IN", "NL", "RU"]
@@ -59,10 +68,10 @@ def test_every_query_has_its_outcome(fan: Fan) -> None:
         def make(cls: Any) -> Any:
             return cls(address, api_key=emulator.api_key)
 
-        outcomes = fan(make, queries, concurrency=4)
+        outcomes = get_many(make, queries, concurrency=4)
     with emulator.client() as client:
         expected = [client.stats.get(query).pageviews for query in queries]
-    assert sorted(places(outcomes)) == list(range(len(queries)))
+    assert sorted(indices(outcomes)) == list(range(len(queries)))
     for outcome in outcomes:
         assert outcome.query == queries[outcome.index]
         assert outcome.error is None
@@ -70,44 +79,44 @@ def test_every_query_has_its_outcome(fan: Fan) -> None:
         assert outcome.result() is outcome.stats
 
 
-def test_outcomes_come_when_they_are_ready(fan: Fan) -> None:
-    """A slow query does not hold back the outcome of a later one."""
+def test_outcomes_come_when_they_are_ready(get_many: GetMany) -> None:
+    """A slow query does not delay the outcome of a later one."""
     later_was_given = threading.Event()
 
     def script(connection: Connection) -> None:
         while request := connection.request():
             if name_of(request) == "slow":
                 later_was_given.wait(30)
-            connection.answer(GOOD)
+            connection.respond(GOOD)
 
     def visit(outcome: Outcome) -> None:
         if outcome.index == 1:
             later_was_given.set()
 
     with serve(script) as server:
-        outcomes = fan(server.address, [query("slow"), query()], visit)
-    assert places(outcomes) == [1, 0]
+        outcomes = get_many(server.address, [query("slow"), query()], visit)
+    assert indices(outcomes) == [1, 0]
 
 
-def test_a_failure_spoils_nothing(fan: Fan) -> None:
-    """What get would raise is the outcome of that query alone; nothing else is."""
+def test_a_failure_affects_one_outcome(get_many: GetMany) -> None:
+    """The error of a query is its own outcome, and affects no other."""
 
     def script(connection: Connection) -> None:
         while request := connection.request():
             match name_of(request):
                 case "unknown":
-                    connection.answer(b'{"status":404,"message":"/"}', 404)
+                    connection.respond(b'{"status":404,"message":"/"}', 404)
                 case "garbage":
-                    connection.answer(b"<html>")
+                    connection.respond(b"<html>")
                 case "limited":
-                    connection.answer(b"{}", 429, "Retry-After: 7000")
+                    connection.respond(b"{}", 429, "Retry-After: 7000")
                 case _:
-                    connection.answer(GOOD)
+                    connection.respond(GOOD)
 
     names = ["quick", "unknown", "garbage", "quick"]
     queries = [*map(query, names), StatsQuery("unfinished.example.com")]
     with serve(script) as server:
-        outcomes = fan(server.address, queries)
+        outcomes = get_many(server.address, queries)
         assert {name_of(request) for request in server.requests} == set(names)
     kinds = {outcome.index: type(outcome.error) for outcome in outcomes}
     nothing = type(None)
@@ -126,10 +135,10 @@ def test_a_failure_spoils_nothing(fan: Fan) -> None:
             assert caught.value is outcome.error
 
 
-def test_outcomes_survive_pickling(fan: Fan) -> None:
-    """An outcome can be sent to another process, answered or failed."""
-    with serve(by_name) as server:
-        outcomes = fan(server.address, [query(), StatsQuery("a.example.com")])
+def test_outcomes_survive_pickling(get_many: GetMany) -> None:
+    """Outcomes can be pickled, answered and failed ones."""
+    with serve(respond_by_name) as server:
+        outcomes = get_many(server.address, [query(), StatsQuery("a.example.com")])
     for outcome in outcomes:
         copy = pickle.loads(pickle.dumps(outcome))
         assert type(copy) is type(outcome)
@@ -139,31 +148,31 @@ def test_outcomes_survive_pickling(fan: Fan) -> None:
     assert {type(outcome) for outcome in outcomes} == {Answered, Failed}
 
 
-def test_as_many_at_once_as_were_asked_for(fan: Fan) -> None:
-    """Thirty at a time are thirty: none is answered before all have arrived."""
+def test_as_many_at_once_as_requested(get_many: GetMany) -> None:
+    """With a concurrency of 30, 30 requests are sent before the first response."""
     barrier = threading.Barrier(30)
 
     def script(connection: Connection) -> None:
         while connection.request():
             barrier.wait(30)
-            connection.answer(GOOD)
+            connection.respond(GOOD)
 
     with serve(script) as server:
-        outcomes = fan(server.address, [query()] * 90, concurrency=30)
+        outcomes = get_many(server.address, [query()] * 90, concurrency=30)
         assert server.connections == 30
     assert all(outcome.error is None for outcome in outcomes)
     assert len(outcomes) == 90
 
 
 class Crowd:
-    """Counts how many requests are under way at a time."""
+    """Counts how many requests are in progress at once."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._now = 0
         self.most = 0
 
-    def answer(self, connection: Connection) -> None:
+    def respond(self, connection: Connection) -> None:
         while connection.request():
             with self._lock:
                 self._now += 1
@@ -171,88 +180,88 @@ class Crowd:
             time.sleep(0.002)
             with self._lock:
                 self._now -= 1
-            connection.answer(GOOD)
+            connection.respond(GOOD)
 
 
-def test_never_more_at_once_than_were_asked_for(fan: Fan) -> None:
-    """Three at a time are never four, and need three connections."""
+def test_never_more_at_once_than_requested(get_many: GetMany) -> None:
+    """A concurrency of 3 never has 4 requests in progress, and uses 3 connections."""
     crowd = Crowd()
-    with serve(crowd.answer) as server:
-        outcomes = fan(server.address, [query()] * 40, concurrency=3)
+    with serve(crowd.respond) as server:
+        outcomes = get_many(server.address, [query()] * 40, concurrency=3)
         assert server.connections == 3
     assert crowd.most == 3
     assert len(outcomes) == 40
 
 
-def test_two_hundred_at_a_time(fan: Fan) -> None:
-    """200 at a time on fifty connections is no failure: those that wait, wait."""
+def test_two_hundred_at_a_time(get_many: GetMany) -> None:
+    """A concurrency of 200 on 50 connections makes requests wait, and none fails."""
     crowd = Crowd()
-    with serve(crowd.answer) as server:
-        outcomes = fan(server.address, [query()] * 400, concurrency=200)
+    with serve(crowd.respond) as server:
+        outcomes = get_many(server.address, [query()] * 400, concurrency=200)
         assert server.connections <= 50
     assert crowd.most <= 50
     assert [outcome.error for outcome in outcomes] == [None] * 400
 
 
-def test_two_hundred_connections(fan: Fan) -> None:
-    """A client that may have 200 connections has 200 requests under way."""
+def test_two_hundred_connections(get_many: GetMany) -> None:
+    """With 200 connections, 200 requests are in progress at once."""
     barrier = threading.Barrier(200)
 
     def script(connection: Connection) -> None:
         while connection.request():
             barrier.wait(30)
-            connection.answer(GOOD)
+            connection.respond(GOOD)
 
     with serve(script) as server:
 
         def make(cls: Any) -> Any:
             return cls(server.address, max_connections=200)
 
-        outcomes = fan(make, [query()] * 200, concurrency=200)
+        outcomes = get_many(make, [query()] * 200, concurrency=200)
     assert [outcome.error for outcome in outcomes] == [None] * 200
 
 
 @LOOPS
-def test_a_gathering_of_the_users_own(loop: str) -> None:
-    """200 plain calls of get in tasks share fifty connections, and none fails."""
+def test_many_tasks_of_plain_calls(loop: str) -> None:
+    """200 tasks that each call get share 50 connections, and none fails."""
     crowd = Crowd()
-    answers: list[int] = []
+    pageviews: list[int] = []
 
     async def main(address: str) -> None:
-        async def ask() -> None:
-            answers.append((await client.stats.get(query())).pageviews)
+        async def get_one() -> None:
+            pageviews.append((await client.stats.get(query())).pageviews)
 
         async with AsyncClient(address) as client, anyio.create_task_group() as group:
             for _ in range(200):
-                group.start_soon(ask)
+                group.start_soon(get_one)
 
-    with serve(crowd.answer) as server:
+    with serve(crowd.respond) as server:
         anyio.run(main, server.address, backend=loop)
         assert server.connections <= 50
-    assert answers == [1] * 200
+    assert pageviews == [1] * 200
     assert crowd.most <= 50
 
 
-def test_threads_of_the_users_own() -> None:
-    """200 plain calls of get in threads share fifty connections, and none fails."""
+def test_many_threads_of_plain_calls() -> None:
+    """200 threads that each call get share 50 connections, and none fails."""
     crowd = Crowd()
-    answers: list[int] = []
-    with serve(crowd.answer) as server, Client(server.address) as client:
+    pageviews: list[int] = []
+    with serve(crowd.respond) as server, Client(server.address) as client:
 
-        def ask() -> None:
-            answers.append(client.stats.get(query()).pageviews)
+        def get_one() -> None:
+            pageviews.append(client.stats.get(query()).pageviews)
 
-        threads = [threading.Thread(target=ask) for _ in range(200)]
+        threads = [threading.Thread(target=get_one) for _ in range(200)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join(60)
         assert server.connections <= 50
-    assert answers == [1] * 200
+    assert pageviews == [1] * 200
 
 
-def test_an_endless_source(fan: Fan) -> None:
-    """Queries are taken as outcomes are given: no more than are under way."""
+def test_an_endless_source(get_many: GetMany) -> None:
+    """Queries are taken as outcomes are read, so their iterable may be endless."""
     taken = given = 0
     ahead: list[int] = []
 
@@ -268,32 +277,32 @@ def test_an_endless_source(fan: Fan) -> None:
         ahead.append(taken - given)
         return given == 300
 
-    with serve(by_name) as server:
-        fan(server.address, endless(), visit, concurrency=5)
+    with serve(respond_by_name) as server:
+        get_many(server.address, endless(), visit, concurrency=5)
     assert max(ahead) <= 5
     assert taken <= 305
 
 
-def test_nothing_is_taken_before_it_is_wanted(fan: Fan) -> None:
-    """A block without a loop in it takes no query and starts no thread."""
+def test_nothing_is_taken_before_it_is_wanted(get_many: GetMany) -> None:
+    """A block that reads no outcome takes no query and starts no thread."""
     taken: list[int] = []
     queries = (taken.append(1) or query() for _ in range(3))
-    if fan.is_async:
+    if get_many.is_async:
 
         async def main() -> None:
             client = AsyncClient("https://analytics.example")
             async with client.stats.get_many(queries):
                 pass
 
-        anyio.run(main, backend=fan.backend)
+        anyio.run(main, backend=get_many.backend)
     else:
         with Client("https://analytics.example").stats.get_many(queries):
-            assert ours() == []
+            assert our_threads() == []
     assert taken == []
 
 
-def test_nothing_is_kept(fan: Fan) -> None:
-    """However many queries there are, only those under way are in memory."""
+def test_memory_is_bounded(get_many: GetMany) -> None:
+    """Only queries and outcomes in progress are in memory, however many there are."""
     seen: list[weakref.ref[StatsQuery]] = []
     alive: list[int] = []
 
@@ -314,9 +323,11 @@ def test_nothing_is_kept(fan: Fan) -> None:
     got: list[Outcome] = Nothing()
     gc.disable()
     try:
-        with serve(by_name) as server:
-            if fan.is_async:
-                anyio.run(_ask_all, server.address, many(), visit, backend=fan.backend)
+        with serve(respond_by_name) as server:
+            if get_many.is_async:
+                anyio.run(
+                    _get_all, server.address, many(), visit, backend=get_many.backend
+                )
             else:
                 with (
                     Client(server.address) as client,
@@ -327,11 +338,11 @@ def test_nothing_is_kept(fan: Fan) -> None:
     finally:
         gc.enable()
     assert len(alive) == 400
-    # Those under way, the one that is looked at, and the generator's own.
+    # Those in progress, the one that is visited, and the generator's own.
     assert max(alive) <= 5 + 2
 
 
-async def _ask_all(address: str, queries: Any, visit: Any) -> None:
+async def _get_all(address: str, queries: Any, visit: Any) -> None:
     async with (
         AsyncClient(address) as client,
         client.stats.get_many(queries, concurrency=5) as outcomes,
@@ -341,29 +352,29 @@ async def _ask_all(address: str, queries: Any, visit: Any) -> None:
 
 
 def test_no_more_threads_than_queries() -> None:
-    """A few queries start as few threads, whatever the concurrency."""
+    """Few queries start few threads, whatever the concurrency is."""
     most = 0
 
     def visit(_outcome: Outcome) -> None:
         nonlocal most
-        names = [thread.name for thread in ours()]
+        names = [thread.name for thread in our_threads()]
         most = max(most, sum("get-many" in name for name in names))
 
-    with serve(by_name) as server:
-        Fan("blocking")(server.address, [query()] * 3, visit, concurrency=40)
+    with serve(respond_by_name) as server:
+        GetMany("blocking")(server.address, [query()] * 3, visit, concurrency=40)
     assert 1 <= most <= 3
-    assert ours() == []
+    assert our_threads() == []
 
 
-def test_a_call_within_the_loop(fan: Fan) -> None:
-    """While outcomes are looked at, other calls of the client get their turn."""
+def test_a_call_within_the_loop(get_many: GetMany) -> None:
+    """Other calls of the client work while outcomes are read."""
 
     def script(connection: Connection) -> None:
         while connection.request():
-            connection.answer(GOOD)
+            connection.respond(GOOD)
 
     with serve(script) as server:
-        if fan.is_async:
+        if get_many.is_async:
 
             async def main() -> int:
                 total = 0
@@ -375,7 +386,7 @@ def test_a_call_within_the_loop(fan: Fan) -> None:
                         total += (await client.stats.get(query())).pageviews
                 return total
 
-            assert anyio.run(main, backend=fan.backend) == 5
+            assert anyio.run(main, backend=get_many.backend) == 5
         else:
             with (
                 Client(server.address, max_connections=1) as client,
@@ -387,7 +398,7 @@ def test_a_call_within_the_loop(fan: Fan) -> None:
 
 @LOOPS
 def test_an_asynchronous_source(loop: str) -> None:
-    """An asynchronous generator of queries is read as outcomes are taken."""
+    """An async generator of queries is read as outcomes are read."""
     closed: list[bool] = []
 
     class Source:
@@ -399,27 +410,27 @@ def test_an_asynchronous_source(loop: str) -> None:
             finally:
                 closed.append(True)
 
-    with serve(by_name) as server:
-        outcomes = Fan(loop)(
+    with serve(respond_by_name) as server:
+        outcomes = GetMany(loop)(
             server.address, Source(), lambda outcome: outcome.index == 30, concurrency=4
         )
-    assert set(places(outcomes)) <= set(range(36))
+    assert set(indices(outcomes)) <= set(range(36))
     # It was made for this, so it was ended with it.
     assert closed == [True]
 
 
-def test_a_generator_that_was_given_can_be_gone_on_with(fan: Fan) -> None:
-    """What is left of the caller's own generator is the caller's."""
+def test_a_given_generator_stays_open(get_many: GetMany) -> None:
+    """The caller can go on with a generator of queries after the block."""
     queries = (query() for _ in range(50))
-    with serve(by_name) as server:
-        first = fan(server.address, queries, lambda _: True, concurrency=2)
-        rest = fan(server.address, queries)
+    with serve(respond_by_name) as server:
+        first = get_many(server.address, queries, lambda _: True, concurrency=2)
+        rest = get_many(server.address, queries)
     assert len(first) == 1
     assert 50 - 3 <= len(rest) <= 50 - 1
 
 
-def test_a_generator_that_was_made_is_ended(fan: Fan) -> None:
-    """A generator that came from asking for an iterator is closed with the block."""
+def test_an_iterator_of_an_iterable_is_closed(get_many: GetMany) -> None:
+    """An iterator that get_many made of an iterable is closed with the block."""
     closed: list[bool] = []
 
     class Source:
@@ -431,17 +442,17 @@ def test_a_generator_that_was_made_is_ended(fan: Fan) -> None:
                 closed.append(True)
 
     source = Source()
-    with serve(by_name) as server:
-        fan(server.address, source, lambda _: True)
+    with serve(respond_by_name) as server:
+        get_many(server.address, source, lambda _: True)
     assert closed == [True]
 
 
 def test_work_is_done_in_the_callers_context() -> None:
-    """A context variable of the caller's is seen where requests are sent."""
+    """The caller's context variables are set where requests are sent."""
     variable = contextvars.ContextVar("variable", default="unset")
     seen: set[str] = set()
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def respond(request: httpx.Request) -> httpx.Response:
         seen.add(variable.get())
         return httpx.Response(200, content=GOOD)
 
@@ -449,14 +460,14 @@ def test_work_is_done_in_the_callers_context() -> None:
 
     def make(cls: Any) -> Any:
         address = "https://analytics.example"
-        return cls(address, transport=httpx.MockTransport(answer))
+        return cls(address, transport=httpx.MockTransport(respond))
 
-    Fan("blocking")(make, [query()] * 8, concurrency=4)
+    GetMany("blocking")(make, [query()] * 8, concurrency=4)
     assert seen == {"mine"}
 
 
-def test_a_refusal_holds_all(fan: Fan) -> None:
-    """While one request waits as it was told to, no other one is sent."""
+def test_a_retry_after_holds_all(get_many: GetMany) -> None:
+    """While one request waits for its Retry-After, no other is sent."""
     lock = threading.Lock()
     arrivals: list[float] = []
     refused: list[float] = []
@@ -470,12 +481,12 @@ def test_a_refusal_holds_all(fan: Fan) -> None:
                 if refuse:
                     refused.append(now)
             if refuse:
-                connection.answer(b"{}", 429, "Retry-After: 0.3")
+                connection.respond(b"{}", 429, "Retry-After: 0.3")
             else:
-                connection.answer(GOOD)
+                connection.respond(GOOD)
 
     with serve(script) as server:
-        outcomes = fan(server.address, [query()] * 60, concurrency=4)
+        outcomes = get_many(server.address, [query()] * 60, concurrency=4)
     assert [outcome.error for outcome in outcomes] == [None] * 60
     (began,) = refused
     late = [arrival for arrival in arrivals if arrival > began]
@@ -484,8 +495,8 @@ def test_a_refusal_holds_all(fan: Fan) -> None:
     assert len(arrivals) == 61
 
 
-def test_a_refused_search_holds_no_other_query(fan: Fan) -> None:
-    """A contains search that has to wait lets the other queries pass."""
+def test_a_refused_search_holds_no_other_query(get_many: GetMany) -> None:
+    """While a contains search waits for its Retry-After, other queries are sent."""
 
     def is_search(request: RecordedRequest) -> bool:
         return "pages" in dict(request.pairs)
@@ -500,15 +511,15 @@ def test_a_refused_search_holds_no_other_query(fan: Fan) -> None:
         return cls(address, api_key=emulator.api_key)
 
     with emulator.serve() as address:
-        outcomes = fan(make, queries, concurrency=4)
+        outcomes = get_many(make, queries, concurrency=4)
     assert [outcome.error for outcome in outcomes] == [None] * 41
     first, second = (n for n, r in enumerate(emulator.requests) if is_search(r))
     # Held as well, only those that were under way already would have come between.
     assert second - first > 8
 
 
-def test_a_pause_that_is_too_long(fan: Fan) -> None:
-    """With a pause beyond the total timeout every query fails at once, and says so."""
+def test_a_pause_that_is_too_long(get_many: GetMany) -> None:
+    """With a pause beyond the total timeout every query fails at once."""
     emulator = Emulator.demo()
     emulator.fail_next(status=429, retry_after=3_000)
     plain = StatsQuery("semicomplete.com").fields("pageviews").last(days=4)
@@ -516,15 +527,15 @@ def test_a_pause_that_is_too_long(fan: Fan) -> None:
     def make(cls: Any) -> Any:
         return emulator.client() if cls is Client else emulator.async_client()
 
-    outcomes = fan(make, [plain] * 5, concurrency=1)
+    outcomes = get_many(make, [plain] * 5, concurrency=1)
     assert len(emulator.requests) == 1
     for outcome in outcomes:
         assert isinstance(outcome.error, RateLimitedError)
         assert outcome.error.retry_after == pytest.approx(3_000, rel=0.01)
 
 
-def test_a_client_with_other_limits(fan: Fan) -> None:
-    """A view's limits hold for each query: here, no retries."""
+def test_a_client_with_other_limits(get_many: GetMany) -> None:
+    """The limits of a view apply to each query: here, no retries."""
     emulator = Emulator.demo()
     emulator.fail_next(3, status=503)
     plain = StatsQuery("semicomplete.com").fields("pageviews").last(days=4)
@@ -532,30 +543,33 @@ def test_a_client_with_other_limits(fan: Fan) -> None:
     def make(cls: Any) -> Any:
         return emulator.client() if cls is Client else emulator.async_client()
 
-    outcomes = fan(make, [plain] * 5, limits={"retries": 0})
+    outcomes = get_many(make, [plain] * 5, limits={"retries": 0})
     assert sum(outcome.error is not None for outcome in outcomes) == 3
     assert len(emulator.requests) == 5
 
 
-def test_progress_is_told_in_order(fan: Fan) -> None:
-    """A callback hears every number once, in the caller's own thread."""
-    told: list[tuple[int, int | None]] = []
+def test_progress_is_reported_in_order(get_many: GetMany) -> None:
+    """A callback gets every number once and in order, in the caller's thread."""
+    traced: list[tuple[int, int | None]] = []
     threads: set[int] = set()
 
     def hear(done: int, total: int | None) -> None:
-        told.append((done, total))
+        traced.append((done, total))
         threads.add(threading.get_ident())
 
-    with serve(by_name) as server:
-        fan(server.address, [query()] * 9, progress=hear)
-        fan(server.address, iter([query()]), progress=hear)
-    assert told == [*((n, 9) for n in range(1, 10)), (1, None)]
+    with serve(respond_by_name) as server:
+        get_many(server.address, [query()] * 9, progress=hear)
+        get_many(server.address, iter([query()]), progress=hear)
+    assert traced == [*((n, 9) for n in range(1, 10)), (1, None)]
     assert threads == {threading.get_ident()}
 
 
 def test_outcomes_outside_of_a_block() -> None:
-    """Without its block, after it and in a second one, get_many says what it wants."""
-    with serve(by_name) as server, Client(server.address, retries=QUICK) as client:
+    """Outside of its block and in a second one, the error says what to do."""
+    with (
+        serve(respond_by_name) as server,
+        Client(server.address, retries=QUICK) as client,
+    ):
         outcomes = client.stats.get_many([query()])
         with pytest.raises(ConfigurationError, match="needs a block"):
             next(iter(outcomes))
@@ -580,15 +594,15 @@ def test_outcomes_outside_of_a_block() -> None:
 def test_arguments_that_are_wrong(
     cls: Any, queries: Any, options: Any, error: type[Exception]
 ) -> None:
-    """What is wrong with the arguments is told by the call itself."""
+    """Wrong arguments are an error of the call itself."""
     client = cls("https://analytics.example")
     with pytest.raises(error):
         client.stats.get_many(queries, **options)
 
 
-def test_an_item_that_is_no_query(fan: Fan) -> None:
-    """An item that is no query comes out with its place, and ends the block."""
-    with serve(by_name) as server:
+def test_an_item_that_is_no_query(get_many: GetMany) -> None:
+    """An item that is no query raises with its index, and ends the block."""
+    with serve(respond_by_name) as server:
         with pytest.raises(QueryError, match=r"queries\[2\]"):
-            fan(server.address, [query(), query(), None, query()])
-        assert ours() == []
+            get_many(server.address, [query(), query(), None, query()])
+        assert our_threads() == []

@@ -1,4 +1,4 @@
-"""Answers of the service, made up for tests as it would send them."""
+"""Responses of the service, built for tests."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ ENVELOPE: dict[str, Any] = {
 }
 
 
-def answer(**more: Any) -> dict[str, Any]:
-    """An answer about example.com."""
+def stats_json(**more: Any) -> dict[str, Any]:
+    """The JSON of a Stats response about example.com."""
     return {**ENVELOPE, **more}
 
 
@@ -40,14 +40,14 @@ def entry(value: Any = "/", pageviews: Any = 3, visitors: Any = 2, **more: Any) 
     return {"value": value, "pageviews": pageviews, "visitors": visitors, **more}
 
 
-def respond(data: Any, status: int = 200, **headers: str) -> HttpResponse:
-    """A response with *data* as it is, if bytes, and else as JSON."""
+def http_response(data: Any, status: int = 200, **headers: str) -> HttpResponse:
+    """A response whose body is *data*, encoded as JSON unless it is bytes."""
     body = data if isinstance(data, bytes) else json.dumps(data).encode()
     names = {name.replace("_", "-"): value for name, value in headers.items()}
     return HttpResponse(status, names, body)
 
 
-def read(
+def read_response(
     query: StatsQuery,
     data: Any,
     *,
@@ -55,9 +55,9 @@ def read(
     status: int = 200,
     **headers: str,
 ) -> Stats:
-    """What a client would make of the answer *data* to *query*."""
+    """The statistics that a client reads from the response *data* to *query*."""
     return read_stats(
-        attrs.evolve(respond(data, status, **headers), received_at=received),
+        attrs.evolve(http_response(data, status, **headers), received_at=received),
         stats_request(requested(query)),
         query,
         requested(query),

@@ -1,4 +1,4 @@
-"""One way to ask the emulator, without our clients.
+"""A plain HTTP client of the emulator.
 
 It is tested through httpx alone, so that a mistake which it shares with the
 clients can't hide.
@@ -15,11 +15,11 @@ from sitestats.emulator import Emulator
 
 NOW = datetime(2026, 3, 15, 12, 30, tzinfo=UTC)
 
-Ask = Callable[..., httpx.Response]
+GetStats = Callable[..., httpx.Response]
 
 
-def asker(emulator: Emulator, *, key: str | None = "own") -> httpx.Client:
-    """A bare HTTP client of *emulator*, with its key, another, or without."""
+def bare_client(emulator: Emulator, *, key: str | None = "own") -> httpx.Client:
+    """An httpx client of *emulator*, with its key, another key, or none."""
     headers = {"User-Id": emulator.user_id}
     if key is not None:
         headers["Api-Key"] = emulator.api_key if key == "own" else key

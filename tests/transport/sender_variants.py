@@ -1,4 +1,4 @@
-"""Both senders behind one blocking face, so that a test is written once."""
+"""Sender variants: both senders behind one blocking interface."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ADD = HttpRequest(
 LONG = 30.0
 """Seconds that pass only when a test fails."""
 
-WAYS = ("blocking", "asyncio", "trio")
+VARIANTS = ("blocking", "asyncio", "trio")
 
 
 def settings_for(address: str, **more: Any) -> Settings:
@@ -37,8 +37,8 @@ def settings_for(address: str, **more: Any) -> Settings:
     return Settings(base, **{"api_key": Secret(KEY), "user_id": Secret(USER), **more})
 
 
-class Sending(Protocol):
-    """What a test needs of a sender."""
+class AnySender(Protocol):
+    """The interface of a sender that tests use."""
 
     sender: Sender | AsyncSender
 
@@ -53,8 +53,8 @@ class Sending(Protocol):
         ...
 
 
-class Blocking:
-    """The blocking sender as it is."""
+class SyncSender:
+    """The sync sender."""
 
     def __init__(self, settings: Settings, transport: Any) -> None:
         self.sender = Sender(settings, transport)
@@ -67,8 +67,8 @@ class Blocking:
         return self.sender.send(request, until=until, timeout=timeout)
 
 
-class Awaiting:
-    """The asynchronous sender, on a loop in a thread of its own."""
+class AsyncOnThread:
+    """The async sender, on a loop in a thread of its own."""
 
     def __init__(self, settings: Settings, transport: Any, portal: Any) -> None:
         self.sender = AsyncSender(settings, transport)
@@ -89,20 +89,20 @@ class Awaiting:
 
 
 @contextmanager
-def sending(
-    way: str, address: str, *, transport: Any = None, **more: Any
-) -> Iterator[Sending]:
-    """A sender to *address* in one of the three ways, closed in the end."""
+def open_sender(
+    variant: str, address: str, *, transport: Any = None, **more: Any
+) -> Iterator[AnySender]:
+    """A sender of the given variant to *address*, closed in the end."""
     settings = settings_for(address, **more)
-    if way == "blocking":
-        blocking = Blocking(settings, transport)
+    if variant == "blocking":
+        blocking = SyncSender(settings, transport)
         try:
             yield blocking
         finally:
             blocking.close()
         return
-    with start_blocking_portal(way) as portal:
-        awaited = Awaiting(settings, transport, portal)
+    with start_blocking_portal(variant) as portal:
+        awaited = AsyncOnThread(settings, transport, portal)
         try:
             yield awaited
         finally:

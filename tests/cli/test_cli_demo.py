@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sitestats import Client
-from sitestats.cli._demo import PROGRAM, ask
+from sitestats.cli._demo import PROGRAM, run_program
 from sitestats.emulator import Emulator
 
 
@@ -26,7 +26,7 @@ def run_demo(*options: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_demo_shows_statistics() -> None:
-    """It ends well, and shows totals, a chart, tables, and how to go on."""
+    """The demo succeeds, and shows totals, a chart, tables, and how to go on."""
     done = run_demo("-X", "utf8")
     assert done.stderr == ""
     assert done.returncode == 0
@@ -51,7 +51,7 @@ def test_the_demo_shows_statistics() -> None:
 def test_the_program_that_is_shown_is_what_ran(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The printed lines of Python give what the demo printed before them."""
+    """The Python code that the demo prints gives the demo's output."""
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
     shown, repeated = Emulator.demo(), Emulator.demo()
@@ -61,7 +61,7 @@ def test_the_program_that_is_shown_is_what_ran(
             address, api_key=shown.api_key, user_id=shown.user_id, proxy=None
         ) as client,
     ):
-        websites, added, stats = ask(client)
+        websites, added, stats = run_program(client)
     with repeated.serve() as address:
         monkeypatch.setenv("SITESTATS_BASE_URL", address)
         monkeypatch.setenv("SITESTATS_API_KEY", repeated.api_key)
@@ -88,7 +88,7 @@ main()
     ("library", "extra"), [("click", "cli"), ("rich", "cli"), ("duckdb", "emulator")]
 )
 def test_a_missing_extra_is_one_line(library: str, extra: str) -> None:
-    """Without an extra's library the command says what to install, and ends in 2."""
+    """Without an extra's library the error says what to install, with code 2."""
     done = subprocess.run(
         [sys.executable, "-c", MISSING.format(library=library)],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""get_many of both clients, written as one: what the tests of it share."""
+"""get_many of both clients, called in the same way by every test."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ Visit = Callable[[Outcome], object]
 
 
 def query(name: str = "quick") -> StatsQuery:
-    """A query for a website whose name says how the server answers."""
+    """A query for a website whose name tells the server how to respond."""
     return StatsQuery(f"{name}.example.com").fields("pageviews")
 
 
 def name_of(request: bytes) -> str:
-    """What `query` was made with."""
+    """The name that `query` was called with."""
     return request.split(b".", 1)[0].removeprefix(b"GET /").decode()
 
 
-def by_name(connection: Connection) -> None:
-    """Answer every website but the silent one, which waits for the client to go."""
+def respond_by_name(connection: Connection) -> None:
+    """Respond to every website but the silent one, which waits for the client."""
     while request := connection.request():
         if name_of(request) == "silent":
             connection.wait()
             return
-        connection.answer(GOOD)
+        connection.respond(GOOD)
 
 
-def ours() -> list[threading.Thread]:
-    """The threads that the package has started, but for the emulator's."""
+def our_threads() -> list[threading.Thread]:
+    """The threads that the package has started, except the emulator's."""
     return [
         thread
         for thread in threading.enumerate()
@@ -48,13 +48,13 @@ def ours() -> list[threading.Thread]:
 
 
 def no_visit(_outcome: Outcome) -> object:
-    """Look at it and go on."""
+    """Go on after each outcome."""
     return None
 
 
 @frozen
-class Fan:
-    """One kind of client, on one kind of loop."""
+class GetMany:
+    """Calls get_many of one client variant."""
 
     backend: str
 
@@ -72,7 +72,7 @@ class Fan:
         limits: dict[str, Any] | None = None,
         **options: Any,
     ) -> list[Outcome]:
-        """Ask all of *queries*, call *visit* with each outcome, leave when it says so.
+        """Run *queries*, call *visit* with each outcome, stop when it returns true.
 
         *client* makes one of a class, or is the address of a server; *after* is
         called when the block was left and the client is still open; *limits* are
@@ -87,7 +87,7 @@ class Fan:
             make = client
         if self.is_async:
             many = partial(
-                _ask_async, make, queries, visit, after, limits or {}, **options
+                _get_many_async, make, queries, visit, after, limits or {}, **options
             )
             return anyio.run(many, backend=self.backend)
         got: list[Outcome] = []
@@ -102,7 +102,7 @@ class Fan:
         return got
 
 
-async def _ask_async(
+async def _get_many_async(
     make: Callable[[type[Any]], Any],
     queries: Any,
     visit: Visit,
@@ -122,6 +122,6 @@ async def _ask_async(
     return got
 
 
-def places(outcomes: Iterable[Outcome]) -> list[int]:
-    """The places of their queries, in the order of the outcomes."""
+def indices(outcomes: Iterable[Outcome]) -> list[int]:
+    """The indices of the queries, in the order of the outcomes."""
     return [outcome.index for outcome in outcomes]

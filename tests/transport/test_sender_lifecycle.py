@@ -1,4 +1,4 @@
-"""The senders in real programs: threads, tasks, loops, forks, and their end."""
+"""Senders in real programs: threads, tasks, loops, forks, and closing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import anyio.lowlevel
 import pytest
 import trustme
 from loopback import Connection, polite, serve
-from sending import ADD, GET, LONG, Blocking, sending, settings_for
+from sender_variants import ADD, GET, LONG, SyncSender, open_sender, settings_for
 
 from sitestats._common.errors import ClientClosedError, RequestTimeoutError
 from sitestats._common.wire import HttpRequest, HttpResponse
@@ -30,17 +30,17 @@ FORKING = pytest.mark.filterwarnings(
 
 
 def echoes(connection: Connection) -> None:
-    """Answer each request with its own path."""
+    """Respond to each request with its own path."""
     while request := connection.request():
-        connection.answer(request.split(b" ")[1])
+        connection.respond(request.split(b" ")[1])
 
 
 def numbered(number: int) -> HttpRequest:
-    """A request that can be told from the others."""
+    """A request that differs from the others."""
     return HttpRequest("GET", f"/{number}")
 
 
-async def ask(sender: AsyncSender, request: HttpRequest = GET) -> HttpResponse:
+async def send_once(sender: AsyncSender, request: HttpRequest = GET) -> HttpResponse:
     """Send *request* with limits that do not matter."""
     return await sender.send(request, until=time.monotonic() + LONG, timeout=LONG)
 
@@ -55,9 +55,9 @@ def run(request: pytest.FixtureRequest) -> Callable[..., Any]:
 
 
 def test_fifty_threads_share_a_sender() -> None:
-    """Each gets its own answer, over no more connections than there may be."""
+    """Each of 50 threads gets its own response, within the limit of connections."""
     with serve(echoes) as server:
-        blocking = Blocking(settings_for(server.address, max_connections=10), None)
+        blocking = SyncSender(settings_for(server.address, max_connections=10), None)
         with ThreadPoolExecutor(50) as executor:
             futures = [
                 executor.submit(blocking.send, numbered(number))
@@ -72,7 +72,7 @@ def test_fifty_threads_share_a_sender() -> None:
 def test_threads_that_start_together_read_the_certificates_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Reading them takes long, and fifty times as long for all fifty."""
+    """Certificates, which take long, are read once for fifty threads."""
     authority = trustme.CA()
     behind = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("localhost").configure_cert(behind)
@@ -92,7 +92,7 @@ def test_threads_that_start_together_read_the_certificates_once(
 
     monkeypatch.setattr("httpx.create_ssl_context", make)
     with serve(polite, behind) as server:
-        blocking = Blocking(settings_for(server.address), None)
+        blocking = SyncSender(settings_for(server.address), None)
         with ThreadPoolExecutor(10) as executor:
             for future in [executor.submit(send) for _ in range(10)]:
                 assert future.result(LONG).status == 200
@@ -101,14 +101,14 @@ def test_threads_that_start_together_read_the_certificates_once(
 
 
 def test_two_hundred_tasks_share_a_sender(run: Callable[..., Any]) -> None:
-    """Waiting for a connection is no failure, and each gets its own answer."""
+    """Each of 200 tasks gets its own response, though most have to wait."""
 
     async def main() -> dict[int, bytes]:
         sender = AsyncSender(settings_for(server.address, max_connections=10))
         bodies: dict[int, bytes] = {}
 
         async def one(number: int) -> None:
-            bodies[number] = (await ask(sender, numbered(number))).body
+            bodies[number] = (await send_once(sender, numbered(number))).body
 
         async with anyio.create_task_group() as group:
             for number in range(200):
@@ -122,14 +122,14 @@ def test_two_hundred_tasks_share_a_sender(run: Callable[..., Any]) -> None:
     assert server.connections <= 10
 
 
-def answers_late(connection: Connection) -> None:
-    """Answer only when the test is over."""
+def responds_late(connection: Connection) -> None:
+    """Respond only when the test is over."""
     connection.request()
     connection.server.ending.wait(LONG)
 
 
 def assert_waited(error: RequestTimeoutError) -> None:
-    """The error tells that waiting for a connection took the time."""
+    """The error says that the time passed waiting for a connection."""
     message = str(error)
     found = re.search(r"([\d.]+) s of them spent waiting for one of 1 connec", message)
     assert found, message
@@ -138,9 +138,9 @@ def assert_waited(error: RequestTimeoutError) -> None:
 
 
 def test_a_thread_that_waits_for_a_connection_has_a_limit() -> None:
-    """Waiting counts, the error says how long it was, and nothing was sent."""
-    with serve(answers_late) as server, ThreadPoolExecutor(1) as executor:
-        blocking = Blocking(settings_for(server.address, max_connections=1), None)
+    """Waiting counts towards the limit; the error says for how long, and unsent."""
+    with serve(responds_late) as server, ThreadPoolExecutor(1) as executor:
+        blocking = SyncSender(settings_for(server.address, max_connections=1), None)
         first = executor.submit(blocking.send, total=0.3)
         while not server.requests:
             time.sleep(0.001)
@@ -155,12 +155,12 @@ def test_a_thread_that_waits_for_a_connection_has_a_limit() -> None:
 def test_a_task_that_waits_for_a_connection_has_a_limit(
     run: Callable[..., Any],
 ) -> None:
-    """Waiting counts, the error says how long it was, and nothing was sent."""
+    """Waiting counts towards the limit; the error says for how long, and unsent."""
 
     async def main() -> RequestTimeoutError:
         sender = AsyncSender(settings_for(server.address, max_connections=1))
         async with anyio.create_task_group() as group:
-            group.start_soon(ask, sender)
+            group.start_soon(send_once, sender)
             await anyio.wait_all_tasks_blocked()
             with pytest.raises(RequestTimeoutError) as caught:
                 await sender.send(ADD, until=time.monotonic() + 0.05, timeout=LONG)
@@ -168,7 +168,7 @@ def test_a_task_that_waits_for_a_connection_has_a_limit(
         await sender.aclose()
         return caught.value
 
-    with serve(answers_late) as server:
+    with serve(responds_late) as server:
         assert_waited(run(main))
 
 
@@ -176,13 +176,13 @@ def test_a_task_that_waits_for_a_connection_has_a_limit(
 
 
 async def assert_whole(sender: AsyncSender, limit: int) -> None:
-    """As many requests at once as there may be, each with its own answer."""
+    """As many requests at once as allowed each get their own response."""
     (state,) = sender._pool._states.values()
     assert not state.using
     assert not state.waiting
 
     async def one(number: int) -> None:
-        assert (await ask(sender, numbered(number))).body == b"/%d" % number
+        assert (await send_once(sender, numbered(number))).body == b"/%d" % number
 
     with anyio.fail_after(LONG):
         async with anyio.create_task_group() as group:
@@ -191,7 +191,7 @@ async def assert_whole(sender: AsyncSender, limit: int) -> None:
 
 
 def test_a_request_can_be_cancelled_after_each_step(run: Callable[..., Any]) -> None:
-    """Connecting, sending, reading: wherever it is left, the sender goes on."""
+    """The sender works after a request was cancelled at any step."""
 
     async def main() -> None:
         sender = AsyncSender(settings_for(server.address, max_connections=2))
@@ -199,7 +199,7 @@ def test_a_request_can_be_cancelled_after_each_step(run: Callable[..., Any]) -> 
             async with anyio.create_task_group() as group:
                 # Every other time over a connection that stands already.
                 request = numbered(0) if steps % 2 else ADD
-                group.start_soon(ask, sender, request)
+                group.start_soon(send_once, sender, request)
                 for _ in range(steps // 2):
                     await anyio.lowlevel.checkpoint()
                     if steps > 30:
@@ -215,7 +215,7 @@ def test_a_request_can_be_cancelled_after_each_step(run: Callable[..., Any]) -> 
 def test_a_storm_of_cancelled_requests_leaves_the_pool_whole(
     run: Callable[..., Any],
 ) -> None:
-    """Of 300 requests one in four is cancelled at random; the rest are answered."""
+    """When a quarter of 300 requests are cancelled at random, the others succeed."""
 
     async def main() -> int:
         rng = random.Random(20261120)
@@ -225,7 +225,9 @@ def test_a_storm_of_cancelled_requests_leaves_the_pool_whole(
         async def one(number: int, patience: float) -> None:
             nonlocal answered
             with anyio.move_on_after(patience):
-                assert (await ask(sender, numbered(number))).body == b"/%d" % number
+                assert (
+                    await send_once(sender, numbered(number))
+                ).body == b"/%d" % number
                 answered += 1
 
         async with anyio.create_task_group() as group:
@@ -244,20 +246,20 @@ def test_a_storm_of_cancelled_requests_leaves_the_pool_whole(
 
 
 def test_one_sender_serves_loops_in_turn() -> None:
-    """Neither a second asyncio.run nor trio after it finds a dead connection."""
+    """A second asyncio.run, and trio after it, find no dead connection."""
     with serve(polite) as server:
         sender = AsyncSender(settings_for(server.address))
         for _ in range(3):
-            assert asyncio.run(ask(sender)).status == 200
-            assert anyio.run(ask, sender, backend="trio").status == 200
+            assert asyncio.run(send_once(sender)).status == 200
+            assert anyio.run(send_once, sender, backend="trio").status == 200
         asyncio.run(sender.aclose())
         with pytest.raises(ClientClosedError):
-            asyncio.run(ask(sender))
+            asyncio.run(send_once(sender))
     assert server.connections == 6
 
 
 def in_child(work: Callable[[], bool]) -> bool:
-    """Fork, do *work* in the child, and tell whether it was good."""
+    """Fork and call *work* in the child; whether it returned true."""
     child = os.fork()
     if child == 0:
         good = False
@@ -270,9 +272,9 @@ def in_child(work: Callable[[], bool]) -> bool:
 
 @FORKING
 def test_a_forked_child_has_connections_of_its_own() -> None:
-    """Child and parent go on, and neither reads what was for the other."""
+    """Child and parent go on, and neither reads the other's response."""
     with serve(echoes) as server:
-        blocking = Blocking(settings_for(server.address), None)
+        blocking = SyncSender(settings_for(server.address), None)
         assert blocking.send(numbered(1)).body == b"/1"
 
         def work() -> bool:
@@ -292,7 +294,7 @@ def test_a_forked_child_has_connections_of_its_own() -> None:
 
 @FORKING
 def test_a_forked_child_has_limits_of_its_own() -> None:
-    """The thread that keeps the limits did not come along, and is started anew."""
+    """A forked child starts its own watchdog thread, so its requests have limits."""
 
     def drips(connection: Connection) -> None:
         if server.connections == 1:
@@ -302,7 +304,7 @@ def test_a_forked_child_has_limits_of_its_own() -> None:
             connection.drip(b"HTTP/1.1 200 OK\r\nX: " + b"x" * 3000)
 
     with serve(drips) as server:
-        blocking = Blocking(settings_for(server.address), None)
+        blocking = SyncSender(settings_for(server.address), None)
         blocking.send()
 
         def work() -> bool:
@@ -319,22 +321,24 @@ def test_a_forked_child_has_limits_of_its_own() -> None:
 
 @FORKING
 def test_an_async_sender_in_a_forked_child() -> None:
-    """The child runs a loop of its own."""
+    """An async sender works in a forked child's own loop."""
     with serve(echoes) as server:
         sender = AsyncSender(settings_for(server.address))
-        assert asyncio.run(ask(sender, numbered(1))).body == b"/1"
-        assert in_child(lambda: asyncio.run(ask(sender, numbered(2))).body == b"/2")
-        assert asyncio.run(ask(sender, numbered(3))).body == b"/3"
+        assert asyncio.run(send_once(sender, numbered(1))).body == b"/1"
+        assert in_child(
+            lambda: asyncio.run(send_once(sender, numbered(2))).body == b"/2"
+        )
+        assert asyncio.run(send_once(sender, numbered(3))).body == b"/3"
         asyncio.run(sender.aclose())
 
 
 # The end --------------------------------------------------------------------
 
 
-def test_nothing_is_left_after_closing(way: str) -> None:
-    """No connection, no thread; and closing twice is as good as once."""
+def test_nothing_is_left_after_closing(variant: str) -> None:
+    """Closing leaves no connection and no thread, and closing twice is allowed."""
     with serve(polite) as server:
-        with sending(way, server.address) as sender:
+        with open_sender(variant, server.address) as sender:
             sender.send()
             assert sender.sender.is_open
             sender.close()
@@ -347,26 +351,26 @@ def test_nothing_is_left_after_closing(way: str) -> None:
     assert server.connections == 1
 
 
-def test_an_unused_sender_has_nothing_to_close(way: str) -> None:
-    """Making a client costs no connection and no thread."""
-    with serve(polite) as server, sending(way, server.address) as sender:
+def test_an_unused_sender_has_nothing_to_close(variant: str) -> None:
+    """Making a sender opens no connection and starts no thread."""
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
         assert not sender.sender.is_open
         assert threading.active_count() < 10
     assert server.connections == 0
 
 
-def test_what_is_in_flight_may_end(way: str) -> None:
-    """Closing waits for nobody and cuts nobody off."""
+def test_what_is_in_flight_may_end(variant: str) -> None:
+    """A request in progress ends normally when the sender is closed."""
     go = threading.Event()
 
     def script(connection: Connection) -> None:
         connection.request()
         go.wait(LONG)
-        connection.answer(b"whole")
+        connection.respond(b"whole")
 
     with (
         serve(script) as server,
-        sending(way, server.address) as sender,
+        open_sender(variant, server.address) as sender,
         ThreadPoolExecutor(1) as executor,
     ):
         future = executor.submit(sender.send)

@@ -1,4 +1,4 @@
-"""What type checkers make of get_many; read by them, never run."""
+"""Type checks of get_many; read by type checkers, never run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sitestats import (
 
 
 def one_or_the_other(outcome: Outcome) -> None:
-    """Testing for an error tells whether there are statistics, and the reverse."""
+    """Testing for an error narrows to statistics, and the reverse."""
     assert_type(outcome.query, StatsQuery)
     assert_type(outcome.index, int)
     assert_type(outcome.result(), Stats)
@@ -32,7 +32,7 @@ def one_or_the_other(outcome: Outcome) -> None:
 
 
 def the_other_or_one(outcome: Outcome) -> None:
-    """Testing for statistics tells the same."""
+    """Testing for statistics narrows in the same way."""
     if outcome.stats is not None:
         assert_type(outcome.stats, Stats)
         assert_type(outcome.error, None)
@@ -50,7 +50,7 @@ def by_class(outcome: Outcome) -> Stats | SiteStatsError:
 
 
 def blocking(client: Client, queries: Iterable[StatsQuery]) -> None:
-    """Any iterable will do, and each outcome is one of the two."""
+    """Any iterable is accepted, and each outcome is one of the two classes."""
     with client.stats.get_many(queries, concurrency=5, progress=True) as outcomes:
         for outcome in outcomes:
             assert_type(outcome, Answered | Failed)
@@ -58,7 +58,7 @@ def blocking(client: Client, queries: Iterable[StatsQuery]) -> None:
 
 
 async def awaited(client: AsyncClient, queries: AsyncIterator[StatsQuery]) -> None:
-    """An asynchronous iterable will do as well, and a generator of queries."""
+    """An async iterable or generator of queries is accepted as well."""
     async with client.stats.get_many(queries, progress=print) as outcomes:
         async for outcome in outcomes:
             assert_type(outcome, Answered | Failed)

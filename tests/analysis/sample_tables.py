@@ -1,4 +1,4 @@
-"""What shows itself as one table, with a text of somebody's choice in every place."""
+"""Sample objects that display as one table, with a given text everywhere."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sitestats.provisioning import Difference, PlannedWebsite, ProvisionedWebsit
 
 
 def website(text: str, **more: Any) -> Website:
-    """A website that bears *text*."""
+    """A website with *text* as every text."""
     return Website(
         **{
             "hostname": text,
@@ -39,8 +39,8 @@ def website(text: str, **more: Any) -> Website:
     )
 
 
-def sheets_of(text: str) -> list[Any]:
-    """One of each kind."""
+def sample_tables(text: str) -> list[Any]:
+    """One object of each kind."""
     spec = WebsiteSpec("example.com", label="shop")
     difference = Difference("label", "shop", text)
     there = website(text)

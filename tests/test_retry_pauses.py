@@ -1,4 +1,4 @@
-"""Pauses that requests share, as flows: no clock, no socket, no mock."""
+"""Pauses that requests share after a 429, as sans-I/O flows."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ POLICY = RetryPolicy(retries=3, wait_initial=0.0)
 
 
 def refusal(seconds: float) -> HttpResponse:
-    """A 429 that names a pause."""
+    """A 429 with a Retry-After."""
     return HttpResponse(429, {"retry-after": f"{seconds:.3f}"})
 
 
 @define
-class Party:
-    """Runs flows side by side on one clock, and answers what they send in turn."""
+class ConcurrentFlows:
+    """Runs flows side by side on one clock, with one list of responses."""
 
-    answers: list[HttpResponse]
+    responses: list[HttpResponse]
     time: float = 1_000.0
     sent: list[tuple[float, HttpRequest]] = field(
         factory=list[tuple[float, HttpRequest]]
@@ -49,7 +49,7 @@ class Party:
     )
 
     def run(self, *flows: Flow[HttpResponse]) -> None:
-        """Perform the steps of all, the one that is due first always first."""
+        """Run the steps of all flows, always the one that is due first."""
         due = [(self.time, place, flow) for place, flow in enumerate(flows)]
         while due:
             due.sort(key=lambda entry: entry[:2])
@@ -79,7 +79,7 @@ class Party:
                     return self.time + seconds
                 case Send(request):
                     self.sent.append((self.time, request))
-                    outcome = self.answers.pop(0) if self.answers else OK
+                    outcome = self.responses.pop(0) if self.responses else OK
                 case Note():
                     pass
 
@@ -96,17 +96,17 @@ def sends(
 
 
 def test_a_refusal_holds_every_request() -> None:
-    """Nothing else is sent before the pause that one request was told to make."""
-    party = Party([refusal(7)])
-    party.run(*sends(PLAIN, PLAIN, SEARCH))
-    assert [when - 1_000 for when, _ in party.sent] == [0, 7, 7, 7]
+    """After a 429 with Retry-After no request is sent before the pause is over."""
+    flows = ConcurrentFlows([refusal(7)])
+    flows.run(*sends(PLAIN, PLAIN, SEARCH))
+    assert [when - 1_000 for when, _ in flows.sent] == [0, 7, 7, 7]
 
 
 def test_a_refused_search_holds_searches_alone() -> None:
-    """Contains searches have a limit of their own: the others go on."""
-    party = Party([refusal(7)])
-    party.run(*sends(SEARCH, PLAIN, SEARCH, PLAIN))
-    assert party.sent == [
+    """A 429 of a contains search, which has its own limit, delays no other request."""
+    flows = ConcurrentFlows([refusal(7)])
+    flows.run(*sends(SEARCH, PLAIN, SEARCH, PLAIN))
+    assert flows.sent == [
         (1_000, SEARCH),
         (1_000, PLAIN),
         (1_000, PLAIN),
@@ -116,29 +116,29 @@ def test_a_refused_search_holds_searches_alone() -> None:
 
 
 def test_a_refusal_without_a_pause_holds_its_own_request_alone() -> None:
-    """A 429 that names no pause leaves the others alone."""
-    party = Party([HttpResponse(429)])
+    """A 429 without Retry-After delays its own retry only."""
+    flows = ConcurrentFlows([HttpResponse(429)])
     policy = RetryPolicy(wait_initial=2.0)
     pauses = Pauses()
-    party.run(*(send_with_retries(PLAIN, policy, 60.0, pauses) for _ in range(2)))
-    assert [when for when, _ in party.sent][:2] == [1_000, 1_000]
-    assert party.sent[2][0] > 1_000
+    flows.run(*(send_with_retries(PLAIN, policy, 60.0, pauses) for _ in range(2)))
+    assert [when for when, _ in flows.sent][:2] == [1_000, 1_000]
+    assert flows.sent[2][0] > 1_000
 
 
-def test_the_last_try_holds_the_others_too() -> None:
-    """A refusal that ends its own request is still a pause for those that follow."""
+def test_the_last_attempt_holds_the_others_too() -> None:
+    """A 429 that ends its own request still delays those that follow."""
     pauses = Pauses()
     policy = RetryPolicy(retries=0)
-    party = Party([refusal(7)])
-    party.run(*(send_with_retries(PLAIN, policy, 60.0, pauses) for _ in range(2)))
-    assert [when - 1_000 for when, _ in party.sent] == [0, 7]
-    first = party.ended[0]
+    flows = ConcurrentFlows([refusal(7)])
+    flows.run(*(send_with_retries(PLAIN, policy, 60.0, pauses) for _ in range(2)))
+    assert [when - 1_000 for when, _ in flows.sent] == [0, 7]
+    first = flows.ended[0]
     assert isinstance(first, HttpResponse)
     assert first.status == 429
 
 
 def test_a_pause_grows_while_it_is_waited_for() -> None:
-    """Who waits for a pause looks again at its end, and never goes too soon."""
+    """A request that waits for a pause that becomes longer is not sent too soon."""
     pauses = Pauses()
     pauses.begin(PLAIN, now=0.0, seconds=5.0)
     flow = wait_for_pauses(PLAIN, pauses, patience=100.0)
@@ -150,38 +150,38 @@ def test_a_pause_grows_while_it_is_waited_for() -> None:
 
 
 def test_a_shorter_pause_does_not_end_a_longer_one() -> None:
-    """The longest of several pauses counts."""
+    """Of several pauses the longest counts."""
     pauses = Pauses()
     pauses.begin(PLAIN, now=0.0, seconds=9.0)
     pauses.begin(PLAIN, now=1.0, seconds=2.0)
     assert pauses.end(PLAIN) == 9.0
 
 
-def test_a_pause_that_is_too_long_is_told_at_once() -> None:
-    """A pause beyond the total timeout is an error that tells it; nothing is sent."""
-    party = Party([refusal(600)])
-    party.run(*sends(PLAIN, PLAIN))
-    assert len(party.sent) == 1
-    error = party.ended[1]
+def test_a_pause_that_is_too_long_is_raised_at_once() -> None:
+    """A pause beyond the total timeout raises an error with its length."""
+    flows = ConcurrentFlows([refusal(600)])
+    flows.run(*sends(PLAIN, PLAIN))
+    assert len(flows.sent) == 1
+    error = flows.ended[1]
     assert isinstance(error, RateLimitedError)
     assert error.retry_after == 600
     assert error.request == PLAIN
-    assert party.time == 1_000
+    assert flows.time == 1_000
 
 
 def test_the_time_of_a_request_begins_after_the_pause() -> None:
-    """What others were told to wait for does not use up a request's own time."""
-    party = Party([refusal(50), refusal(50)])
-    party.run(*sends(PLAIN, PLAIN))
-    # The second was held for 50 seconds and told to wait for 50 more, of 60.
-    assert [when - 1_000 for when, _ in party.sent] == [0, 50, 100]
-    second = party.ended[1]
+    """Waiting for a shared pause does not use up a request's own total timeout."""
+    flows = ConcurrentFlows([refusal(50), refusal(50)])
+    flows.run(*sends(PLAIN, PLAIN))
+    # The second was held for 50 seconds, and its Retry-After is 50 more, of 60.
+    assert [when - 1_000 for when, _ in flows.sent] == [0, 50, 100]
+    second = flows.ended[1]
     assert isinstance(second, HttpResponse)
     assert second.status == 200
 
 
 def test_nothing_is_remembered_of_pauses_long_over() -> None:
-    """However many refusals there were, the books stay short."""
+    """Pauses that are over are forgotten, however many there were."""
     pauses = Pauses()
     for second in range(1_000):
         pauses.begin(SEARCH, now=float(second), seconds=1.5)
@@ -191,24 +191,24 @@ def test_nothing_is_remembered_of_pauses_long_over() -> None:
 
 @given(
     requests=st.lists(st.sampled_from([PLAIN, SEARCH]), min_size=1, max_size=8),
-    answers=st.lists(
+    responses=st.lists(
         st.one_of(st.just(OK), st.floats(0.001, 20).map(refusal)), max_size=12
     ),
 )
-def test_nobody_comes_too_soon(
-    requests: list[HttpRequest], answers: list[HttpResponse]
+def test_no_request_is_sent_within_a_pause(
+    requests: list[HttpRequest], responses: list[HttpResponse]
 ) -> None:
     """Whatever is refused, no request that it concerns is sent within the pause."""
-    party = Party(list(answers))
-    party.run(*sends(*requests))
-    assert len(party.ended) == len(requests)
-    told = [
-        (when, request, float(answer.headers["retry-after"]))
-        for (when, request), answer in zip(party.sent, answers, strict=False)
-        if answer.status == 429
+    flows = ConcurrentFlows(list(responses))
+    flows.run(*sends(*requests))
+    assert len(flows.ended) == len(requests)
+    refusals = [
+        (when, request, float(response.headers["retry-after"]))
+        for (when, request), response in zip(flows.sent, responses, strict=False)
+        if response.status == 429
     ]
-    for began, refused, seconds in told:
-        for when, request in party.sent:
+    for began, refused, seconds in refusals:
+        for when, request in flows.sent:
             if request == SEARCH or refused == PLAIN:
                 assert not began < when < began + seconds - 1e-6
 
@@ -226,6 +226,6 @@ def test_nobody_comes_too_soon(
     ],
 )
 def test_contains_searches_are_known(name: str, value: str, *, expected: bool) -> None:
-    """A pattern of pages that begins with a star is a contains search."""
+    """A pattern of pages that begins with a star counts as a contains search."""
     request = HttpRequest("GET", "/example.com.json", (("version", "6"), (name, value)))
     assert is_contains_search(request) is expected

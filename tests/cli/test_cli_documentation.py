@@ -1,4 +1,4 @@
-"""The commands that the documentation shows can be given as they stand there."""
+"""Commands in the documentation work as they are written."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ public = true
 
 
 def test_commands_are_found() -> None:
-    """The documentation shows commands, in blocks and in a job's steps."""
+    """Commands are found in blocks and in the steps of a CI job."""
     assert len(SHOWN) >= 18
     assert "websites ensure websites.toml --yes" in SHOWN
 
@@ -52,7 +52,7 @@ def test_a_command_of_the_documentation(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """It does what it says, or says that it needs a yes."""
+    """A documented command succeeds, or says that it needs a yes."""
     monkeypatch.chdir(tmp_path)
     Path("websites.toml").write_text(LIST, "utf-8")
     Path("websites.csv").write_text("hostname,public\nsemicomplete.com,true\n", "utf-8")
@@ -67,7 +67,7 @@ def test_a_command_of_the_documentation(
     "line", [line for line in SHOWN if line.startswith(WITHOUT_END)]
 )
 def test_a_serving_command_of_the_documentation(line: str) -> None:
-    """Its options are ones that it has."""
+    """A documented command that serves has options that exist."""
     name, *arguments = shlex.split(line)
     command = app.commands[name]
     parser = command.make_parser(click.Context(command))

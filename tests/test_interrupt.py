@@ -1,4 +1,4 @@
-"""The thread that ends what takes too long."""
+"""Ending waits and requests from another thread: Stop and Watchdog."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from attrs import define
 
 from sitestats._transport import interrupt
-from sitestats._transport.interrupt import Watchdog
+from sitestats._transport.interrupt import Stop, StoppedError, Watchdog
 
 LONG = 30.0
 """Seconds that pass only when a test fails."""
 
 
 class Watched:
-    """Something that can be aborted."""
+    """An object that can be aborted."""
 
     def __init__(self) -> None:
         self.aborted = threading.Event()
@@ -27,13 +28,13 @@ class Watched:
 
 
 def threads() -> list[threading.Thread]:
-    """Every watchdog's thread."""
+    """The threads of all watchdogs."""
     return [t for t in threading.enumerate() if t.name == "sitestats-watchdog"]
 
 
 @pytest.fixture
 def watchdog() -> Iterator[Watchdog]:
-    """A watchdog that leaves nothing behind."""
+    """A watchdog whose thread must be gone in the end."""
     watchdog = Watchdog()
     yield watchdog
     watchdog.close()
@@ -41,24 +42,24 @@ def watchdog() -> Iterator[Watchdog]:
 
 
 def soon() -> float:
-    """A moment that is almost there."""
+    """A moment in the near future."""
     return time.monotonic() + 0.05
 
 
 def test_no_thread_without_anything_to_watch(watchdog: Watchdog) -> None:
-    """A client that was made and never used has no thread."""
+    """A client that was never used has no watchdog thread."""
     assert threads() == []
 
 
-def test_what_is_overdue_is_aborted(watchdog: Watchdog) -> None:
-    """The time passes, and it is aborted."""
+def test_an_overdue_request_is_aborted(watchdog: Watchdog) -> None:
+    """A request is aborted when its limit passes."""
     watched = Watched()
     watchdog.watch(watched, soon())
     assert watched.aborted.wait(LONG)
 
 
-def test_what_was_left_in_time_is_not_aborted(watchdog: Watchdog) -> None:
-    """Of two with the same limit, the one that was done first is left alone."""
+def test_a_request_in_time_is_not_aborted(watchdog: Watchdog) -> None:
+    """A request that ended within its limit is not aborted."""
     done, watched = Watched(), Watched()
     until = soon()
     watchdog.watch(done, until)
@@ -69,7 +70,7 @@ def test_what_was_left_in_time_is_not_aborted(watchdog: Watchdog) -> None:
 
 
 def test_a_shorter_limit_wakes_the_thread(watchdog: Watchdog) -> None:
-    """One thread watches all, and the one that came last may be the first to go."""
+    """A request with a shorter limit than the first is aborted in time."""
     patient, watched = Watched(), Watched()
     watchdog.watch(patient, time.monotonic() + LONG)
     watchdog.watch(watched, soon())
@@ -80,7 +81,7 @@ def test_a_shorter_limit_wakes_the_thread(watchdog: Watchdog) -> None:
 
 
 def test_no_limit_is_no_limit(watchdog: Watchdog) -> None:
-    """What may take for ever is watched in vain."""
+    """A request without a limit is never aborted."""
     watched = Watched()
     watchdog.watch(watched, math.inf)
     watchdog.unwatch(watched)
@@ -90,7 +91,7 @@ def test_no_limit_is_no_limit(watchdog: Watchdog) -> None:
 def test_the_thread_ends_by_itself(
     watchdog: Watchdog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Idle for a while, it goes, and comes again when it is needed."""
+    """An idle thread ends, and is started again when it is needed."""
     monkeypatch.setattr(interrupt, "LINGER", 0.01)
     for _ in range(2):
         watched = Watched()
@@ -112,8 +113,8 @@ def test_nothing_is_left_after_close() -> None:
     assert threads() == []
 
 
-def test_closing_leaves_what_is_watched_watched() -> None:
-    """What is in flight when the client is closed keeps its limit."""
+def test_closing_keeps_the_limits_of_requests() -> None:
+    """A request in progress keeps its limit when the client is closed."""
     watchdog = Watchdog()
     watched, other = Watched(), Watched()
     watchdog.watch(watched, time.monotonic() + 0.1)
@@ -126,8 +127,10 @@ def test_closing_leaves_what_is_watched_watched() -> None:
     assert threads() == []
 
 
-def test_without_a_thread_nothing_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    """While the interpreter shuts down no thread can start: requests go on."""
+def test_requests_work_when_no_thread_can_start(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Requests work when no thread can start, as when the interpreter exits."""
 
     def refuse(self: threading.Thread) -> None:
         message = "can't start new thread at interpreter shutdown"
@@ -142,3 +145,71 @@ def test_without_a_thread_nothing_fails(monkeypatch: pytest.MonkeyPatch) -> None
     watchdog.watch(watched, soon())
     assert watched.aborted.wait(LONG)
     watchdog.close()
+
+
+# --- Stop ----------------------------------------------------------------------------
+
+
+@define(eq=False)
+class Held:
+    """Counts how often it was aborted."""
+
+    aborted: int = 0
+
+    def abort(self) -> None:
+        self.aborted += 1
+
+
+def test_a_sleep_ends_at_once() -> None:
+    """stop() wakes every thread that sleeps, and raises StoppedError there."""
+    stop = Stop()
+    ended: list[str] = []
+
+    def work() -> None:
+        try:
+            stop.sleep(86_400)
+        except StoppedError:
+            ended.append("stopped")
+
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    stop.stop()
+    for thread in threads:
+        thread.join(30)
+    assert ended == ["stopped"] * 5
+
+
+def test_a_sleep_without_a_stop() -> None:
+    """Without stop() a sleep has its full length."""
+    began = time.monotonic()
+    Stop().sleep(0.02)
+    assert time.monotonic() - began >= 0.02
+
+
+def test_held_objects_are_aborted_once() -> None:
+    """stop() aborts what is held once, and leaves what was released."""
+    stop = Stop()
+    held, released = Held(), Held()
+    stop.hold(held)
+    stop.hold(released)
+    stop.release(released)
+    stop.stop()
+    stop.stop()
+    assert (held.aborted, released.aborted) == (1, 0)
+
+
+def test_nothing_begins_after_stop() -> None:
+    """After stop() nothing can be held, and every sleep raises."""
+    stop = Stop()
+    stop.stop()
+    with pytest.raises(StoppedError):
+        stop.hold(Held())
+    for _ in range(2):
+        with pytest.raises(StoppedError):
+            stop.sleep(0)
+
+
+def test_stopped_is_no_exception() -> None:
+    """No ``except Exception`` catches StoppedError, so nothing is retried after it."""
+    assert not issubclass(StoppedError, Exception)

@@ -1,4 +1,4 @@
-"""What a request saves: an address parsed, a connection traced, garbage collected."""
+"""Overhead that a request avoids: URL parsing, tracing, reference cycles."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from loopback import polite, serve
-from sending import Blocking, settings_for
+from sender_variants import SyncSender, settings_for
 
 from query_strategies import queries
 from sitestats import AsyncClient, Client, StatsQuery
@@ -32,7 +32,7 @@ BASES = st.sampled_from(
 
 
 def same(ours: httpx.URL, theirs: httpx.URL) -> bool:
-    """Whether two addresses are the same to whoever looks at them."""
+    """Whether two URLs are equal in all that httpx reads of them."""
     return (
         ours == theirs
         and str(ours) == str(theirs)
@@ -51,7 +51,7 @@ def same(ours: httpx.URL, theirs: httpx.URL) -> bool:
 @example(("https://stats.example", ""), "/a?b?c#d")
 @example(("https://stats.example", ""), "//evil.example/")
 def test_a_joined_address_is_the_parsed_one(base: tuple[str, str], target: str) -> None:
-    """What is joined is what httpx makes of the whole address."""
+    """A URL that was joined equals the one that httpx parses."""
     ours = joined(httpx.URL("".join(base)), base[1], target)
     assert ours is None or same(ours, httpx.URL("".join(base) + target))
 
@@ -60,7 +60,7 @@ def test_a_joined_address_is_the_parsed_one(base: tuple[str, str], target: str) 
 @settings(max_examples=30)
 @given(BASES, queries())
 def test_no_query_is_parsed(base: tuple[str, str], query: StatsQuery) -> None:
-    """Every query's address is joined, and is the one that httpx would parse."""
+    """The URL of every query is joined without parsing, and equals the parsed one."""
     target = stats_request(requested(query)).target
     ours = joined(httpx.URL("".join(base)), base[1], target)
     if "/." not in requested(query).address:
@@ -69,41 +69,41 @@ def test_no_query_is_parsed(base: tuple[str, str], query: StatsQuery) -> None:
 
 
 def test_an_address_that_is_too_long_is_parsed() -> None:
-    """So it is refused with the words of httpx."""
+    """A URL that is too long is parsed, so httpx refuses it with its own message."""
     base = httpx.URL("https://stats.example")
     assert joined(base, "", "/" + "a" * 70_000) is None
 
 
 def test_another_httpx_parses() -> None:
-    """Where its addresses are of another make, the slow way is taken."""
+    """With an httpx whose URLs differ inside, they are parsed."""
     stranger: Any = object()
     assert joined(stranger, "", "/a") is None
 
 
 def test_a_used_connection_is_not_traced(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a request on a connection that is there, its connection is told one thing."""
-    told: list[str] = []
+    """A request on a kept connection traces its connection once only."""
+    traced: list[str] = []
     trace = PooledConnection[Any].trace
 
     def counted(self: PooledConnection[Any], event: str, info: dict[str, Any]) -> None:
-        told.append(event)
+        traced.append(event)
         trace(self, event, info)
 
     monkeypatch.setattr(PooledConnection, "trace", counted)
     with serve(polite) as server:
-        blocking = Blocking(settings_for(server.address), None)
+        blocking = SyncSender(settings_for(server.address), None)
         try:
             blocking.send(HttpRequest("GET", "/first"))
-            assert any("connect_tcp.complete" in event for event in told)
-            told.clear()
+            assert any("connect_tcp.complete" in event for event in traced)
+            traced.clear()
             blocking.send(HttpRequest("GET", "/second"))
         finally:
             blocking.close()
-    assert len({event.rpartition(".")[0] for event in told}) == 1
+    assert len({event.rpartition(".")[0] for event in traced}) == 1
 
 
 class Canned(httpx.BaseTransport, httpx.AsyncBaseTransport):
-    """Answers without a network."""
+    """A transport that responds without a network."""
 
     ANSWER = b'{"ok":true,"hostname":"example.com","pageviews":66}'
 
@@ -116,7 +116,7 @@ class Canned(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
 @pytest.fixture
 def kept() -> Iterator[Callable[[], list[object]]]:
-    """What of ours the garbage collection had to take, from now on and when asked."""
+    """Our objects that the garbage collection had to free."""
 
     def collected() -> list[object]:
         gc.collect()
@@ -142,7 +142,7 @@ QUERY = StatsQuery("example.com").fields("pageviews")
 
 
 def test_a_call_leaves_no_cycles(kept: Callable[[], list[object]]) -> None:
-    """All that a call made is gone with its result, without a garbage collection."""
+    """A sync call leaves no reference cycle for the garbage collection."""
     with Client("https://stats.example", transport=Canned()) as client:
         client.stats.get(QUERY)
         kept()
@@ -155,7 +155,7 @@ def test_a_call_leaves_no_cycles(kept: Callable[[], list[object]]) -> None:
 def test_an_awaited_call_leaves_no_cycles(
     kept: Callable[[], list[object]], backend: str
 ) -> None:
-    """The same on both loops."""
+    """An async call leaves no reference cycle, on both loops."""
 
     async def main() -> list[object]:
         async with AsyncClient("https://stats.example", transport=Canned()) as client:

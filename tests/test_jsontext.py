@@ -1,4 +1,4 @@
-"""JSON from outside is a value or one error."""
+"""JSON from outside becomes a value or one error."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ VALUES: st.SearchStrategy[JsonValue] = st.recursive(
 
 
 @given(VALUES)
-def test_what_json_says_is_read(value: JsonValue) -> None:
-    """Whatever the standard library writes comes back the same."""
+def test_json_round_trip(value: JsonValue) -> None:
+    """What the standard library encodes is decoded to the same value."""
     assert load_json(json.dumps(value).encode()) == value
 
 
 @given(st.binary())
 def test_any_bytes_are_a_value_or_our_error(body: bytes) -> None:
-    """No bytes raise anything but the one error."""
+    """No bytes raise anything but NotJsonError."""
     with suppress(NotJsonError):
         load_json(body)
 
@@ -50,7 +50,7 @@ def test_any_bytes_are_a_value_or_our_error(body: bytes) -> None:
     ],
 )
 def test_odd_but_readable(body: bytes, value: JsonValue) -> None:
-    """A mark, equal keys, lone surrogates and huge numbers are no errors."""
+    """A byte order mark, equal keys, lone surrogates and huge numbers are accepted."""
     assert load_json(body) == value
 
 
@@ -70,6 +70,6 @@ def test_odd_but_readable(body: bytes, value: JsonValue) -> None:
     ],
 )
 def test_why_bytes_are_no_json(body: bytes, why: str) -> None:
-    """Each way to be no JSON is told apart."""
+    """The error names the reason why bytes are no JSON."""
     with pytest.raises(NotJsonError, match=why):
         load_json(body)

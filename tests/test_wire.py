@@ -1,4 +1,4 @@
-"""Retry-After in every form that servers send."""
+"""Retry-After and Date headers, in every form that servers send."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_every_form_gives_seconds(value: str, seconds: float) -> None:
     ],
 )
 def test_garbage_is_no_wait(value: str) -> None:
-    """What is neither seconds nor a date is None, and never an exception."""
+    """A text that is neither seconds nor a date gives None, and never raises."""
     assert parse_retry_after(value, NOON) is None
 
 
@@ -76,6 +76,6 @@ def test_any_text_gives_a_wait_or_none(value: str) -> None:
 
 @given(st.integers(1970, 9998), st.integers(0, 10**6))
 def test_a_written_date_is_read_back(year: int, seconds: int) -> None:
-    """A date as HTTP writes it comes back as the same moment."""
+    """An HTTP date is parsed to the moment that it was formatted from."""
     moment = datetime.fromtimestamp(seconds, UTC).replace(year=year, month=1)
     assert parse_http_date(format_datetime(moment, usegmt=True)) == moment
