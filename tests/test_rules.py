@@ -694,7 +694,7 @@ REFUSED: dict[str, tuple[str, Step]] = {
 
 
 @pytest.mark.parametrize(("rule", "build"), REFUSED.values(), ids=REFUSED)
-def test_refused_by_the_step(rule: str, build: Step) -> None:
+def test_refused_at_once(rule: str, build: Step) -> None:
     """What the document forbids is refused by its step, citing the section."""
     with pytest.raises(QueryError) as caught:
         build(StatsQuery("example.com").fields("pageviews"))

@@ -241,7 +241,7 @@ def test_cancelled_at_any_point(loop: str) -> None:
     """Cancelled at any step, no task is left, and the client works afterwards."""
 
     async def main(address: str) -> None:
-        async def get_one(scope: anyio.CancelScope) -> None:
+        async def run_block(scope: anyio.CancelScope) -> None:
             with scope:
                 async with client.stats.get_many(
                     [query(), query("silent")] * 10, concurrency=3
@@ -253,7 +253,7 @@ def test_cancelled_at_any_point(loop: str) -> None:
             for steps in POINTS:
                 async with anyio.create_task_group() as group:
                     scope = anyio.CancelScope()
-                    group.start_soon(get_one, scope)
+                    group.start_soon(run_block, scope)
                     for _ in range(steps):
                         await anyio.lowlevel.checkpoint()
                     scope.cancel()
@@ -277,7 +277,7 @@ def test_a_task_cancelled_at_any_point() -> None:
     """task.cancel() ends all queries of the task, and raises CancelledError."""
 
     async def main(address: str) -> None:
-        async def get_one() -> None:
+        async def run_block() -> None:
             async with client.stats.get_many(
                 [query(), query("silent")] * 10, concurrency=3
             ) as outcomes:
@@ -286,7 +286,7 @@ def test_a_task_cancelled_at_any_point() -> None:
 
         async with AsyncClient(address, max_connections=3, retries=QUICK) as client:
             for steps in POINTS:
-                task = asyncio.create_task(get_one())
+                task = asyncio.create_task(run_block())
                 for _ in range(steps):
                     await asyncio.sleep(0)
                 task.cancel()
@@ -316,12 +316,12 @@ def test_asyncios_own_limits() -> None:
             with pytest.raises(TimeoutError):
                 await ask_for_ever()
 
-            async def get_one() -> int:
+            async def run_block() -> int:
                 async with client.stats.get_many([query()] * 4) as outcomes:
                     return sum([o.result().pageviews async for o in outcomes])
 
             async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(get_one()) for _ in range(5)]
+                tasks = [group.create_task(run_block()) for _ in range(5)]
             assert [task.result() for task in tasks] == [4] * 5
             assert asyncio.all_tasks() == {asyncio.current_task()}
 
@@ -384,13 +384,13 @@ def test_abandoned_without_leaving(loop: str) -> None:
     async def main(address: str) -> None:
         client = AsyncClient(address)
 
-        async def get_one() -> None:
+        async def run_block() -> None:
             async with client.stats.get_many(QUERIES) as outcomes:
                 async for _ in outcomes:
                     raise MineError
 
         with pytest.raises(MineError):
-            await get_one()
+            await run_block()
         await client.aclose()
 
     with serve(silent.script) as server:

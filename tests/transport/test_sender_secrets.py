@@ -175,7 +175,7 @@ def interrupts(when: str) -> Script:
     return script
 
 
-@pytest.mark.parametrize("when", ["open_sender", "receiving"])
+@pytest.mark.parametrize("when", ["sending", "receiving"])
 def test_an_interrupt_shows_no_credential(when: str) -> None:
     """KeyboardInterrupt is raised without the frames that held the headers."""
     request = LARGE if when == "sending" else ADD
@@ -189,10 +189,10 @@ def test_an_interrupt_shows_no_credential(when: str) -> None:
         with pytest.raises(KeyboardInterrupt) as caught:
             sender.send(request, until=time.monotonic() + LONG, timeout=LONG)
         # And the sender goes on.
-        respond = sender.send(GET, until=time.monotonic() + LONG, timeout=LONG)
+        response = sender.send(GET, until=time.monotonic() + LONG, timeout=LONG)
         sender.close()
     assert_hidden(everything(caught.value))
-    assert respond.status == 200
+    assert response.status == 200
 
 
 class Holding(httpx.BaseTransport, httpx.AsyncBaseTransport):

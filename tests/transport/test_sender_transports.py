@@ -131,7 +131,7 @@ FAULTS = [
 
 
 @pytest.mark.parametrize("error", FAULTS, ids=repr)
-@pytest.mark.parametrize("where", ["respond", "body"])
+@pytest.mark.parametrize("where", ["response", "body"])
 def test_every_fault_becomes_a_failed_connection(
     variant: str, error: Exception, where: str
 ) -> None:
