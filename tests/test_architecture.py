@@ -73,14 +73,14 @@ def imports(path: Path) -> Iterator[str]:
 
 
 def test_httpx_has_one_importer() -> None:
-    """Only httpx_sender imports httpx, so replacing it means changing one module."""
+    """Only user_transport imports httpx, so replacing it means changing one module."""
     importers = {
         place(path)
         for path in PRIVATE
         for name in imports(path)
         if name.partition(".")[0] in {"httpx", "httpcore"}
     }
-    assert importers == {"_transport/httpx_sender.py"}
+    assert importers == {"_transport/user_transport.py"}
 
 
 @pytest.mark.parametrize("path", PURE, ids=place)

@@ -433,7 +433,7 @@ def test_cancellation_at_every_await_point(
 
     before = open_files() if sys.platform == "linux" else 0
     steps = anyio.run(main, backend=backend)
-    assert steps > (2 if connected else 4)
+    assert steps > (1 if connected else 2)
     if sys.platform == "linux":
         assert open_files_settle_at(before)
 
@@ -483,11 +483,6 @@ def test_ctrl_c_ends_a_silent_call(server: FaultServer) -> None:
         signal.signal(signal.SIGALRM, before)
 
 
-# An interrupt that comes while httpcore has just taken a lock of its own, and has
-# not come back from that, leaves the lock locked: nobody above it can mend that.
-NOT_HERE = ("test_lifecycle.py", "httpcore/_synchronization.py")
-
-
 class Interrupt:
     """Raises KeyboardInterrupt at the *n*-th place where Python may.
 
@@ -508,7 +503,7 @@ class Interrupt:
 
     def _look(self, frame: FrameType, event: str, arg: object) -> None:
         file = frame.f_code.co_filename
-        if event == "c_call" or file.endswith(NOT_HERE):
+        if event == "c_call" or file == __file__:
             return
         if self.left and (self._everywhere or file.startswith(PACKAGE)):
             self.left -= 1
@@ -522,7 +517,7 @@ class Interrupt:
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(
     ("case", "everywhere", "stride"),
-    [("good", False, 1), ("flaky", False, 3), ("good", True, 11), ("tls", True, 31)],
+    [("good", False, 1), ("flaky", False, 3), ("good", True, 3), ("tls", True, 7)],
 )
 def test_ctrl_c_anywhere(
     server: FaultServer,
@@ -544,8 +539,6 @@ def test_ctrl_c_anywhere(
                 client.stats.get(QUERY)
             interrupted = not interrupt.left
             assert client.stats.get(QUERY).pageviews == 3
-            (watchdog,) = client._sender._watchdogs.values()
-            assert not watchdog._watched
             place += stride
     assert place > 100
 

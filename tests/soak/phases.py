@@ -69,6 +69,9 @@ def warm_up(origin: str) -> None:
     """Make each fault happen once, since its handling may import modules."""
     with Client(origin, max_connections=AT_ONCE, **OPTIONS) as client:
         _in_threads(client, len(MIXTURE.scripts), Counter())
+        with client.stats.get_many([QUERY]) as outcomes:
+            for _ in outcomes:
+                pass
 
 
 def _run_sync(phase: Phase, origin: str, shares: tuple[int, ...]) -> None:

@@ -12,7 +12,7 @@ from anyio.from_thread import start_blocking_portal
 from sitestats._common.hostnames import BaseAddress
 from sitestats._common.settings import Secret, Settings
 from sitestats._common.wire import Credentials, HttpRequest, HttpResponse
-from sitestats._transport.httpx_sender import AsyncSender, Sender
+from sitestats._transport.sender import AsyncSender, Sender
 
 KEY = "sa_api_key_Zw5fXq7RtY"
 USER = "sa_user_id_Kp3vLm8NbC"

@@ -27,8 +27,8 @@ from sitestats import AsyncClient, Client, Outcome, StatsQuery
 from sitestats._common.settings import resolve
 from sitestats._protocol.requests import stats_request
 from sitestats._query.builder import requested
-from sitestats._transport.httpx_sender import Sender
 from sitestats._transport.interrupt import Stop
+from sitestats._transport.sender import Sender
 
 BACKENDS = ["blocking", "asyncio", "trio"]
 LOOPS = pytest.mark.parametrize("loop", ["asyncio", "trio"])
@@ -229,6 +229,7 @@ def test_a_call_that_waits_for_a_connection_is_stopped() -> None:
             thread.join(30)
         assert len(ended) == 4
         assert server.connections == 1
+        stop.close()
         sender.close()
 
 

@@ -19,7 +19,7 @@ from sitestats._common.errors import (
     SiteStatsError,
 )
 from sitestats._common.wire import Credentials, HttpRequest
-from sitestats._transport.httpx_sender import Sender
+from sitestats._transport.sender import Sender
 
 AGENT = f"sitestats/{importlib.metadata.version('sitestats')}"
 MIB = 1024 * 1024

@@ -403,7 +403,7 @@ def test_old_connections_are_not_used(
     variant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A connection that was idle for long is closed, as the server may close it."""
-    monkeypatch.setattr("sitestats._transport.httpx_sender.IDLE_SECONDS", 0.02)
+    monkeypatch.setattr("sitestats._transport.sender.IDLE_SECONDS", 0.02)
     with serve(polite) as server, open_sender(variant, server.address) as sender:
         sender.send()
         time.sleep(0.05)

@@ -22,7 +22,7 @@ from sender_variants import ADD, GET, LONG, SyncSender, open_sender, settings_fo
 
 from sitestats._common.errors import ClientClosedError, RequestTimeoutError
 from sitestats._common.wire import HttpRequest, HttpResponse
-from sitestats._transport.httpx_sender import AsyncSender
+from sitestats._transport.sender import AsyncSender
 
 FORKING = pytest.mark.filterwarnings(
     "ignore:This process.*is multi-threaded:DeprecationWarning"
@@ -79,7 +79,7 @@ def test_threads_that_start_together_read_the_certificates_once(
     made: list[ssl.SSLContext] = []
     together = threading.Barrier(10)
 
-    def make(*, verify: bool) -> ssl.SSLContext:
+    def make(_verify: object) -> ssl.SSLContext:
         context = ssl.create_default_context()
         authority.configure_trust(context)
         time.sleep(0.01)
@@ -90,7 +90,7 @@ def test_threads_that_start_together_read_the_certificates_once(
         together.wait(LONG)
         return blocking.send()
 
-    monkeypatch.setattr("httpx.create_ssl_context", make)
+    monkeypatch.setattr("sitestats._transport.sender.make_context", make)
     with serve(polite, behind) as server:
         blocking = SyncSender(settings_for(server.address), None)
         with ThreadPoolExecutor(10) as executor:

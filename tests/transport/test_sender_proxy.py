@@ -22,7 +22,7 @@ from sitestats._common.errors import (
 )
 from sitestats._common.hostnames import BaseAddress
 from sitestats._common.settings import proxy_from_environment
-from sitestats._transport.httpx_sender import AsyncSender, Sender
+from sitestats._transport.sender import AsyncSender, Sender
 
 PASSWORD = "p4ssw0rd"
 AUTHORITY = trustme.CA()
@@ -194,9 +194,7 @@ def test_what_is_no_proxy_is_refused_at_once(
 
 def test_a_socks_proxy_needs_a_library(monkeypatch: pytest.MonkeyPatch) -> None:
     """The error of a SOCKS proxy without its library says what to install."""
-    monkeypatch.setattr(
-        "sitestats._transport.httpx_sender.find_spec", lambda name: None
-    )
+    monkeypatch.setattr("sitestats._transport.route.find_spec", lambda name: None)
     with pytest.raises(ConfigurationError, match=r"pip install 'httpx\[socks\]'"):
         Sender(settings_for("https://stats.example", proxy="socks5://localhost:1080"))
 

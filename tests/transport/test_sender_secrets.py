@@ -22,7 +22,7 @@ from test_sender_faults import BROKEN, SLOW, closed_port
 from test_sender_transports import Given, raises
 
 from sitestats._common.errors import ConnectionFailedError, SiteStatsError
-from sitestats._transport.httpx_sender import AsyncSender, Sender
+from sitestats._transport.sender import AsyncSender, Sender
 
 LARGE = attrs.evolve(ADD, body=b"x" * 8_000_000)
 """Too large for the buffers on the way: sending it waits for the other side."""
@@ -62,12 +62,11 @@ def quiet_log(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
         assert_hidden(repr(vars(record)))
 
 
-def test_the_log_is_checked(variant: str, caplog: pytest.LogCaptureFixture) -> None:
-    """The libraries below the senders do log requests, so the check finds leaks."""
+def test_nothing_is_logged(variant: str, caplog: pytest.LogCaptureFixture) -> None:
+    """Neither the senders nor what is below them log a request, at any level."""
     with serve(polite) as server, open_sender(variant, server.address) as sender:
         sender.send(ADD)
-    assert "send_request_headers.started" in caplog.text
-    assert "Request [b'POST']" in caplog.text
+    assert {record.name for record in caplog.records} <= {"asyncio"}
 
 
 @pytest.mark.parametrize("fault", [*BROKEN, *SLOW])
@@ -251,25 +250,3 @@ def test_a_cancelled_task_of_trio_shows_no_credential() -> None:
 
     trio.run(main)
     assert len(seen) == 1
-
-
-def shows_its_headers(self: object, request: httpx.Request) -> None:
-    """Fail as a mock does that has the headers in its frame."""
-    headers = request.headers.raw
-    assert not headers
-
-
-def test_a_failing_mock_shows_no_credential(
-    variant: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The AssertionError of a mock is raised without the mock's frames."""
-    monkeypatch.setattr("httpx.HTTPTransport.handle_request", shows_its_headers)
-    monkeypatch.setattr(
-        "httpx.AsyncHTTPTransport.handle_async_request", shows_its_headers
-    )
-    with (
-        open_sender(variant, "https://stats.example") as sender,
-        pytest.raises(AssertionError) as caught,
-    ):
-        sender.send(ADD)
-    assert_hidden(everything(caught.value))

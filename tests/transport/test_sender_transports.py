@@ -23,7 +23,7 @@ from sitestats._common.errors import (
     ResponseTooLargeError,
     TransportError,
 )
-from sitestats._transport.httpx_sender import AsyncSender, Sender
+from sitestats._transport.sender import AsyncSender, Sender
 
 ADDRESS = "https://stats.example"
 
@@ -227,7 +227,7 @@ def test_a_body_that_hangs_is_left_in_the_end(
     loop: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A body that hangs after it was closed is given up."""
-    monkeypatch.setattr("sitestats._transport.httpx_sender._GRACE", 0.01)
+    monkeypatch.setattr("sitestats._transport.user_transport._GRACE", 0.01)
 
     class Hanging(Pieces):
         async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -275,32 +275,47 @@ def test_the_total_limit_holds_in_httpx_own_transport() -> None:
 # Mocks ----------------------------------------------------------------------
 
 
-def test_respx_mocks_below_the_senders(variant: str) -> None:
-    """Respx works without any set-up of ours."""
-    with respx.mock(base_url=ADDRESS) as mock, open_sender(variant, ADDRESS) as sender:
-        route = mock.get("/example.com.json").respond(json={"visitors": 5})
+class Mocked(httpx.MockTransport):
+    """A router of respx as a transport, for both senders."""
+
+    def __init__(self, router: respx.Router) -> None:
+        super().__init__(router.handler)
+        self._awaited = httpx.MockTransport(router.async_handler)
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        return await self._awaited.handle_async_request(request)
+
+
+def test_respx_takes_the_place_of_the_service(variant: str) -> None:
+    """A router of respx, given as a transport, responds and sees the key."""
+    router = respx.Router(base_url=ADDRESS)
+    route = router.get("/example.com.json").respond(json={"visitors": 5})
+    with open_sender(variant, ADDRESS, transport=Mocked(router)) as sender:
         assert json.loads(sender.send().body) == {"visitors": 5}
     assert route.calls.last.request.headers["Api-Key"] == KEY
 
 
 def test_respx_faults_become_ours(variant: str) -> None:
     """An httpx exception that respx raises becomes ours."""
-    with respx.mock(base_url=ADDRESS) as mock, open_sender(variant, ADDRESS) as sender:
-        mock.get("/example.com.json").mock(side_effect=httpx.ConnectError("no"))
-        with pytest.raises(ConnectionFailedError, match="no") as caught:
-            sender.send()
+    router = respx.Router(base_url=ADDRESS)
+    router.get("/example.com.json").mock(side_effect=httpx.ConnectError("no"))
+    with (
+        open_sender(variant, ADDRESS, transport=Mocked(router)) as sender,
+        pytest.raises(ConnectionFailedError, match="no") as caught,
+    ):
+        sender.send()
     assert not caught.value.maybe_sent
 
 
 def test_an_unmatched_request_fails_the_test(variant: str) -> None:
     """A request that no mock expects raises respx's error, and is not retried."""
+    router = respx.Router(base_url=ADDRESS)
+    router.get("/other.example.json")
     with (
-        respx.mock(base_url=ADDRESS, assert_all_called=False) as mock,
-        open_sender(variant, ADDRESS) as sender,
+        open_sender(variant, ADDRESS, transport=Mocked(router)) as sender,
+        pytest.raises(AssertionError, match="not mocked"),
     ):
-        mock.get("/other.example.json")
-        with pytest.raises(AssertionError, match="not mocked"):
-            sender.send()
+        sender.send()
 
 
 def test_every_fault_is_a_transport_error() -> None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sitestats._results.comparison import Comparison
     from sitestats._results.stats import Stats
     from sitestats._results.websites import AddedWebsite, Website
-    from sitestats._transport.httpx_sender import AsyncSender
+    from sitestats._transport.sender import AsyncSender
     from sitestats.provisioning import ProvisioningPlan, ProvisioningReport, WebsiteSpec
 
 
@@ -450,7 +450,7 @@ class AsyncClient(BaseClient["httpx.AsyncBaseTransport", "AsyncSender"]):
         self, settings: Settings, transport: httpx.AsyncBaseTransport | None
     ) -> AsyncSender:
         # A program that only makes queries needs no httpx.
-        from sitestats._transport.httpx_sender import AsyncSender
+        from sitestats._transport.sender import AsyncSender
 
         return AsyncSender(settings, transport)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from abc import ABC, abstractmethod
 from typing import (
@@ -35,6 +36,7 @@ from sitestats._common.settings import (
 
 if TYPE_CHECKING:
     import ssl
+    from collections.abc import Callable
 
     from sitestats._common.settings import RetryPolicy
 
@@ -202,7 +204,10 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
         settings = attrs.evolve(settings, api_key=None, user_id=None)
         return _unpickle, (type(self), settings)
 
-    def __del__(self) -> None:
+    def __del__(self, _is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        # At the interpreter's end the names of modules are gone, but no default is.
+        if _is_finalizing():
+            return
         if self._owns_sender and self._sender.is_open:
             warnings.warn(
                 f"{self!r} was never closed: use it in a with block",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sitestats._results.comparison import Comparison
     from sitestats._results.stats import Stats
     from sitestats._results.websites import AddedWebsite, Website
-    from sitestats._transport.httpx_sender import Sender
+    from sitestats._transport.sender import Sender
     from sitestats.provisioning import ProvisioningPlan, ProvisioningReport, WebsiteSpec
 
 
@@ -413,7 +413,7 @@ class Client(BaseClient["httpx.BaseTransport", "Sender"]):
         self, settings: Settings, transport: httpx.BaseTransport | None
     ) -> Sender:
         # A program that only makes queries needs no httpx.
-        from sitestats._transport.httpx_sender import Sender
+        from sitestats._transport.sender import Sender
 
         return Sender(settings, transport)
 

@@ -59,6 +59,8 @@ class Outcomes(FramesOfMany):
         [0, 1, 2]
     """
 
+    _stop: Stop
+
     def __init__(
         self,
         runner: Runner,
@@ -78,14 +80,15 @@ class Outcomes(FramesOfMany):
         self._queries = queries
         self._iterator: Iterator[StatsQuery] = iter(())
         self._pauses = Pauses()
-        self._stop = Stop()
-        self._runner = runner.stopped_by(self._stop)
+        self._runner = runner
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._results: SimpleQueue[Outcome | BaseException] = SimpleQueue()
         self._threads: list[threading.Thread] = []
 
     def __enter__(self) -> Self:
         self._schedule.begin()
+        self._stop = Stop()
+        self._runner = self._runner.stopped_by(self._stop)
         self._iterator = iter(self._queries)
         return self
 
@@ -148,6 +151,7 @@ class Outcomes(FramesOfMany):
             for thread in self._threads:
                 _join(thread)
         finally:
+            self._stop.close()
             self._schedule.end()
             # A generator that iter() made is closed here; the caller may use one
             # that was given further.

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from sitestats._common.settings import Settings
     from sitestats._protocol.flow import Flow, Step, StepResult
-    from sitestats._transport.httpx_sender import AsyncSender, Sender
     from sitestats._transport.interrupt import Stop
+    from sitestats._transport.sender import AsyncSender, Sender
 
 T = TypeVar("T")
 Observer: TypeAlias = "Callable[[object], None]"

@@ -15,6 +15,7 @@ from sitestats._common.errors import ConfigurationError, Problem, QueryError
 from sitestats._common.progress import Progress, ShowProgress, check_progress, showing
 from sitestats._common.settings import positive_count
 from sitestats._common.text import shown
+from sitestats._protocol.responses import load_readers
 from sitestats._query.builder import StatsQuery
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class Schedule:
                 "this get_many block was already used: call get_many again"
             )
         self._begun = True
+        load_readers()
         self._show = self._block.enter_context(showing(self._progress, "queries"))
 
     def end(self) -> None:

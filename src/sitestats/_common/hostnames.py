@@ -224,6 +224,16 @@ class BaseAddress:
         )
 
     @property
+    def authority(self) -> str:
+        """Host and port as the header ``Host`` has them: the scheme's own port is
+        left out.
+        """
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        if self.port is None or self.port == _DEFAULT_PORTS[self.scheme]:
+            return host
+        return f"{host}:{self.port}"
+
+    @property
     def origin(self) -> tuple[str, str, int]:
         """Scheme, host and the port in use: credentials are for one origin."""
         return (

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 import attrs
@@ -150,6 +151,15 @@ def _same(name: str, wanted: object, applied: object) -> bool:
     if name == "hostname" and isinstance(wanted, str) and isinstance(applied, str):
         return same_host(wanted, applied)
     return wanted == applied
+
+
+def load_readers() -> None:
+    """Import what responses are read with.
+
+    An import opens a file. Later every descriptor may be in use by a connection.
+    """
+    for name in ("msgspec", "dateutil.relativedelta", "sitestats._protocol.converter"):
+        import_module(name)
 
 
 # --- JSONP ------------------------------------------------------------------------

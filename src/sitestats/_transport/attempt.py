@@ -16,7 +16,8 @@ from sitestats._common.errors import (
 from sitestats._common.wire import HttpRequest
 
 from .body import Body, CorruptError, TooLargeError
-from .pool import Lease
+from .pool import Lease, PoolTimeoutError
+from .waiting import OutOfTimeError
 
 if TYPE_CHECKING:
     from sitestats._common.settings import Settings
@@ -28,13 +29,6 @@ _WITHOUT_BODY: Final = {204, 304}
 """With these a length is that of a body that would come with another status."""
 
 _LONGEST_REASON: Final = 300
-
-_LONGEST_LIMIT: Final = 30 * 86_400.0
-"""Seconds: sockets refuse to be given a limit of some centuries."""
-
-
-class OverdueError(Exception):
-    """The time was up before anything was sent."""
 
 
 class Attempt:
@@ -54,26 +48,12 @@ class Attempt:
         self.until = until
         self.started = time.monotonic()
         self.began = False
-        """Whether something may have left the machine."""
-        self.overdue = False
-        """Whether its connection was shut down for taking too long."""
+        """Whether something may have left the machine; the connection sets it."""
         self.lease: Lease[Any] = Lease(fresh=request.fresh_connection, stop=stop)
         self._handled = sys.exception()
         self._settings = settings
         self._redactor = redactor
-        self._timeout = timeout
-
-    def limits(self) -> dict[str, float]:
-        """Seconds for each wait, as httpx takes them, within those of the whole.
-
-        Raises:
-            OverdueError: Nothing is left.
-        """
-        left = self.until - time.monotonic()
-        if left <= 0:
-            raise OverdueError
-        seconds = min(self._timeout, left, _LONGEST_LIMIT)
-        return {"connect": seconds, "read": seconds, "write": seconds, "pool": seconds}
+        self.timeout = timeout
 
     def body(self, status: int, headers: Mapping[str, str]) -> Body:
         """What the body behind *status* and *headers* is to be collected with.
@@ -88,10 +68,6 @@ class Attempt:
         limit = self._settings.max_response_bytes
         return Body(encoding, limit=limit, length=length)
 
-    def do_not_reuse(self) -> None:
-        """Have the connection closed after this answer, good as it is."""
-        self.lease.last = True
-
     def drop_frames(self, error: BaseException) -> None:
         """Take the frames from *error*, which goes on as it is: they hold the key."""
         link: BaseException | None = error
@@ -100,7 +76,15 @@ class Attempt:
             link.with_traceback(None)
             link = link.__cause__ or link.__context__
 
-    def total_timeout_error(self, *, maybe_sent: bool) -> RequestTimeoutError:
+    def limit_error(self, error: Exception) -> Exception | None:
+        """The error for a limit of ours that was reached; None for another *error*."""
+        if isinstance(error, (TooLargeError, CorruptError)):
+            return self.body_error(error)
+        if isinstance(error, (OutOfTimeError, PoolTimeoutError)):
+            return self.total_timeout_error()
+        return None
+
+    def total_timeout_error(self) -> RequestTimeoutError:
         """The error for a call that reached the limit of all its tries together."""
         took = time.monotonic() - self.started
         message = (
@@ -112,26 +96,24 @@ class Attempt:
                 f", {self.lease.waited:.3g} s of them spent waiting for one of "
                 f"{self._settings.max_connections} connections to be free"
             )
-        return RequestTimeoutError(message, request=self.request, maybe_sent=maybe_sent)
+        return RequestTimeoutError(message, request=self.request, maybe_sent=self.began)
 
-    def timeout_error(self, what: str, *, maybe_sent: bool) -> RequestTimeoutError:
+    def timeout_error(self, what: str) -> RequestTimeoutError:
         """The error for a single wait that was too long; *what* it was for."""
         return RequestTimeoutError(
-            f"{what} {self._origin} within timeout, {self._timeout:g} s",
+            f"{what} {self._origin} within timeout, {self.timeout:g} s",
             request=self.request,
-            maybe_sent=maybe_sent,
+            maybe_sent=self.began,
         )
 
-    def connection_error(
-        self, error: Exception, *, maybe_sent: bool
-    ) -> ConnectionFailedError:
+    def connection_error(self, error: Exception) -> ConnectionFailedError:
         """The error for a connection that could not be made, or that broke."""
-        what = "the connection to" if maybe_sent else "could not connect to"
-        failed = " failed" if maybe_sent else ""
+        what = "the connection to" if self.began else "could not connect to"
+        failed = " failed" if self.began else ""
         return ConnectionFailedError(
             f"{what} {self._origin}{failed}: {self._reason(error)}",
             request=self.request,
-            maybe_sent=maybe_sent,
+            maybe_sent=self.began,
         )
 
     def body_error(self, error: TooLargeError | CorruptError) -> ResponseError:

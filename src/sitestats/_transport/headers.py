@@ -69,7 +69,7 @@ def _credential(name: bytes, secret: Secret | None) -> RawHeaders:
     return [] if secret is None else [(name, secret.reveal().encode("ascii"))]
 
 
-def response_headers(raw: RawHeaders) -> dict[str, str]:
+def response_headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
     """The headers of a response, with lower-case names; cookies are not kept.
 
     >>> response_headers([(b"Vary", b"a"), (b"Set-Cookie", b"id=1"), (b"vary", b"b")])

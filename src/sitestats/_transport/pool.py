@@ -308,7 +308,7 @@ class AsyncPool(Generic[T]):
     def __init__(
         self,
         make: Callable[[], T],
-        close: Callable[[T], Awaitable[None]],
+        close: Callable[[T], None],
         *,
         limit: int,
         idle_seconds: float,
@@ -339,7 +339,7 @@ class AsyncPool(Generic[T]):
             if not state.enter(lease):
                 await self._wait(state, lease)
             if lease.to_close:
-                await self._close_retired(lease)
+                self._close_retired(lease)
             connection = lease.connection
             if connection is None:
                 connection = lease.connection = self._make()
@@ -349,7 +349,7 @@ class AsyncPool(Generic[T]):
         finally:
             state.leave(lease)
             if lease.to_close:
-                await self._close_retired(lease)
+                self._close_retired(lease)
 
     @staticmethod
     async def _wait(state: _LoopState[T], lease: Lease[T]) -> None:
@@ -366,11 +366,9 @@ class AsyncPool(Generic[T]):
         finally:
             lease.waited = time.monotonic() - started
 
-    async def _close_retired(self, lease: Lease[T]) -> None:
-        # Unshielded, a cancelled task would leave its connection open.
-        with anyio.CancelScope(shield=True):
-            while lease.to_close:
-                await self._close(lease.to_close.pop())
+    def _close_retired(self, lease: Lease[T]) -> None:
+        while lease.to_close:
+            self._close(lease.to_close.pop())
 
     async def _close_with_the_loop(
         self, state: _LoopState[T]
@@ -382,9 +380,8 @@ class AsyncPool(Generic[T]):
             yield
         finally:
             state.closing = None
-            with anyio.CancelScope(shield=True):
-                for connection in state.take_idle():
-                    await self._close(connection)
+            for connection in state.take_idle():
+                self._close(connection)
 
     def _here(self) -> _LoopState[T]:
         if self._process != os.getpid():

@@ -1,0 +1,246 @@
+"""Byte streams over non-blocking sockets: TCP, and TLS over any stream.
+
+Everything that arrives and is not read yet can be asked for, so that no connection
+is used again with bytes left in it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import ssl
+import time
+from collections import deque
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any, Final, Protocol, TypeAlias
+
+from .waiting import Ready, Resolve, SilenceError, Waiting
+
+Info: TypeAlias = tuple[Any, ...]
+"""An address as ``getaddrinfo`` gives it."""
+
+_READ_SIZE: Final = 64 * 1024
+
+_NO_CONNECTION: Final = "no connection to"
+_UNDER_WAY: Final = (0, errno.EINPROGRESS, errno.EWOULDBLOCK)
+
+_NEXT_ADDRESS: Final = 0.25
+"""Seconds until the next address of a host is tried beside the ones before
+(RFC 8305, section 5)."""
+
+
+class Stream(Protocol):
+    """What carries bytes."""
+
+    def receive(self) -> Waiting[bytes]:
+        """Wait for bytes; none when the other side has closed."""
+        ...
+
+    def send(self, data: bytes) -> Waiting[None]:
+        """Send all of *data*."""
+        ...
+
+    def has_unread_bytes(self) -> bool:
+        """Whether bytes arrived that nobody read, or the other side has closed."""
+        ...
+
+    def close(self) -> None:
+        """Close it at once."""
+        ...
+
+
+class TcpStream:
+    """A connected socket."""
+
+    __slots__ = ("_readable", "_socket", "_writable")
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._socket = sock
+        self._readable = Ready((sock,), to_write=False, what="nothing came from")
+        self._writable = Ready((sock,), to_write=True, what="nothing could be sent to")
+
+    def receive(self) -> Waiting[bytes]:
+        """Wait for bytes; none when the other side has closed."""
+        while True:
+            # First, so that a limit is noticed however much arrives.
+            yield self._readable
+            try:
+                return self._socket.recv(_READ_SIZE)
+            except BlockingIOError:
+                continue
+
+    def send(self, data: bytes) -> Waiting[None]:
+        """Send all of *data*."""
+        rest = memoryview(data)
+        while rest:
+            try:
+                rest = rest[self._socket.send(rest) :]
+            except BlockingIOError:
+                yield self._writable
+
+    def has_unread_bytes(self) -> bool:
+        """Whether bytes arrived that nobody read, or the other side has closed."""
+        try:
+            self._socket.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+        return True
+
+    def close(self) -> None:
+        """Close it at once."""
+        self._socket.close()
+
+
+class TlsStream:
+    """TLS over another stream."""
+
+    __slots__ = ("_below", "_incoming", "_outgoing", "_tls")
+
+    def __init__(self, below: Stream, context: ssl.SSLContext, hostname: str) -> None:
+        self._below = below
+        self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self._tls = context.wrap_bio(
+            self._incoming, self._outgoing, server_hostname=hostname
+        )
+
+    def handshake(self) -> Waiting[None]:
+        """Shake hands, which checks the certificate."""
+        while True:
+            try:
+                self._tls.do_handshake()
+            except ssl.SSLWantReadError:
+                yield from self._flush()
+                yield from self._fill()
+            except ssl.SSLError:
+                # The other side is told why.
+                yield from self._flush()
+                raise
+            else:
+                yield from self._flush()
+                return
+
+    def receive(self) -> Waiting[bytes]:
+        """Wait for bytes; none when the other side has closed."""
+        while True:
+            try:
+                return self._tls.read(_READ_SIZE)
+            except ssl.SSLWantReadError:
+                yield from self._flush()
+                yield from self._fill()
+            except (ssl.SSLZeroReturnError, ssl.SSLEOFError):
+                return b""
+
+    def send(self, data: bytes) -> Waiting[None]:
+        """Send all of *data*."""
+        rest = memoryview(data)
+        while rest:
+            try:
+                rest = rest[self._tls.write(rest) :]
+            except ssl.SSLWantReadError:
+                yield from self._flush()
+                yield from self._fill()
+        yield from self._flush()
+
+    def _flush(self) -> Waiting[None]:
+        data = self._outgoing.read()
+        if data:
+            yield from self._below.send(data)
+
+    def _fill(self) -> Waiting[None]:
+        data = yield from self._below.receive()
+        if data:
+            self._incoming.write(data)
+        else:
+            self._incoming.write_eof()
+
+    def has_unread_bytes(self) -> bool:
+        """Whether bytes arrived that nobody read, or the other side has closed."""
+        return bool(
+            self._incoming.pending
+            or self._tls.pending()
+            or self._below.has_unread_bytes()
+        )
+
+    def close(self) -> None:
+        """Close it at once."""
+        self._below.close()
+
+
+def connect(host: str, port: int, *, timeout: float) -> Waiting[TcpStream]:
+    """Connect to one of the addresses of *host*.
+
+    The next address is tried beside the ones before when those do not answer soon, so
+    that a dead one costs little.
+
+    Raises:
+        OSError: The host has no address, or no address took the connection.
+        SilenceError: None did within *timeout* seconds.
+    """
+    connect_by = time.monotonic() + timeout
+    addresses = deque((yield from _addresses(host, port)))
+    pending: list[socket.socket] = []
+    failure = OSError(f"{host} has no address")
+    try:
+        while addresses or pending:
+            if addresses:
+                sock, error = _begin(addresses.popleft())
+                if sock is None:
+                    failure = error or failure
+                    continue
+                pending.append(sock)
+            left = connect_by - time.monotonic()
+            if left <= 0:
+                raise SilenceError(_NO_CONNECTION)
+            seconds = min(left, _NEXT_ADDRESS) if addresses else left
+            ready = yield Ready(
+                tuple(pending), to_write=True, what=_NO_CONNECTION, seconds=seconds
+            )
+            for sock in ready:
+                pending.remove(sock)
+                number = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+                if number == 0:
+                    return TcpStream(sock)
+                sock.close()
+                failure = OSError(number, os.strerror(number))
+        raise failure
+    finally:
+        for sock in pending:
+            sock.close()
+        # Its traceback has this frame: without the cycle it is freed at once.
+        del failure
+
+
+def _addresses(host: str, port: int) -> Waiting[Iterable[Info]]:
+    # Numbers need no look-up, and so no thread.
+    with suppress(OSError):
+        return socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST
+        )
+    found: list[Info] = yield Resolve(host, port)
+    return found
+
+
+def _begin(info: Info) -> tuple[socket.socket | None, OSError | None]:
+    """A socket that is being connected, or why it can't be."""
+    family, kind, protocol, _, address = info
+    try:
+        sock = socket.socket(family, kind, protocol)
+    except OSError as error:
+        return None, error
+    try:
+        sock.setblocking(False)  # noqa: FBT003 - its only argument
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        number = sock.connect_ex(address)
+    except BaseException as error:
+        sock.close()
+        if isinstance(error, OSError):
+            return None, error
+        raise
+    if number in _UNDER_WAY:
+        return sock, None
+    sock.close()
+    return None, OSError(number, os.strerror(number))

@@ -1,0 +1,247 @@
+"""Wait for sockets and for name resolution: blocking, or with asyncio and trio.
+
+A connection is written once, as a generator that yields what it waits for. Its
+sockets never block. ``run`` and ``run_async`` do the waiting, within the limits of
+the attempt.
+"""
+
+from __future__ import annotations
+
+import math
+import select
+import socket
+import threading
+import time
+from collections.abc import Generator, Sequence
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+
+import anyio
+import anyio.to_thread
+import attrs
+
+if TYPE_CHECKING:
+    from .interrupt import Stop
+
+T = TypeVar("T")
+
+_LONGEST: Final = 86_400.0
+"""Seconds: a socket refuses to wait for some weeks."""
+
+
+@attrs.frozen
+class Ready:
+    """Wait until at least one of the sockets is ready; the outcome are those."""
+
+    sockets: Sequence[socket.socket]
+    to_write: bool
+    what: str
+    """What was waited for, as the beginning of an error's text."""
+    seconds: float | None = None
+    """After so many seconds none is the outcome, instead of an error."""
+
+
+@attrs.frozen
+class Resolve:
+    """Find the addresses of a host; the outcome are those of ``getaddrinfo``."""
+
+    host: str
+    port: int
+    what: str = "no connection to"
+
+
+Waiting: TypeAlias = Generator[Ready | Resolve, Any, T]
+"""A generator that yields what it waits for, and returns a value."""
+
+AddressInfo: TypeAlias = "list[tuple[Any, ...]]"
+
+
+class SilenceError(Exception):
+    """One wait took longer than the timeout; the argument says what it was for."""
+
+
+class OutOfTimeError(Exception):
+    """The time for the whole call is up."""
+
+
+def _over(what: str, until: float) -> Exception:
+    """Why a wait for *what* ended."""
+    return OutOfTimeError() if time.monotonic() >= until else SilenceError(what)
+
+
+# --- blocking ---------------------------------------------------------------------
+
+
+def run(
+    waiting: Waiting[T], *, until: float, timeout: float, stop: Stop | None = None
+) -> T:
+    """Run *waiting* to its end, blocking.
+
+    Args:
+        waiting: What to run.
+        until: What the monotonic clock shows when it must have ended.
+        timeout: Seconds for each wait.
+        stop: What another thread may end it by.
+
+    Raises:
+        SilenceError: A wait took longer than *timeout*.
+        OutOfTimeError: The clock shows *until*.
+        StoppedError: Another thread ended it.
+    """
+    outcome: object = None
+    try:
+        if stop is not None:
+            stop.check()
+        while True:
+            try:
+                step = waiting.send(outcome)
+            except StopIteration as done:
+                result: T = done.value
+                return result
+            left = until - time.monotonic()
+            if left <= 0:
+                raise OutOfTimeError
+            seconds = min(timeout, left, _LONGEST)
+            if isinstance(step, Resolve):
+                outcome = _resolve(step, seconds, stop)
+                if outcome is None:
+                    raise _over(step.what, until)
+            else:
+                if step.seconds is not None:
+                    seconds = min(seconds, step.seconds)
+                outcome = _poll(step, seconds, stop)
+                if not outcome and step.seconds is None:
+                    raise _over(step.what, until)
+    finally:
+        waiting.close()
+
+
+def _poll(step: Ready, seconds: float, stop: Stop | None) -> list[socket.socket]:
+    if not hasattr(select, "poll"):
+        return _select(step, seconds, stop)
+    poll = select.poll()
+    for sock in step.sockets:
+        poll.register(sock, select.POLLOUT if step.to_write else select.POLLIN)
+    if stop is not None:
+        poll.register(stop.wakes, select.POLLIN)
+    ready = {number for number, _ in poll.poll(math.ceil(seconds * 1000))}
+    if stop is not None:
+        stop.check()
+    return [sock for sock in step.sockets if sock.fileno() in ready]
+
+
+def _select(step: Ready, seconds: float, stop: Stop | None) -> list[socket.socket]:
+    # Windows has no poll, and there select takes sockets of any number.
+    reading: list[socket.socket] = [] if stop is None else [stop.wakes]
+    writing: list[socket.socket] = []
+    (writing if step.to_write else reading).extend(step.sockets)
+    # A failed connection is reported as an exceptional condition there.
+    found = select.select(reading, writing, writing, seconds)
+    if stop is not None:
+        stop.check()
+    return [sock for sock in step.sockets if any(sock in part for part in found)]
+
+
+def _resolve(step: Resolve, seconds: float, stop: Stop | None) -> AddressInfo | None:
+    """The addresses, or None when the time was up.
+
+    The look-up can't be given a limit, so it is done in a thread, which is left alone
+    when the time is up.
+    """
+    found: SimpleQueue[AddressInfo | BaseException | None] = SimpleQueue()
+
+    def look_up() -> None:
+        try:
+            found.put(getaddrinfo(step))
+        except BaseException as error:  # noqa: BLE001 - raised again by the caller
+            found.put(error)
+
+    thread = threading.Thread(target=look_up, name="sitestats-resolve", daemon=True)
+    thread.start()
+    waker = _Waker(found)
+    if stop is not None:
+        stop.hold(waker)
+    try:
+        result = found.get(timeout=seconds)
+    except Empty:
+        return None
+    finally:
+        if stop is not None:
+            stop.release(waker)
+            stop.check()
+    if isinstance(result, BaseException):
+        try:
+            raise result
+        finally:
+            # Its traceback has this frame: without the cycle it is freed at once.
+            del result
+    return result
+
+
+@attrs.frozen(eq=False)
+class _Waker:
+    """Ends the wait for a look-up."""
+
+    _found: SimpleQueue[Any]
+
+    def abort(self) -> None:
+        self._found.put(None)
+
+
+def getaddrinfo(step: Resolve) -> AddressInfo:
+    """Look the host up, however long it takes."""
+    return [*socket.getaddrinfo(step.host, step.port, type=socket.SOCK_STREAM)]
+
+
+# --- asyncio and trio -------------------------------------------------------------
+
+
+async def run_async(
+    waiting: Waiting[T],
+    *,
+    until: float,
+    timeout: float,  # noqa: ASYNC109 - for each wait
+) -> T:
+    """The same, awaited, within a cancel scope of the caller's that ends at *until*."""
+    outcome: object = None
+    try:
+        while True:
+            try:
+                step = waiting.send(outcome)
+            except StopIteration as done:
+                result: T = done.value
+                return result
+            seconds = timeout
+            if isinstance(step, Ready) and step.seconds is not None:
+                seconds = min(seconds, step.seconds)
+            outcome = None
+            with anyio.move_on_after(seconds):
+                outcome = await _outcome(step)
+            if outcome is None:
+                if isinstance(step, Ready) and step.seconds is not None:
+                    outcome = []
+                else:
+                    raise _over(step.what, until)
+    finally:
+        waiting.close()
+
+
+async def _outcome(step: Ready | Resolve) -> object:
+    if isinstance(step, Resolve):
+        # The thread is left alone when the time is up.
+        return await anyio.to_thread.run_sync(getaddrinfo, step, abandon_on_cancel=True)
+    wait = anyio.wait_writable if step.to_write else anyio.wait_readable
+    if len(step.sockets) == 1:
+        await wait(step.sockets[0])
+        return step.sockets
+    ready: list[socket.socket] = []
+
+    async def wait_for(sock: socket.socket) -> None:
+        await wait(sock)
+        ready.append(sock)
+        group.cancel_scope.cancel()
+
+    async with anyio.create_task_group() as group:
+        for sock in step.sockets:
+            group.start_soon(wait_for, sock)
+    return ready
