@@ -33,7 +33,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterable
-from pathlib import Path
+from types import FrameType
 from typing import Any, Final, TypeVar
 
 import attrs
@@ -289,7 +289,7 @@ class SiteStatsWarning(UserWarning):
 # --- warnings ---------------------------------------------------------------------
 
 
-_PACKAGE: Final = str(Path(__file__).parent.parent)
+_PACKAGE: Final = __name__.partition(".")[0]
 
 
 def warn(message: str) -> None:
@@ -301,7 +301,13 @@ def warn(message: str) -> None:
     """
     level = 2
     frame = sys._getframe(1)  # noqa: SLF001  as warnings itself does
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame.f_back is not None and _is_ours(frame):
         frame = frame.f_back
         level += 1
     warnings.warn(message, SiteStatsWarning, stacklevel=level)
+
+
+def _is_ours(frame: FrameType) -> bool:
+    # By the name: pathlib, which would tell folders, takes long to import.
+    name: str = frame.f_globals.get("__name__", "")
+    return name.partition(".")[0] == _PACKAGE

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 from contextlib import suppress
 from typing import Protocol
@@ -27,7 +26,10 @@ class Stop:
     """Shared by threads that another thread may stop, once and for all."""
 
     def __init__(self) -> None:
-        self.wakes, self._waker = socket.socketpair()
+        # Only who uses get_many has to load it.
+        from socket import socketpair
+
+        self.wakes, self._waker = socketpair()
         """Can be read from once this is stopped: for waits for other sockets."""
         self._lock = threading.Lock()
         self._held: set[Abortable] = set()
