@@ -517,7 +517,7 @@ class Interrupt:
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(
     ("case", "everywhere", "stride"),
-    [("good", False, 1), ("flaky", False, 3), ("good", True, 3), ("tls", True, 7)],
+    [("good", False, 1), ("flaky", False, 3), ("good", True, 11), ("tls", True, 31)],
 )
 def test_ctrl_c_anywhere(
     server: FaultServer,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from sitestats._common.errors import (
@@ -15,7 +15,7 @@ from sitestats._common.errors import (
 )
 from sitestats._common.wire import HttpRequest
 
-from .body import Body, CorruptError, TooLargeError
+from .body import CorruptError, TooLargeError
 from .pool import Lease, PoolTimeoutError
 from .waiting import OutOfTimeError
 
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
     from .headers import Redactor
     from .interrupt import Stop
-
-_WITHOUT_BODY: Final = {204, 304}
-"""With these a length is that of a body that would come with another status."""
 
 _LONGEST_REASON: Final = 300
 
@@ -54,19 +51,7 @@ class Attempt:
         self._settings = settings
         self._redactor = redactor
         self.timeout = timeout
-
-    def body(self, status: int, headers: Mapping[str, str]) -> Body:
-        """What the body behind *status* and *headers* is to be collected with.
-
-        Raises:
-            TooLargeError: It says itself that it is over the limit.
-            CorruptError: It is in an encoding that was not asked for.
-        """
-        encoding = headers.get("content-encoding", "")
-        has_body = self.request.method != "HEAD" and status not in _WITHOUT_BODY
-        length = headers.get("content-length") if has_body else None
-        limit = self._settings.max_response_bytes
-        return Body(encoding, limit=limit, length=length)
+        self.most_bytes = settings.max_response_bytes
 
     def drop_frames(self, error: BaseException) -> None:
         """Take the frames from *error*, which goes on as it is: they hold the key."""

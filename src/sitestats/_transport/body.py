@@ -8,13 +8,22 @@ from __future__ import annotations
 
 import zlib
 from io import BytesIO
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sitestats._common.wire import HttpRequest
 
 _GZIP: Final = 31
 """zlib's window bits for the largest window and a gzip header."""
 
 _STEP: Final = 256 * 1024
 """The most bytes that one step decompresses."""
+
+
+_WITHOUT_BODY: Final = {204, 304}
+"""With these a length is that of a body that would come with another status."""
 
 
 class TooLargeError(ValueError):
@@ -112,3 +121,17 @@ class Body:
         if self._begun and self._inflater is not None and not self._inflater.eof:
             raise CorruptError("its gzip ends in the middle")
         return self._whole.getvalue()
+
+
+def body_of(
+    request: HttpRequest, status: int, headers: Mapping[str, str], *, limit: int
+) -> Body:
+    """What collects the body that follows *status* and *headers*.
+
+    Raises:
+        TooLargeError: Its length is over *limit* already.
+        CorruptError: It has an encoding that was not requested.
+    """
+    has_body = request.method != "HEAD" and status not in _WITHOUT_BODY
+    length = headers.get("content-length") if has_body else None
+    return Body(headers.get("content-encoding", ""), limit=limit, length=length)

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 import h11
 
+from .body import body_of
 from .headers import response_headers
 
 if TYPE_CHECKING:
     from .attempt import Attempt
-    from .headers import RawHeaders
+    from .headers import RequestHeaders
     from .route import Route
     from .stream import Stream
     from .waiting import Waiting
@@ -37,28 +38,18 @@ class Connection:
     closed.
     """
 
-    def __init__(self, route: Route) -> None:
+    def __init__(self, route: Route, headers: RequestHeaders) -> None:
         self._route = route
+        self._headers = headers
         self._stream: Stream | None = None
         self._http = h11.Connection(h11.CLIENT)
 
-    def exchange(
-        self,
-        method: str,
-        target: str,
-        headers: RawHeaders,
-        content: bytes,
-        attempt: Attempt,
-    ) -> Waiting[tuple[int, dict[str, str], bytes]]:
-        """Send a request and collect its response: status, headers, body.
+    def exchange(self, attempt: Attempt) -> Waiting[tuple[int, dict[str, str], bytes]]:
+        """Send the request of *attempt*: the status, headers and body that come back.
 
-        Args:
-            method: Such as ``"GET"``.
-            target: The path and the query, encoded.
-            headers: All of them, the host's among them.
-            content: The body to send.
-            attempt: What limits it, and is told when something may have been sent.
+        *attempt* is marked as begun when something may leave the machine.
         """
+        request = attempt.request
         clean = False
         try:
             if self._stream is not None and self._stream.has_unread_bytes():
@@ -70,14 +61,14 @@ class Connection:
                     h11.CLIENT, max_incomplete_event_size=_MOST_HEADER_BYTES
                 )
             stream, http = self._stream, self._http
-            request = h11.Request(
-                method=method,
-                target=self._route.target(target),
-                headers=[*headers, *self._route.headers],
+            head = h11.Request(
+                method=request.method,
+                target=f"{self._route.prefix}{request.target}",
+                headers=[*self._headers.of(request), *self._route.headers],
             )
-            data = http.send(request) or b""
-            if content:
-                data += http.send(h11.Data(data=content)) or b""
+            data = http.send(head) or b""
+            if request.body:
+                data += http.send(h11.Data(data=request.body)) or b""
             data += http.send(h11.EndOfMessage()) or b""
             attempt.began = True
             # A server may refuse a request before it has read all of it.
@@ -86,7 +77,7 @@ class Connection:
             response = yield from receive_head(http, stream)
             status = response.status_code
             received = response_headers(response.headers)
-            body = attempt.body(status, received)
+            body = body_of(request, status, received, limit=attempt.most_bytes)
             while True:
                 event = http.next_event()
                 if event is h11.NEED_DATA:

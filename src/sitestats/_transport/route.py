@@ -34,24 +34,38 @@ class ProxyRefusedError(Exception):
 class Route:
     """How a connection reaches the base address, TLS included."""
 
+    # Slots keep a proxy's password from whatever shows the attributes of objects.
+    __slots__ = (
+        "_authority",
+        "_host",
+        "_is_tls",
+        "_port",
+        "_proxy",
+        "_tls_context",
+        "headers",
+        "prefix",
+    )
+
     def __init__(
         self, settings: Settings, tls_context: Callable[[], ssl.SSLContext]
     ) -> None:
-        scheme, self._host, self._port = settings.base.origin
-        self._authority = f"{_bracketed(self._host)}:{self._port}"
+        scheme, host, self._port = settings.base.origin
+        # As bytes, since text would be encoded again for each connection.
+        self._host = host.encode("ascii")
+        self._authority = f"{_bracketed(host)}:{self._port}"
         self._is_tls = scheme == "https"
         self._tls_context = tls_context
         self._proxy = None if settings.proxy is None else Proxy.parse(settings.proxy)
         forwards = self._proxy is not None and self._proxy.forwards
         base = f"{scheme}://{settings.base.authority}"
-        self._prefix = base if forwards and not self._is_tls else ""
+        is_forwarded = forwards and not self._is_tls
+        self.prefix = f"{base if is_forwarded else ''}{settings.base.prefix}"
+        """What stands before the target of a request: a forwarding proxy wants the
+        whole address."""
         self.headers: RawHeaders = []
-        if self._prefix and self._proxy is not None:
+        """What a forwarding proxy wants besides."""
+        if is_forwarded and self._proxy is not None:
             self.headers = self._proxy.authorization
-
-    def target(self, target: str) -> str:
-        """What a request names: a forwarding proxy wants the whole address."""
-        return f"{self._prefix}{target}"
 
     def connect(self, timeout: float) -> Waiting[Stream]:
         """Connect, within *timeout* seconds for each connection."""
@@ -78,7 +92,7 @@ class Route:
             raise
         return stream
 
-    def _secured(self, stream: Stream, host: str) -> Waiting[Stream]:
+    def _secured(self, stream: Stream, host: bytes) -> Waiting[Stream]:
         secured = TlsStream(stream, self._tls_context(), host)
         yield from secured.handshake()
         return secured
@@ -87,7 +101,7 @@ class Route:
 class Proxy:
     """A proxy's address. Its password is in plain text here alone."""
 
-    # Slots keep it from whatever shows the attributes of objects.
+    # As above.
     __slots__ = (
         "_password",
         "_user",
@@ -99,7 +113,7 @@ class Proxy:
     )
 
     def __init__(self, parts: SplitResult) -> None:
-        self.host = parts.hostname or ""
+        self.host = (parts.hostname or "").encode("idna")
         self.port = parts.port or _PORTS[parts.scheme]
         self.is_tls = parts.scheme == "https"
         self.forwards = parts.scheme in {"http", "https"}
@@ -140,7 +154,8 @@ class Proxy:
 def _split(address: str) -> SplitResult | None:
     try:
         parts = urlsplit(address)
-        usable = parts.scheme in _PORTS and bool(parts.hostname) and parts.port != 0
+        host = (parts.hostname or "").encode("idna")
+        usable = parts.scheme in _PORTS and bool(host) and parts.port != 0
     except ValueError:
         # Its text repeats the address, which may hold a password.
         return None
@@ -173,7 +188,7 @@ def _tunnel(stream: Stream, proxy: Proxy, authority: str) -> Waiting[None]:
         raise ProxyRefusedError("the proxy sent data before the service could")
 
 
-def _socks(stream: Stream, proxy: Proxy, host: str, port: int) -> Waiting[None]:
+def _socks(stream: Stream, proxy: Proxy, host: bytes, port: int) -> Waiting[None]:
     """Have a SOCKS5 proxy connect to *host*, whose name it looks up itself."""
     # It has no types.
     socks5: Any = import_module("socksio.socks5")

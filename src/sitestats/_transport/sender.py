@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from .interrupt import Stop
     from .user_transport import AsyncUserTransport, UserTransport
-    from .waiting import Waiting
 
 IDLE_SECONDS: Final = 30.0
 """How long an unused connection is kept. Servers keep theirs for 5 to 75 seconds,
@@ -72,7 +71,7 @@ class Service:
 
     def new_connection(self) -> Connection:
         """A connection that its first request opens."""
-        return Connection(self._route)
+        return Connection(self._route, self.headers)
 
     def attempt(
         self,
@@ -100,20 +99,6 @@ class Service:
             timeout=timeout,
             stop=stop,
         )
-
-    def exchange(
-        self, attempt: Attempt, connection: Connection
-    ) -> Waiting[HttpResponse]:
-        """Send the request of *attempt*, and collect the response."""
-        request = attempt.request
-        status, headers, body = yield from connection.exchange(
-            request.method,
-            f"{self.settings.base.prefix}{request.target}",
-            self.headers.of(request),
-            request.body,
-            attempt,
-        )
-        return self.redactor.response(status, headers, body, time.time())
 
 
 def _failure(attempt: Attempt, error: Exception) -> Exception | None:
@@ -197,12 +182,13 @@ class Sender:
     def _exchange(self, attempt: Attempt, connection: Connection) -> HttpResponse:
         if self._given is not None:
             return self._given.exchange(attempt)
-        return run(
-            self._service.exchange(attempt, connection),
+        received = run(
+            connection.exchange(attempt),
             until=attempt.until,
             timeout=attempt.timeout,
             stop=attempt.lease.stop,
         )
+        return self._service.redactor.response(*received, time.time())
 
     def close(self) -> None:
         """Close the connections; what is in flight may come to its end first."""
@@ -275,8 +261,10 @@ class AsyncSender:
     async def _exchange(self, attempt: Attempt, connection: Connection) -> HttpResponse:
         if self._given is not None:
             return await self._given.exchange(attempt)
-        waiting = self._service.exchange(attempt, connection)
-        return await run_async(waiting, until=attempt.until, timeout=attempt.timeout)
+        received = await run_async(
+            connection.exchange(attempt), until=attempt.until, timeout=attempt.timeout
+        )
+        return self._service.redactor.response(*received, time.time())
 
     async def aclose(self) -> None:
         """Close the connections; what is in flight may come to its end first."""

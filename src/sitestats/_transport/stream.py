@@ -100,7 +100,7 @@ class TlsStream:
 
     __slots__ = ("_below", "_incoming", "_outgoing", "_tls")
 
-    def __init__(self, below: Stream, context: ssl.SSLContext, hostname: str) -> None:
+    def __init__(self, below: Stream, context: ssl.SSLContext, hostname: bytes) -> None:
         self._below = below
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._tls = context.wrap_bio(
@@ -170,7 +170,7 @@ class TlsStream:
         self._below.close()
 
 
-def connect(host: str, port: int, *, timeout: float) -> Waiting[TcpStream]:
+def connect(host: bytes, port: int, *, timeout: float) -> Waiting[TcpStream]:
     """Connect to one of the addresses of *host*.
 
     The next address is tried beside the ones before when those do not answer soon, so
@@ -183,7 +183,7 @@ def connect(host: str, port: int, *, timeout: float) -> Waiting[TcpStream]:
     connect_by = time.monotonic() + timeout
     addresses = deque((yield from _addresses(host, port)))
     pending: list[socket.socket] = []
-    failure = OSError(f"{host} has no address")
+    failure = OSError(f"{host.decode()} has no address")
     try:
         while addresses or pending:
             if addresses:
@@ -214,7 +214,7 @@ def connect(host: str, port: int, *, timeout: float) -> Waiting[TcpStream]:
         del failure
 
 
-def _addresses(host: str, port: int) -> Waiting[Iterable[Info]]:
+def _addresses(host: bytes, port: int) -> Waiting[Iterable[Info]]:
     # Numbers need no look-up, and so no thread.
     with suppress(OSError):
         return socket.getaddrinfo(

@@ -16,6 +16,7 @@ import httpx
 
 from sitestats._common.errors import ConfigurationError
 
+from .body import body_of
 from .headers import response_headers
 from .waiting import OutOfTimeError
 
@@ -155,7 +156,12 @@ class UserTransport(_Carrier):
         assert isinstance(stream, httpx.SyncByteStream)
         try:
             headers = response_headers(response.headers.raw)
-            body = attempt.body(response.status_code, headers)
+            body = body_of(
+                attempt.request,
+                response.status_code,
+                headers,
+                limit=attempt.most_bytes,
+            )
             for piece in stream:
                 body.feed(piece)
                 if time.monotonic() >= attempt.until:
@@ -183,7 +189,12 @@ class AsyncUserTransport(_Carrier):
         whole = False
         try:
             headers = response_headers(response.headers.raw)
-            body = attempt.body(response.status_code, headers)
+            body = body_of(
+                attempt.request,
+                response.status_code,
+                headers,
+                limit=attempt.most_bytes,
+            )
             async for piece in pieces:
                 body.feed(piece)
             whole = True

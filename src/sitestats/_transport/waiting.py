@@ -45,7 +45,7 @@ class Ready:
 class Resolve:
     """Find the addresses of a host; the outcome are those of ``getaddrinfo``."""
 
-    host: str
+    host: bytes
     port: int
     what: str = "no connection to"
 
