@@ -5,9 +5,10 @@ from __future__ import annotations
 import gc
 import pickle
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import anyio
+import httpx
 import pytest
 from attrs import define
 
@@ -351,6 +352,45 @@ def test_an_invalid_base_address(base_url: Any) -> None:
     """A base address that no request can be sent to is refused."""
     with pytest.raises(ConfigurationError, match="base_url"):
         Client(base_url)
+
+
+@pytest.mark.parametrize(
+    ("cls", "value", "text"),
+    [
+        (Client, httpx.Client(), "the transport that it was made with"),
+        (AsyncClient, httpx.AsyncClient(), "the transport that it was made with"),
+        (Client, httpx.AsyncHTTPTransport(), "for an AsyncClient"),
+        (AsyncClient, httpx.HTTPTransport(), "for a Client"),
+        (Client, httpx.HTTPTransport, "instance"),
+        (AsyncClient, httpx.AsyncHTTPTransport, "instance"),
+        (Client, "https://secret.example", "of type str"),
+        (AsyncClient, True, "of type bool"),
+    ],
+)
+def test_a_value_that_is_no_transport(cls: Any, value: Any, text: str) -> None:
+    """What carries no requests is refused when the client is made, and not shown."""
+    with pytest.raises(ConfigurationError, match="transport") as caught:
+        cls("https://analytics.example", transport=value)
+    assert text in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_transport_need_not_be_of_a_class_of_httpx() -> None:
+    """Whatever has the method of a transport is one."""
+
+    class Wrapper:
+        """Carries requests for another transport."""
+
+        def handle_request(self, request: httpx.Request) -> httpx.Response:
+            return httpx.Response(200, json={"success": True, "websites": []})
+
+    with Client(
+        "https://analytics.example",
+        api_key="sa_api_key_0123456789abcdefghijklmn",
+        user_id="sa_user_id_00000000-0000-4000-8000-000000000000",
+        transport=cast("Any", Wrapper()),
+    ) as client:
+        assert list(client.websites.list()) == []
 
 
 def test_a_client_that_was_never_closed(emulator: Emulator) -> None:

@@ -93,6 +93,34 @@ def failure(attempt: Attempt, error: Exception) -> Exception | None:
     return attempt.connection_error(error)
 
 
+def _check(transport: object, *, asynchronous: bool) -> None:
+    """Refuse what carries no requests, when the client is made.
+
+    A transport is known by its method: a wrapper may be of any class.
+    """
+    needed, other = "handle_request", "handle_async_request"
+    kind, example = "a Client", "httpx.HTTPTransport()"
+    if asynchronous:
+        needed, other = other, needed
+        kind, example = "an AsyncClient", "httpx.AsyncHTTPTransport()"
+    of_class = isinstance(transport, type)
+    if not of_class and callable(getattr(transport, needed, None)):
+        return
+    name = type(transport).__name__
+    if isinstance(transport, (httpx.Client, httpx.AsyncClient)):
+        advice = f"an httpx.{name} is none: give the transport that it was made with"
+    elif of_class:
+        advice = "a class is none: give an instance of it"
+    elif callable(getattr(transport, other, None)):
+        user = "a Client" if asynchronous else "an AsyncClient"
+        advice = f"the {name} is one for {user}"
+    else:
+        advice = f"a value of type {name} is none"
+    raise ConfigurationError(
+        f"transport is a transport of httpx, for {kind} such as {example}; {advice}"
+    )
+
+
 class _Carrier:
     """What both kinds of transports have in common."""
 
@@ -143,6 +171,7 @@ class UserTransport(_Carrier):
     """Requests over a transport of httpx's."""
 
     def __init__(self, service: Service, transport: httpx.BaseTransport) -> None:
+        _check(transport, asynchronous=False)
         super().__init__(service)
         self._transport = transport
 
@@ -169,6 +198,7 @@ class AsyncUserTransport(_Carrier):
     """Requests over an asynchronous transport of httpx's."""
 
     def __init__(self, service: Service, transport: httpx.AsyncBaseTransport) -> None:
+        _check(transport, asynchronous=True)
         super().__init__(service)
         self._transport = transport
 
