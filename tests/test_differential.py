@@ -60,6 +60,8 @@ ELSEWHERE: Final = frozenset(
         # Reading an address that is none, and the endpoints that the document
         # leaves open, are nothing that the emulator could check.
         "address",
+        "address-parameter",
+        "address-page",
         "custom-method",
         "custom-path",
         "custom-params",

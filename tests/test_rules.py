@@ -21,7 +21,15 @@ from sitestats._common.errors import (
 from sitestats._common.fields import FIELDS
 from sitestats._protocol import requests
 from sitestats._protocol.requests import add_request, custom_request, jsonp_request
-from sitestats._query import builder, periods, rules, urls, validation, values
+from sitestats._query import (
+    builder,
+    dashboards,
+    periods,
+    rules,
+    urls,
+    validation,
+    values,
+)
 from sitestats._query import filters as filter_rules
 from sitestats._query.builder import StatsQuery, requested
 from sitestats._query.rules import RULES
@@ -990,13 +998,29 @@ def test_refused_outside_queries(rule: str, call: Callable[[], object]) -> None:
     assert_helpful(caught.value.problems)
 
 
+ADDRESSES_WARNED = {
+    "address-parameter": "https://a.example/b.cd?compare=previous",
+    "address-page": "https://a.example/b.cd/settings",
+}
+
+
+@pytest.mark.parametrize(("rule", "address"), ADDRESSES_WARNED.items())
+def test_addresses_that_say_more_than_a_query_warn(rule: str, address: str) -> None:
+    """What a dashboard's address may mean otherwise is told, at the user's line."""
+    with pytest.warns(SiteStatsWarning, match="from_url: ") as caught:
+        StatsQuery.from_url(address)
+    assert [Path(warning.filename).name for warning in caught] == ["test_rules.py"]
+    assert RULES[rule].section in str(caught[0].message)
+    assert RULES[rule].warns
+
+
 def test_every_row_of_the_table_is_tested() -> None:
     """Each rule of the table is broken by a case above."""
     broken = {rule for rule, _ in REFUSED.values()}
     broken |= {rule for rules, _ in ACROSS.values() for rule in rules}
     broken |= {rule for rule, _ in POINTS.values()}
     broken |= {rule for rule, _, _ in (*WARNED.values(), *FILTERS_WARNED.values())}
-    assert broken | set(ELSEWHERE) == set(RULES)
+    assert broken | set(ELSEWHERE) | set(ADDRESSES_WARNED) == set(RULES)
 
 
 def test_every_row_of_the_table_is_enforced() -> None:
@@ -1004,6 +1028,7 @@ def test_every_row_of_the_table_is_enforced() -> None:
     modules = (
         validation,
         urls,
+        dashboards,
         filter_rules,
         periods,
         builder,

@@ -19,8 +19,8 @@ from sitestats._common.fields import FieldName
 from sitestats._common.hostnames import BaseAddress
 from sitestats._common.wire import HttpRequest
 
+from . import dashboards, periods, rules, urls, validation
 from . import filters as filter_rules
-from . import periods, rules, urls, validation
 from . import values as value_rules
 from .filters import MetadataValue
 from .periods import Day, StoredDay
@@ -367,9 +367,16 @@ class StatsQuery:
         but ``problems`` lists what is wrong with them until a step or
         ``extra_param`` replaces them.
 
+        Any other address is a dashboard's. Two of a dashboard's own parameters
+        are read: ``search=paths:…`` as a contains search, where the text is long
+        enough for one, and ``period`` with ``count`` as the last days up to
+        today, with a warning. A ``SiteStatsWarning`` names every other one,
+        because the numbers are probably not filtered by it.
+
         Args:
             address: With ``https://`` or ``http://``.
-            base_url: Where the service is, when that has a path of its own.
+            base_url: Where the service is, when that has a path of its own. The
+                same host with ``dashboard.`` in front belongs to it.
 
         Raises:
             QueryError: It is no such address, the host name or the path breaks
@@ -379,7 +386,9 @@ class StatsQuery:
         >>> StatsQuery.from_url(address)
         StatsQuery('example.com').path('/contact').where(country='NL')
         """
-        query = _read_address(address, base_url)
+        query, problems = _read_address(address, base_url)
+        for problem in problems:
+            warn(str(problem))
         _warn_of_unlikely(query, None)
         return query
 
@@ -529,16 +538,25 @@ def requested(query: StatsQuery) -> Requested:
 # --- addresses --------------------------------------------------------------------
 
 
-def _read_address(address: object, base_url: str | BaseAddress | None) -> StatsQuery:
-    """Make a query of *address*, each parameter by its own step."""
-    hostname, page, pairs = urls.split_address(address, base_url)
-    params = dict(pairs)
+def _read_address(
+    address: object, base_url: str | BaseAddress | None
+) -> tuple[StatsQuery, list[Problem]]:
+    """Make a query of *address*, each parameter by its own step.
+
+    The problems are those to warn of.
+    """
+    split = urls.split_address(address, base_url)
+    page, params = split.page, dict(split.pairs)
+    warned = urls.view_problems(split)
+    if not split.is_data:
+        params, unclear = dashboards.documented_parameters(params, page)
+        warned += unclear
     # Problems that make the address unreadable, and problems of its values.
-    problems, found = urls.repeated_parameters(pairs), list[Problem]()
+    problems, found = urls.repeated_parameters(split.pairs), list[Problem]()
     # Until its host name is checked, so that all problems are reported.
     query = StatsQuery("example.com")
     try:
-        query = StatsQuery(hostname)
+        query = StatsQuery(split.hostname)
     except QueryError as error:
         problems += error.problems
     if page is not None:
@@ -560,7 +578,7 @@ def _read_address(address: object, base_url: str | BaseAddress | None) -> StatsQ
                 problems += worse.problems
     if problems:
         raise QueryError(dict.fromkeys([*problems, *found]))
-    return query
+    return query, warned
 
 
 def _with_unchecked(

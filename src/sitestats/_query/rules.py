@@ -137,6 +137,14 @@ _ROWS: Final[Mapping[str, tuple[str, str]]] = {
         "An address is the base address, a host name, a page's path, .json for data.",
     ),
     "address-once": ("4.3", "A parameter is given once."),
+    "address-parameter": (
+        "4.3",
+        "The parameters of an address are those of the document.",
+    ),
+    "address-page": (
+        "4.3",
+        "The path of an address is a page's, not a view of the dashboard.",
+    ),
     # Custom endpoints.
     "custom-method": ("1", "A custom endpoint is called by an HTTP method."),
     "custom-path": ("1", "A custom endpoint is a path below the base address."),
@@ -149,6 +157,8 @@ _WARNINGS: Final = (
     "referrer-normalized",
     "metadata-suffix",
     "metadata-star",
+    "address-parameter",
+    "address-page",
 )
 RULES: Final[Mapping[str, Rule]] = {
     name: Rule(name, section, text, warns=name in _WARNINGS)
