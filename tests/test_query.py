@@ -600,9 +600,40 @@ def test_from_url_reports_all_problems() -> None:
     with pytest.raises(QueryError) as caught:
         StatsQuery.from_url(address)
     rules = [problem.rule for problem in caught.value.problems]
-    wholly = ["address-once", "hostname", "path-dots", "callback-step"]
+    wholly = ["address-once", "hostname", "path-dots"]
     # Two problems of pages are the same, and reported once.
     assert rules == [*wholly, *DOUBTS[:-1]]
+
+
+@pytest.mark.parametrize("suffix", ["", ".json"])
+def test_from_url_leaves_a_callback_out(suffix: str) -> None:
+    """An address for JSONP is a query too; a warning tells of the callback."""
+    address = f"{BASE}/example.com{suffix}?version=5&callback=show&limit=5"
+    with pytest.warns(SiteStatsWarning, match=r"get_jsonp.*callback='show'") as caught:
+        query = StatsQuery.from_url(address)
+    assert query == StatsQuery("example.com").version(5).limit(5)
+    assert [Path(warning.filename).name for warning in caught] == ["test_query.py"]
+
+
+def test_an_address_without_a_version_is_not_of_the_oldest() -> None:
+    """The error for an old address names the version that the service would take."""
+    query = StatsQuery.from_url(f"{BASE}/example.com.json")
+    (problem,) = query.problems()
+    assert ".version(1)" in problem.message
+    assert query.version(1).problems() == ()
+
+
+@pytest.mark.parametrize("value", ["50*off", "*a*", "**", "*"])
+def test_a_literal_star_has_a_way(value: str) -> None:
+    """A star inside a value that is no page can be sent, as the error says."""
+    query = StatsQuery("example.com").fields("pages")
+    if value != "*":
+        advice = r"\.extra_param\('utm_campaign', …\)"
+        with pytest.raises(QueryError, match=advice):
+            query.where(utm_campaign=value)
+    sent = query.extra_param("utm_campaign", value)
+    assert sent.problems(has_key=True) == ()
+    assert sent.params()["utm_campaign"] == value
 
 
 def test_from_url_keeps_a_wrong_parameter() -> None:

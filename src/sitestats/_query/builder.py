@@ -361,7 +361,10 @@ class StatsQuery:
         """Read a query from the address of a dashboard or of its data.
 
         An address that ends in ``.json`` is one of data. ``version`` is 6 and
-        ``info`` is false unless the address has another value. Undocumented
+        ``info`` is false unless the address has another value. The service
+        itself takes version 1 where there is none (section 9): for its older
+        format add ``.version(1)``. A ``callback`` is left out, with a warning;
+        it is an argument of ``get_jsonp``. Undocumented
         parameters are kept as by ``extra_param``. So are those whose value a
         step would refuse, since the address of every query can be read back;
         but ``problems`` lists what is wrong with them until a step or
@@ -548,6 +551,9 @@ def _read_address(
     split = urls.split_address(address, base_url)
     page, params = split.page, dict(split.pairs)
     warned = urls.view_problems(split)
+    callback = params.pop("callback", None)
+    if callback is not None:
+        warned += urls.callback_problems(callback)
     if not split.is_data:
         params, unclear = dashboards.documented_parameters(params, page)
         warned += unclear

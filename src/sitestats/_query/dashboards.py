@@ -35,7 +35,7 @@ def documented_parameters(
     """The parameters of data for those of a dashboard, and what to warn of.
 
     Args:
-        params: The parameters of the address.
+        params: The parameters of the address, without a callback.
         page: The page that the address names.
     """
     read, problems = dict(params), list[Problem]()
@@ -51,7 +51,7 @@ def documented_parameters(
             )
         )
     problems += [
-        _unknown(name, value) for name, value in read.items() if not _known(name)
+        _unknown(name, value) for name, value in read.items() if not is_documented(name)
     ]
     return read, problems
 
@@ -89,10 +89,6 @@ def _read_search(read: dict[str, str]) -> None:
         if isinstance(pattern, str):
             del read["search"]
             read["page"] = pattern
-
-
-def _known(name: str) -> bool:
-    return is_documented(name) or name == "callback"
 
 
 def _unknown(name: str, value: str) -> Problem:

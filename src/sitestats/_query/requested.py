@@ -100,7 +100,7 @@ def read_requested(
 
 
 def is_documented(name: str) -> bool:
-    """Whether the document has a parameter of this name; a callback is no part."""
+    """Whether the document has a parameter of this name, other than the callback."""
     return name in _KNOWN or name.startswith(METADATA)
 
 

@@ -122,6 +122,16 @@ def view_problems(address: Address) -> list[Problem]:
     )
 
 
+def callback_problems(callback: str) -> list[Problem]:
+    """What to warn of where an address asks for JSONP."""
+    return refused(
+        "callback-step",
+        "the callback is left out, since a query gives data: a script is given by "
+        f"client.stats.get_jsonp(query, callback={shown(callback)})",
+        "from_url",
+    )
+
+
 def repeated_parameters(pairs: list[tuple[str, str]]) -> list[Problem]:
     """A problem for each parameter that is given more than once."""
     return [

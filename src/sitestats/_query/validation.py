@@ -62,7 +62,8 @@ def _requests_something(requested: Requested) -> list[Problem]:
     return refused(
         "fields-or-events",
         "the query requests nothing: add .fields('pageviews', …), .events('…') "
-        "or .all_events()",
+        "or .all_events(); an address without a version is one of .version(1), which "
+        "needs none of them",
         "fields",
     )
 
