@@ -354,6 +354,48 @@ def test_an_invalid_base_address(base_url: Any) -> None:
         Client(base_url)
 
 
+def test_the_longest_query_is_answered(run: ClientVariant) -> None:
+    """An address of nearly the limit goes through, over a socket and a transport."""
+    names = [f"event-{number:05}" for number in range(5300)]
+    query = TOTALS.events(*names)
+    assert 63_000 < len(query.url("https://a.example")) < 64_000
+    assert len(run(lambda client: client.stats.get(query)).events) == len(names)
+
+
+def test_a_query_that_is_too_long_is_not_sent(run: ClientVariant) -> None:
+    """It is an error of the query, which is not retried as one of the connection."""
+    query = TOTALS.events(*(f"event-{number:05}" for number in range(6000)))
+    before = len(run.emulator.requests)
+    with pytest.raises(QueryError, match=r"72,\d\d\d characters.*64,000.*events"):
+        run(lambda client: client.stats.get(query))
+    assert len(run.emulator.requests) == before
+
+
+@pytest.mark.parametrize("cls", [Client, AsyncClient])
+def test_an_address_that_a_transport_refuses_is_not_retried(cls: Any) -> None:
+    """Any other address that a user's transport can't hold is told as what it is."""
+    calls: list[httpx.Request] = []
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        calls.append(request)
+        return httpx.Response(200, json={})
+
+    client = cls(
+        "https://analytics.example",
+        api_key="sa_api_key_0123456789abcdefghijklmn",
+        user_id="sa_user_id_00000000-0000-4000-8000-000000000000",
+        transport=httpx.MockTransport(respond),
+    )
+    refused = pytest.raises(QueryError, match=r"70,\d\d\d characters.*URL too long")
+
+    def call() -> Any:
+        return client.request("GET", "/custom", params={"a": "x" * 70_000})
+
+    with refused:
+        _ = call() if cls is Client else anyio.run(call)
+    assert not calls
+
+
 @pytest.mark.parametrize(
     ("cls", "value", "text"),
     [

@@ -62,6 +62,8 @@ ELSEWHERE: Final = frozenset(
         "address",
         "address-parameter",
         "address-page",
+        # No case is that long.
+        "address-length",
         "custom-method",
         "custom-path",
         "custom-params",

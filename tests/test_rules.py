@@ -9,6 +9,7 @@ from enum import Enum
 from itertools import combinations
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -772,6 +773,10 @@ ACROSS: dict[str, tuple[set[str], Step]] = {
         {"path-or-page"},
         lambda q: q.where(pages=["/a", "/b"]).path("/a"),
     ),
+    "an address that is too long": (
+        {"address-length"},
+        lambda q: q.events(*(f"event-{n:05}" for n in range(6000))),
+    ),
     "all at once": (
         {"interval-version", "metadata-version", "path-or-page", "period-zone"},
         lambda q: (
@@ -795,6 +800,33 @@ def test_refused_across_steps(rules: set[str], build: Step) -> None:
     with pytest.raises(QueryError) as caught:
         query.validate()
     assert caught.value.problems == query.problems()
+
+
+@pytest.mark.parametrize("letter", ["a", "é", "日", "%", "*"])
+def test_the_length_of_an_address_is_that_which_is_sent(letter: str) -> None:
+    """The length is counted as encoded, up to the last character that may be sent."""
+    query = StatsQuery("example.com").fields("pageviews")
+    one = len(requests.stats_request(requested(query.where(utm_term=letter))).target)
+    size = len(quote(letter, safe="*"))
+    most = (64_000 - one) // size + 1
+    longest = query.extra_param("utm_term", letter * most)
+    assert longest.problems() == ()
+    assert (
+        64_000 - size < len(requests.stats_request(requested(longest)).target) <= 64_000
+    )
+    (problem,) = query.extra_param("utm_term", letter * (most + 1)).problems()
+    assert problem.rule == "address-length"
+    assert "64,000" in problem.message
+    length = len(requests.stats_request(requested(longest)).target) + size
+    assert f"{length:,}" in problem.message
+
+
+def test_the_longest_parameter_is_named() -> None:
+    """Of several parameters the longest one is the one to shorten."""
+    pages = [f"/blog/{number:07}" for number in range(5000)]
+    query = StatsQuery("example.com").events("a", "b").where(pages=pages)
+    (problem,) = query.problems()
+    assert "pages" in problem.message
 
 
 # Each point of a contains search that spans steps, broken alone. The others are

@@ -6,6 +6,7 @@ import itertools
 import json
 from datetime import UTC, datetime
 
+import httpx
 import pytest
 
 from bare_client import NOW, GetStats, bare_client
@@ -436,6 +437,17 @@ def test_days_are_whole(emulator: Emulator, get_stats: GetStats) -> None:
     )
     day = {"fields": "pageviews", "start": "2026-03-10", "end": "2026-03-10"}
     assert get_stats(**day).json()["pageviews"] == 2
+
+
+def test_a_long_address(emulator: Emulator) -> None:
+    """An address of 64,000 characters is answered over a socket."""
+    target = "/example.com.json?version=6&fields=pageviews&utm_term="
+    target += "x" * (64_000 - len(target))
+    with emulator.serve() as address:
+        response = httpx.get(
+            f"{address}{target}", headers={"Api-Key": emulator.api_key}, trust_env=False
+        )
+    assert response.status_code == 200
 
 
 # -- contains searches (section 4.3)

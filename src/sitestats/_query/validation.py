@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from sitestats._common.errors import Problem, QueryError
 from sitestats._common.text import shown
+from sitestats._common.wire import HttpRequest
 
 from .filters import METADATA, PAGE_FILTERS, is_contains
 from .periods import in_order
-from .rules import LATEST_VERSION, broken, refused
+from .rules import LATEST_VERSION, LONGEST_ADDRESS, broken, refused
 
 if TYPE_CHECKING:
     from .requested import Requested
@@ -19,6 +20,8 @@ _CONTAINS_FIELDS: Final = frozenset(("pageviews", "visitors", "histogram"))
 _PERIOD: Final = ("start", "end")
 _WITHOUT_FIELDS: Final = 2
 """Up to this version a query does not name its fields."""
+_MOST_ENCODED: Final = 12
+"""The most characters that one becomes: four bytes of UTF-8, percent-encoded."""
 _IGNORES_FIELDS: Final = "1"
 _ALWAYS_WITH_PAGES: Final = "2"
 
@@ -37,6 +40,7 @@ def problems_of(requested: Requested, *, has_key: bool | None) -> list[Problem]:
     problems += _needs_version(requested)
     problems += _one_way_to_a_page(requested)
     problems += _contains(requested, has_key)
+    problems += _too_long(requested)
     return problems
 
 
@@ -173,3 +177,22 @@ def _contains_fields(requested: Requested, search: str) -> Iterable[Problem]:
             "or 'histogram'",
             "fields",
         )
+
+
+def _too_long(requested: Requested) -> list[Problem]:
+    sizes = {name: len(name) + len(text) for name, text in requested.params.items()}
+    # Encoding takes longer than all other checks together.
+    if _MOST_ENCODED * (len(requested.address) + sum(sizes.values())) < LONGEST_ADDRESS:
+        return []
+    pairs = tuple(requested.params.items())
+    length = len(HttpRequest("GET", requested.address, pairs).target)
+    if length <= LONGEST_ADDRESS:
+        return []
+    longest = max(sizes, key=lambda name: sizes[name])
+    return refused(
+        "address-length",
+        f"the request's address would have {length:,} characters, and the limit is "
+        f"{LONGEST_ADDRESS:,}: request less at once, in several queries; the longest "
+        f"parameter is {shown(longest)}",
+        "query",
+    )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio
 import httpx
 
-from sitestats._common.errors import ConfigurationError
+from sitestats._common.errors import ConfigurationError, Problem, QueryError
 
 from .headers import response_headers
 from .waiting import OutOfTimeError
@@ -133,6 +133,7 @@ class _Carrier:
 
         Raises:
             ConfigurationError: Its address leads away from the base address.
+            QueryError: Its address is none that httpx takes.
             OutOfTimeError: No time is left.
         """
         left = attempt.until - time.monotonic()
@@ -140,7 +141,7 @@ class _Carrier:
             raise OutOfTimeError
         seconds = min(attempt.timeout, left, _LONGEST)
         request, base = attempt.request, self._service.settings.base
-        url = httpx.URL(f"{base}{request.target}")
+        url = _url(f"{base}{request.target}")
         if url.copy_with(raw_path=b"/", fragment=None) != self._origin:
             raise ConfigurationError(
                 f"the path {request.path!r} leads away from the base address {base}: "
@@ -165,6 +166,23 @@ class _Carrier:
         return self._service.redactor.response(
             status, headers, body.finish(), time.time()
         )
+
+
+def _url(address: str) -> httpx.URL:
+    try:
+        return httpx.URL(address)
+    except httpx.InvalidURL as error:
+        reason = str(error)
+    # Not from the transport, and so nothing that a retry could mend.
+    raise QueryError(
+        [
+            Problem(
+                f"the request's address has {len(address):,} characters and httpx, "
+                f"which carries it to a transport of your own, refuses it: {reason}",
+                where="query",
+            )
+        ]
+    )
 
 
 class UserTransport(_Carrier):
