@@ -5,9 +5,10 @@ from __future__ import annotations
 import gc
 import pickle
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import anyio
+import httpx
 import pytest
 from attrs import define
 
@@ -351,6 +352,87 @@ def test_an_invalid_base_address(base_url: Any) -> None:
     """A base address that no request can be sent to is refused."""
     with pytest.raises(ConfigurationError, match="base_url"):
         Client(base_url)
+
+
+def test_the_longest_query_is_answered(run: ClientVariant) -> None:
+    """An address of nearly the limit goes through, over a socket and a transport."""
+    names = [f"event-{number:05}" for number in range(5300)]
+    query = TOTALS.events(*names)
+    assert 63_000 < len(query.url("https://a.example")) < 64_000
+    assert len(run(lambda client: client.stats.get(query)).events) == len(names)
+
+
+def test_a_query_that_is_too_long_is_not_sent(run: ClientVariant) -> None:
+    """It is an error of the query, which is not retried as one of the connection."""
+    query = TOTALS.events(*(f"event-{number:05}" for number in range(6000)))
+    before = len(run.emulator.requests)
+    with pytest.raises(QueryError, match=r"72,\d\d\d characters.*64,000.*events"):
+        run(lambda client: client.stats.get(query))
+    assert len(run.emulator.requests) == before
+
+
+@pytest.mark.parametrize("cls", [Client, AsyncClient])
+def test_an_address_that_a_transport_refuses_is_not_retried(cls: Any) -> None:
+    """Any other address that a user's transport can't hold is told as what it is."""
+    calls: list[httpx.Request] = []
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        calls.append(request)
+        return httpx.Response(200, json={})
+
+    client = cls(
+        "https://analytics.example",
+        api_key="sa_api_key_0123456789abcdefghijklmn",
+        user_id="sa_user_id_00000000-0000-4000-8000-000000000000",
+        transport=httpx.MockTransport(respond),
+    )
+    refused = pytest.raises(QueryError, match=r"70,\d\d\d characters.*URL too long")
+
+    def call() -> Any:
+        return client.request("GET", "/custom", params={"a": "x" * 70_000})
+
+    with refused:
+        _ = call() if cls is Client else anyio.run(call)
+    assert not calls
+
+
+@pytest.mark.parametrize(
+    ("cls", "value", "text"),
+    [
+        (Client, httpx.Client(), "the transport that it was made with"),
+        (AsyncClient, httpx.AsyncClient(), "the transport that it was made with"),
+        (Client, httpx.AsyncHTTPTransport(), "for an AsyncClient"),
+        (AsyncClient, httpx.HTTPTransport(), "for a Client"),
+        (Client, httpx.HTTPTransport, "instance"),
+        (AsyncClient, httpx.AsyncHTTPTransport, "instance"),
+        (Client, "https://secret.example", "of type str"),
+        (AsyncClient, True, "of type bool"),
+    ],
+)
+def test_a_value_that_is_no_transport(cls: Any, value: Any, text: str) -> None:
+    """What carries no requests is refused when the client is made, and not shown."""
+    with pytest.raises(ConfigurationError, match="transport") as caught:
+        cls("https://analytics.example", transport=value)
+    assert text in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_transport_need_not_be_of_a_class_of_httpx() -> None:
+    """Whatever has the method of a transport is one."""
+
+    class Wrapper:
+        """Carries requests for another transport."""
+
+        def handle_request(self, request: httpx.Request) -> httpx.Response:
+            return httpx.Response(200, json={"success": True, "websites": []})
+
+    with Client(
+        "https://analytics.example",
+        api_key="sa_api_key_0123456789abcdefghijklmn",
+        user_id="sa_user_id_00000000-0000-4000-8000-000000000000",
+        transport=cast("Any", Wrapper()),
+    ) as client:
+        assert list(client.websites.list()) == []
 
 
 def test_a_client_that_was_never_closed(emulator: Emulator) -> None:

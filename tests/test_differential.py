@@ -60,6 +60,10 @@ ELSEWHERE: Final = frozenset(
         # Reading an address that is none, and the endpoints that the document
         # leaves open, are nothing that the emulator could check.
         "address",
+        "address-parameter",
+        "address-page",
+        # No case is that long.
+        "address-length",
         "custom-method",
         "custom-path",
         "custom-params",

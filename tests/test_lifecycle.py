@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import pickle
 import signal
+import socket
 import ssl
 import subprocess
 import sys
@@ -576,6 +577,93 @@ def test_a_closed_async_client_refuses_calls(good: ServedCase, backend: str) -> 
     client = AsyncClient(good.origin, **options())
     anyio.run(main, client, backend=backend)
     anyio.run(later, client, backend=backend)
+
+
+class SlowPeer:
+    """A server of one connection, which answers when it is told to."""
+
+    def __init__(self) -> None:
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.socket.settimeout(PLENTY)
+        self.origin = f"http://127.0.0.1:{self.socket.getsockname()[1]}"
+        self.requested = threading.Event()
+        self.may_answer = threading.Event()
+        self.left_behind: bytes | None = None
+        """What came behind the answer, until the connection was closed."""
+        self.thread = threading.Thread(target=self._serve, daemon=True)
+        self.thread.start()
+
+    def _serve(self) -> None:
+        connection, _ = self.socket.accept()
+        with self.socket, connection:
+            connection.settimeout(PLENTY)
+            head = b""
+            while b"\r\n\r\n" not in head:
+                head += connection.recv(65_536)
+            self.requested.set()
+            assert self.may_answer.wait(PLENTY)
+            connection.sendall(response())
+            self.left_behind = connection.recv(65_536)
+
+
+WAITING = {"max_connections": 1, "timeout": PLENTY, "total_timeout": PLENTY}
+
+
+def test_closing_with_a_call_under_way() -> None:
+    """A call under way is answered after close, and its connection is closed then; a
+    call that waits for a connection is refused at once.
+    """
+    peer = SlowPeer()
+    client = Client(peer.origin, **options(**WAITING))
+    with ThreadPoolExecutor(2) as pool:
+        under_way = pool.submit(client.stats.get, QUERY)
+        assert peer.requested.wait(PLENTY)
+        waits = pool.submit(client.stats.get, QUERY)
+        while not client._sender._pool._here().waiting:
+            time.sleep(0.001)
+        client.close()
+        with pytest.raises(ClientClosedError):
+            waits.result(PLENTY)
+        assert not under_way.done()
+        peer.may_answer.set()
+        assert under_way.result(PLENTY).pageviews == 3
+    peer.thread.join(PLENTY)
+    assert peer.left_behind == b""
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_closing_with_an_awaited_call_under_way(backend: str) -> None:
+    """The same with an async client, in either event loop."""
+    peer = SlowPeer()
+    given: list[object] = []
+    refused: anyio.Event
+
+    async def get(client: AsyncClient) -> None:
+        try:
+            given.append(await get_once(client))
+        except ClientClosedError as error:
+            given.append(type(error))
+            refused.set()
+
+    async def main() -> None:
+        nonlocal refused
+        refused = anyio.Event()
+        client = AsyncClient(peer.origin, **options(**WAITING))
+        async with anyio.create_task_group() as group:
+            group.start_soon(get, client)
+            await anyio.to_thread.run_sync(peer.requested.wait, PLENTY)
+            group.start_soon(get, client)
+            await anyio.wait_all_tasks_blocked()
+            assert client._sender._pool._here().waiting
+            await client.aclose()
+            await refused.wait()
+            assert given == [ClientClosedError]
+            peer.may_answer.set()
+        assert given == [ClientClosedError, 3]
+
+    anyio.run(main, backend=backend)
+    peer.thread.join(PLENTY)
+    assert peer.left_behind == b""
 
 
 def test_an_async_client_that_was_never_closed(good: ServedCase) -> None:

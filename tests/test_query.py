@@ -5,16 +5,20 @@ from __future__ import annotations
 import copy
 import datetime as dt
 import pickle
+import re
+import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlencode
 
 import attrs
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from query_strategies import TEXT, queries
-from sitestats._common.errors import QueryError
+from sitestats._common.errors import QueryError, SiteStatsWarning
 from sitestats._common.fields import FIELDS, is_field_name
 from sitestats._common.hostnames import BaseAddress
 from sitestats._protocol.requests import stats_request
@@ -179,6 +183,48 @@ def test_the_repr_makes_the_query_again(query: StatsQuery) -> None:
     assert eval(repr(query), names) == query
 
 
+DAYS = (
+    st.sampled_from(["today", "yesterday", "2026-03-01", "today-99999d"])
+    | st.integers(0, 5).map("today-{}d".format)
+    | st.none()
+)
+
+
+@given(start=DAYS, end=DAYS)
+def test_the_repr_makes_any_period_again(start: str | None, end: str | None) -> None:
+    """Every form of a day comes back from the repr as it was given."""
+    try:
+        query = StatsQuery("example.com").between(start, end)
+    except QueryError:
+        return
+    assert eval(repr(query), {"StatsQuery": StatsQuery}) == query
+
+
+VALUES = st.sampled_from(
+    ["", "0", "5", "x", "today", "yesterday", "2026-13-01", "a&b=ü", "/a", "pages", "*"]
+)
+
+
+@MAY_WARN
+@given(
+    values=st.dictionaries(
+        st.sampled_from(["start", "end", "limit", "pages", "fields", "version", "x"]),
+        VALUES,
+    ),
+    again=st.dictionaries(st.sampled_from(["start", "end", "limit"]), VALUES),
+)
+def test_the_repr_makes_a_query_of_an_address_again(
+    values: dict[str, str], again: dict[str, str]
+) -> None:
+    """The problems of an address come back from the repr too."""
+    query = StatsQuery.from_url(f"{BASE}/example.com.json?{urlencode(values)}")
+    for name, value in again.items():
+        query = query.extra_param(name, value)
+    same = eval(repr(query), {"StatsQuery": StatsQuery})
+    assert same == query
+    assert set(same.problems()) == set(query.problems())
+
+
 REPRS = [
     "StatsQuery('example.com')",
     "StatsQuery('example.com').fields('pageviews').last(days=30)",
@@ -196,6 +242,15 @@ REPRS = [
     "StatsQuery('example.com').where_metadata({'1st': 'a', 'class': 'b'})",
     "StatsQuery('example.com').version(5).info(True)",
     "StatsQuery('example.com').extra_param('limit', '5000')",
+    "StatsQuery('example.com').between('today-1d', 'today')",
+    "StatsQuery('example.com').on('today-1d')",
+    "StatsQuery('example.com').on('today-0d')",
+    "StatsQuery('example.com').last(days=99999, today=True)",
+    "StatsQuery('example.com').between('today-99999d', 'today')",
+    (
+        "StatsQuery.from_url('https://stats.example/example.com.json?limit=0')"
+        ".path('/a').on('today').extra_param('country', 'xx')"
+    ),
 ]
 
 
@@ -211,11 +266,27 @@ def test_queries_are_equal_when_they_would_send_the_same() -> None:
     assert query.fields("pages", "visitors") == query.fields("visitors", "pages")
     assert query.where_metadata(a=True) == query.where_metadata(a="true")
     assert query.where_metadata(a=1) == query.where_metadata(a="1")
-    assert query.limit(5) == query.extra_param("limit", 5)
     assert query.version(6).info(wanted=False) == query
     assert query.last(days=2) == query.between("today-2d", "yesterday")
     assert StatsQuery("EXAMPLE.com.") == query
-    assert hash(query.limit(5)) == hash(query.extra_param("limit", 5))
+
+
+def test_equal_queries_are_sent_or_refused_alike() -> None:
+    """What one step refuses and another sends is not one value."""
+    query = StatsQuery("example.com").fields("pages")
+    search = {"page": "*a-long-enough-text*"}
+    checked, sent = query.where(**search), query.extra_param("page", search["page"])
+    assert checked.params() == sent.params()
+    assert checked.problems()
+    assert not sent.problems()
+    assert checked != sent
+    read = StatsQuery.from_url(f"{BASE}/example.com.json?fields=pages&limit=0")
+    assert read.problems()
+    assert read != query.extra_param("limit", 0)
+    # The response to the one is checked against its limit.
+    assert query.limit(5) != query.extra_param("limit", 5)
+    assert query.extra_param("limit", 5) == query.extra_param("limit", "5")
+    assert query.extra_param("limit", 5).limit(5) == query.limit(5)
 
 
 def test_queries_differ_when_they_would_send_something_else() -> None:
@@ -305,7 +376,7 @@ ADDRESSES = {
         StatsQuery("example.com").where_metadata(plan="pro plus").events("a", "b"),
     ),
     "unknown parameters": (
-        f"{BASE}/example.com?compare=previous&x=&x.y=1",
+        f"{BASE}/example.com.json?compare=previous&x=&x.y=1",
         StatsQuery("example.com")
         .extra_param("compare", "previous")
         .extra_param("x", "")
@@ -335,6 +406,174 @@ def test_an_address_below_a_path_is_read() -> None:
     assert StatsQuery.from_url(f"{BASE}:443/a.example", BASE).hostname == "a.example"
 
 
+SEARCH = "search=paths%3Aa-text-of-a-path"
+FOUND = StatsQuery("example.com").where(page="*a-text-of-a-path*")
+READ_DASHBOARDS = {
+    "a long search": (SEARCH, FOUND, []),
+    "a search from a slash": (
+        "search=paths:/blog/2026/a-post",
+        StatsQuery("example.com").where(page="*/blog/2026/a-post*"),
+        [],
+    ),
+    "a search with days": (
+        f"{SEARCH}&start=2026-03-01&end=2026-03-31",
+        FOUND.between("2026-03-01", "2026-03-31"),
+        [],
+    ),
+    "a short search": (
+        "search=paths%3Atopics",
+        StatsQuery("example.com").extra_param("search", "paths:topics"),
+        [r"'search=paths:topics'.*not filtered.*12 characters"],
+    ),
+    "a search for something else": (
+        "search=countries%3ANL",
+        StatsQuery("example.com").extra_param("search", "countries:NL"),
+        [r"'search=countries:NL'.*not filtered"],
+    ),
+    "a search with a star": (
+        f"{SEARCH}*",
+        StatsQuery("example.com").extra_param("search", "paths:a-text-of-a-path*"),
+        ["'search=paths:a-text-of-a-path"],
+    ),
+    "a search beside a page": (
+        f"{SEARCH}&page=/a",
+        StatsQuery("example.com")
+        .where(page="/a")
+        .extra_param("search", "paths:a-text-of-a-path"),
+        ["'search=paths:a-text-of-a-path'"],
+    ),
+    "a period": (
+        "period=year&count=1",
+        StatsQuery("example.com").last(days=365, today=True),
+        [r"'period=year&count=1'.*last 365 days"],
+    ),
+    "a period without a count": (
+        "period=month",
+        StatsQuery("example.com").last(days=30, today=True),
+        [r"'period=month'.*last 30 days"],
+    ),
+    "several weeks": (
+        "count=2&period=week",
+        StatsQuery("example.com").last(days=14, today=True),
+        [r"'period=week&count=2'.*last 14 days"],
+    ),
+    "a period that is not known": (
+        "period=decade&count=1",
+        StatsQuery("example.com")
+        .extra_param("period", "decade")
+        .extra_param("count", 1),
+        ["'period=decade'.*not filtered", "'count=1'"],
+    ),
+    "a period that is too long": (
+        "period=day&count=100000",
+        StatsQuery("example.com")
+        .extra_param("period", "day")
+        .extra_param("count", 100_000),
+        ["'period=day'", "'count=100000'"],
+    ),
+    "a period beside days": (
+        "period=day&count=1&start=today",
+        StatsQuery("example.com")
+        .since("today")
+        .extra_param("period", "day")
+        .extra_param("count", 1),
+        ["'period=day'", "'count=1'"],
+    ),
+    "a badge's link": (
+        "utm_source=example.com&utm_content=badge&affiliate=me",
+        StatsQuery("example.com")
+        .where(utm_source="example.com", utm_content="badge")
+        .extra_param("affiliate", "me"),
+        [r"badges.*\.where\(utm_source=None, utm_content=None\)", "'affiliate=me'"],
+    ),
+    "all of it": (
+        f"{SEARCH}&period=year&count=1&compare=previous#top",
+        FOUND.last(days=365, today=True).extra_param("compare", "previous"),
+        ["last 365 days", "'compare=previous'"],
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("params", "query", "warned"), READ_DASHBOARDS.values(), ids=READ_DASHBOARDS
+)
+def test_the_parameters_of_a_dashboard(
+    params: str, query: StatsQuery, warned: list[str]
+) -> None:
+    """What a dashboard shows is read, or a warning names what is not: the numbers would
+    silently be those of everything.
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        read = StatsQuery.from_url(f"{BASE}/example.com?{params}")
+    assert read == query
+    texts = [str(warning.message) for warning in caught]
+    assert len(texts) == len(warned)
+    assert all(map(re.search, warned, texts)), texts
+    assert {warning.category for warning in caught} <= {SiteStatsWarning}
+    assert {Path(warning.filename).name for warning in caught} <= {"test_query.py"}
+
+
+def test_the_parameters_of_data_are_sent_as_they_are() -> None:
+    """An address with .json is what a program sends: nothing in it is a dashboard's."""
+    for params in ("search=paths:a-text-of-a-path", "period=year&count=1"):
+        read = StatsQuery.from_url(f"{BASE}/example.com.json?{params}")
+        assert f"{BASE}/example.com.json?version=6&info=false&" in read.url(BASE)
+        assert set(parse_qs(params)) <= set(read.params())
+
+
+def test_a_view_of_a_dashboard_is_no_page() -> None:
+    """The settings of a website are not taken for its page /settings."""
+    with pytest.raises(QueryError, match=r"settings.*\.path\('/settings'\)"):
+        StatsQuery.from_url(f"{BASE}/example.com/settings#visibility")
+    with pytest.warns(SiteStatsWarning, match="page '/settings'"):
+        query = StatsQuery.from_url(f"{BASE}/example.com/settings")
+    assert query == StatsQuery("example.com").path("/settings")
+    data = StatsQuery.from_url(f"{BASE}/example.com/settings.json")
+    assert data == query
+
+
+@pytest.mark.parametrize(
+    ("address", "base"),
+    [
+        ("https://dashboard.stats.example.org/example.com/a", None),
+        ("https://dashboard.stats.example.org/example.com/a", BASE),
+        ("https://dashboard.stats.example.org:443/example.com/a", f"{BASE}/"),
+        ("https://dashboard.stats.example.org/example.com/a", f"{BASE}/api"),
+        ("https://dashboard.stats.example.org/api/example.com/a", f"{BASE}/api"),
+        ("https://dashboard.stats.example.org/example.com/a.json", BASE),
+    ],
+)
+def test_the_host_of_dashboards(address: str, base: str | None) -> None:
+    """Dashboards on a host of their own belong to the service."""
+    assert StatsQuery.from_url(address, base) == StatsQuery("example.com").path("/a")
+
+
+def test_another_host_is_not_that_of_dashboards() -> None:
+    """Neither another name nor another scheme or port is the service's."""
+    for origin in (
+        "http://dashboard.stats.example.org",
+        "https://dashboard.stats.example.org:8443",
+        "https://dashboard.other.example",
+        "https://adashboard.stats.example.org",
+    ):
+        with pytest.raises(QueryError, match="below the base address"):
+            StatsQuery.from_url(f"{origin}/example.com", BASE)
+
+
+@MAY_WARN
+@given(queries())
+def test_a_dashboard_is_read_as_its_data(query: StatsQuery) -> None:
+    """The document's parameters mean the same with .json and without."""
+    path = requested(query).address.removesuffix(".json")
+    page = requested(query).path or ""
+    assume(not page.endswith(".json"))
+    params = urlencode(query.params())
+    read = StatsQuery.from_url(f"{BASE}{path}?{params}")
+    assert read.params() == query.params()
+    assert read.url(BASE) == query.url(BASE)
+
+
 WRONG_PARAMETERS = (
     "limit=0&version=x&info=yes&fields=&start=never&country=&events=&interval=eon"
     "&timezone=cet&metadata.a-b=1&pages=,"
@@ -361,9 +600,40 @@ def test_from_url_reports_all_problems() -> None:
     with pytest.raises(QueryError) as caught:
         StatsQuery.from_url(address)
     rules = [problem.rule for problem in caught.value.problems]
-    wholly = ["address-once", "hostname", "path-dots", "callback-step"]
+    wholly = ["address-once", "hostname", "path-dots"]
     # Two problems of pages are the same, and reported once.
     assert rules == [*wholly, *DOUBTS[:-1]]
+
+
+@pytest.mark.parametrize("suffix", ["", ".json"])
+def test_from_url_leaves_a_callback_out(suffix: str) -> None:
+    """An address for JSONP is a query too; a warning tells of the callback."""
+    address = f"{BASE}/example.com{suffix}?version=5&callback=show&limit=5"
+    with pytest.warns(SiteStatsWarning, match=r"get_jsonp.*callback='show'") as caught:
+        query = StatsQuery.from_url(address)
+    assert query == StatsQuery("example.com").version(5).limit(5)
+    assert [Path(warning.filename).name for warning in caught] == ["test_query.py"]
+
+
+def test_an_address_without_a_version_is_not_of_the_oldest() -> None:
+    """The error for an old address names the version that the service would take."""
+    query = StatsQuery.from_url(f"{BASE}/example.com.json")
+    (problem,) = query.problems()
+    assert ".version(1)" in problem.message
+    assert query.version(1).problems() == ()
+
+
+@pytest.mark.parametrize("value", ["50*off", "*a*", "**", "*"])
+def test_a_literal_star_has_a_way(value: str) -> None:
+    """A star inside a value that is no page can be sent, as the error says."""
+    query = StatsQuery("example.com").fields("pages")
+    if value != "*":
+        advice = r"\.extra_param\('utm_campaign', …\)"
+        with pytest.raises(QueryError, match=advice):
+            query.where(utm_campaign=value)
+    sent = query.extra_param("utm_campaign", value)
+    assert sent.problems(has_key=True) == ()
+    assert sent.params()["utm_campaign"] == value
 
 
 def test_from_url_keeps_a_wrong_parameter() -> None:
@@ -387,6 +657,7 @@ def test_from_url_reports_a_backward_period_once() -> None:
     assert [problem.rule for problem in query.problems()] == ["period-order"]
     assert query.params()["end"] == "yesterday"
     assert query.last(7).problems() == ()
+    assert query.extra_param("end", "now").problems() == ()
 
 
 @MAY_WARN
@@ -400,7 +671,9 @@ def test_the_escape_hatch_reads_back(data: st.DataObject) -> None:
     for name in data.draw(st.lists(names | TEXT.filter(bool), max_size=3)):
         if name != "callback":
             query = query.extra_param(name, data.draw(TEXT | st.integers()))
-    assert StatsQuery.from_url(query.url(BASE)) == query
+    again = StatsQuery.from_url(query.url(BASE))
+    assert again.params() == query.params()
+    assert again.url(BASE) == query.url(BASE)
 
 
 def test_an_encoded_dot_segment_of_an_address_is_refused() -> None:
@@ -622,4 +895,4 @@ def test_anything_is_accepted_or_a_query_error(
         query.validate(has_key=True)
     except QueryError:
         return
-    assert StatsQuery.from_url(query.url(BASE)) == query
+    assert StatsQuery.from_url(query.url(BASE)).params() == query.params()

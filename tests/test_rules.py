@@ -9,6 +9,7 @@ from enum import Enum
 from itertools import combinations
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -21,7 +22,15 @@ from sitestats._common.errors import (
 from sitestats._common.fields import FIELDS
 from sitestats._protocol import requests
 from sitestats._protocol.requests import add_request, custom_request, jsonp_request
-from sitestats._query import builder, periods, rules, urls, validation, values
+from sitestats._query import (
+    builder,
+    dashboards,
+    periods,
+    rules,
+    urls,
+    validation,
+    values,
+)
 from sitestats._query import filters as filter_rules
 from sitestats._query.builder import StatsQuery, requested
 from sitestats._query.rules import RULES
@@ -764,6 +773,10 @@ ACROSS: dict[str, tuple[set[str], Step]] = {
         {"path-or-page"},
         lambda q: q.where(pages=["/a", "/b"]).path("/a"),
     ),
+    "an address that is too long": (
+        {"address-length"},
+        lambda q: q.events(*(f"event-{n:05}" for n in range(6000))),
+    ),
     "all at once": (
         {"interval-version", "metadata-version", "path-or-page", "period-zone"},
         lambda q: (
@@ -787,6 +800,33 @@ def test_refused_across_steps(rules: set[str], build: Step) -> None:
     with pytest.raises(QueryError) as caught:
         query.validate()
     assert caught.value.problems == query.problems()
+
+
+@pytest.mark.parametrize("letter", ["a", "é", "日", "%", "*"])
+def test_the_length_of_an_address_is_that_which_is_sent(letter: str) -> None:
+    """The length is counted as encoded, up to the last character that may be sent."""
+    query = StatsQuery("example.com").fields("pageviews")
+    one = len(requests.stats_request(requested(query.where(utm_term=letter))).target)
+    size = len(quote(letter, safe="*"))
+    most = (64_000 - one) // size + 1
+    longest = query.extra_param("utm_term", letter * most)
+    assert longest.problems() == ()
+    assert (
+        64_000 - size < len(requests.stats_request(requested(longest)).target) <= 64_000
+    )
+    (problem,) = query.extra_param("utm_term", letter * (most + 1)).problems()
+    assert problem.rule == "address-length"
+    assert "64,000" in problem.message
+    length = len(requests.stats_request(requested(longest)).target) + size
+    assert f"{length:,}" in problem.message
+
+
+def test_the_longest_parameter_is_named() -> None:
+    """Of several parameters the longest one is the one to shorten."""
+    pages = [f"/blog/{number:07}" for number in range(5000)]
+    query = StatsQuery("example.com").events("a", "b").where(pages=pages)
+    (problem,) = query.problems()
+    assert "pages" in problem.message
 
 
 # Each point of a contains search that spans steps, broken alone. The others are
@@ -823,6 +863,38 @@ def test_a_contains_search_without_fields() -> None:
         "contains-fields",
         "contains-events",
     ]
+
+
+@pytest.mark.parametrize("version", range(1, 7))
+def test_the_fields_of_a_contains_search_by_version(version: int) -> None:
+    """Version 1 ignores fields, and version 2 always gives the pages."""
+    search = StatsQuery("example.com").where(page=f"*{LONG}*").version(version)
+    chosen, pages = search.fields("visitors"), search.fields("visitors", "pages")
+    judged = [
+        {problem.rule for problem in query.problems(has_key=True)}
+        for query in (chosen, pages, search)
+    ]
+    if version == 1:
+        assert judged == [set(), set(), set()]
+    elif version == 2:
+        assert judged == [{"contains-fields"}] * 3
+        (problem,) = chosen.problems()
+        assert problem.where == "version"
+        assert "always have the pages" in problem.message
+        assert_helpful((problem,))
+    else:
+        nothing = {"contains-fields", "fields-or-events"}
+        assert judged == [set(), {"contains-fields"}, nothing]
+
+
+def test_a_version_that_is_not_checked_is_not_judged() -> None:
+    """A contains search with any other version is sent, with fields and without."""
+    search = StatsQuery("example.com").where(page=f"*{LONG}*")
+    for version in ("2", "7", "x"):
+        query = search.extra_param("version", version)
+        assert query.problems(has_key=True) == ()
+        assert query.fields("visitors").problems(has_key=True) == ()
+        assert query.fields("pages").problems(has_key=True)
 
 
 def test_points_of_one_pattern_are_reported_together() -> None:
@@ -958,13 +1030,29 @@ def test_refused_outside_queries(rule: str, call: Callable[[], object]) -> None:
     assert_helpful(caught.value.problems)
 
 
+ADDRESSES_WARNED = {
+    "address-parameter": "https://a.example/b.cd?compare=previous",
+    "address-page": "https://a.example/b.cd/settings",
+}
+
+
+@pytest.mark.parametrize(("rule", "address"), ADDRESSES_WARNED.items())
+def test_addresses_that_say_more_than_a_query_warn(rule: str, address: str) -> None:
+    """What a dashboard's address may mean otherwise is told, at the user's line."""
+    with pytest.warns(SiteStatsWarning, match="from_url: ") as caught:
+        StatsQuery.from_url(address)
+    assert [Path(warning.filename).name for warning in caught] == ["test_rules.py"]
+    assert RULES[rule].section in str(caught[0].message)
+    assert RULES[rule].warns
+
+
 def test_every_row_of_the_table_is_tested() -> None:
     """Each rule of the table is broken by a case above."""
     broken = {rule for rule, _ in REFUSED.values()}
     broken |= {rule for rules, _ in ACROSS.values() for rule in rules}
     broken |= {rule for rule, _ in POINTS.values()}
     broken |= {rule for rule, _, _ in (*WARNED.values(), *FILTERS_WARNED.values())}
-    assert broken | set(ELSEWHERE) == set(RULES)
+    assert broken | set(ELSEWHERE) | set(ADDRESSES_WARNED) == set(RULES)
 
 
 def test_every_row_of_the_table_is_enforced() -> None:
@@ -972,6 +1060,7 @@ def test_every_row_of_the_table_is_enforced() -> None:
     modules = (
         validation,
         urls,
+        dashboards,
         filter_rules,
         periods,
         builder,

@@ -101,6 +101,16 @@ def test_an_address_is_a_query(emulator: Emulator, run: Run) -> None:
     assert below.out.startswith(f"https://s.org/r/{HOST}.json?")
 
 
+def test_what_an_address_does_not_tell_is_a_warning(
+    emulator: Emulator, run: Run
+) -> None:
+    """Numbers of everything are not printed silently for a filtered dashboard."""
+    address = f"https://elsewhere.example/{HOST}?search=paths%3Atopics&period=year"
+    done = run("stats", address, "-f", "visitors")
+    assert "warning: from_url: the parameter 'search=paths:topics'" in done.err
+    assert "last 365 days" in done.err
+
+
 def test_the_address_has_no_key(emulator: Emulator, run: Run) -> None:
     """The printed URL has no credential."""
     done = run("url", HOST)

@@ -6,6 +6,7 @@ import itertools
 import json
 from datetime import UTC, datetime
 
+import httpx
 import pytest
 
 from bare_client import NOW, GetStats, bare_client
@@ -438,6 +439,17 @@ def test_days_are_whole(emulator: Emulator, get_stats: GetStats) -> None:
     assert get_stats(**day).json()["pageviews"] == 2
 
 
+def test_a_long_address(emulator: Emulator) -> None:
+    """An address of 64,000 characters is answered over a socket."""
+    target = "/example.com.json?version=6&fields=pageviews&utm_term="
+    target += "x" * (64_000 - len(target))
+    with emulator.serve() as address:
+        response = httpx.get(
+            f"{address}{target}", headers={"Api-Key": emulator.api_key}, trust_env=False
+        )
+    assert response.status_code == 200
+
+
 # -- contains searches (section 4.3)
 
 BROKEN: dict[str, dict[str, str | None]] = {
@@ -482,6 +494,21 @@ def test_two_broken_points_do_not_mend_each_other(
     """A contains search with two broken points is refused too."""
     response = get_stats(**contains_search(BROKEN[pair[0]], BROKEN[pair[1]]))
     assert response.status_code == 400
+
+
+@pytest.mark.parametrize("fields", [None, "visitors", "pages", "pageviews,pages"])
+def test_the_fields_of_a_contains_search_by_version(
+    get_stats: GetStats, fields: str | None
+) -> None:
+    """Version 1 ignores fields, and version 2 always gives the pages."""
+    params = contains_search({"fields": fields})
+    assert get_stats(**params, version="1").status_code == 200
+    response = get_stats(**params, version="2")
+    assert response.status_code == 400
+    assert "version 2 always has the pages" in response.json()["error"]
+    for version in "3456":
+        status = 200 if fields == "visitors" else 400
+        assert get_stats(**params, version=version).status_code == status
 
 
 def test_a_contains_search_needs_a_key(emulator: Emulator) -> None:

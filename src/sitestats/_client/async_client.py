@@ -436,7 +436,12 @@ class AsyncClient(BaseClient["httpx.AsyncBaseTransport", "AsyncSender"]):
         )
 
     async def aclose(self) -> None:
-        """Close the connections; requests under way fail."""
+        """Close the connections: idle ones now, others when their request is over.
+
+        A request under way is not interrupted. Every further one raises a
+        ``ClientClosedError``: of new calls, of calls that wait for a connection,
+        and retries. To end what is under way, cancel its task.
+        """
         if self._owns_sender:
             await self._sender.aclose()
 

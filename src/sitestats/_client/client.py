@@ -399,7 +399,12 @@ class Client(BaseClient["httpx.BaseTransport", "Sender"]):
         )
 
     def close(self) -> None:
-        """Close the connections; requests under way fail."""
+        """Close the connections: idle ones now, others when their request is over.
+
+        A request under way is not interrupted. Every further one raises a
+        ``ClientClosedError``: of new calls, of calls that wait for a connection,
+        and retries.
+        """
         if self._owns_sender:
             self._sender.close()
 

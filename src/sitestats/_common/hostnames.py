@@ -1,8 +1,13 @@
 """Validate and normalise host names and base addresses (IDNA, punycode).
 
-The two are checked differently. A website is known by a name of the DNS, so a
-host name here has a dot and is no number. A service may well be on
-``localhost``, on an IP address or on a single label of a private network.
+The two are checked differently. The service's document says only "hostname of the
+website". A host name here has a dot and is no number, for three reasons. Without a
+dot it is nearly always a slip, such as ``shop`` for ``shop.example``, and to add a
+website can cost money. In an address, ``/contact`` or ``/students`` is a page of
+the service itself. And an IP address is no name, but what a name leads to.
+
+A service may well be on ``localhost``, on an IP address or on a single label of a
+private network.
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ from sitestats._common.fields import FieldName
 from sitestats._common.hostnames import BaseAddress
 from sitestats._common.wire import HttpRequest
 
+from . import dashboards, periods, rules, urls, validation
 from . import filters as filter_rules
-from . import periods, rules, urls, validation
 from . import values as value_rules
 from .filters import MetadataValue
 from .periods import Day, StoredDay
@@ -44,7 +44,8 @@ class StatsQuery:
 
     Each step returns a new query. A step for a single value replaces what an
     earlier call set; ``where`` and ``where_metadata`` merge by name. Two
-    queries are equal when they send the same parameters.
+    queries are equal when they send the same parameters and leave the same
+    ones unchecked (see ``extra_param``).
 
     Every step checks its arguments at once and raises a ``QueryError`` with
     all problems of the call; rules that span steps are checked by
@@ -360,15 +361,25 @@ class StatsQuery:
         """Read a query from the address of a dashboard or of its data.
 
         An address that ends in ``.json`` is one of data. ``version`` is 6 and
-        ``info`` is false unless the address has another value. Undocumented
+        ``info`` is false unless the address has another value. The service
+        itself takes version 1 where there is none (section 9): for its older
+        format add ``.version(1)``. A ``callback`` is left out, with a warning;
+        it is an argument of ``get_jsonp``. Undocumented
         parameters are kept as by ``extra_param``. So are those whose value a
         step would refuse, since the address of every query can be read back;
         but ``problems`` lists what is wrong with them until a step or
         ``extra_param`` replaces them.
 
+        Any other address is a dashboard's. Two of a dashboard's own parameters
+        are read: ``search=paths:…`` as a contains search, where the text is long
+        enough for one, and ``period`` with ``count`` as the last days up to
+        today, with a warning. A ``SiteStatsWarning`` names every other one,
+        because the numbers are probably not filtered by it.
+
         Args:
             address: With ``https://`` or ``http://``.
-            base_url: Where the service is, when that has a path of its own.
+            base_url: Where the service is, when that has a path of its own. The
+                same host with ``dashboard.`` in front belongs to it.
 
         Raises:
             QueryError: It is no such address, the host name or the path breaks
@@ -378,7 +389,9 @@ class StatsQuery:
         >>> StatsQuery.from_url(address)
         StatsQuery('example.com').path('/contact').where(country='NL')
         """
-        query = _read_address(address, base_url)
+        query, problems = _read_address(address, base_url)
+        for problem in problems:
+            warn(str(problem))
         _warn_of_unlikely(query, None)
         return query
 
@@ -387,7 +400,8 @@ class StatsQuery:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, StatsQuery):
             return NotImplemented
-        return self._key() == other._key()
+        # What was not checked may be sent where a step would refuse the query.
+        return self._key() == other._key() and self._unchecked == other._unchecked
 
     def __hash__(self) -> int:
         return hash(self._key())
@@ -417,7 +431,19 @@ class StatsQuery:
                 for name, problems in unchecked.items()
                 if name not in changes
             }
+            if not _PERIOD.isdisjoint(changes):
+                unchecked = _without_order(unchecked)
         return _changed(self, values=values, unchecked=unchecked)
+
+
+def _without_order(
+    unchecked: Mapping[str, tuple[Problem, ...]],
+) -> dict[str, tuple[Problem, ...]]:
+    """Without the problem of a whole period, one end of which has changed."""
+    return {
+        name: tuple(found for found in problems if found.rule != "period-order")
+        for name, problems in unchecked.items()
+    }
 
 
 def _fill(
@@ -515,16 +541,28 @@ def requested(query: StatsQuery) -> Requested:
 # --- addresses --------------------------------------------------------------------
 
 
-def _read_address(address: object, base_url: str | BaseAddress | None) -> StatsQuery:
-    """Make a query of *address*, each parameter by its own step."""
-    hostname, page, pairs = urls.split_address(address, base_url)
-    params = dict(pairs)
+def _read_address(
+    address: object, base_url: str | BaseAddress | None
+) -> tuple[StatsQuery, list[Problem]]:
+    """Make a query of *address*, each parameter by its own step.
+
+    The problems are those to warn of.
+    """
+    split = urls.split_address(address, base_url)
+    page, params = split.page, dict(split.pairs)
+    warned = urls.view_problems(split)
+    callback = params.pop("callback", None)
+    if callback is not None:
+        warned += urls.callback_problems(callback)
+    if not split.is_data:
+        params, unclear = dashboards.documented_parameters(params, page)
+        warned += unclear
     # Problems that make the address unreadable, and problems of its values.
-    problems, found = urls.repeated_parameters(pairs), list[Problem]()
+    problems, found = urls.repeated_parameters(split.pairs), list[Problem]()
     # Until its host name is checked, so that all problems are reported.
     query = StatsQuery("example.com")
     try:
-        query = StatsQuery(hostname)
+        query = StatsQuery(split.hostname)
     except QueryError as error:
         problems += error.problems
     if page is not None:
@@ -546,7 +584,7 @@ def _read_address(address: object, base_url: str | BaseAddress | None) -> StatsQ
                 problems += worse.problems
     if problems:
         raise QueryError(dict.fromkeys([*problems, *found]))
-    return query
+    return query, warned
 
 
 def _with_unchecked(
@@ -554,10 +592,17 @@ def _with_unchecked(
 ) -> StatsQuery:
     for name, text in params.items():
         query = query.extra_param(name, text)
-        query = _changed(query, unchecked={**query._unchecked, name: problems})
-        # The problems of a period are reported once, with its first parameter.
-        problems = ()
-    return query
+    unchecked = dict(query._unchecked)
+    for name in params:
+        # A problem of a whole period is kept once, with its first parameter.
+        other = _PERIOD - {name}
+        unchecked[name] = tuple(
+            found
+            for found in problems
+            if name not in _PERIOD or found.where not in other
+        )
+        problems = tuple(found for found in problems if found not in unchecked[name])
+    return _changed(query, unchecked=unchecked)
 
 
 def _with_params(query: StatsQuery, params: Mapping[str, str]) -> StatsQuery:

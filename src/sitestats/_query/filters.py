@@ -83,7 +83,9 @@ def _pattern(name: str, text: str, where: str) -> list[Problem]:
         return []
     if not is_contains(text):
         advice = (
-            "; a contains search has one at both ends" if name in PAGE_FILTERS else ""
+            "; a contains search has one at both ends"
+            if name in PAGE_FILTERS
+            else _literally(name)
         )
         return refused(
             "filter-star",
@@ -95,7 +97,7 @@ def _pattern(name: str, text: str, where: str) -> list[Problem]:
         return refused(
             "contains-filter",
             f"{shown(text)} starts and ends with '*', which only page and pages "
-            "may: leave a '*' at the end alone",
+            f"may: leave a '*' at the end alone{_literally(name)}",
             where,
         )
     inner = text[1:-1]
@@ -115,6 +117,11 @@ def _pattern(name: str, text: str, where: str) -> list[Problem]:
             where,
         )
     return problems
+
+
+def _literally(name: str) -> str:
+    # The document does not say how a '*' in a stored value is to be given.
+    return f"; a value that has one is sent as it is by .extra_param({name!r}, …)"
 
 
 def is_contains(text: str) -> bool:

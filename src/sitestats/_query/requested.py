@@ -99,6 +99,11 @@ def read_requested(
     )
 
 
+def is_documented(name: str) -> bool:
+    """Whether the document has a parameter of this name, other than the callback."""
+    return name in _KNOWN or name.startswith(METADATA)
+
+
 def with_days(
     values: Mapping[str, StoredDay],
 ) -> tuple[dict[str, StoredDay], list[Problem]]:

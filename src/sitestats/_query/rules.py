@@ -137,6 +137,18 @@ _ROWS: Final[Mapping[str, tuple[str, str]]] = {
         "An address is the base address, a host name, a page's path, .json for data.",
     ),
     "address-once": ("4.3", "A parameter is given once."),
+    "address-parameter": (
+        "4.3",
+        "The parameters of an address are those of the document.",
+    ),
+    "address-page": (
+        "4.3",
+        "The path of an address is a page's, not a view of the dashboard.",
+    ),
+    "address-length": (
+        "8",
+        "A request's address has at most 64,000 characters (a limit of the client's).",
+    ),
     # Custom endpoints.
     "custom-method": ("1", "A custom endpoint is called by an HTTP method."),
     "custom-path": ("1", "A custom endpoint is a path below the base address."),
@@ -149,6 +161,8 @@ _WARNINGS: Final = (
     "referrer-normalized",
     "metadata-suffix",
     "metadata-star",
+    "address-parameter",
+    "address-page",
 )
 RULES: Final[Mapping[str, Rule]] = {
     name: Rule(name, section, text, warns=name in _WARNINGS)
@@ -194,6 +208,14 @@ FILTERS: Final = tuple(Filters.__annotations__)
 DEVICE_TYPES: Final = ("mobile", "tablet", "desktop", "tv")
 LATEST_VERSION: Final = 6
 HIGHEST_LIMIT: Final = 1000
+LONGEST_ADDRESS: Final = 64_000
+"""The most characters of an address, without the base address, as it is sent.
+
+The document has no such limit, and neither have the client's own connections. But
+httpx, which carries a transport of the user's own, refuses an address of more than
+65,536, and so do servers: most of them after 8,000 already, with a status 414 or 431.
+This limit leaves room for the base address, so that a query is refused in the same
+way over every transport."""
 DEFAULT_LIMIT: Final = 50
 
 

@@ -11,6 +11,8 @@ from collections import Counter
 from typing import Final
 from urllib.parse import parse_qsl, unquote
 
+import attrs
+
 from sitestats._common.errors import Problem, QueryError
 from sitestats._common.hostnames import BaseAddress
 from sitestats._common.text import shown
@@ -18,10 +20,26 @@ from sitestats._common.text import shown
 from .rules import broken, refused
 
 _ADDRESS: Final = re.compile(
-    r"(?P<root>[A-Za-z]+://[^/?#]*)(?P<path>[^?#]*)(?:\?(?P<query>[^#]*))?(?:#.*)?",
+    r"(?P<root>[A-Za-z]+://[^/?#]*)(?P<path>[^?#]*)(?:\?(?P<query>[^#]*))?(?P<rest>#.*)?",
     re.DOTALL,
 )
 _DATA: Final = ".json"
+_DASHBOARD: Final = "dashboard."
+"""What the host of the dashboards has in front of the service's."""
+_SETTINGS: Final = "settings"
+"""A view of a website's dashboard, below the address of the website."""
+
+
+@attrs.frozen
+class Address:
+    """The parts of an address, decoded."""
+
+    hostname: str
+    page: str | None
+    pairs: list[tuple[str, str]]
+    """The names and values of the parameters."""
+    is_data: bool
+    """Whether it ends in ``.json``; otherwise it is that of a dashboard."""
 
 
 def parse_base(base_url: str | BaseAddress, where: str) -> BaseAddress:
@@ -39,13 +57,12 @@ def parse_base(base_url: str | BaseAddress, where: str) -> BaseAddress:
         raise QueryError(refused("address", message, where)) from None
 
 
-def split_address(
-    address: object, base_url: str | BaseAddress | None
-) -> tuple[str, str | None, list[tuple[str, str]]]:
-    """The host name, the page, and the parameters, all decoded.
+def split_address(address: object, base_url: str | BaseAddress | None) -> Address:
+    """The parts of an address of a dashboard or of its data.
 
     Raises:
-        QueryError: *address* is not below the base address.
+        QueryError: *address* is not below the base address, or is of a view of the
+            dashboard that has no data.
     """
     if not isinstance(address, str) or (match := _ADDRESS.fullmatch(address)) is None:
         raise _error(
@@ -62,15 +79,57 @@ def split_address(
         raise _error(
             "the address has percent-encoding that is not UTF-8: copy it again"
         ) from None
-    if root.origin != base.origin or not path.startswith(f"{prefix}/"):
-        raise _error(f"the address is not one below the base address {base}")
+    if _is_of_dashboards(root, base):
+        # That host may serve them without the path of the service's data.
+        prefix = prefix if path.startswith(f"{prefix}/") else ""
+    elif root.origin != base.origin:
+        raise _not_below(base)
+    if not path.startswith(f"{prefix}/"):
+        raise _not_below(base)
+    is_data = path.endswith(_DATA)
     # One suffix only: a page may itself be called /data.json.
     below = path.removeprefix(prefix).removesuffix(_DATA)[1:]
     hostname, slash, page = below.partition("/")
-    if not page and not path.endswith(_DATA):
+    if not is_data and page == _SETTINGS and match["rest"]:
+        raise _error(
+            "the address is of the settings in a dashboard, which have no data: give "
+            "the website's, and for its page of that name .path('/settings')"
+        )
+    if not page and not is_data:
         # A slash behind the host name is common and names no page.
-        return hostname, None, pairs
-    return hostname, f"/{page}" if slash else None, pairs
+        return Address(hostname, None, pairs, is_data)
+    return Address(hostname, f"/{page}" if slash else None, pairs, is_data)
+
+
+def _is_of_dashboards(root: BaseAddress, base: BaseAddress) -> bool:
+    scheme, host, port = base.origin
+    return root.origin == (scheme, f"{_DASHBOARD}{host}", port)
+
+
+def _not_below(base: BaseAddress) -> QueryError:
+    return _error(f"the address is not one below the base address {base}")
+
+
+def view_problems(address: Address) -> list[Problem]:
+    """What to warn of where a page may be a view of the dashboard."""
+    if address.is_data or address.page != f"/{_SETTINGS}":
+        return []
+    return refused(
+        "address-page",
+        "the address is read as that of the page '/settings'; for the whole website, "
+        "leave '/settings' out",
+        "from_url",
+    )
+
+
+def callback_problems(callback: str) -> list[Problem]:
+    """What to warn of where an address asks for JSONP."""
+    return refused(
+        "callback-step",
+        "the callback is left out, since a query gives data: a script is given by "
+        f"client.stats.get_jsonp(query, callback={shown(callback)})",
+        "from_url",
+    )
 
 
 def repeated_parameters(pairs: list[tuple[str, str]]) -> list[Problem]:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from sitestats._common.errors import Problem, QueryError
 from sitestats._common.text import shown
+from sitestats._common.wire import HttpRequest
 
 from .filters import METADATA, PAGE_FILTERS, is_contains
 from .periods import in_order
-from .rules import LATEST_VERSION, broken, refused
+from .rules import LATEST_VERSION, LONGEST_ADDRESS, broken, refused
 
 if TYPE_CHECKING:
     from .requested import Requested
@@ -19,6 +20,10 @@ _CONTAINS_FIELDS: Final = frozenset(("pageviews", "visitors", "histogram"))
 _PERIOD: Final = ("start", "end")
 _WITHOUT_FIELDS: Final = 2
 """Up to this version a query does not name its fields."""
+_MOST_ENCODED: Final = 12
+"""The most characters that one becomes: four bytes of UTF-8, percent-encoded."""
+_IGNORES_FIELDS: Final = "1"
+_ALWAYS_WITH_PAGES: Final = "2"
 
 
 def problems_of(requested: Requested, *, has_key: bool | None) -> list[Problem]:
@@ -35,6 +40,7 @@ def problems_of(requested: Requested, *, has_key: bool | None) -> list[Problem]:
     problems += _needs_version(requested)
     problems += _one_way_to_a_page(requested)
     problems += _contains(requested, has_key)
+    problems += _too_long(requested)
     return problems
 
 
@@ -60,7 +66,8 @@ def _requests_something(requested: Requested) -> list[Problem]:
     return refused(
         "fields-or-events",
         "the query requests nothing: add .fields('pageviews', …), .events('…') "
-        "or .all_events()",
+        "or .all_events(); an address without a version is one of .version(1), which "
+        "needs none of them",
         "fields",
     )
 
@@ -130,22 +137,7 @@ def _contains(requested: Requested, has_key: bool | None) -> Iterable[Problem]: 
             f"{len(patterns)} together: leave {search} or the others out",
             "where",
         )
-    if "fields" not in requested.unchecked:
-        others = [name for name in requested.fields if name not in _CONTAINS_FIELDS]
-        if others:
-            yield broken(
-                "contains-fields",
-                f"the contains search {search} gives pageviews, visitors and histogram "
-                f"alone: leave {', '.join(others)} out",
-                "fields",
-            )
-        elif not requested.fields:
-            yield broken(
-                "contains-fields",
-                f"the contains search {search} needs .fields('pageviews'), 'visitors' "
-                "or 'histogram'",
-                "fields",
-            )
+    yield from _contains_fields(requested, search)
     if requested.checked("events") is not None:
         yield broken(
             "contains-events",
@@ -153,3 +145,54 @@ def _contains(requested: Requested, has_key: bool | None) -> Iterable[Problem]: 
             "query",
             "events",
         )
+
+
+def _contains_fields(requested: Requested, search: str) -> Iterable[Problem]:
+    version = requested.checked("version")
+    if version == _IGNORES_FIELDS:
+        return
+    if version == _ALWAYS_WITH_PAGES:
+        yield broken(
+            "contains-fields",
+            f"the contains search {search} gives pageviews, visitors and histogram "
+            "alone, and responses of version 2 always have the pages: use another "
+            "version",
+            "version",
+        )
+        return
+    if "fields" in requested.unchecked:
+        return
+    others = [name for name in requested.fields if name not in _CONTAINS_FIELDS]
+    if others:
+        yield broken(
+            "contains-fields",
+            f"the contains search {search} gives pageviews, visitors and histogram "
+            f"alone: leave {', '.join(others)} out",
+            "fields",
+        )
+    elif not requested.fields and version is not None:
+        yield broken(
+            "contains-fields",
+            f"the contains search {search} needs .fields('pageviews'), 'visitors' "
+            "or 'histogram'",
+            "fields",
+        )
+
+
+def _too_long(requested: Requested) -> list[Problem]:
+    sizes = {name: len(name) + len(text) for name, text in requested.params.items()}
+    # Encoding takes longer than all other checks together.
+    if _MOST_ENCODED * (len(requested.address) + sum(sizes.values())) < LONGEST_ADDRESS:
+        return []
+    pairs = tuple(requested.params.items())
+    length = len(HttpRequest("GET", requested.address, pairs).target)
+    if length <= LONGEST_ADDRESS:
+        return []
+    longest = max(sizes, key=lambda name: sizes[name])
+    return refused(
+        "address-length",
+        f"the request's address would have {length:,} characters, and the limit is "
+        f"{LONGEST_ADDRESS:,}: request less at once, in several queries; the longest "
+        f"parameter is {shown(longest)}",
+        "query",
+    )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio
 import httpx
 
-from sitestats._common.errors import ConfigurationError
+from sitestats._common.errors import ConfigurationError, Problem, QueryError
 
 from .body import body_of
 from .headers import response_headers
@@ -94,6 +94,34 @@ def failure(attempt: Attempt, error: Exception) -> Exception | None:
     return attempt.connection_error(error)
 
 
+def _check(transport: object, *, asynchronous: bool) -> None:
+    """Refuse what carries no requests, when the client is made.
+
+    A transport is known by its method: a wrapper may be of any class.
+    """
+    needed, other = "handle_request", "handle_async_request"
+    kind, example = "a Client", "httpx.HTTPTransport()"
+    if asynchronous:
+        needed, other = other, needed
+        kind, example = "an AsyncClient", "httpx.AsyncHTTPTransport()"
+    of_class = isinstance(transport, type)
+    if not of_class and callable(getattr(transport, needed, None)):
+        return
+    name = type(transport).__name__
+    if isinstance(transport, (httpx.Client, httpx.AsyncClient)):
+        advice = f"an httpx.{name} is none: give the transport that it was made with"
+    elif of_class:
+        advice = "a class is none: give an instance of it"
+    elif callable(getattr(transport, other, None)):
+        user = "a Client" if asynchronous else "an AsyncClient"
+        advice = f"the {name} is one for {user}"
+    else:
+        advice = f"a value of type {name} is none"
+    raise ConfigurationError(
+        f"transport is a transport of httpx, for {kind} such as {example}; {advice}"
+    )
+
+
 class _Carrier:
     """What both kinds of transports have in common."""
 
@@ -106,6 +134,7 @@ class _Carrier:
 
         Raises:
             ConfigurationError: Its address leads away from the base address.
+            QueryError: Its address is none that httpx takes.
             OutOfTimeError: No time is left.
         """
         left = attempt.until - time.monotonic()
@@ -113,7 +142,7 @@ class _Carrier:
             raise OutOfTimeError
         seconds = min(attempt.timeout, left, _LONGEST)
         request, base = attempt.request, self._service.settings.base
-        url = httpx.URL(f"{base}{request.target}")
+        url = _url(f"{base}{request.target}")
         if url.copy_with(raw_path=b"/", fragment=None) != self._origin:
             raise ConfigurationError(
                 f"the path {request.path!r} leads away from the base address {base}: "
@@ -140,10 +169,28 @@ class _Carrier:
         )
 
 
+def _url(address: str) -> httpx.URL:
+    try:
+        return httpx.URL(address)
+    except httpx.InvalidURL as error:
+        reason = str(error)
+    # Not from the transport, and so nothing that a retry could mend.
+    raise QueryError(
+        [
+            Problem(
+                f"the request's address has {len(address):,} characters and httpx, "
+                f"which carries it to a transport of your own, refuses it: {reason}",
+                where="query",
+            )
+        ]
+    )
+
+
 class UserTransport(_Carrier):
     """Requests over a transport of httpx's."""
 
     def __init__(self, service: Service, transport: httpx.BaseTransport) -> None:
+        _check(transport, asynchronous=False)
         super().__init__(service)
         self._transport = transport
 
@@ -175,6 +222,7 @@ class AsyncUserTransport(_Carrier):
     """Requests over an asynchronous transport of httpx's."""
 
     def __init__(self, service: Service, transport: httpx.AsyncBaseTransport) -> None:
+        _check(transport, asynchronous=True)
         super().__init__(service)
         self._transport = transport
 

@@ -49,8 +49,9 @@ if TYPE_CHECKING:
 def stats(host: str, top: int, table: str | None, output: str, **options: Any) -> None:
     """Read the statistics of HOST.
 
-    HOST is a website's host name, or the address of its dashboard, whose
-    filters then apply too.
+    HOST is a website's host name, or the address of its dashboard or of its
+    data. The filters and days in the address then apply too, where they are
+    known from the service's document. A warning names every other parameter.
     """
     query = make_query(host, options["base_url"], options)
     with make_client(options) as client:
@@ -76,7 +77,8 @@ def stats(host: str, top: int, table: str | None, output: str, **options: Any) -
 def url(host: str, **options: Any) -> None:
     """Print the address that `stats` would request; nothing is sent.
 
-    The key is not part of it.
+    HOST is a host name or an address, as in `stats`. The key is not part of
+    the output.
     """
     query = make_query(host, options["base_url"], options)
     query.validate()
