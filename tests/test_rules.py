@@ -825,6 +825,38 @@ def test_a_contains_search_without_fields() -> None:
     ]
 
 
+@pytest.mark.parametrize("version", range(1, 7))
+def test_the_fields_of_a_contains_search_by_version(version: int) -> None:
+    """Version 1 ignores fields, and version 2 always gives the pages."""
+    search = StatsQuery("example.com").where(page=f"*{LONG}*").version(version)
+    chosen, pages = search.fields("visitors"), search.fields("visitors", "pages")
+    judged = [
+        {problem.rule for problem in query.problems(has_key=True)}
+        for query in (chosen, pages, search)
+    ]
+    if version == 1:
+        assert judged == [set(), set(), set()]
+    elif version == 2:
+        assert judged == [{"contains-fields"}] * 3
+        (problem,) = chosen.problems()
+        assert problem.where == "version"
+        assert "always have the pages" in problem.message
+        assert_helpful((problem,))
+    else:
+        nothing = {"contains-fields", "fields-or-events"}
+        assert judged == [set(), {"contains-fields"}, nothing]
+
+
+def test_a_version_that_is_not_checked_is_not_judged() -> None:
+    """A contains search with any other version is sent, with fields and without."""
+    search = StatsQuery("example.com").where(page=f"*{LONG}*")
+    for version in ("2", "7", "x"):
+        query = search.extra_param("version", version)
+        assert query.problems(has_key=True) == ()
+        assert query.fields("visitors").problems(has_key=True) == ()
+        assert query.fields("pages").problems(has_key=True)
+
+
 def test_points_of_one_pattern_are_reported_together() -> None:
     """One call reports every point that its own pattern breaks."""
     with pytest.raises(QueryError) as caught:

@@ -531,6 +531,21 @@ def test_two_broken_points_do_not_mend_each_other(
     assert response.status_code == 400
 
 
+@pytest.mark.parametrize("fields", [None, "visitors", "pages", "pageviews,pages"])
+def test_the_fields_of_a_contains_search_by_version(
+    get_stats: GetStats, fields: str | None
+) -> None:
+    """Version 1 ignores fields, and version 2 always gives the pages."""
+    params = contains_search({"fields": fields})
+    assert get_stats(**params, version="1").status_code == 200
+    response = get_stats(**params, version="2")
+    assert response.status_code == 400
+    assert "version 2 always has the pages" in response.json()["error"]
+    for version in "3456":
+        status = 200 if fields == "visitors" else 400
+        assert get_stats(**params, version=version).status_code == status
+
+
 def test_a_contains_search_needs_a_key(emulator: Emulator) -> None:
     """Without a key a contains search is refused, on a public website too."""
     emulator.change_website("example.com", public=True)

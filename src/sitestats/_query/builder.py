@@ -44,7 +44,8 @@ class StatsQuery:
 
     Each step returns a new query. A step for a single value replaces what an
     earlier call set; ``where`` and ``where_metadata`` merge by name. Two
-    queries are equal when they send the same parameters.
+    queries are equal when they send the same parameters and leave the same
+    ones unchecked (see ``extra_param``).
 
     Every step checks its arguments at once and raises a ``QueryError`` with
     all problems of the call; rules that span steps are checked by
@@ -387,7 +388,8 @@ class StatsQuery:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, StatsQuery):
             return NotImplemented
-        return self._key() == other._key()
+        # What was not checked may be sent where a step would refuse the query.
+        return self._key() == other._key() and self._unchecked == other._unchecked
 
     def __hash__(self) -> int:
         return hash(self._key())
@@ -417,7 +419,19 @@ class StatsQuery:
                 for name, problems in unchecked.items()
                 if name not in changes
             }
+            if not _PERIOD.isdisjoint(changes):
+                unchecked = _without_order(unchecked)
         return _changed(self, values=values, unchecked=unchecked)
+
+
+def _without_order(
+    unchecked: Mapping[str, tuple[Problem, ...]],
+) -> dict[str, tuple[Problem, ...]]:
+    """Without the problem of a whole period, one end of which has changed."""
+    return {
+        name: tuple(found for found in problems if found.rule != "period-order")
+        for name, problems in unchecked.items()
+    }
 
 
 def _fill(
@@ -554,10 +568,17 @@ def _with_unchecked(
 ) -> StatsQuery:
     for name, text in params.items():
         query = query.extra_param(name, text)
-        query = _changed(query, unchecked={**query._unchecked, name: problems})
-        # The problems of a period are reported once, with its first parameter.
-        problems = ()
-    return query
+    unchecked = dict(query._unchecked)
+    for name in params:
+        # A problem of a whole period is kept once, with its first parameter.
+        other = _PERIOD - {name}
+        unchecked[name] = tuple(
+            found
+            for found in problems
+            if name not in _PERIOD or found.where not in other
+        )
+        problems = tuple(found for found in problems if found not in unchecked[name])
+    return _changed(query, unchecked=unchecked)
 
 
 def _with_params(query: StatsQuery, params: Mapping[str, str]) -> StatsQuery:

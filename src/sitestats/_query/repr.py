@@ -3,23 +3,37 @@
 from __future__ import annotations
 
 import keyword
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import urlencode
+
+from sitestats._common.errors import Problem
 
 from .filters import METADATA
-from .periods import StoredDay, days_back
+from .periods import StoredDay, days_back, last
 from .rules import FILTERS, LATEST_VERSION
+
+_SOMEWHERE: Final = "https://stats.example"
+"""A base address for an address that is read again: a query is bound to none."""
 
 
 def chain(
     hostname: str,
     page: str | None,
     values: Mapping[str, StoredDay],
-    unchecked: Collection[str],
+    unchecked: Mapping[str, tuple[Problem, ...]],
 ) -> str:
-    """The call of the constructor and of each step, as Python would read it."""
+    """The call of the constructor and of each step, as Python would read it.
+
+    Only an address gives parameters with problems: these are in one.
+    """
     checked = {name: text for name, text in values.items() if name not in unchecked}
     texts = {name: str(text) for name, text in checked.items()}
     steps = [f"StatsQuery({hostname!r})"]
+    wrong = {name: str(values[name]) for name in sorted(unchecked) if unchecked[name]}
+    if wrong:
+        address = f"{_SOMEWHERE}/{hostname}.json?{urlencode(wrong)}"
+        steps = [f"StatsQuery.from_url({address!r})"]
     if page is not None:
         steps.append(f"path({page!r})")
     if "fields" in texts:
@@ -41,7 +55,11 @@ def chain(
         steps.append(f"version({texts['version']})")
     if texts.get("info") == "true":
         steps.append("info(True)")
-    steps += [f"extra_param({name!r}, {values[name]!r})" for name in sorted(unchecked)]
+    steps += [
+        f"extra_param({name!r}, {values[name]!r})"
+        for name in sorted(unchecked)
+        if name not in wrong
+    ]
     return ".".join(steps)
 
 
@@ -56,12 +74,12 @@ def _period(start: StoredDay | None, end: StoredDay | None) -> list[str]:
         return [f"since({start!r})"]
     if start == end:
         return [f"on({start!r})"]
-    if isinstance(start, str) and start.startswith("today-"):
-        back = days_back(start)
-        if back and end == "yesterday":
-            return [f"last(days={back})"]
-        if back and end == "today":
-            return [f"last(days={back + 1}, today=True)"]
+    back = days_back(start) if isinstance(start, str) else None
+    # The same days may have another text, and the longest period has no step.
+    if back is not None and (start, end) == last(back, today=False):
+        return [f"last(days={back})"]
+    if back is not None and (start, end) == last(back + 1, today=True):
+        return [f"last(days={back + 1}, today=True)"]
     return [f"between({start!r}, {end!r})"]
 
 

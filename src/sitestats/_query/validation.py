@@ -19,6 +19,8 @@ _CONTAINS_FIELDS: Final = frozenset(("pageviews", "visitors", "histogram"))
 _PERIOD: Final = ("start", "end")
 _WITHOUT_FIELDS: Final = 2
 """Up to this version a query does not name its fields."""
+_IGNORES_FIELDS: Final = "1"
+_ALWAYS_WITH_PAGES: Final = "2"
 
 
 def problems_of(requested: Requested, *, has_key: bool | None) -> list[Problem]:
@@ -130,26 +132,43 @@ def _contains(requested: Requested, has_key: bool | None) -> Iterable[Problem]: 
             f"{len(patterns)} together: leave {search} or the others out",
             "where",
         )
-    if "fields" not in requested.unchecked:
-        others = [name for name in requested.fields if name not in _CONTAINS_FIELDS]
-        if others:
-            yield broken(
-                "contains-fields",
-                f"the contains search {search} gives pageviews, visitors and histogram "
-                f"alone: leave {', '.join(others)} out",
-                "fields",
-            )
-        elif not requested.fields:
-            yield broken(
-                "contains-fields",
-                f"the contains search {search} needs .fields('pageviews'), 'visitors' "
-                "or 'histogram'",
-                "fields",
-            )
+    yield from _contains_fields(requested, search)
     if requested.checked("events") is not None:
         yield broken(
             "contains-events",
             f"the contains search {search} gives no events: request them in another "
             "query",
             "events",
+        )
+
+
+def _contains_fields(requested: Requested, search: str) -> Iterable[Problem]:
+    version = requested.checked("version")
+    if version == _IGNORES_FIELDS:
+        return
+    if version == _ALWAYS_WITH_PAGES:
+        yield broken(
+            "contains-fields",
+            f"the contains search {search} gives pageviews, visitors and histogram "
+            "alone, and responses of version 2 always have the pages: use another "
+            "version",
+            "version",
+        )
+        return
+    if "fields" in requested.unchecked:
+        return
+    others = [name for name in requested.fields if name not in _CONTAINS_FIELDS]
+    if others:
+        yield broken(
+            "contains-fields",
+            f"the contains search {search} gives pageviews, visitors and histogram "
+            f"alone: leave {', '.join(others)} out",
+            "fields",
+        )
+    elif not requested.fields and version is not None:
+        yield broken(
+            "contains-fields",
+            f"the contains search {search} needs .fields('pageviews'), 'visitors' "
+            "or 'histogram'",
+            "fields",
         )

@@ -374,7 +374,12 @@ class Reader:
                     "4.3",
                 )
         fields = self.params.get("fields", "").split(",")
-        if not set(fields) <= SEARCHABLE:
+        if query.version == WITH_PAGES:
+            self.refuse(
+                "a contains search gives no pages, and version 2 always has the pages",
+                "9",
+            )
+        elif query.version >= WITH_FIELDS and not set(fields) <= SEARCHABLE:
             self.refuse(
                 "a contains search asks for pageviews, visitors and histogram alone",
                 "4.3",
