@@ -153,6 +153,9 @@ HOSTILE: Final[dict[str, Spoil]] = {
         *((), ("",), ("Pages",), ("pageviews", ""), ("vistors",), ("*",), (" pages",)),
         *(("pages", "seconds"), ("page",), ("utm_source",), ("pages\n",), (5,)),
     ),
+    "field-version": both(
+        put("fields", ("Pages",), ("pageviews", "x")), put("version", 3, 2, 1)
+    ),
     "field-commas": put("fields", ("pages,visitors",), ("pages,",), ("pages,visitor",)),
     "nothing asked for": both(
         put("fields", None), put("events", None), put("version", 6, 5, 4, 3, 2, 1)

@@ -376,6 +376,14 @@ def _printable(case: Case) -> Case:
     )
 
 
+def _known_fields(case: Case) -> Case:
+    """Without the fields that versions 1 and 2 ignore, as they ignore all of them."""
+    if case.fields is None or case.version not in {1, 2}:
+        return case
+    known = tuple(name for name in case.fields if name in FIELDS)
+    return altered(case, fields=known or ("pageviews",))
+
+
 def _nearer(case: Case) -> Case:
     """A placeholder that the builder takes instead of one of long ago."""
     if case.last is not None and case.last[0] == 100_000:
@@ -460,6 +468,12 @@ MEANT: Final = {
         "whatever today is; the document shows no bound.",
         "4.3",
         understood=_nearer,
+    ),
+    "ignored fields": Difference(
+        "The builder refuses a field that the document does not have in every version; "
+        "versions 1 and 2 ignore the whole parameter.",
+        "9",
+        understood=_known_fields,
     ),
     "today": Difference(
         "Whether a date is before a placeholder, or before what stands in for a "

@@ -66,7 +66,7 @@ SHOWN = [
 @pytest.mark.parametrize("line", SHOWN)
 def test_the_documentation_shows_commands_that_exist(line: str) -> None:
     """Each command in the documentation exists, with its options."""
-    check_command(shlex.split(re.split(r" \|\| |\)\"", line)[0])[1:])
+    check_command(shlex.split(re.split(r" \|\| | > |\)\"", line)[0])[1:])
 
 
 def test_the_documentation_shows_commands() -> None:

@@ -22,7 +22,7 @@ SHOWN: Final = [
     line
     for page in sorted(DOCS.glob("*.md"))
     for line in re.findall(
-        r"^(?:\$|\s+(?:- )?run:) sitestats (.+?)(?: \|\| .+)?$",
+        r"^(?:\$|\s+(?:- )?run:) sitestats (.+?)(?: (?:\|\||>) .+)?$",
         page.read_text("utf-8"),
         re.MULTILINE,
     )

@@ -180,7 +180,9 @@ def test_one_website_is_added_from_options(emulator: Emulator, run: Run) -> None
     ("fault", "code"),
     [
         ({"status": 400, "body": {"ok": False, "error": "No"}}, 1),
-        ({"status": 403, "body": {"ok": False, "error": "No"}}, 1),
+        ({"status": 403, "body": {"ok": False, "error": "No"}}, 3),
+        ({"status": 401, "body": {"ok": False, "error": "No"}}, 3),
+        ({"status": 429, "retry_after": 900, "body": {"error": "No"}}, 4),
         ({"status": 500}, 6),
         ({"status": 500, "processed": True}, 0),
     ],
@@ -188,7 +190,7 @@ def test_one_website_is_added_from_options(emulator: Emulator, run: Run) -> None
 def test_exit_codes_of_add(
     emulator: Emulator, run: Run, file: Path, fault: dict[str, Any], code: int
 ) -> None:
-    """The exit code is 0 as specified, 1 if not, 6 if unknown."""
+    """The code is 0 as specified, 1 if not, an error's that stops, 6 if unknown."""
     emulator.fail_next(method="POST", **fault)
     done = run("websites", "ensure", file, "--yes", "--format", "json")
     assert done.code == code
@@ -273,3 +275,111 @@ def test_a_thousand_websites_with_a_bar(emulator: Emulator, tmp_path: Path) -> N
     assert "/1000" in shown
     assert "1,000 websites: 1000 added" in shown
     assert adds(emulator) == wanted
+
+
+def test_a_role_that_may_not_add_has_the_code_of_an_error_response(
+    emulator: Emulator, run: Run, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without permission to add, a script sees the code for permissions."""
+    monkeypatch.setattr(emulator._core.service, "role", "viewer")
+    for command in (("ensure", file), ("add", "new.example")):
+        done = run("websites", *command, "--yes")
+        assert done.code == 3
+        assert "The role viewer can't add websites" in done.out
+    assert run("websites", "plan", file).code == 1
+
+
+def test_a_wildcard_in_a_file_is_told_as_one(
+    emulator: Emulator, run: Run, tmp_path: Path
+) -> None:
+    """The error for a wildcard in a list of websites speaks of no query."""
+    path = tmp_path / "w.csv"
+    path.write_text("hostname\n*.wild.example\n")
+    done = run("websites", "plan", path)
+    assert done.code == 2
+    assert "a '*': a host name is that of one website" in done.err
+    assert "query" not in done.err
+
+
+LABELS = [
+    "",
+    "x",
+    ' a, "b" ',
+    "two\nlines",
+    "cr\rhere",
+    "ünï",
+    ";;;;;;;;;;",
+    "  ",
+    "\t",
+]
+
+
+@pytest.mark.parametrize("kind", ["csv", "json"])
+def test_the_list_is_a_file_for_plan(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """The list that was written to a file is what is specified, word for word."""
+    listed = Emulator()
+    for number, label in enumerate(LABELS):
+        listed.add_website(
+            f"w{number}.example",
+            timezone="Asia/Tokyo" if number % 2 else "UTC",
+            public=number % 3 == 0,
+            label=label,
+            own_hostname="own.example" if number == 1 else None,
+        )
+    with listed.serve() as address:
+        monkeypatch.setenv("SITESTATS_BASE_URL", address)
+        monkeypatch.setenv("SITESTATS_API_KEY", listed.api_key)
+        monkeypatch.setenv("SITESTATS_USER_ID", listed.user_id)
+        path = tmp_path / f"list.{kind}"
+        written = run("websites", "list", "--format", kind).out
+        path.write_text(written, "utf-8", newline="")
+        done = run("websites", "plan", path)
+        assert (done.code, done.err) == (0, "")
+        assert done.out.startswith(
+            f"{len(LABELS)} websites: 0 to add, {len(LABELS)} present"
+        )
+        # Nothing of it is ignored that a specification has.
+        path.write_text(
+            written.replace("Asia/Tokyo", "Asia/Seoul"), "utf-8", newline=""
+        )
+        assert " 4 differing" in run("websites", "plan", path).out
+        path.write_text(written.replace("true", "false"), "utf-8", newline="")
+        assert " 3 differing" in run("websites", "plan", path).out
+
+
+def test_a_column_of_the_list_alone_is_refused(
+    run: Run, emulator: Emulator, tmp_path: Path
+) -> None:
+    """A column of the list that a person wrote is no column that is ignored."""
+    path = tmp_path / "w.csv"
+    path.write_text("hostname,is_public,own_hostname\na.example,true,x.example\n")
+    done = run("websites", "plan", path)
+    assert done.code == 2
+    assert "'is_public' is not a column" in done.err
+    assert "did you mean 'public'" in done.err
+    assert "'own_hostname' is not a column" in done.err
+
+
+def test_differences_are_structured_in_json(
+    emulator: Emulator, run: Run, tmp_path: Path
+) -> None:
+    """A program reads which field differs, what was expected and what was found."""
+    path = tmp_path / "w.csv"
+    path.write_text("hostname,timezone\nsemicomplete.com,Asia/Tokyo\nnew.example,\n")
+    for command in ("plan", "ensure"):
+        done = run(
+            "websites",
+            command,
+            path,
+            *(["--yes"] if command == "ensure" else []),
+            "--format",
+            "json",
+        )
+        first, second = json.loads(done.out)["items"]
+        assert first["differences"] == [
+            {"field": "timezone", "expected": "Asia/Tokyo", "found": "UTC"},
+            {"field": "public", "expected": False, "found": True},
+        ]
+        assert second["differences"] == []

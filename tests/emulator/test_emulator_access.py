@@ -113,6 +113,20 @@ def test_an_unknown_website_is_404_for_everyone() -> None:
         }
 
 
+def test_a_callback_gets_the_error_for_an_unknown_website() -> None:
+    """A script of another website learns that the website does not exist."""
+    emulator = Emulator(now=NOW)
+    with bare_client(emulator) as client:
+        response = client.get("/nowhere.example.json", params={"callback": "app.f"})
+        bad = client.get("/nowhere.example.json", params={"callback": "alert(1)"})
+    assert response.status_code == bad.status_code == 404
+    assert response.headers["content-type"].startswith("text/javascript")
+    assert response.text == (
+        'app.f({"ok":false,"status":404,"message":"/nowhere.example.json"});'
+    )
+    assert bad.json()["status"] == 404
+
+
 # -- the Admin API
 
 
@@ -187,6 +201,7 @@ def test_the_list() -> None:
     )
     with bare_client(emulator) as client:
         data = client.get("/api/websites").json()
+        # All websites are the user's, whichever of them the key has access to.
         limited = client.get(
             "/api/websites",
             headers={"Api-Key": emulator.add_key(access=["plain.example"])},
@@ -218,7 +233,7 @@ def test_the_list() -> None:
             },
         ],
     }
-    assert [site["hostname"] for site in limited["websites"]] == ["plain.example"]
+    assert limited == data
 
 
 def add(emulator: Emulator, payload: object, **headers: str) -> httpx.Response:

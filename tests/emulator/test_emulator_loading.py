@@ -273,3 +273,20 @@ def test_keys_differ_by_case(emulator: Emulator, get_stats: GetStats) -> None:
     for key, value, found in (("Plan", "a", 1), ("plan", "b", 1), ("plan", "a", 0)):
         data = get_stats(fields="pageviews", **{f"metadata.{key}": value}).json()
         assert data["pageviews"] == found
+
+
+@pytest.mark.parametrize("device", ["phone", "Mobile", " tv", "bot", "*"])
+def test_a_device_type_is_one_of_four(
+    emulator: Emulator, get_stats: GetStats, device: str
+) -> None:
+    """A device type that the document does not allow is not served by mistake."""
+    allowed = ["mobile", "tablet", "desktop", "tv", "", None]
+    rows = [{"hostname": "example.com", "device_type": one} for one in allowed]
+    with pytest.raises(
+        ValueError, match=r"row 7: device_type can't be '.+': it is one of mobile, tabl"
+    ):
+        emulator.load([*rows, {"hostname": "example.com", "device_type": device}])
+    assert get_stats(fields="pageviews").json()["pageviews"] == 0
+    emulator.load(rows)
+    found = get_stats(fields="device_types").json()["device_types"]
+    assert sorted(entry["value"] for entry in found) == sorted(filter(None, allowed))

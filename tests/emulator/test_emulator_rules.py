@@ -116,7 +116,7 @@ SEARCH = "*twelve chars/*"
         {"metadata.a-b": "x"},
         {"metadata.é": "x"},
         {"metadata.a.b": "x"},
-        {"version": "1", "fields": ""},
+        {"version": "3", "fields": ""},
         {"events": "a", "fields": ""},
     ],
     ids=str,
@@ -134,6 +134,9 @@ def test_what_is_refused(get_stats: GetStats, params: dict[str, str]) -> None:
     "params",
     [
         *({"version": str(version)} for version in range(1, 7)),
+        {"version": "1", "fields": ""},
+        {"version": "1", "fields": "x"},
+        {"version": "2", "fields": "x,"},
         {"fields": "visitors,pageviews,visitors"},
         {"start": "2024-02-29"},
         {"start": "today-0d"},
@@ -235,6 +238,50 @@ def test_version_2_has_everything_in_old_names(
     assert data["pages"] == [{"value": "/a", "visits": 1, "uniqueVisits": 1}]
     assert data["visits"][-1] == {"date": "2026-03-15", "pageviews": 1, "uniques": 1}
     assert {"countries", "utm_terms", "device_types", "agents", "events"} <= set(data)
+
+
+def test_version_2_has_its_envelope(get_stats: GetStats, emulator: Emulator) -> None:
+    """Version 2 tells the website, the period and the page, as was observed."""
+    emulator.load([{"hostname": "example.com", "path": "/a"}])
+    data = get_stats(version="2", start="2026-03-14", end="today", page="/a").json()
+    envelope = {
+        "docs": "https://docs.example.com/api",
+        "hostname": "example.com",
+        "url": "https://example.com",
+        "path": "/a",
+        "start": "2026-03-14T00:00:00.000Z",
+        "end": "2026-03-15T23:59:59.999Z",
+        "version": 2,
+        "pageviews": 1,
+    }
+    assert envelope.items() <= data.items()
+
+
+@pytest.mark.parametrize("version", ["1", "2"])
+def test_agents_have_versions(
+    get_stats: GetStats, emulator: Emulator, version: str
+) -> None:
+    """Agents are counted by the versions of browser and system that rows have."""
+    agent = {
+        "browser_name": "Firefox",
+        "browser_version": "121.0",
+        "os_name": "macOS",
+        "os_version": "14.2",
+    }
+    older = agent | {"browser_version": "9", "os_version": None}
+    device = {"hostname": "example.com", "device_type": "tv"}
+    emulator.load([device | agent, device | agent, device | older, device])
+    assert get_stats(version=version).json()["agents"] == [
+        {"count": 2, **agent, "type": "tv"},
+        {
+            "count": 1,
+            "browser_name": "Firefox",
+            "browser_version": "9",
+            "os_name": "macOS",
+            "type": "tv",
+        },
+        {"count": 1, "type": "tv"},
+    ]
 
 
 @pytest.mark.parametrize(
@@ -796,3 +843,22 @@ def test_other_methods(emulator: Emulator) -> None:
         assert client.delete(target).json()["ok"] is False
         response = client.head(target)
         assert (response.status_code, response.content) == (200, b"")
+
+
+@pytest.mark.parametrize(
+    ("target", "allowed", "refused"),
+    [
+        ("/example.com.json", "GET, HEAD, OPTIONS", ("POST", "TRACE", "BREW")),
+        ("/api/websites", "GET, OPTIONS", ("POST", "HEAD", "TRACE")),
+        ("/api/websites/add", "POST, OPTIONS", ("GET", "PUT", "TRACE")),
+    ],
+)
+def test_another_method_learns_which_are_allowed(
+    emulator: Emulator, target: str, allowed: str, refused: tuple[str, ...]
+) -> None:
+    """A 405 names the methods of its address, as HTTP demands."""
+    with bare_client(emulator) as client:
+        for method in refused:
+            response = client.request(method, target)
+            assert response.status_code == 405
+            assert response.headers["allow"] == allowed

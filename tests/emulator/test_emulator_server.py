@@ -69,6 +69,20 @@ def test_a_body_of_unknown_length(demo: Emulator, headers: str) -> None:
             f"POST /api/websites/add HTTP/1.1\r\nHost: x\r\n{headers}\r\n\r\n".encode(),
         )
     assert got.startswith(b"HTTP/1.1 411 ")
+    assert got.endswith(b'{"ok":false,"error":"Client must specify Content-Length"}')
+
+
+@pytest.mark.parametrize("method", ["TRACE", "CONNECT", "BREW", "init__"])
+def test_any_method_gets_the_emulator_s_own_response(
+    demo: Emulator, method: str
+) -> None:
+    """A method that nobody expects gets a 405, not a page of the HTTP library."""
+    request = f"{method} {TARGET} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    with demo.serve() as address:
+        got = exchange(address, request.encode())
+    assert got.startswith(b"HTTP/1.1 405 ")
+    assert b"allow: GET, HEAD, OPTIONS" in got
+    assert b"<" not in got
 
 
 def test_nothing_is_logged(demo: Emulator, capfd: pytest.CaptureFixture[str]) -> None:

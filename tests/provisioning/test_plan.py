@@ -87,7 +87,7 @@ def test_a_plan_is_a_value() -> None:
         "timezone": "Asia/Tokyo",
         "public": True,
         "label": None,
-        "differences": None,
+        "differences": [],
     }
 
 

@@ -106,13 +106,16 @@ def test_a_report_becomes_json() -> None:
     read = json.loads(json.dumps(report().to_dict()))
     assert read["complete"] is False
     assert read["stopped"] == "the list can't be read back: refused"
+    assert read["items"][2]["differences"] == [
+        {"field": "timezone", "expected": "UTC", "found": "Asia/Tokyo"}
+    ]
     assert read["items"][3] == {
         "hostname": "refused.example",
         "state": "refused",
         "timezone": "UTC",
         "public": False,
         "label": None,
-        "differences": None,
+        "differences": [],
         "error": "It is taken",
     }
 

@@ -37,7 +37,7 @@ _MUST_NOT_CONTAIN: Final = {
     "@": "an '@'",
     ":": "a ':': leave the port out",
     "%": "a '%': give the name itself, not percent-encoded",
-    "*": "a '*': a query is for one website",
+    "*": "a '*': a host name is that of one website",
 }
 
 

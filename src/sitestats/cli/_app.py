@@ -46,7 +46,8 @@ class App(click.Group):
       0    done; every website is as specified
       1    plan, ensure, add: not every website is as specified
       2    wrong use: an option, a file, a missing setting or extra
-      3    an error response: credentials, permission, unknown or locked website
+      3    an error response: credentials, permission, unknown or locked website;
+           ensure, add: every website would be refused
       4    try later: no response, too many requests, or the service failed
       5    the response was not understood
       6    ensure, add: it is not known whether a website was added

@@ -9,7 +9,11 @@ from typing import Any, TypeVar
 import click
 
 from sitestats import Client
-from sitestats._common.settings import BASE_URL_VARIABLE
+from sitestats._common.settings import (
+    API_KEY_VARIABLE,
+    BASE_URL_VARIABLE,
+    USER_ID_VARIABLE,
+)
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -49,9 +53,16 @@ def client_options(command: F) -> F:
     return command
 
 
-def make_client(options: dict[str, Any], *, read_only: bool = True) -> Client:
-    """Make a client; its options are removed from *options*."""
+def make_client(
+    options: dict[str, Any], *, read_only: bool = True, admin: bool = False
+) -> Client:
+    """Make a client; its options are removed from *options*.
+
+    With *admin* the credentials that the Admin API needs must be set.
+    """
     base_address(options)
+    if admin:
+        _check_credentials()
     given = {name: options.pop(name) for name in NAMES}
     base_url = given.pop("base_url")
     chosen = {name: value for name, value in given.items() if value is not None}
@@ -68,3 +79,19 @@ def base_address(options: Mapping[str, Any]) -> str:
             f"there is no base address: give --base-url, or set {BASE_URL_VARIABLE}"
         )
     return address
+
+
+def _check_credentials() -> None:
+    missing = {
+        variable: noun
+        for variable, noun in (
+            (API_KEY_VARIABLE, "an API key"),
+            (USER_ID_VARIABLE, "a user ID"),
+        )
+        if not os.environ.get(variable)
+    }
+    if missing:
+        raise click.UsageError(
+            f"this command needs {' and '.join(missing.values())}: set "
+            f"{' and '.join(missing)}"
+        )

@@ -25,6 +25,8 @@ from sitestats._common.errors import (
 )
 from sitestats._common.text import plain
 
+from ._messages import for_a_shell, messages_of
+
 
 class Code(IntEnum):
     """The exit codes; ``docs/command-line.md`` explains them to users."""
@@ -65,12 +67,6 @@ def code_of(error: SiteStatsError) -> Code:
             return Code.WRONG_USE
 
 
-def _messages_of(error: SiteStatsError) -> Iterable[str]:
-    if isinstance(error, InvalidInputError):
-        return map(str, error.problems)
-    return [str(error)]
-
-
 def _show_warning(  # noqa: PLR0917 - the parameters of warnings.showwarning
     message: Warning | str,
     category: type[Warning],
@@ -80,7 +76,9 @@ def _show_warning(  # noqa: PLR0917 - the parameters of warnings.showwarning
     line: str | None = None,
 ) -> None:
     if issubclass(category, SiteStatsWarning):
-        click.echo(f"sitestats: warning: {_one_line(message)}", err=True)
+        click.echo(
+            f"sitestats: warning: {_one_line(for_a_shell(str(message)))}", err=True
+        )
     else:
         text = warnings.formatwarning(message, category, filename, lineno, line)
         (file or sys.stderr).write(text)
@@ -95,7 +93,7 @@ def one_line_each() -> Generator[None]:
         try:
             yield
         except SiteStatsError as error:
-            fail(_messages_of(error), code_of(error))
+            fail(messages_of(error), code_of(error))
         except click.UsageError as error:
             fail([error.format_message()], Code.WRONG_USE)
         except click.Abort:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -12,6 +11,8 @@ import click
 from rich.console import Console
 
 FORMATS: Final = ("table", "json", "csv")
+
+_SPECIAL: Final = re.compile(r'[,"\r\n]')
 
 format_option = click.option(
     "--format",
@@ -35,14 +36,17 @@ def print_json(value: object) -> None:
 
 def print_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
     """Print *rows* as CSV with a first line of *columns*."""
-    stream = io.StringIO(newline="")
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([_cell(row.get(name)) for name in columns] for row in rows)
-    click.echo(stream.getvalue(), nl=False)
+    lines = [columns, *([row.get(name) for name in columns] for row in rows)]
+    click.echo("".join(",".join(map(_cell, line)) + "\n" for line in lines), nl=False)
 
 
-def _cell(value: object) -> object:
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return value
+    text = str(value)
+    # Readers drop blanks around a cell without quotes.
+    if text != text.strip() or _SPECIAL.search(text):
+        return '"' + text.replace('"', '""') + '"'
+    return text

@@ -17,16 +17,17 @@ from sitestats._common.text import plain
 from sitestats._query import periods
 from sitestats.analysis._console import make_table, text
 from sitestats.provisioning._items import count_websites
+from sitestats.provisioning._refusals import message_of
 
 from ._client import client_options, make_client
 from ._completion import one_of
-from ._exits import Code, fail
+from ._exits import Code, code_of, fail
 from ._output import format_option, make_console, print_csv, print_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sitestats import ProvisioningPlan
+    from sitestats import ProvisioningPlan, SiteStatsError
 
 _CSV_COLUMNS: Final = tuple(
     field.name for field in attrs.fields(Website) if field.name != "extra"
@@ -71,6 +72,7 @@ def websites(ctx: click.Context) -> None:
     Examples:
       sitestats websites list
       sitestats websites list --format csv > websites.csv
+      sitestats websites plan websites.csv
     """,
 )
 @format_option
@@ -80,7 +82,7 @@ def list_(output: str, **options: Any) -> None:
 
     Page views and events are estimates per 30 days.
     """
-    with make_client(options) as client:
+    with make_client(options, admin=True) as client:
         found = client.websites.list()
     rows = [
         {name: getattr(website, name) for name in _CSV_COLUMNS}
@@ -135,7 +137,7 @@ def add(
     again: the list shows whether it was added.
     """
     spec = WebsiteSpec(host, timezone=timezone, public=public, label=label)
-    with make_client(options, read_only=False) as client:
+    with make_client(options, read_only=False, admin=True) as client:
         if client.websites.plan([spec]).to_add:
             _confirm(f"Add {spec.hostname}?", yes=yes)
         report = client.websites.ensure([spec])
@@ -160,7 +162,7 @@ def plan(file: Path, output: str, **options: Any) -> None:
     specified, and 1 if not.
     """
     specs = WebsiteSpec.load(file)
-    with make_client(options) as client:
+    with make_client(options, admin=True) as client:
         planned = client.websites.plan(specs)
     _print(planned, output)
     _exit(planned)
@@ -201,7 +203,7 @@ def ensure(
     money and can't be undone.
     """
     specs = WebsiteSpec.load(file)
-    with make_client(options, read_only=dry_run) as client:
+    with make_client(options, read_only=dry_run, admin=True) as client:
         planned = client.websites.plan(specs)
         if dry_run:
             _print(planned, output)
@@ -232,10 +234,24 @@ def _print(result: ProvisioningPlan | ProvisioningReport, output: str) -> None:
 
 def _exit(result: ProvisioningPlan | ProvisioningReport) -> None:
     """Exit with the code for *result*; return if every website is as specified."""
-    if isinstance(result, ProvisioningReport) and result.unknown:
-        raise click.exceptions.Exit(Code.UNKNOWN)
+    if isinstance(result, ProvisioningReport):
+        if result.unknown:
+            raise click.exceptions.Exit(Code.UNKNOWN)
+        if (error := _stopping_error(result)) is not None:
+            raise click.exceptions.Exit(code_of(error))
     if not result.complete:
         raise click.exceptions.Exit(Code.NOT_AS_SPECIFIED)
+
+
+def _stopping_error(report: ProvisioningReport) -> SiteStatsError | None:
+    """The error response that every other website would get, or None.
+
+    A run may stop for other reasons too, such as a journal that can't be written.
+    """
+    errors = [item.error for item in report.items if item.error is not None]
+    if report.stopped and errors and message_of(errors[-1]) in report.stopped:
+        return errors[-1]
+    return None
 
 
 def _confirm(question: str, *, yes: bool) -> None:

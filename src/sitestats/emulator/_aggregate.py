@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 import attrs
 
@@ -25,6 +25,20 @@ _DATE: Final = re.compile(
 # The lists in which page views without a value get an entry of their own:
 # visits without a referrer, and from unknown countries.
 _WITH_NULL: Final = frozenset({"referrers", "countries"})
+
+
+Agent: TypeAlias = (
+    "tuple[int, str | None, str | None, str | None, str | None, str | None]"
+)
+"""Page views with a browser and its version, a system and its version, and a device."""
+
+_AGENT_COLUMNS: Final = (
+    "browser_name",
+    "browser_version",
+    "os_name",
+    "os_version",
+    "device_type",
+)
 
 
 @attrs.frozen
@@ -47,10 +61,8 @@ class Numbers:
         factory=dict[str, list[tuple[str | None, Count]]]
     )
     events: list[tuple[str, int]] = attrs.field(factory=list[tuple[str, int]])
-    agents: list[tuple[int, str | None, str | None, str | None]] = attrs.field(
-        factory=list[tuple[int, str | None, str | None, str | None]]
-    )
-    """Page views with browser, operating system and device: versions 1 and 2."""
+    agents: list[Agent] = attrs.field(factory=list[Agent])
+    """For versions 1 and 2."""
 
 
 class Aggregate:
@@ -207,14 +219,14 @@ class Aggregate:
         )
         return [(name, counted[name]) for name in names]
 
-    def agents(self) -> list[tuple[int, str | None, str | None, str | None]]:
+    def agents(self) -> list[Agent]:
         """Count browsers, systems and devices together, for versions 1 and 2."""
+        columns = ", ".join(_AGENT_COLUMNS)
+        order = ", ".join(f"{column} NULLS LAST" for column in _AGENT_COLUMNS)
         return self._rows(
-            "SELECT count(*) AS total, browser_name, os_name, device_type "
-            f"FROM {self._table} "
+            f"SELECT count(*) AS total, {columns} FROM {self._table} "
             f"WHERE {self._where} AND datapoint = 'pageview' "
-            "GROUP BY browser_name, os_name, device_type ORDER BY total DESC, "
-            "browser_name NULLS LAST, os_name NULLS LAST, device_type NULLS LAST "
+            f"GROUP BY {columns} ORDER BY total DESC, {order} "
             f"LIMIT {self._query.limit}"
         )
 

@@ -9,6 +9,8 @@ from typing import Final
 
 import attrs
 
+from ._parameters import DEVICES
+
 COLUMNS: Final = (
     "added_iso",
     "hostname",
@@ -27,6 +29,8 @@ COLUMNS: Final = (
     "country_code",
     "browser_name",
     "os_name",
+    "browser_version",
+    "os_version",
 )
 """The columns that responses are computed from; others are not stored."""
 
@@ -51,8 +55,12 @@ CHECKS: Final = {
     "is_unique": _IS_BOOL,
     "is_robot": _IS_BOOL,
     "duration_seconds": _IS_SECONDS,
+    "device_type": f"({{}} IN ({', '.join(map(repr, DEVICES))}))",
 }
 """SQL that is true for the valid values of a column."""
+
+ALLOWED: Final = {"device_type": DEVICES}
+"""The columns that have a few values alone (section 2.3)."""
 
 METADATA_CHECKS: Final = {"int": _IS_INT, "bool": _IS_BOOL, "date": _IS_TIME}
 

@@ -212,7 +212,9 @@ class Emulator:
         """Make another API key of the same user.
 
         Args:
-            access: The host names that it has access to; none when left out.
+            access: The host names whose statistics it has access to; none when left
+                out. The list of websites has all of them for every key
+                (section 4.1).
 
         Returns:
             The key, for ``client(api_key=…)``.

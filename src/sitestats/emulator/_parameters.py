@@ -183,13 +183,14 @@ class Reader:
         return int(text)
 
     def fields(self, version: int) -> tuple[str, ...]:
-        """The requested fields, in the document's order."""
+        """The requested fields, in the document's order; none before version 3."""
+        if version < WITH_FIELDS:
+            return ()
         text = self.params.get("fields")
         names = set(text.split(",")) if text else set[str]()
         for name in sorted(names - set(FIELDS)):
             self.refuse(f"{name!r} in fields is no field", "4.3")
-        needed = version >= WITH_FIELDS and "events" not in self.params
-        if text == "" or (text is None and needed):
+        if text == "" or (text is None and "events" not in self.params):
             self.refuse(
                 "Fields param is required, for example: "
                 "fields=pageviews,visitors,histogram",
@@ -434,7 +435,7 @@ def read(
         reads_pages=bool(given)
         or path is not None
         or version == WITH_PAGES
-        or (version >= WITH_FIELDS and "pages" in fields),
+        or "pages" in fields,
     )
     if version < WITH_FIELDS:
         # Their responses are fixed: visits by day, for any fields and interval.

@@ -12,7 +12,15 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ._columns import COLUMNS, REFERRER, MetadataKey, checks, instant, metadata_keys
+from ._columns import (
+    ALLOWED,
+    COLUMNS,
+    REFERRER,
+    MetadataKey,
+    checks,
+    instant,
+    metadata_keys,
+)
 from ._hosts import valid_host_name
 from ._periods import EARLIEST, LATEST
 from ._staging import stage
@@ -27,7 +35,8 @@ _TABLE: Final = """
     is_unique BOOLEAN, referrer VARCHAR, utm_source VARCHAR, utm_medium VARCHAR,
     utm_campaign VARCHAR, utm_content VARCHAR, utm_term VARCHAR,
     duration DOUBLE, device_type VARCHAR, country VARCHAR,
-    browser_name VARCHAR, os_name VARCHAR
+    browser_name VARCHAR, os_name VARCHAR,
+    browser_version VARCHAR, os_version VARCHAR
 )
 """
 
@@ -161,7 +170,14 @@ class _Load:
                 f"AND NOT {rule} ORDER BY number LIMIT 1"
             ).fetchone()
             if wrong is not None:
-                raise ValueError(f"row {wrong[0]}: {name} can't be {wrong[1]!r}")
+                allowed = (
+                    f": it is one of {', '.join(ALLOWED[name])}"
+                    if name in ALLOWED
+                    else ""
+                )
+                raise ValueError(
+                    f"row {wrong[0]}: {name} can't be {wrong[1]!r}{allowed}"
+                )
 
     def hosts(self, default: str | None) -> dict[str, str]:
         """The host names in the rows, as they are written, each with its valid form."""
@@ -212,7 +228,8 @@ class _Load:
                 path, is_unique::BOOLEAN AS is_unique, {REFERRER} AS referrer,
                 utm_source, utm_medium, utm_campaign, utm_content, utm_term,
                 duration_seconds::DOUBLE AS duration, device_type,
-                country_code AS country, browser_name, os_name {kept}
+                country_code AS country, browser_name, os_name,
+                browser_version, os_version {kept}
             FROM (SELECT {source}{extra} FROM staged)
             WHERE is_robot IS NULL OR lower(is_robot) = 'false'
             """,

@@ -6,7 +6,7 @@ import socket
 import struct
 import sys
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -70,6 +70,9 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     # Otherwise each response waits 40 ms for the client's acknowledgement.
     disable_nagle_algorithm = True
+    # Of requests that can't be read; the base class's is a page of HTML.
+    error_content_type = "application/json; charset=utf-8"
+    error_message_format = '{"ok":false,"error":"%(explain)s"}'
 
     @property
     def _served(self) -> _Server:
@@ -103,9 +106,11 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self.wfile.write(head + content)
 
-    # The base class calls do_ and the method of the request.
-    do_GET = do_POST = do_HEAD = do_OPTIONS = _respond  # noqa: N815 - as above
-    do_PUT = do_PATCH = do_DELETE = _respond  # noqa: N815 - as above
+    def __getattr__(self, name: str) -> Callable[[], None]:
+        # The base class calls do_ and the method of the request, whatever that is.
+        if name.startswith("do_"):
+            return self._respond
+        raise AttributeError(name)
 
     def _parts(self, reply: Reply) -> tuple[bytes, bytes]:
         response = reply.response

@@ -25,7 +25,7 @@ from ._access import Denied, Key, Website
 from ._aggregate import Aggregate, Numbers
 from ._hosts import host_name
 from ._http import RecordedRequest
-from ._parameters import LISTS, WITH_FIELDS, WITH_PAGES, Query, read
+from ._parameters import LISTS, WITH_FIELDS, WITH_PAGES, Query, Reader, read
 from ._periods import is_zone
 from ._rows import Rows
 
@@ -66,7 +66,10 @@ class Service:
                 200, {"content-type": "text/html; charset=utf-8"}, _HTML
             )
         if request.method not in {"GET", "HEAD"}:
-            return _failure(Denied(405, f"{request.method} is not possible here"))
+            return _failure(
+                Denied(405, f"{request.method} is not possible here"),
+                headers={"allow": "GET, HEAD, OPTIONS"},
+            )
         return self._stats(request)
 
     def put(self, website: Website) -> None:
@@ -83,14 +86,19 @@ class Service:
         endpoint: Callable[[RecordedRequest, Key], HttpResponse],
     ) -> HttpResponse:
         if request.method != method:
-            return _admin_failure(405, f"{request.method} is not possible here")
+            return _admin_failure(
+                405,
+                f"{request.method} is not possible here",
+                {"allow": f"{method}, OPTIONS"},
+            )
         key = _access.admin(request.headers, self.keys, self.user_id)
         if isinstance(key, Denied):
             return _admin_failure(key.status, key.error)
         return endpoint(request, key)
 
     def _list(self, request: RecordedRequest, key: Key) -> HttpResponse:
-        del request
+        # All websites are the user's, whichever of them the key has access to.
+        del request, key
         recent = self.rows.recent(self.now())
         return _shapes.json_response(
             200,
@@ -109,7 +117,6 @@ class Service:
                         "events": recent.get(website.hostname, (0, 0))[1],
                     }
                     for website in self.websites.values()
-                    if key.opens(website.hostname)
                 ],
             },
         )
@@ -176,8 +183,12 @@ class Service:
         hostname, path = _parse_path(request.path) or ("", None)
         website = self.websites.get(hostname)
         if website is None:
-            body = {"ok": False, "status": 404, "message": request.path}
-            return _shapes.json_response(404, body)
+            return _shapes.stats_response(
+                404,
+                {"ok": False, "status": 404, "message": request.path},
+                info="false",
+                callback=Reader(request.pairs).callback(),
+            )
         text = request.headers.get("api-key")
         key = _access.find(text, self.keys)
         query, problems = read(
@@ -288,9 +299,11 @@ def _preflight() -> HttpResponse:
     )
 
 
-def _admin_failure(status: int, error: str) -> HttpResponse:
+def _admin_failure(
+    status: int, error: str, headers: dict[str, str] | None = None
+) -> HttpResponse:
     return _shapes.json_response(
-        status, {"ok": False, "success": False, "error": error}
+        status, {"ok": False, "success": False, "error": error}, headers
     )
 
 

@@ -30,6 +30,12 @@ _OBSERVED: Final = {
 }
 """Headers that the hosted service was observed to send; clients ignore cookies."""
 
+_AGENT: Final = (
+    *("browser_name", "browser_version", "os_name", "os_version"),
+    "type",
+)
+"""The keys of an agent in versions 1 and 2, in the order of ``Numbers.agents``."""
+
 _PROSE: Final = {
     "__about": "Keys that start with two underscores explain; leave them out with "
     "info=false.",
@@ -88,7 +94,7 @@ def shape(hostname: str, query: Query, numbers: Numbers, took: int) -> Any:
     if query.version == 1:
         return _version_1(query, numbers)
     if query.version == WITH_PAGES:
-        return _version_2(query, numbers)
+        return _version_2(hostname, query, numbers)
     return _version_3_to_6(hostname, query, numbers, took)
 
 
@@ -105,10 +111,14 @@ def _version_1(query: Query, numbers: Numbers) -> dict[str, object]:
     return body | _events(query, numbers)
 
 
-def _version_2(query: Query, numbers: Numbers) -> dict[str, object]:
+def _version_2(hostname: str, query: Query, numbers: Numbers) -> dict[str, object]:
+    # The hosted service was observed to send fewer names than later versions do.
     body: dict[str, object] = {
         "ok": True,
         "error": None,
+        "docs": DOCS,
+        **_identity(hostname, query),
+        "pageviews": numbers.total.pageviews,
         "visits": [
             {
                 "date": entry["date"],
@@ -127,6 +137,18 @@ def _version_2(query: Query, numbers: Numbers) -> dict[str, object]:
     return body | _events(query, numbers)
 
 
+def _identity(hostname: str, query: Query) -> dict[str, object]:
+    """The website, the page, the period and the version of a response."""
+    return {
+        "hostname": hostname,
+        "url": f"https://{hostname}",
+        "path": query.path,
+        "start": _instant(query.period.start),
+        "end": _instant(query.period.end - timedelta(milliseconds=1)),
+        "version": query.version,
+    }
+
+
 def _version_3_to_6(
     hostname: str, query: Query, numbers: Numbers, took: int
 ) -> dict[str, object]:
@@ -134,12 +156,7 @@ def _version_3_to_6(
         "ok": True,
         "docs": DOCS,
         "info": True if query.info is None else query.info,
-        "hostname": hostname,
-        "url": f"https://{hostname}",
-        "path": query.path,
-        "start": _instant(query.period.start),
-        "end": _instant(query.period.end - timedelta(milliseconds=1)),
-        "version": query.version,
+        **_identity(hostname, query),
         "timezone": query.timezone,
     }
     medians = "seconds_on_page" in query.fields
@@ -207,15 +224,10 @@ def _agents(numbers: Numbers) -> list[dict[str, object]]:
     return [
         {
             key: value
-            for key, value in (
-                ("count", count),
-                ("browser_name", browser),
-                ("os_name", system),
-                ("type", device),
-            )
+            for key, value in (("count", count), *zip(_AGENT, agent, strict=True))
             if value is not None
         }
-        for count, browser, system, device in numbers.agents
+        for count, *agent in numbers.agents
     ]
 
 

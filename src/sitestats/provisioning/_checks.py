@@ -11,6 +11,29 @@ from sitestats._protocol.requests import website_value
 FIELDS: Final = ("hostname", "timezone", "public", "label")
 """The fields of a specification, in files too."""
 
+LISTED: Final = {
+    "is_public": "public",
+    **dict.fromkeys(
+        ("has_ssl", "has_script", "own_hostname", "pageviews", "events", "extra")
+    ),
+}
+"""What a website in the service's list has beside its host name, zone and label
+(section 2.1), with the field of a specification that means the same, if any."""
+
+_LISTED: Final = LISTED.keys() - {"extra"} | {"hostname", "timezone", "label"}
+
+
+def spec_fields(names: Iterable[str]) -> dict[str, str | None]:
+    """The field of a specification that each of *names* stands for; None for none.
+
+    The names of the whole list are those of a list that was saved, so that what
+    the service alone decides is left out. One of them by itself is not left out
+    unnoticed: its writer expects something of it.
+    """
+    names = list(names)
+    is_list = set(names) >= _LISTED and "public" not in names
+    return {name: LISTED.get(name, name) if is_list else name for name in names}
+
 
 def check_field(
     name: str, value: object, where: str = ""

@@ -30,6 +30,10 @@ class Difference:
     wanted: str | bool
     found: str | bool | None
 
+    def to_dict(self) -> dict[str, str | bool | None]:
+        """For JSON: ``field``, ``expected`` and ``found``."""
+        return {"field": self.name, "expected": self.wanted, "found": self.found}
+
     def __str__(self) -> str:
         return f"{self.name} is {_text(self.found)} and should be {_text(self.wanted)}"
 

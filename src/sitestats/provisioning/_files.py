@@ -17,8 +17,8 @@ import attrs
 from sitestats._common.errors import Problem, SpecError
 from sitestats._common.text import did_you_mean, shown
 
-from ._checks import FIELDS, check_field, find_duplicates
-from ._csv import CsvError, find_separator, read_cells
+from ._checks import FIELDS, check_field, find_duplicates, spec_fields
+from ._csv import Cell, CsvError, find_separator, read_cells
 from ._positions import Path, Positions, json_positions, toml_positions
 
 SpecT = TypeVar("SpecT")
@@ -250,14 +250,16 @@ def _tree_entries(
                 )
             )
             continue
+        website = cast("dict[str, object]", website)
         values = [
             _Value(
-                name,
-                value,
+                field,
+                website[name],
                 positions.keys.get((*here, name), start),
                 positions.values.get((*here, name), start),
             )
-            for name, value in cast("dict[str, object]", website).items()
+            for name, field in spec_fields(website).items()
+            if field is not None
         ]
         entries.append(_Entry(start, values))
     return entries
@@ -280,20 +282,7 @@ def _read_csv(text: _Text, problems: list[Problem]) -> list[_Entry]:
             0,
         )
     header, *lines = rows
-    names = [cell.text for cell in header]
-    for index, cell in enumerate(header):
-        if cell.text not in FIELDS:
-            message = (
-                f"{shown(cell.text)} is not a column of a list of websites"
-                + _suggest_field(cell.text)
-            )
-            problems.append(text.problem(message, cell.offset))
-        elif cell.text in names[:index]:
-            message = f"the column {cell.text!r} is given twice"
-            problems.append(text.problem(message, cell.offset))
-    if "hostname" not in names:
-        message = "there is no column 'hostname': add one"
-        problems.append(text.problem(message, header[0].offset))
+    names = _column_fields(text, header, problems)
     if problems:
         # With wrong names every line would have a problem too.
         return []
@@ -310,10 +299,34 @@ def _read_csv(text: _Text, problems: list[Problem]) -> list[_Entry]:
         values = [
             _Value(name, _cell_value(name, cell.text), cell.offset, cell.offset)
             for name, cell in zip(names, line, strict=False)
-            if cell.text or name == "hostname"
+            if name is not None and (cell.text or name == "hostname")
         ]
         entries.append(_Entry(line[0].offset, values))
     return entries
+
+
+def _column_fields(
+    text: _Text, header: list[Cell], problems: list[Problem]
+) -> list[str | None]:
+    """The field that each column has; None for those of a saved list alone."""
+    fields = spec_fields(cell.text for cell in header)
+    names = [fields[cell.text] for cell in header]
+    for index, (cell, name) in enumerate(zip(header, names, strict=True)):
+        if name is None:
+            continue
+        if name not in FIELDS:
+            message = (
+                f"{shown(cell.text)} is not a column of a list of websites"
+                + _suggest_field(cell.text)
+            )
+            problems.append(text.problem(message, cell.offset))
+        elif name in names[:index]:
+            message = f"the column {cell.text!r} is given twice"
+            problems.append(text.problem(message, cell.offset))
+    if "hostname" not in names:
+        message = "there is no column 'hostname': add one"
+        problems.append(text.problem(message, header[0].offset))
+    return names
 
 
 def _cell_value(name: str, text: str) -> object:

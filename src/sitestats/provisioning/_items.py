@@ -20,7 +20,7 @@ WebsiteT = TypeVar("WebsiteT")
 ItemT = TypeVar("ItemT", bound="Item[Any, Any]")
 
 Row: TypeAlias = dict[str, str | bool | None]
-"""One website for JSON and frames."""
+"""One website for frames and CSV."""
 
 COLUMNS: Final = ("hostname", "state", "timezone", "public", "label", "differences")
 """The columns of a frame, which are the names of a row."""
@@ -51,7 +51,7 @@ class Item(Generic[StateT, WebsiteT]):
         return self.state in {"added", "present"} and not self.differences
 
     def row(self) -> Row:
-        """This item for JSON and frames."""
+        """This item for frames and CSV, with the differences as text."""
         return {
             "hostname": self.hostname,
             "state": self.state,
@@ -99,10 +99,20 @@ class Items(HasSheet, Generic[ItemT]):
         """How many websites there are of each state, as one line."""
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: ``complete``, and ``items`` with one object each."""
+        """For JSON: ``complete``, and ``items`` with one object each.
+
+        Their ``differences`` are a list of objects with ``field``, ``expected`` and
+        ``found``.
+        """
         return {
             "complete": self.complete,
-            "items": [item.row() for item in self.items],
+            "items": [
+                {
+                    **item.row(),
+                    "differences": [one.to_dict() for one in item.differences],
+                }
+                for item in self.items
+            ],
         }
 
     def to_pandas(self) -> Any:

@@ -45,7 +45,7 @@ class ProvisionedWebsite(Item[State, Website | AddedWebsite]):
     that the website was added all the same."""
 
     def row(self) -> Row:
-        """This item for JSON and frames."""
+        """This item for frames and CSV, with the differences as text."""
         error = None if self.error is None else message_of(self.error)
         return {**super().row(), "error": error}
 
@@ -98,7 +98,11 @@ class ProvisioningReport(Items[ProvisionedWebsite]):
         return self._in_state("not_tried")
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: ``complete``, ``stopped``, and ``items`` with one object each."""
+        """For JSON: ``complete``, ``stopped``, and ``items`` with one object each.
+
+        Their ``differences`` are a list of objects with ``field``, ``expected`` and
+        ``found``.
+        """
         return {
             "complete": self.complete,
             "stopped": self.stopped,

@@ -62,7 +62,8 @@ class WebsiteSpec:
         with that list as ``"websites"``; CSV a first line with the names of the
         columns. The names are those of this class's arguments, and only
         ``hostname`` is required. An empty cell of a CSV file is a value that is
-        left out.
+        left out. The saved output of ``sitestats websites list`` is such a file
+        too: what only the service decides is left out of it.
 
         Args:
             path: A file in UTF-8.

@@ -1,0 +1,165 @@
+"""Error messages for a shell: options in place of Python, and repeated errors as one.
+
+The library's messages name steps of the query builder and arguments of the client.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final
+
+import attrs
+
+from sitestats._common.errors import (
+    ConfigurationError,
+    InvalidInputError,
+    Problem,
+    SiteStatsError,
+)
+
+MOST_OF_A_KIND: Final = 5
+"""The most lines for errors that differ in a value alone."""
+
+_QUOTED: Final = r"""'[^']*'|"[^"]*\""""
+_STEP: Final = re.compile(rf"""(?<![\w)])\.([a-z_]+)\(((?:{_QUOTED}|[^()'"])*)\)""")
+_ARGUMENT: Final = re.compile(rf"""(?:{_QUOTED}|[^,'"])+""")
+_VALUE: Final = re.compile(rf"{_QUOTED}|[0-9]+")
+
+
+def _repeated(option: str) -> Callable[[Sequence[str]], str]:
+    return lambda values: " ".join(f"{option} {value}" for value in values)
+
+
+def _joined(option: str, mark: str = ",") -> Callable[[Sequence[str]], str]:
+    return lambda values: f"{option} {mark.join(values)}"
+
+
+STEPS: Final[dict[str, Callable[[Sequence[str]], str]]] = {
+    "fields": _joined("--field"),
+    "events": _repeated("--event"),
+    "all_events": lambda _: "--all-events",
+    "last": _joined("--last"),
+    "between": lambda days: " ".join(
+        f"{option} {day}"
+        for option, day in zip(("--start", "--end"), days, strict=False)
+    ),
+    "on": _joined("--on"),
+    "timezone": _joined("--timezone"),
+    "interval": _joined("--interval"),
+    "limit": _joined("--limit"),
+    "where": _repeated("--where"),
+    "where_metadata": _repeated("--metadata"),
+    "path": _joined("--path"),
+    "version": _joined("--api-version"),
+    "info": lambda _: "--info",
+    "extra_param": _joined("--param", "="),
+}
+"""The steps of the query builder, each with the option that does the same."""
+
+_PLACES: Final = {
+    "fields": "--field",
+    "events": "--event",
+    "all_events": "--all-events",
+    "between": "--start, --end",
+    "version": "--api-version",
+    "where_metadata": "--metadata",
+    "extra_param": "--param",
+    "from_url": "HOST",
+    "hostname": "HOST",
+} | {
+    name: f"--{name}"
+    for name in (
+        *("last", "on", "start", "end", "timezone", "interval", "limit", "where"),
+        *("path", "info", "public", "label"),
+    )
+}
+"""Where an error is, each with the option that was given."""
+
+_ANYWHERE: Final = {
+    "and this client has none": "and SITESTATS_API_KEY is not set",
+    "give the client a longer one": "give a longer --total-timeout",
+    "longer than total_timeout": "longer than --total-timeout",
+    "use client.stats.get_jsonp(query, callback=…)": "leave it out",
+}
+_ARGUMENTS: Final = {
+    "api_key": "SITESTATS_API_KEY",
+    "user_id": "SITESTATS_USER_ID",
+    "base_url": "--base-url",
+    "timeout": "--timeout",
+    "total_timeout": "--total-timeout",
+    "retries": "--retries",
+}
+_ARGUMENT_NAMES: Final = re.compile(rf"(?<![\w.-])({'|'.join(_ARGUMENTS)})\b(?!=)")
+
+
+def for_a_shell(text: str) -> str:
+    """*text* with options and environment variables in place of Python."""
+    for python, shell in _ANYWHERE.items():
+        text = text.replace(python, shell)
+    return _STEP.sub(_option, text)
+
+
+def _option(found: re.Match[str]) -> str:
+    write = STEPS.get(found[1])
+    if write is None:
+        return found[0]
+    return write([_value(found[1], text) for text in _ARGUMENT.findall(found[2])])
+
+
+def _value(step: str, argument: str) -> str:
+    """An argument of *step* as a shell has it: ``page=/``, ``'/a b'``."""
+    name, equals, value = argument.strip().rpartition("=")
+    value = value.strip("'\"")
+    if name and step.startswith("where"):
+        value = f"{name}{equals}{value}"
+    # An ellipsis stands for a value that the reader knows.
+    return value if "…" in value else shlex.quote(value)
+
+
+def messages_of(error: SiteStatsError) -> Iterable[str]:
+    """A line for each problem of *error*; many of one kind are counted."""
+    if isinstance(error, InvalidInputError):
+        return _lines(error.problems)
+    text = for_a_shell(str(error))
+    if isinstance(error, ConfigurationError):
+        text = _ARGUMENT_NAMES.sub(lambda name: _ARGUMENTS[name[1]], text)
+    return [text]
+
+
+def _lines(problems: Iterable[Problem]) -> Iterator[str]:
+    kinds: dict[tuple[str, str], dict[str, list[Problem]]] = {}
+    for problem in problems:
+        kind = (problem.rule, _VALUE.sub("…", problem.message))
+        kinds.setdefault(kind, {}).setdefault(problem.message, []).append(problem)
+    for same in kinds.values():
+        groups = list(same.values())
+        shown, counted = groups[:MOST_OF_A_KIND], groups[MOST_OF_A_KIND:]
+        yield from map(_line, shown)
+        if counted:
+            number = sum(map(len, counted))
+            noun = "error" if number == 1 else "errors"
+            yield (
+                f"… and {number:,} more {noun} like this one, up to "
+                f"{_place(counted[-1][-1])}"
+            )
+
+
+def _line(equal: Sequence[Problem]) -> str:
+    """One line for problems that differ in their place alone."""
+    first, *others = equal
+    line = for_a_shell(str(attrs.evolve(first, where=_place(first))))
+    if not others:
+        return line
+    if len(others) == 1:
+        return f"{line} (also at {_place(others[0])})"
+    return f"{line} (and {len(others):,} more, up to {_place(others[-1])})"
+
+
+def _place(problem: Problem) -> str:
+    step, bracket, name = problem.where.partition("(")
+    if step not in _PLACES or (bracket and not name.endswith(")")):
+        return problem.where
+    name = name.removesuffix(")").removesuffix("…").rstrip(", ").strip("'\"")
+    return f"{_PLACES[step]} {name}".rstrip()
