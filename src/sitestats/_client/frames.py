@@ -48,6 +48,10 @@ class FramesOfMany(_KeepsFailed, ABC):
     @abstractmethod
     def __iter__(self) -> Iterator[Outcome]: ...
 
+    @abstractmethod
+    def _begin_frame(self) -> None:
+        """Raise an error if outcomes went into a frame already."""
+
     def to_pandas(self, field: ListName | None = None) -> pd.DataFrame:
         """All outcomes that are left as one pandas data frame (the extra ``pandas``).
 
@@ -69,6 +73,8 @@ class FramesOfMany(_KeepsFailed, ABC):
             MissingExtraError: pandas is not installed; nothing was sent.
             FieldNotRequestedError: There is no such list, or a query that
                 succeeded did not request it.
+            ConfigurationError: All outcomes were taken by a loop, or went into a
+                frame. A block makes one frame, as its responses are not kept.
 
         >>> query = StatsQuery("semicomplete.com").fields("countries").last(days=7)
         >>> query = query.limit(2)
@@ -105,6 +111,7 @@ class FramesOfMany(_KeepsFailed, ABC):
 
     def _columns(self, field: str | None) -> list[Column]:
         builder = TableBuilder(field)
+        self._begin_frame()
         for outcome in self:
             builder.add(outcome)
         self._failed = builder.failed
@@ -116,6 +123,10 @@ class AsyncFramesOfMany(_KeepsFailed, ABC):
 
     @abstractmethod
     def __aiter__(self) -> AsyncIterator[Outcome]: ...
+
+    @abstractmethod
+    def _begin_frame(self) -> None:
+        """Raise an error if outcomes went into a frame already."""
 
     async def to_pandas(self, field: ListName | None = None) -> pd.DataFrame:
         """As ``Outcomes.to_pandas``, awaited."""
@@ -131,6 +142,7 @@ class AsyncFramesOfMany(_KeepsFailed, ABC):
 
     async def _columns(self, field: str | None) -> list[Column]:
         builder = TableBuilder(field)
+        self._begin_frame()
         async for outcome in self:
             builder.add(outcome)
         self._failed = builder.failed
