@@ -281,7 +281,7 @@ class ResponseTooLargeError(ResponseError):
 
 
 class SiteStatsWarning(UserWarning):
-    """The response has another zone, version or path than the query, or a
+    """The response has another zone, version, path or period than the query, or a
     filter's value will match literally.
     """
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, get_args
 
@@ -24,7 +24,14 @@ from sitestats._results.histogram import entry_type, read_histogram
 from sitestats._results.stats import Stats
 from sitestats._results.websites import WebsiteList
 
-from .consistency import LATEST_SHAPE, response_problems, same_host, warnings_for
+from .consistency import (
+    LATEST_SHAPE,
+    period_warnings,
+    read_moment,
+    response_problems,
+    same_host,
+    warnings_for,
+)
 from .decoder import Shape, shape
 from .failures import (
     OK,
@@ -237,8 +244,11 @@ def read_stats(
         nothing = expected.required and expected.required.isdisjoint(data)
         hint = _NO_DATA if nothing else ""
         raise not_as_documented(response, request, problems, hint=hint)
-    start, end = _utc(data.get("start")), _utc(data.get("end"))
-    for sentence in warnings_for(data, wrong, requested):
+    start, end = read_moment(data.get("start")), read_moment(data.get("end"))
+    for sentence in (
+        *warnings_for(data, wrong, requested),
+        *period_warnings(data, requested, response.date),
+    ):
         warn(sentence)
     for name, bound in (("start", start), ("end", end)):
         if bound is None and data.get(name) is not None:
@@ -339,16 +349,3 @@ def _limit(name: str, requested: Requested) -> float:
     if name != "events":
         return requested.limit
     return _MOST_EVENTS if requested.events == "*" else math.inf
-
-
-def _utc(text: str | None) -> datetime | None:
-    if text is None:
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-        # Moments end in Z; one without a zone is taken as UTC too.
-        if moment.tzinfo is None:
-            return moment.replace(tzinfo=UTC)
-        return moment.astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
