@@ -108,8 +108,13 @@ def warnings_for(
     if requested.path is not None:
         if path is not None and requested.path not in {path, unquote(path)}:
             yield _differs("page", path, requested.path)
-    elif path not in {None, _ALL_PAGES} and PAGE_FILTERS.isdisjoint(requested.params):
-        yield _differs("page", path, "all pages")
+    elif path not in {None, _ALL_PAGES}:
+        if PAGE_FILTERS.isdisjoint(requested.params):
+            yield _differs("page", path, "all pages")
+        page = requested.params.get("page", "*")
+        # With a pattern the document does not say what the response has here.
+        if "*" not in page and page not in {path, unquote(path)}:
+            yield _differs("page", path, page)
     timezone = data.get("timezone")
     if timezone is not None and requested.timezone not in {None, timezone}:
         yield _differs("time zone", timezone, requested.timezone)
