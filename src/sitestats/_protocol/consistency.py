@@ -291,7 +291,7 @@ def _histogram_warnings(
     data: Mapping[str, Any], requested: Requested, zone: dt.tzinfo | None
 ) -> Iterator[str]:
     buckets: Iterable[Bucket] = data.get("histogram", ())
-    dates = [bucket.date for bucket in buckets]
+    dates = [bucket.date for bucket in buckets if bucket.date is not None]
     if not dates:
         return
     params = requested.params
