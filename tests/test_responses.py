@@ -418,6 +418,28 @@ def test_a_requested_page_is_no_warning(query: StatsQuery, path: str | None) -> 
     assert read_response(query, {**GOOD, "path": path}).path == path
 
 
+@pytest.mark.parametrize(
+    ("requested_zone", "zone"),
+    [
+        ("Asia/Katmandu", "Asia/Kathmandu"),
+        ("Asia/Kolkata", "Asia/Calcutta"),
+        ("UTC", "Etc/UTC"),
+        ("Moon/Crater", "Moon/Crater"),
+    ],
+)
+def test_another_name_of_the_zone_is_no_warning(requested_zone: str, zone: str) -> None:
+    """Two names of one zone are no difference, whichever the service prefers."""
+    query = TOTALS.extra_param("timezone", requested_zone)
+    assert read_response(query, {**GOOD, "timezone": zone}).timezone == zone
+
+
+@pytest.mark.parametrize("zone", ["Europe/Paris", "Asia/Dhaka", "Moon/Crater"])
+def test_another_zone_with_the_same_offset_now_warns(zone: str) -> None:
+    """Zones that were different once, or that nobody knows, are not taken for one."""
+    with pytest.warns(SiteStatsWarning, match="time zone"):
+        read_response(TOTALS.timezone("Europe/Berlin"), {**GOOD, "timezone": zone})
+
+
 def test_one_error_lists_all_problems() -> None:
     """One error lists wrong, missing and differing values together."""
     query = QUERY.fields("pageviews", "visitors", "pages").events("signup")
@@ -484,6 +506,16 @@ def test_version_1_gives_its_total() -> None:
         _ = stats.visitors
     assert stats.raw() == VERSION_1
     assert set(stats.extra) == {"visits", "agents"}
+
+
+def test_version_2_always_has_pages() -> None:
+    """Pages come with version 2 unasked (section 9), so they can be read."""
+    stats = read_response(QUERY.version(2).fields("visitors"), VERSION_2)
+    assert [page.value for page in stats.pages] == ["/"]
+    assert stats.requested == ("pageviews", "visitors", "pages")
+    bare = read_response(QUERY.version(1), VERSION_1)
+    with pytest.raises(FieldNotRequestedError, match="was not requested"):
+        _ = bare.pages
 
 
 def test_version_2_gives_what_it_has() -> None:
@@ -713,7 +745,7 @@ def add(data: Any, **more: Any) -> Any:
 
 def test_a_website_was_added_as_requested() -> None:
     """Without a difference nothing warns."""
-    added = add({**ADDED, "hostname": "Example.com"}, timezone="UTC")
+    added = add({**ADDED, "hostname": "Example.com"}, timezone="Etc/UTC")
     assert (added.hostname, added.differences) == ("Example.com", ())
 
 

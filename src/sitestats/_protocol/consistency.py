@@ -22,7 +22,7 @@ from sitestats._common.hostnames import HostnameError, normalise_hostname
 from sitestats._common.text import shown
 from sitestats._query.filters import PAGE_FILTERS
 from sitestats._query.periods import days_back
-from sitestats._results.tables import find_zone
+from sitestats._results.tables import find_zone, same_zone
 
 if TYPE_CHECKING:
     from sitestats._query.requested import Requested
@@ -116,7 +116,8 @@ def warnings_for(
         if "*" not in page and page not in {path, unquote(path)}:
             yield _differs("page", path, page)
     timezone = data.get("timezone")
-    if timezone is not None and requested.timezone not in {None, timezone}:
+    wanted = requested.timezone
+    if None not in {timezone, wanted} and not same_zone(timezone, wanted):
         yield _differs("time zone", timezone, requested.timezone)
     version = data.get("version")
     if version is not None and requested.version != version:

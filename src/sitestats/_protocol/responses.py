@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 import attrs
 
 from sitestats._common.errors import Problem, warn
-from sitestats._common.fields import COUNTS, LISTS
+from sitestats._common.fields import COUNTS, FIELDS, LISTS
 from sitestats._common.jsontext import JsonValue
 from sitestats._common.text import shown
 from sitestats._results.entries import Entries
 from sitestats._results.histogram import entry_type, read_histogram
 from sitestats._results.stats import Stats
+from sitestats._results.tables import same_zone
 from sitestats._results.websites import WebsiteList
 
 from .consistency import (
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
 
 _OWN_FIELDS: Final = 3
 """From this version on, a query names its fields."""
+_WITH_PAGES: Final = 2
+"""The version whose responses always include pages."""
 _MOST_EVENTS: Final = 1000
 _NO_CONTENT: Final = 204
 
@@ -157,6 +160,8 @@ def _flags(data: JsonValue) -> list[Problem]:
 def _same(name: str, wanted: object, applied: object) -> bool:
     if name == "hostname" and isinstance(wanted, str) and isinstance(applied, str):
         return same_host(wanted, applied)
+    if name == "timezone" and isinstance(wanted, str) and isinstance(applied, str):
+        return same_zone(wanted, applied)
     return wanted == applied
 
 
@@ -233,7 +238,7 @@ def read_stats(
             does not match the query.
     """
     if requested.version < _OWN_FIELDS:
-        requested = _with_totals(requested)
+        requested = _with_own_fields(requested)
     expected = shape(requested.fields, requested.events is not None)
     wrong: dict[str, list[Problem]] = {}
     data = expected.decode(response.body) if response.status in OK else None
@@ -270,10 +275,15 @@ def read_stats(
     )
 
 
-def _with_totals(requested: Requested) -> Requested:
-    """*requested* for versions 1 and 2, which send the totals whatever the fields."""
-    others = (name for name in requested.fields if name not in COUNTS)
-    return attrs.evolve(requested, fields=(*COUNTS, *others))
+def _with_own_fields(requested: Requested) -> Requested:
+    """*requested* for versions 1 and 2, which send the totals whatever the fields;
+    version 2 always includes pages too (section 9).
+    """
+    sent = (*COUNTS, "pages") if requested.version == _WITH_PAGES else COUNTS
+    names = {*requested.fields, *sent}
+    others = (name for name in requested.fields if name not in FIELDS)
+    fields = (*(name for name in FIELDS if name in names), *others)
+    return attrs.evolve(requested, fields=fields)
 
 
 def _decode_strictly(
