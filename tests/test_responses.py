@@ -337,12 +337,30 @@ def test_a_requested_field_that_is_missing_is_an_error(name: Any) -> None:
     ]
 
 
-def test_a_requested_event_that_is_missing_is_an_error() -> None:
-    """A requested event that is missing raises, and so does a missing list."""
-    query = QUERY.events("signup", "purchase")
+def test_a_requested_event_that_is_missing_counts_nothing() -> None:
+    """Beside others, a missing event is a warning and 0, and no lost response."""
+    query = QUERY.events("signup", "Purchase", "purchase", "refund")
     data = stats_json(events=[{"name": "signup", "total": 7}])
+    with pytest.warns(SiteStatsWarning) as caught:
+        stats = read_response(query, data)
+    assert {*stats.events} == {
+        *(EventCount("signup", 7), EventCount("purchase", 0), EventCount("refund", 0))
+    }
+    assert len(stats.events) == 3
+    (warning,) = caught
+    assert "no count of 'purchase', 'refund', which counts 0" in str(warning.message)
+    many = QUERY.events("signup", *(f"event{number}" for number in range(9)))
+    with pytest.warns(SiteStatsWarning, match="'event2' and 6 more"):
+        assert sum(event.total for event in read_response(many, data).events) == 7
+
+
+def test_a_response_without_any_requested_event_is_an_error() -> None:
+    """With none of the names the service may not have read them, so 0 is not sure."""
+    query = QUERY.events("signup", "purchase")
+    data = stats_json(events=[{"name": "other", "total": 7}])
     assert problems(query, data) == [
-        "$.events: the event 'purchase' was requested and is missing"
+        f"$.events: the event {name!r} was requested and is missing"
+        for name in ("signup", "purchase")
     ]
     assert problems(query, stats_json()) == ["$.events: was requested and is missing"]
     assert len(read_response(QUERY.all_events(), stats_json(events=[])).events) == 0

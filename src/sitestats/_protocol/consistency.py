@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 LATEST_SHAPE: Final = 5
 """From this version on, responses have the shape that the document shows."""
+_MOST_NAMED: Final = 3
+"""How many missing events a warning names."""
 _ALL_PAGES: Final = "*"
 _MAY_BE_WRONG: Final = frozenset(ENVELOPE) - {"hostname"}
 """Parts of the envelope that only warn when they can't be read."""
@@ -62,8 +64,15 @@ def response_problems(
                     yield Problem(
                         "was requested and is missing", section="2.3", where=f"$.{name}"
                     )
-        if isinstance(requested.events, tuple) and "events" in data:
-            yield from _missing_events(requested.events, data["events"])
+        missing = missing_events(data, requested)
+        if missing and len(missing) == len(_event_names(requested)):
+            # None at all: the service may not have read the names.
+            for name in missing:
+                yield Problem(
+                    f"the event {shown(name)} was requested and is missing",
+                    section="4.3",
+                    where="$.events",
+                )
     hostname = data.get("hostname")
     if hostname is not None and not same_host(requested.hostname, hostname):
         yield Problem(
@@ -74,18 +83,23 @@ def response_problems(
         )
 
 
-def _missing_events(
-    requested: Iterable[str], events: Iterable[EventCount]
-) -> Iterator[Problem]:
-    # The service stores names in lower case.
+def missing_events(data: Mapping[str, Any], requested: Requested) -> list[str]:
+    """The events that were requested by name and are not in the list of *data*.
+
+    The document has an entry for each (section 4.3). Where the list has others of
+    them, one that is missing counts 0.
+    """
+    if requested.version < LATEST_SHAPE or "events" not in data:
+        return []
+    events: Iterable[EventCount] = data["events"]
     counted = {event.name.lower() for event in events}
-    for name in requested:
-        if name.lower() not in counted:
-            yield Problem(
-                f"the event {shown(name)} was requested and is missing",
-                section="4.3",
-                where="$.events",
-            )
+    return [name for name in _event_names(requested) if name not in counted]
+
+
+def _event_names(requested: Requested) -> list[str]:
+    # The service stores names in lower case.
+    names = requested.events if isinstance(requested.events, tuple) else ()
+    return [*dict.fromkeys(name.lower() for name in names)]
 
 
 def same_host(first: str, second: str) -> bool:
@@ -122,6 +136,15 @@ def warnings_for(
     version = data.get("version")
     if version is not None and requested.version != version:
         yield _differs("version", version, requested.version)
+    missing = missing_events(data, requested)
+    if missing:
+        which = ", ".join(map(shown, missing[:_MOST_NAMED]))
+        more = len(missing) - _MOST_NAMED
+        yield (
+            f"the response has no count of {which}"
+            f"{f' and {more} more' if more > 0 else ''}, which counts 0 here, though "
+            "one entry for each requested event is documented (section 4.3)"
+        )
     # The envelope is not documented, so it is no reason to lose the numbers.
     for name, problems in wrong.items():
         yield f"the response's {name!r} is not used: {problems[0]}"

@@ -19,7 +19,7 @@ from sitestats._common.errors import Problem, warn
 from sitestats._common.fields import COUNTS, FIELDS, LISTS
 from sitestats._common.jsontext import JsonValue
 from sitestats._common.text import shown
-from sitestats._results.entries import Entries
+from sitestats._results.entries import Entries, EventCount
 from sitestats._results.histogram import entry_type, read_histogram
 from sitestats._results.stats import Stats
 from sitestats._results.tables import same_zone
@@ -27,6 +27,7 @@ from sitestats._results.websites import WebsiteList
 
 from .consistency import (
     LATEST_SHAPE,
+    missing_events,
     period_warnings,
     read_moment,
     response_problems,
@@ -344,10 +345,14 @@ def _values(
                 Entries(entries, name=name, entry_type=kind, timezone=timezone),
             )
         else:
+            items = data[name]
+            if name == "events":
+                missing = missing_events(data, requested)
+                items = [*items, *(EventCount(event, 0) for event in missing)]
             yield (
                 name,
                 Entries(
-                    data[name],
+                    items,
                     name=name,
                     entry_type=get_args(expected.types[name])[0],
                     truncated=len(data[name]) >= _limit(name, requested),
