@@ -34,7 +34,7 @@ import sys
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import attrs
 
@@ -67,6 +67,10 @@ class Problem:
 
 class SiteStatsError(Exception):
     """Base class of every error that this package raises on purpose."""
+
+    def __bool__(self) -> Literal[True]:
+        # So that type checkers know of “if outcome.error:” what it means.
+        return True
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (type(self), self.args, self.__dict__.copy())

@@ -122,7 +122,7 @@ def warnings_for(
     if requested.path is not None:
         if path is not None and requested.path not in {path, unquote(path)}:
             yield _differs("page", path, requested.path)
-    elif path not in {None, _ALL_PAGES}:
+    elif path is not None and path != _ALL_PAGES:
         if PAGE_FILTERS.isdisjoint(requested.params):
             yield _differs("page", path, "all pages")
         page = requested.params.get("page", "*")
