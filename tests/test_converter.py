@@ -220,11 +220,11 @@ def test_every_wrong_value_is_named_by_its_path() -> None:
         pages=[entry(), entry(pageviews=1.5, visitors="12"), 7],
         countries={"value": "NL"},
         events=[{"name": "signup"}, {"name": None, "total": True}, "signup"],
-        histogram=[{"pageviews": 1}, {"date": "2026-02-30"}],
+        histogram=[{"pageviews": "1"}, "2026-02-03"],
     ) == [
         '$.pageviews: expected int, got "66"',
-        "$.histogram[0].date: is missing",
-        '$.histogram[1].date: expected a date, got "2026-02-30"',
+        '$.histogram[0].pageviews: expected int, got "1"',
+        '$.histogram[1]: expected an object, got "2026-02-03"',
         "$.pages[1].pageviews: expected int, got 1.5",
         '$.pages[1].visitors: expected int, got "12"',
         "$.pages[2]: expected an object or a string, got 7",
@@ -305,6 +305,9 @@ def test_seconds_are_read_only_when_they_were_requested() -> None:
             {"date": "2026-11-20", "hour": True, "week": "W47", "year": None},
             Bucket(dt.date(2026, 11, 20)),
         ),
+        ({"date": "2026-02-30"}, Bucket()),
+        ({"date": 1_772_000_000, "pageviews": 3}, Bucket(pageviews=3)),
+        ({"year": 2026, "month": 1}, Bucket(year=2026)),
     ],
 )
 def test_undocumented_entries_of_the_histogram_are_read(

@@ -150,6 +150,11 @@ def test_the_code_of_a_locked_website(status: int) -> None:
         ({"ok": False, "message": "It broke."}, 400, "It broke."),
         ({"ok": False, "error": {"message": "It broke."}}, 400, "It broke."),
         ({"ok": False, "error": 7, "message": "It broke."}, 400, "It broke."),
+        *(
+            ({"ok": False, name: "It broke."}, 400, "It broke.")
+            for name in ("reason", "msg", "detail")
+        ),
+        ({"ok": False, "error": None, "reason": "Why.", "msg": "No."}, 400, "Why."),
         ({"ok": False, "error": " "}, 400, "400 (Bad Request) without a message"),
         (
             {"status": 404, "message": "/example.com.json"},

@@ -232,6 +232,43 @@ def test_odd_entries_do_not_break_a_response() -> None:
     assert [*stats.countries] == [ListEntry(None, 3, 2)]
 
 
+@pytest.mark.parametrize(
+    "place", [{"year": 2026, "month": 1}, {"date": None}, {"date": 20}, {"date": "?"}]
+)
+@pytest.mark.parametrize("interval", ["day", "hour", "month"])
+def test_an_entry_of_the_histogram_without_a_day_is_kept(
+    place: dict[str, Any], interval: Any
+) -> None:
+    """An entry without a plain date loses its day, and not the whole response."""
+    second = {"date": "2026-11-20", "pageviews": 5, "visitors": 4}
+    data = stats_json(
+        visitors=41, histogram=[{**place, "pageviews": 3, "visitors": 2}, second]
+    )
+    query = QUERY.fields("visitors", "histogram").interval(interval)
+    stats = read_response(query, data, received=NOON)
+    first, last = stats.histogram
+    assert (first.pageviews, first.visitors, first.partial) == (3, 2, False)
+    assert (last.date, last.partial) == (dt.date(2026, 11, 20), True)
+    with pytest.raises(FieldNotRequestedError, match=r"no 'date' .* see \.raw\(\)"):
+        _ = first.date
+    assert stats.histogram.column("date") == [None, dt.date(2026, 11, 20)]
+    assert stats.histogram.to_pandas()["date"].isna().tolist() == [True, False]
+    assert "(unknown)" in stats.histogram._repr_html_()
+    assert len(stats.histogram.plot().patches) == 3
+
+
+def test_an_undated_last_entry_ends_with_the_period() -> None:
+    """Of an entry without a day only the period's end says whether it is over."""
+    bucket = {"date": None, "pageviews": 3, "visitors": 2}
+    for received, partial in ((NOON, True), (NOON + 86_400, False)):
+        stats = read_response(
+            QUERY.fields("histogram"),
+            stats_json(histogram=[bucket, bucket]),
+            received=received,
+        )
+        assert [entry.partial for entry in stats.histogram] == [False, partial]
+
+
 def test_seconds_may_be_left_out() -> None:
     """Seconds are None where there were too few visits, in the root and in entries."""
     query = QUERY.fields("pages", "seconds_on_page")
@@ -268,9 +305,8 @@ def test_the_service_s_clock_marks_the_current_day(
     headers: dict[str, Any], received: float | None, *, partial: bool
 ) -> None:
     """The Date of the response counts before the time when it was received."""
-    stats = read_response(
-        QUERY.fields("histogram"), TODAY, received=received, **headers
-    )
+    query = QUERY.fields("histogram").between("2026-10-20", "2026-11-20")
+    stats = read_response(query, TODAY, received=received, **headers)
     assert stats.histogram[0].partial is partial
     assert stats.partial is partial
 
@@ -301,12 +337,30 @@ def test_a_requested_field_that_is_missing_is_an_error(name: Any) -> None:
     ]
 
 
-def test_a_requested_event_that_is_missing_is_an_error() -> None:
-    """A requested event that is missing raises, and so does a missing list."""
-    query = QUERY.events("signup", "purchase")
+def test_a_requested_event_that_is_missing_counts_nothing() -> None:
+    """Beside others, a missing event is a warning and 0, and no lost response."""
+    query = QUERY.events("signup", "Purchase", "purchase", "refund")
     data = stats_json(events=[{"name": "signup", "total": 7}])
+    with pytest.warns(SiteStatsWarning) as caught:
+        stats = read_response(query, data)
+    assert {*stats.events} == {
+        *(EventCount("signup", 7), EventCount("purchase", 0), EventCount("refund", 0))
+    }
+    assert len(stats.events) == 3
+    (warning,) = caught
+    assert "no count of 'purchase', 'refund', which counts 0" in str(warning.message)
+    many = QUERY.events("signup", *(f"event{number}" for number in range(9)))
+    with pytest.warns(SiteStatsWarning, match="'event2' and 6 more"):
+        assert sum(event.total for event in read_response(many, data).events) == 7
+
+
+def test_a_response_without_any_requested_event_is_an_error() -> None:
+    """With none of the names the service may not have read them, so 0 is not sure."""
+    query = QUERY.events("signup", "purchase")
+    data = stats_json(events=[{"name": "other", "total": 7}])
     assert problems(query, data) == [
-        "$.events: the event 'purchase' was requested and is missing"
+        f"$.events: the event {name!r} was requested and is missing"
+        for name in ("signup", "purchase")
     ]
     assert problems(query, stats_json()) == ["$.events: was requested and is missing"]
     assert len(read_response(QUERY.all_events(), stats_json(events=[])).events) == 0
@@ -343,6 +397,7 @@ def test_a_host_name_may_be_written_otherwise() -> None:
         (TOTALS, {"version": 5}, ["version", "5", "6"]),
         (TOTALS.path("/a"), {"path": "*"}, ["page", "'*'", "'/a'"]),
         (TOTALS, {"path": "/a"}, ["page", "'/a'", "all pages"]),
+        (TOTALS.where(page="/a"), {"path": "/b"}, ["page", "'/b'", "'/a'"]),
         (TOTALS, {"version": "6"}, ["version", 'expected int, got "6"']),
         (TOTALS, {"generated_in_ms": 0.5}, ["generated_in_ms", "0.5"]),
         (TOTALS, {"start": "soon"}, ["start", "'soon'", "no date"]),
@@ -368,6 +423,9 @@ def test_a_difference_from_the_query_is_a_warning(
         (TOTALS.path("/a b/ü"), "/a b/ü"),
         (TOTALS.path("/a b/ü"), "/a%20b/%C3%BC"),
         (TOTALS.where(page="/a"), "/a"),
+        (TOTALS.where(page="/a b"), "/a%20b"),
+        (TOTALS.where(page="/a"), "*"),
+        (TOTALS.where(page="/a*"), "/abc"),
         (TOTALS.where(pages=["/a*"]), "/a*"),
         (TOTALS, "*"),
         (TOTALS, None),
@@ -376,6 +434,28 @@ def test_a_difference_from_the_query_is_a_warning(
 def test_a_requested_page_is_no_warning(query: StatsQuery, path: str | None) -> None:
     """The requested page does not warn, encoded or not, in the path or a filter."""
     assert read_response(query, {**GOOD, "path": path}).path == path
+
+
+@pytest.mark.parametrize(
+    ("requested_zone", "zone"),
+    [
+        ("Asia/Katmandu", "Asia/Kathmandu"),
+        ("Asia/Kolkata", "Asia/Calcutta"),
+        ("UTC", "Etc/UTC"),
+        ("Moon/Crater", "Moon/Crater"),
+    ],
+)
+def test_another_name_of_the_zone_is_no_warning(requested_zone: str, zone: str) -> None:
+    """Two names of one zone are no difference, whichever the service prefers."""
+    query = TOTALS.extra_param("timezone", requested_zone)
+    assert read_response(query, {**GOOD, "timezone": zone}).timezone == zone
+
+
+@pytest.mark.parametrize("zone", ["Europe/Paris", "Asia/Dhaka", "Moon/Crater"])
+def test_another_zone_with_the_same_offset_now_warns(zone: str) -> None:
+    """Zones that were different once, or that nobody knows, are not taken for one."""
+    with pytest.warns(SiteStatsWarning, match="time zone"):
+        read_response(TOTALS.timezone("Europe/Berlin"), {**GOOD, "timezone": zone})
 
 
 def test_one_error_lists_all_problems() -> None:
@@ -446,11 +526,23 @@ def test_version_1_gives_its_total() -> None:
     assert set(stats.extra) == {"visits", "agents"}
 
 
+def test_version_2_always_has_pages() -> None:
+    """Pages come with version 2 unasked (section 9), so they can be read."""
+    stats = read_response(QUERY.version(2).fields("visitors"), VERSION_2)
+    assert [page.value for page in stats.pages] == ["/"]
+    assert stats.requested == ("pageviews", "visitors", "pages")
+    bare = read_response(QUERY.version(1), VERSION_1)
+    with pytest.raises(FieldNotRequestedError, match="was not requested"):
+        _ = bare.pages
+
+
 def test_version_2_gives_what_it_has() -> None:
     """Entries of version 2 lack our counts, and keep theirs in raw()."""
     stats = read_response(QUERY.version(2).fields("pages", "countries"), VERSION_2)
     assert stats.pages[0].value == "/"
-    assert not hasattr(stats.pages[0], "pageviews")
+    # Not that it is undocumented: of older versions the document shows nothing.
+    with pytest.raises(FieldNotRequestedError, match=r"'pageviews' .* see \.raw\(\)"):
+        _ = stats.pages[0].pageviews
     assert "countries" not in stats
     assert stats.raw() == VERSION_2
 
@@ -671,7 +763,7 @@ def add(data: Any, **more: Any) -> Any:
 
 def test_a_website_was_added_as_requested() -> None:
     """Without a difference nothing warns."""
-    added = add({**ADDED, "hostname": "Example.com"}, timezone="UTC")
+    added = add({**ADDED, "hostname": "Example.com"}, timezone="Etc/UTC")
     assert (added.hostname, added.differences) == ("Example.com", ())
 
 

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 from sitestats import (
+    ConfigurationError,
     FieldNotRequestedError,
     MissingExtraError,
     NotFoundError,
@@ -225,6 +226,63 @@ def test_the_async_client_has_the_same_frames(client: Client) -> None:
     assert polars.equals(expected)
     assert polars.equals(pl.from_arrow(arrow))
     assert pandas["query"].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("method", ["to_pandas", "to_polars", "to_arrow"])
+def test_a_second_frame_of_one_block_is_an_error(client: Client, method: str) -> None:
+    """A second frame would have no rows, and no word about it: it raises."""
+    with outcomes_of(client, QUERY) as outcomes:
+        assert len(getattr(outcomes, method)("pages")) == 3
+        for field in (None, "pages"):
+            with pytest.raises(ConfigurationError, match="call get_many again"):
+                getattr(outcomes, method)(field)
+        # It is an iterator still, and those end for good.
+        assert [*outcomes] == []
+
+
+def test_a_frame_after_a_loop_has_what_is_left_or_is_an_error(client: Client) -> None:
+    """A frame after a whole loop would be empty; after a part it has the rest."""
+    with outcomes_of(client, QUERY, QUERY, QUERY) as outcomes:
+        next(outcomes)
+        assert len(outcomes.to_polars()) == 2
+    with outcomes_of(client, QUERY, QUERY) as outcomes:
+        taken = [next(outcomes), next(outcomes)]
+        # Whoever takes them one by one may still ask whether there are more.
+        assert ([*outcomes], next(outcomes, None)) == ([], None)
+        with pytest.raises(ConfigurationError, match="taken already"):
+            outcomes.to_polars()
+    assert len(taken) == 2
+
+
+def test_a_frame_after_one_that_failed_is_an_error(client: Client) -> None:
+    """A frame that ended in an error took rows, which the next one would lack."""
+    with outcomes_of(client, QUERY, QUERY.fields("countries")) as outcomes:
+        with pytest.raises(FieldNotRequestedError):
+            outcomes.to_polars("events")
+        with pytest.raises(ConfigurationError, match="taken already"):
+            outcomes.to_polars()
+
+
+def test_frames_of_no_queries_are_empty(client: Client) -> None:
+    """Where no query was given nothing is lost, so a second frame is no error."""
+    with outcomes_of(client) as outcomes:
+        assert [len(outcomes.to_polars("pages")), *outcomes] == [0]
+
+
+def test_a_second_frame_is_an_error_of_the_async_client_too() -> None:
+    """The async block raises for a second frame as well."""
+
+    async def twice() -> None:
+        async with (
+            Emulator.demo().async_client() as client,
+            client.stats.get_many([QUERY]) as outcomes,
+        ):
+            await outcomes.to_polars()
+            with pytest.raises(ConfigurationError, match="taken already"):
+                await outcomes.to_polars()
+            assert [outcome async for outcome in outcomes] == []
+
+    asyncio.run(twice())
 
 
 @pytest.mark.parametrize(

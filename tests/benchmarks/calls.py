@@ -15,7 +15,11 @@ from measuring import Goal, Scale, Table, Work, compared, in_turn, installed, se
 from service import serving
 from sitestats import AsyncClient, Client, StatsQuery
 
-QUERY = StatsQuery("example.com").fields("pageviews", "visitors").last(days=30)
+QUERY = (
+    StatsQuery("example.com")
+    .fields("pageviews", "visitors")
+    .between("2026-10-20", "2026-11-20")
+)
 HEADERS = {"Api-Key": "sa_api_key_0123456789"}
 
 

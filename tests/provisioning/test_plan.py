@@ -57,6 +57,13 @@ def test_each_website_is_in_the_view_of_its_state() -> None:
     assert plan_websites(SPECS[1:2], [website("there.example")]).complete
 
 
+def test_another_name_of_the_zone_is_no_difference() -> None:
+    """A zone that the service lists by its other name needs no change by hand."""
+    spec = WebsiteSpec("there.example", "Asia/Kathmandu")
+    listed = website("there.example", timezone="Asia/Katmandu")
+    assert plan_websites([spec], [listed]).complete
+
+
 def test_a_plan_prints_as_lines() -> None:
     """A plan prints a summary, a line for each website, and what to change by hand."""
     assert str(PLAN) == (

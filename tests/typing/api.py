@@ -31,6 +31,7 @@ from sitestats import (
     Website,
     WebsiteSpec,
 )
+from sitestats.analysis import Change, Changes, Comparison
 
 
 def blocking(query: StatsQuery) -> None:
@@ -127,6 +128,18 @@ def errors(client: Client, query: StatsQuery) -> float | None:
         attribute_error: AttributeError = error
         raise attribute_error from None
     return None
+
+
+def comparisons(comparison: Comparison) -> None:
+    """Totals and lists are read by the names of fields, and a wrong one is found."""
+    assert_type(comparison.totals["visitors"], Change)
+    assert_type(comparison.totals["seconds_on_page"].now, float | None)
+    assert_type(comparison["pages"], Changes)
+    assert_type([comparison[name] for name in comparison.lists], list[Changes])
+    comparison.totals["visitrs"]  # type: ignore[index]  # misspelt
+    comparison["page"]  # type: ignore[index]  # misspelt
+    comparison["histogram"]  # type: ignore[index]  # is not compared
+    comparison["visitors"]  # type: ignore[index]  # a total
 
 
 def mistakes(client: Client, stats: Stats) -> None:

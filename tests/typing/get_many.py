@@ -40,6 +40,14 @@ def the_other_or_one(outcome: Outcome) -> None:
         assert_type(outcome.error, SiteStatsError)
 
 
+def by_truth(outcome: Outcome) -> None:
+    """An error is always true, so that a test of it leaves None for the rest."""
+    if outcome.error:
+        assert_type(outcome.error, SiteStatsError)
+    else:
+        assert_type(outcome.error, None)
+
+
 def by_class(outcome: Outcome) -> Stats | SiteStatsError:
     """A match over the two classes is exhaustive."""
     match outcome:
@@ -54,6 +62,12 @@ def blocking(client: Client, queries: Iterable[StatsQuery]) -> None:
     with client.stats.get_many(queries, concurrency=5, progress=True) as outcomes:
         for outcome in outcomes:
             assert_type(outcome, Answered | Failed)
+        outcomes.to_polars()
+        outcomes.to_pandas("histogram")
+        outcomes.to_arrow("events")
+        outcomes.to_pandas("visitors")  # type: ignore[arg-type] # a total
+        outcomes.to_polars("page")  # type: ignore[arg-type] # misspelt
+        outcomes.to_arrow("pageviews")  # type: ignore[arg-type] # a total
     client.stats.get_many([None])  # type: ignore[list-item] # no query
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sitestats._common.errors import FieldNotRequestedError, warn
 from sitestats._common.fields import FIELDS, TOTALS
@@ -21,11 +21,9 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    from sitestats._common.fields import FieldName
+    from sitestats._common.fields import TableName
     from sitestats._query.builder import StatsQuery
     from sitestats._results.outcomes import Failed, Outcome
-
-ListName: TypeAlias = "FieldName | Literal['events']"
 
 _LISTS: Final = (*(name for name in FIELDS if name not in TOTALS), "events")
 _MOST_NAMED: Final = 3
@@ -48,7 +46,11 @@ class FramesOfMany(_KeepsFailed, ABC):
     @abstractmethod
     def __iter__(self) -> Iterator[Outcome]: ...
 
-    def to_pandas(self, field: ListName | None = None) -> pd.DataFrame:
+    @abstractmethod
+    def _begin_frame(self) -> None:
+        """Raise an error if outcomes went into a frame already."""
+
+    def to_pandas(self, field: TableName | None = None) -> pd.DataFrame:
         """All outcomes that are left as one pandas data frame (the extra ``pandas``).
 
         It is tidy: the website's host name, then the columns that an entry of the
@@ -69,6 +71,8 @@ class FramesOfMany(_KeepsFailed, ABC):
             MissingExtraError: pandas is not installed; nothing was sent.
             FieldNotRequestedError: There is no such list, or a query that
                 succeeded did not request it.
+            ConfigurationError: All outcomes were taken by a loop, or went into a
+                frame. A block makes one frame, as its responses are not kept.
 
         >>> query = StatsQuery("semicomplete.com").fields("countries").last(days=7)
         >>> query = query.limit(2)
@@ -85,7 +89,7 @@ class FramesOfMany(_KeepsFailed, ABC):
         # The maker comes first: without the library nothing is sent.
         return frame_maker("pandas")(self._columns(field))
 
-    def to_polars(self, field: ListName | None = None) -> pl.DataFrame:
+    def to_polars(self, field: TableName | None = None) -> pl.DataFrame:
         """All outcomes that are left as one polars data frame: see ``to_pandas``.
 
         Raises:
@@ -94,7 +98,7 @@ class FramesOfMany(_KeepsFailed, ABC):
         """
         return frame_maker("polars")(self._columns(field))
 
-    def to_arrow(self, field: ListName | None = None) -> pa.Table:
+    def to_arrow(self, field: TableName | None = None) -> pa.Table:
         """All outcomes that are left as one table of Arrow: see ``to_pandas``.
 
         Raises:
@@ -105,6 +109,7 @@ class FramesOfMany(_KeepsFailed, ABC):
 
     def _columns(self, field: str | None) -> list[Column]:
         builder = TableBuilder(field)
+        self._begin_frame()
         for outcome in self:
             builder.add(outcome)
         self._failed = builder.failed
@@ -117,20 +122,25 @@ class AsyncFramesOfMany(_KeepsFailed, ABC):
     @abstractmethod
     def __aiter__(self) -> AsyncIterator[Outcome]: ...
 
-    async def to_pandas(self, field: ListName | None = None) -> pd.DataFrame:
+    @abstractmethod
+    def _begin_frame(self) -> None:
+        """Raise an error if outcomes went into a frame already."""
+
+    async def to_pandas(self, field: TableName | None = None) -> pd.DataFrame:
         """As ``Outcomes.to_pandas``, awaited."""
         return frame_maker("pandas")(await self._columns(field))
 
-    async def to_polars(self, field: ListName | None = None) -> pl.DataFrame:
+    async def to_polars(self, field: TableName | None = None) -> pl.DataFrame:
         """As ``Outcomes.to_polars``, awaited."""
         return frame_maker("polars")(await self._columns(field))
 
-    async def to_arrow(self, field: ListName | None = None) -> pa.Table:
+    async def to_arrow(self, field: TableName | None = None) -> pa.Table:
         """As ``Outcomes.to_arrow``, awaited."""
         return frame_maker("arrow")(await self._columns(field))
 
     async def _columns(self, field: str | None) -> list[Column]:
         builder = TableBuilder(field)
+        self._begin_frame()
         async for outcome in self:
             builder.add(outcome)
         self._failed = builder.failed

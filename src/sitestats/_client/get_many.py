@@ -48,8 +48,9 @@ _POLL_SECONDS: Final = 0.5
 class Outcomes(FramesOfMany):
     """The outcomes of many queries, in the order of completion: ``get_many``.
 
-    It is used in a ``with`` block and iterated over once. Leaving the block ends
-    what is still under way.
+    It is used in a ``with`` block and iterated over once; a frame of outcomes
+    that were all taken raises ``ConfigurationError``. Leaving the block ends what is
+    still under way.
 
     Example:
         >>> queries = [StatsQuery("semicomplete.com").fields("pageviews")] * 3
@@ -103,8 +104,12 @@ class Outcomes(FramesOfMany):
             if job is not None:
                 self._begin(job)
         if not schedule.under_way:
+            schedule.finish()
             raise StopIteration
         return schedule.give(self._next_result())
+
+    def _begin_frame(self) -> None:
+        self._schedule.begin_frame()
 
     def _begin(self, job: Job) -> None:
         self._jobs.put(job)
@@ -161,8 +166,9 @@ class Outcomes(FramesOfMany):
 class AsyncOutcomes(AsyncFramesOfMany):
     """The outcomes of many queries, in the order of completion: ``get_many``.
 
-    It is used in an ``async with`` block and iterated over once. Leaving the
-    block ends what is still under way.
+    It is used in an ``async with`` block and iterated over once; a frame of
+    outcomes that were all taken raises ``ConfigurationError``. Leaving the block ends
+    what is still under way.
 
     Example:
         >>> queries = [StatsQuery("semicomplete.com").fields("pageviews")] * 3
@@ -225,8 +231,12 @@ class AsyncOutcomes(AsyncFramesOfMany):
             if job is not None:
                 self._group.start_soon(self._work, *job)
         if not schedule.under_way:
+            schedule.finish()
             raise StopAsyncIteration
         return schedule.give(await self._next_result())
+
+    def _begin_frame(self) -> None:
+        self._schedule.begin_frame()
 
     async def _next_query(self) -> object:
         if isinstance(self._iterator, AsyncIterator):

@@ -60,6 +60,8 @@ class Schedule:
         self._taken = 0
         self._given = 0
         self._took_one = False
+        self._framed = False
+        self._finished = False
 
     def begin(self) -> None:
         """Enter the block."""
@@ -89,6 +91,24 @@ class Schedule:
                 "the get_many block was left, which ended what was under way: take the "
                 "outcomes within the block"
             )
+
+    def begin_frame(self) -> None:
+        """Raise an error outside of the block, and where a frame would lack rows
+        without a word: when a loop took all outcomes, or a frame was begun. One that
+        ended in an error took outcomes too.
+        """
+        self.check_open()
+        if self._given and (self._finished or self._framed):
+            raise ConfigurationError(
+                "the outcomes of this get_many block were taken already, and each "
+                "comes once: call get_many again for another frame, or keep each "
+                "outcome.stats in one loop, which makes frames as often as you like"
+            )
+        self._framed = True
+
+    def finish(self) -> None:
+        """Record that the last outcome was returned."""
+        self._finished = True
 
     @property
     def under_way(self) -> int:

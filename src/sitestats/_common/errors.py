@@ -34,7 +34,7 @@ import sys
 import warnings
 from collections.abc import Iterable
 from types import FrameType
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import attrs
 
@@ -67,6 +67,10 @@ class Problem:
 
 class SiteStatsError(Exception):
     """Base class of every error that this package raises on purpose."""
+
+    def __bool__(self) -> Literal[True]:
+        # So that type checkers know of “if outcome.error:” what it means.
+        return True
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (type(self), self.args, self.__dict__.copy())
@@ -281,7 +285,7 @@ class ResponseTooLargeError(ResponseError):
 
 
 class SiteStatsWarning(UserWarning):
-    """The response has another zone, version or path than the query, or a
+    """The response has another zone, version, path or period than the query, or a
     filter's value will match literally.
     """
 

@@ -27,12 +27,33 @@ FieldName: TypeAlias = Literal[
 ]
 """A field of the Stats API (section 4.3)."""
 
+TotalName: TypeAlias = Literal["pageviews", "visitors", "seconds_on_page"]
+"""A field that is one number."""
+
+ListName: TypeAlias = Literal[
+    "pages",
+    "countries",
+    "referrers",
+    "utm_sources",
+    "utm_mediums",
+    "utm_campaigns",
+    "utm_contents",
+    "utm_terms",
+    "browser_names",
+    "os_names",
+    "device_types",
+]
+"""A field whose entries are counted values, which two periods can be compared by."""
+
+TableName: TypeAlias = ListName | Literal["histogram", "events"]
+"""What has rows of its own in a frame."""
+
 FIELDS: Final[tuple[FieldName, ...]] = get_args(FieldName)
 """All fifteen, in the document's order."""
 
 COUNTS: Final = ("pageviews", "visitors")
 """The totals that are whole numbers; entries of lists have them too."""
-TOTALS: Final = (*COUNTS, "seconds_on_page")
+TOTALS: Final[tuple[str, ...]] = get_args(TotalName)
 """The fields that are one number each."""
 _ALONE: Final = (*TOTALS, "histogram", "pages")
 LISTS: Final[tuple[str, ...]] = tuple(name for name in FIELDS if name not in _ALONE)

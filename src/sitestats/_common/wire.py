@@ -70,10 +70,15 @@ class HttpResponse:
     """When it arrived, by this machine's clock in seconds since 1970."""
 
     @property
+    def date(self) -> datetime | None:
+        """When the service responded, by its own clock; None without a ``Date``."""
+        date = self.headers.get("date")
+        return None if date is None else parse_http_date(date)
+
+    @property
     def responded_at(self) -> datetime | None:
         """When the service responded: its ``Date``, else when it was received."""
-        date = self.headers.get("date")
-        moment = None if date is None else parse_http_date(date)
+        moment = self.date
         if moment is None and self.received_at is not None:
             return datetime.fromtimestamp(self.received_at, UTC)
         return moment

@@ -1,30 +1,40 @@
 """Check a response against its query: problems become errors or warnings.
 
 A response about another website, or without a field that was requested, is an
-error. Another zone, version or page than requested is a warning, and so is an
-envelope that can't be read: the numbers may be right all the same.
+error. Another zone, version, page or period than requested is a warning, and so is
+an envelope that can't be read: the numbers may be right all the same.
 """
 
 from __future__ import annotations
 
+import calendar
+import datetime as dt
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
+
+import attrs
 
 from sitestats._common.errors import Problem
 from sitestats._common.fields import ENVELOPE
 from sitestats._common.hostnames import HostnameError, normalise_hostname
 from sitestats._common.text import shown
 from sitestats._query.filters import PAGE_FILTERS
+from sitestats._query.periods import days_back
+from sitestats._results.tables import find_zone, same_zone
 
 if TYPE_CHECKING:
     from sitestats._query.requested import Requested
     from sitestats._results.entries import EventCount
+    from sitestats._results.histogram import Bucket
 
     from .decoder import Shape
 
 LATEST_SHAPE: Final = 5
 """From this version on, responses have the shape that the document shows."""
+_MOST_NAMED: Final = 3
+"""How many missing events a warning names."""
 _ALL_PAGES: Final = "*"
 _MAY_BE_WRONG: Final = frozenset(ENVELOPE) - {"hostname"}
 """Parts of the envelope that only warn when they can't be read."""
@@ -54,8 +64,15 @@ def response_problems(
                     yield Problem(
                         "was requested and is missing", section="2.3", where=f"$.{name}"
                     )
-        if isinstance(requested.events, tuple) and "events" in data:
-            yield from _missing_events(requested.events, data["events"])
+        missing = missing_events(data, requested)
+        if missing and len(missing) == len(_event_names(requested)):
+            # None at all: the service may not have read the names.
+            for name in missing:
+                yield Problem(
+                    f"the event {shown(name)} was requested and is missing",
+                    section="4.3",
+                    where="$.events",
+                )
     hostname = data.get("hostname")
     if hostname is not None and not same_host(requested.hostname, hostname):
         yield Problem(
@@ -66,18 +83,23 @@ def response_problems(
         )
 
 
-def _missing_events(
-    requested: Iterable[str], events: Iterable[EventCount]
-) -> Iterator[Problem]:
-    # The service stores names in lower case.
+def missing_events(data: Mapping[str, Any], requested: Requested) -> list[str]:
+    """The events that were requested by name and are not in the list of *data*.
+
+    The document has an entry for each (section 4.3). Where the list has others of
+    them, one that is missing counts 0.
+    """
+    if requested.version < LATEST_SHAPE or "events" not in data:
+        return []
+    events: Iterable[EventCount] = data["events"]
     counted = {event.name.lower() for event in events}
-    for name in requested:
-        if name.lower() not in counted:
-            yield Problem(
-                f"the event {shown(name)} was requested and is missing",
-                section="4.3",
-                where="$.events",
-            )
+    return [name for name in _event_names(requested) if name not in counted]
+
+
+def _event_names(requested: Requested) -> list[str]:
+    # The service stores names in lower case.
+    names = requested.events if isinstance(requested.events, tuple) else ()
+    return [*dict.fromkeys(name.lower() for name in names)]
 
 
 def same_host(first: str, second: str) -> bool:
@@ -100,14 +122,29 @@ def warnings_for(
     if requested.path is not None:
         if path is not None and requested.path not in {path, unquote(path)}:
             yield _differs("page", path, requested.path)
-    elif path not in {None, _ALL_PAGES} and PAGE_FILTERS.isdisjoint(requested.params):
-        yield _differs("page", path, "all pages")
+    elif path is not None and path != _ALL_PAGES:
+        if PAGE_FILTERS.isdisjoint(requested.params):
+            yield _differs("page", path, "all pages")
+        page = requested.params.get("page", "*")
+        # With a pattern the document does not say what the response has here.
+        if "*" not in page and page not in {path, unquote(path)}:
+            yield _differs("page", path, page)
     timezone = data.get("timezone")
-    if timezone is not None and requested.timezone not in {None, timezone}:
+    wanted = requested.timezone
+    if None not in {timezone, wanted} and not same_zone(timezone, wanted):
         yield _differs("time zone", timezone, requested.timezone)
     version = data.get("version")
     if version is not None and requested.version != version:
         yield _differs("version", version, requested.version)
+    missing = missing_events(data, requested)
+    if missing:
+        which = ", ".join(map(shown, missing[:_MOST_NAMED]))
+        more = len(missing) - _MOST_NAMED
+        yield (
+            f"the response has no count of {which}"
+            f"{f' and {more} more' if more > 0 else ''}, which counts 0 here, though "
+            "one entry for each requested event is documented (section 4.3)"
+        )
     # The envelope is not documented, so it is no reason to lose the numbers.
     for name, problems in wrong.items():
         yield f"the response's {name!r} is not used: {problems[0]}"
@@ -117,3 +154,222 @@ def _differs(what: str, got: object, wanted: object) -> str:
     return (
         f"the response has the {what} {shown(got)}, but {shown(wanted)} was requested"
     )
+
+
+# --- the period -------------------------------------------------------------------
+
+_DAY: Final = dt.timedelta(days=1)
+_HOUR: Final = dt.timedelta(hours=1)
+"""How far a bound may be from midnight: an end was seen an hour late, with summer
+time (section 8 has whole days)."""
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_ENDS: Final = (dt.MINYEAR, dt.MAXYEAR)
+"""Years whose days have no moment in UTC in every zone."""
+
+
+@attrs.frozen
+class _Bound:
+    """The start or the end of the response's period."""
+
+    day: dt.date
+    """Its day in the response's zone."""
+    is_end: bool
+    exact: bool = True
+    """False where the zone is not known: *day* may be off by one then."""
+    moment: dt.datetime | None = None
+    zone: dt.tzinfo | None = None
+
+    def fits(self, wanted: dt.date | None) -> bool:
+        """Whether it may be the bound of a period that starts or ends on *wanted*;
+        True where that can't be known.
+        """
+        if wanted is None or wanted.year in _ENDS or self.day == wanted:
+            return True
+        if not self.exact:
+            return abs(self.day - wanted) <= _DAY
+        if self.moment is None:
+            return False
+        # The days that a zone skipped begin and end at the same midnight.
+        midnight = dt.datetime.combine(
+            wanted + _DAY * self.is_end, dt.time(tzinfo=self.zone)
+        )
+        return abs(midnight.astimezone(dt.UTC) - self.moment) <= _HOUR
+
+
+def read_moment(text: str | None) -> dt.datetime | None:
+    """A moment of the envelope in UTC, None when *text* is none."""
+    if text is None:
+        return None
+    try:
+        moment = dt.datetime.fromisoformat(text)
+        # Moments end in Z; one without a zone is taken as UTC too.
+        if moment.tzinfo is None:
+            return moment.replace(tzinfo=dt.UTC)
+        return moment.astimezone(dt.UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _bound(text: str | None, zone: dt.tzinfo | None, *, is_end: bool) -> _Bound | None:
+    moment = read_moment(text)
+    if text is None or moment is None or moment.year in _ENDS:
+        return None
+    if _DATE.fullmatch(text):
+        return _Bound(moment.date(), is_end)
+    if zone is None or dt.datetime.fromisoformat(text).tzinfo is None:
+        return _Bound(moment.date(), is_end, exact=False)
+    within = moment - _HOUR if is_end else moment + _HOUR
+    return _Bound(within.astimezone(zone).date(), is_end, moment=moment, zone=zone)
+
+
+def period_warnings(
+    data: Mapping[str, Any],
+    requested: Requested,
+    responded_at: dt.datetime | None,
+) -> Iterator[str]:
+    """How the period of *data* differs from the one that was requested.
+
+    Only what is certain: dates are compared in the response's zone, words
+    (``today-7d``) by the response's own date, or else by the length of the period.
+
+    Args:
+        data: The values that could be read, by name.
+        requested: What to compare with.
+        responded_at: When the service responded, by its own clock; None when it
+            did not say.
+    """
+    name = data.get("timezone") or requested.timezone
+    zone = find_zone(name)
+    start = _bound(data.get("start"), zone, is_end=False)
+    end = _bound(data.get("end"), zone, is_end=True)
+    # Without an end the period ends today (section 4.3).
+    wanted = (requested.params.get("start"), requested.params.get("end", "today"))
+    todays = _todays(responded_at, zone)
+    differ = False
+    for bound, text, verb in ((start, wanted[0], "starts"), (end, wanted[1], "ends")):
+        if bound is None or text is None:
+            continue
+        if not any(bound.fits(day) for day in _days(text, todays)):
+            differ = True
+            yield (
+                f"the response's period {verb} on {bound.day} in {name or 'UTC'}, but "
+                f"{shown(text)} was requested"
+            )
+    length = _length(*wanted)
+    if not differ and start and end and length is not None:
+        firsts = [start.day + _DAY * days for days in (-1, 0, 1)]
+        if not any(start.fits(day) and end.fits(day + length) for day in firsts):
+            yield (
+                f"the response's period is {start.day} to {end.day} in "
+                f"{name or 'UTC'}, but {shown(wanted[0])} to {shown(wanted[1])} was "
+                f"requested, which has {length.days + 1} days"
+            )
+    yield from _histogram_warnings(data, requested, zone)
+
+
+def _todays(
+    responded_at: dt.datetime | None, zone: dt.tzinfo | None
+) -> frozenset[dt.date]:
+    """The days that the service may have taken for today; none where not known."""
+    if responded_at is None or responded_at.year in _ENDS:
+        return frozenset()
+    # The document does not say which zone's today is meant, and midnight may have
+    # passed while the service made the response.
+    moments = [responded_at - _HOUR, responded_at, responded_at + _HOUR]
+    if zone is None:
+        moments += [responded_at - _DAY, responded_at + _DAY]
+    return frozenset(
+        moment.astimezone(there).date()
+        for moment in moments
+        for there in (dt.UTC, zone or dt.UTC)
+    )
+
+
+def _days(text: str, todays: Iterable[dt.date]) -> list[dt.date | None]:
+    """The days that *text* may mean, None where that is not known."""
+    days = days_back(text)
+    if days is not None:
+        try:
+            return [today - _DAY * days for today in todays] or [None]
+        except OverflowError:
+            return [None]
+    return [_date(text)]
+
+
+def _date(text: str | None) -> dt.date | None:
+    try:
+        is_date = text is not None and _DATE.fullmatch(text)
+        return dt.date.fromisoformat(text) if text and is_date else None
+    except ValueError:
+        return None
+
+
+def _length(start: str | None, end: str) -> dt.timedelta | None:
+    """From the first day to the last one, where both are words."""
+    first = None if start is None else days_back(start)
+    last = days_back(end)
+    return None if first is None or last is None else _DAY * (first - last)
+
+
+def _histogram_warnings(
+    data: Mapping[str, Any], requested: Requested, zone: dt.tzinfo | None
+) -> Iterator[str]:
+    buckets: Iterable[Bucket] = data.get("histogram", ())
+    dates = [bucket.date for bucket in buckets if bucket.date is not None]
+    if not dates:
+        return
+    params = requested.params
+    starts = _edges(data.get("start"), params.get("start"), zone, is_end=False)
+    ends = _edges(data.get("end"), params.get("end"), zone, is_end=True)
+    first, last = min(starts, default=None), max(ends, default=None)
+    low, high = _widened(first, last, requested.interval)
+    outside = [date for date in dates if not low <= date <= high]
+    if outside:
+        period = f"{first or '…'} to {last or '…'}"
+        yield (
+            f"{len(outside)} of {len(dates)} entries of the histogram are outside of "
+            f"the period {period}, such as {outside[0]}"
+        )
+
+
+def _edges(
+    text: str | None, wanted: str | None, zone: dt.tzinfo | None, *, is_end: bool
+) -> Iterator[dt.date]:
+    """Days of the period at its start or end; the entries may go up to each."""
+    date = _date(wanted)
+    if date is not None:
+        yield date
+    bound = _bound(text, zone, is_end=is_end)
+    if bound is None:
+        return
+    if not bound.exact:
+        yield bound.day + (_DAY if is_end else -_DAY)
+    elif bound.moment is None:
+        yield bound.day
+    else:
+        # An end that is an hour late may have brought an hour of the next day.
+        yield bound.moment.astimezone(bound.zone).date()
+        # A day that the zone skipped may have an entry, which is empty.
+        beyond = bound.moment + (_HOUR if is_end else -_HOUR)
+        day = beyond.astimezone(bound.zone).date()
+        yield day - _DAY if is_end else day + _DAY
+
+
+def _widened(
+    first: dt.date | None, last: dt.date | None, interval: str | None
+) -> tuple[dt.date, dt.date]:
+    """The days that entries by *interval* may be known by."""
+    low, high = first or dt.date.min, last or dt.date.max
+    match interval:
+        case "week":
+            # The document does not say on which day weeks begin.
+            low = max(low, dt.date.min + 6 * _DAY) - 6 * _DAY
+            high = min(high, dt.date.max - 6 * _DAY) + 6 * _DAY
+        case "month":
+            low = low.replace(day=1)
+            high = high.replace(day=calendar.monthrange(high.year, high.month)[1])
+        case "year":
+            low, high = low.replace(month=1, day=1), high.replace(month=12, day=31)
+        case _:
+            pass
+    return low, high

@@ -177,8 +177,10 @@ _DATE: Final = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2})(?:[T ].*)?)?", re.AS
 _LEADING_NUMBER: Final = re.compile(r"\d{1,4}", re.ASCII)
 
 
-def _date(value: object, _: Any) -> dt.date:
-    """A day, or the first day of a month or year; the form is not documented."""
+def _date(value: object, _: Any) -> dt.date | None:
+    """A day, or the first day of a month or year; None for anything else, since
+    section 2.3 does not show the entries of the histogram.
+    """
     match = _DATE.fullmatch(value) if isinstance(value, str) else None
     if match is not None:
         year, month, day = match.groups(default="1")
@@ -186,7 +188,7 @@ def _date(value: object, _: Any) -> dt.date:
             return dt.date(int(year), int(month), int(day))
         except ValueError:
             pass
-    raise UnexpectedValueError("a date", value)
+    return None
 
 
 def _part(value: object, _: Any) -> int | None:

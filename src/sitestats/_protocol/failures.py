@@ -81,6 +81,10 @@ _BY_STATUS: Final[Mapping[int, type[ServiceError]]] = {
 }
 
 
+_NAMES_OF_MESSAGES: Final = ("error", "message", "reason", "msg", "detail")
+"""Where an error message may be, the likeliest first: section 7 leaves it open."""
+
+
 def is_failure(data: JsonValue) -> bool:
     """Whether a decoded response reports an error.
 
@@ -194,7 +198,7 @@ def _class(status: int, code: str | None, words: str) -> type[ServiceError]:
 
 def _message(fields: Mapping[str, JsonValue]) -> str:
     """The service's own message, or nothing."""
-    for name in ("error", "message"):
+    for name in _NAMES_OF_MESSAGES:
         value = fields.get(name)
         if isinstance(value, dict):
             value = value.get("message")

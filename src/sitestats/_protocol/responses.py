@@ -9,22 +9,31 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 import attrs
 
 from sitestats._common.errors import Problem, warn
-from sitestats._common.fields import COUNTS, LISTS
+from sitestats._common.fields import COUNTS, FIELDS, LISTS
 from sitestats._common.jsontext import JsonValue
 from sitestats._common.text import shown
-from sitestats._results.entries import Entries
+from sitestats._results.entries import Entries, EventCount
 from sitestats._results.histogram import entry_type, read_histogram
 from sitestats._results.stats import Stats
+from sitestats._results.tables import same_zone
 from sitestats._results.websites import WebsiteList
 
-from .consistency import LATEST_SHAPE, response_problems, same_host, warnings_for
+from .consistency import (
+    LATEST_SHAPE,
+    missing_events,
+    period_warnings,
+    read_moment,
+    response_problems,
+    same_host,
+    warnings_for,
+)
 from .decoder import Shape, shape
 from .failures import (
     OK,
@@ -43,6 +52,8 @@ if TYPE_CHECKING:
 
 _OWN_FIELDS: Final = 3
 """From this version on, a query names its fields."""
+_WITH_PAGES: Final = 2
+"""The version whose responses always include pages."""
 _MOST_EVENTS: Final = 1000
 _NO_CONTENT: Final = 204
 
@@ -150,6 +161,8 @@ def _flags(data: JsonValue) -> list[Problem]:
 def _same(name: str, wanted: object, applied: object) -> bool:
     if name == "hostname" and isinstance(wanted, str) and isinstance(applied, str):
         return same_host(wanted, applied)
+    if name == "timezone" and isinstance(wanted, str) and isinstance(applied, str):
+        return same_zone(wanted, applied)
     return wanted == applied
 
 
@@ -226,7 +239,7 @@ def read_stats(
             does not match the query.
     """
     if requested.version < _OWN_FIELDS:
-        requested = _with_totals(requested)
+        requested = _with_own_fields(requested)
     expected = shape(requested.fields, requested.events is not None)
     wrong: dict[str, list[Problem]] = {}
     data = expected.decode(response.body) if response.status in OK else None
@@ -237,8 +250,11 @@ def read_stats(
         nothing = expected.required and expected.required.isdisjoint(data)
         hint = _NO_DATA if nothing else ""
         raise not_as_documented(response, request, problems, hint=hint)
-    start, end = _utc(data.get("start")), _utc(data.get("end"))
-    for sentence in warnings_for(data, wrong, requested):
+    start, end = read_moment(data.get("start")), read_moment(data.get("end"))
+    for sentence in (
+        *warnings_for(data, wrong, requested),
+        *period_warnings(data, requested, response.date),
+    ):
         warn(sentence)
     for name, bound in (("start", start), ("end", end)):
         if bound is None and data.get(name) is not None:
@@ -260,10 +276,15 @@ def read_stats(
     )
 
 
-def _with_totals(requested: Requested) -> Requested:
-    """*requested* for versions 1 and 2, which send the totals whatever the fields."""
-    others = (name for name in requested.fields if name not in COUNTS)
-    return attrs.evolve(requested, fields=(*COUNTS, *others))
+def _with_own_fields(requested: Requested) -> Requested:
+    """*requested* for versions 1 and 2, which send the totals whatever the fields;
+    version 2 always includes pages too (section 9).
+    """
+    sent = (*COUNTS, "pages") if requested.version == _WITH_PAGES else COUNTS
+    names = {*requested.fields, *sent}
+    others = (name for name in requested.fields if name not in FIELDS)
+    fields = (*(name for name in FIELDS if name in names), *others)
+    return attrs.evolve(requested, fields=fields)
 
 
 def _decode_strictly(
@@ -324,10 +345,14 @@ def _values(
                 Entries(entries, name=name, entry_type=kind, timezone=timezone),
             )
         else:
+            items = data[name]
+            if name == "events":
+                missing = missing_events(data, requested)
+                items = [*items, *(EventCount(event, 0) for event in missing)]
             yield (
                 name,
                 Entries(
-                    data[name],
+                    items,
                     name=name,
                     entry_type=get_args(expected.types[name])[0],
                     truncated=len(data[name]) >= _limit(name, requested),
@@ -339,16 +364,3 @@ def _limit(name: str, requested: Requested) -> float:
     if name != "events":
         return requested.limit
     return _MOST_EVENTS if requested.events == "*" else math.inf
-
-
-def _utc(text: str | None) -> datetime | None:
-    if text is None:
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-        # Moments end in Z; one without a zone is taken as UTC too.
-        if moment.tzinfo is None:
-            return moment.replace(tzinfo=UTC)
-        return moment.astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None

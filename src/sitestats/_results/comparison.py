@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 import attrs
 
 from sitestats._common.errors import FieldNotRequestedError
-from sitestats._common.fields import COUNTS, TOTALS
+from sitestats._common.fields import COUNTS, ListName, TotalName
 
 from .display import Displayed, HasFrame
 from .entries import Entries
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from .entries import Entry
     from .stats import Stats
 
-_NOT_COMPARED: Final = ("histogram", "events")
 _COLUMNS: Final = (
     ("", "now", Kind.COUNT),
     ("_before", "before", Kind.COUNT),
@@ -53,30 +52,26 @@ class Comparison(HasFrame, Displayed):
         return self.now.partial or self.before.partial
 
     @property
-    def totals(self) -> Mapping[str, Change]:
+    def totals(self) -> Mapping[TotalName, Change]:
         """The totals that both results have, by name."""
         return {
             name: Change(getattr(self.now, name), getattr(self.before, name))
-            for name in TOTALS
+            for name in get_args(TotalName)
             if name in self.now and name in self.before
         }
 
     @property
-    def lists(self) -> Mapping[str, Changes]:
+    def lists(self) -> Mapping[ListName, Changes]:
         """The changes of every list that both results have, by name."""
-        return {
-            name: self[name]
-            for name in self.now.requested
-            if name not in _NOT_COMPARED and self._is_list(name)
-        }
+        return {name: self[name] for name in get_args(ListName) if self._is_list(name)}
 
-    def __getitem__(self, name: str) -> Changes:
+    def __getitem__(self, name: ListName) -> Changes:
         """The changes of one list.
 
         Raises:
             FieldNotRequestedError: The query did not request it, or it is no list.
         """
-        if not self._is_list(name) or name in _NOT_COMPARED:
+        if name not in get_args(ListName) or not self._is_list(name):
             raise FieldNotRequestedError(
                 f"{name!r} is no list that both results have: see .lists", name=name
             )

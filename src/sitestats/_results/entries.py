@@ -225,8 +225,8 @@ class Incomplete(Entry):
             return _seconds_not_requested()
         which = " ".join(shown(value) for value in list(self._known.values())[:1])
         return FieldNotRequestedError(
-            f"the response has no {name!r} for this entry ({which or 'it is empty'}), "
-            "which is not of the shape that the service documents",
+            f"the response has no {name!r} for this entry ({which or 'it is empty'}): "
+            "see .raw() of the result for what it has",
             name=name,
         )
 

@@ -83,7 +83,7 @@ def entry_type(interval: str | None) -> type[HistogramEntry]:
 
 
 class IncompleteHistogramEntry(Incomplete, HistogramEntry):
-    """A ``HistogramEntry`` that lacks a count."""
+    """A ``HistogramEntry`` that lacks its day or a count."""
 
     __slots__ = ("_known",)
 
@@ -104,7 +104,7 @@ class IncompleteHistogramEntry(Incomplete, HistogramEntry):
 class Bucket:
     """One entry of a histogram as the response has it."""
 
-    date: dt.date
+    date: dt.date | None = None
     pageviews: int | None = None
     visitors: int | None = None
     hour: int | None = None
@@ -134,14 +134,15 @@ def read_histogram(
     first_partial = len(buckets)
     while moment is not None and first_partial > 0:
         last = first_partial - 1
+        # Without a zone or a day the end of the period is all that is known,
+        # which bounds the last entry alone.
+        is_placed = zone is not None and buckets[last].date is not None
+        if not is_placed and last < len(buckets) - 1:
+            break
         over = _over(buckets[last], starts[last], interval, zone, end)
         if over is None or over <= moment:
             break
         first_partial = last
-        # Without a zone the end of the period is all that is known, which
-        # bounds the last entry alone.
-        if zone is None:
-            break
     kind = entry_type(interval)
     return [
         _entry(kind, bucket, start, partial=index >= first_partial)
@@ -156,11 +157,12 @@ def _entry(
     *,
     partial: bool,
 ) -> HistogramEntry:
-    if bucket.pageviews is not None and bucket.visitors is not None:
+    date, pageviews, visitors = bucket.date, bucket.pageviews, bucket.visitors
+    if date is not None and pageviews is not None and visitors is not None:
         return kind(
-            bucket.date,
-            bucket.pageviews,
-            bucket.visitors,
+            date,
+            pageviews,
+            visitors,
             start,
             bucket.hour,
             bucket.year,
@@ -168,9 +170,9 @@ def _entry(
             partial,
         )
     known = {name: getattr(bucket, name) for name in attrs.fields_dict(Bucket)}
-    for count in COUNTS:
-        if known[count] is None:
-            del known[count]
+    for name in ("date", *COUNTS):
+        if known[name] is None:
+            del known[name]
     return IncompleteHistogramEntry({**known, "start": start, "partial": partial})
 
 
@@ -192,7 +194,7 @@ def _starts(
 
 
 def _start(bucket: Bucket, zone: dt.tzinfo | None, *, fold: int) -> dt.datetime | None:
-    if bucket.hour is None or zone is None:
+    if bucket.date is None or bucket.hour is None or zone is None:
         return None
     try:
         start = dt.datetime.combine(
@@ -214,7 +216,7 @@ def _over(
     end: dt.datetime | None,
 ) -> dt.datetime | None:
     """From when on no count of *bucket* changes; None when that is not known."""
-    if zone is None:
+    if zone is None or bucket.date is None:
         return end
     try:
         if start is not None:

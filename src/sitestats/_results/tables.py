@@ -9,7 +9,9 @@ of the package pays for them.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from enum import Enum
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -122,6 +124,29 @@ def find_zone(name: str | None) -> ZoneInfo | None:
         return None if name is None else ZoneInfo(name)
     except (KeyError, ValueError, OSError):
         return None
+
+
+_SAMPLES: Final = (datetime(1880, 1, 1, tzinfo=UTC), timedelta(days=14), 4500)
+"""The moments at which two zones are compared: until 2052, when the rules repeat."""
+
+
+def same_zone(first: str | None, second: str | None) -> bool:
+    """Whether two names are of one zone, as ``Asia/Katmandu`` and ``Asia/Kathmandu``.
+
+    The standard library does not tell which names are links, so the offsets are
+    compared over the years. Zones with the same ones have the same days.
+    """
+    one, other = find_zone(first), find_zone(second)
+    if first == second or one is None or other is None:
+        return first == second
+    return _offsets(one) == _offsets(other)
+
+
+@lru_cache(maxsize=16)
+def _offsets(zone: ZoneInfo) -> tuple[timedelta | None, ...]:
+    start, step, count = _SAMPLES
+    moments = (start + step * number for number in range(count))
+    return tuple(moment.astimezone(zone).utcoffset() for moment in moments)
 
 
 def common_zone(names: Collection[str | None]) -> str:

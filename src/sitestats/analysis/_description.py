@@ -181,17 +181,22 @@ def _label(value: str | None, field: str) -> str | Unknown:
 
 
 def _bar(entry: Any) -> Bar:
-    date: dt.date = entry.get("date")
+    date: dt.date | None = entry.get("date")
     start: dt.datetime | None = entry.get("start")
     hour: int | None = entry.get("hour")
     count, visitors = entry.get("pageviews"), entry.get("visitors")
     partial = bool(entry.get("partial"))
-    tick = f"{date:%d %b %Y}" if date.day == 1 else f"{date:%d %b}"
-    tip = f"{cell(start or date)}: {cell(count)} page views, {cell(visitors)} visitors"
+    if date is None:
+        label = tick = unknown("histogram")
+    else:
+        label = cell(date)
+        tick = f"{date:%d %b %Y}" if date.day == 1 else f"{date:%d %b}"
+    when = cell(start or date or label)
+    tip = f"{when}: {cell(count)} page views, {cell(visitors)} visitors"
     return Bar(
         count or 0,
         partial,
-        label=cell(date) if hour is None else f"{cell(date)} {hour:02}:00",
+        label=label if hour is None else f"{label} {hour:02}:00",
         tick=tick if start is None else f"{start:%d %b %H:%M}",
         tip=f"{tip}, {NOT_OVER}" if partial else tip,
     )

@@ -34,21 +34,23 @@ def plot(entries: Entries[Any], ax: Any = None) -> Any:
 
 def _histogram(histogram: Entries[Any], ax: Any) -> Any:
     dates = load("matplotlib.dates", extra="plot")
-    whens = [_begin(entry) for entry in histogram]
-    visitors = [entry.get("visitors") or 0 for entry in histogram]
-    counts = [entry.get("pageviews") or 0 for entry in histogram]
+    # An entry without a day has no place on the axis.
+    entries = [entry for entry in histogram if entry.get("date") is not None]
+    whens = [_begin(entry) for entry in entries]
+    visitors = [entry.get("visitors") or 0 for entry in entries]
+    counts = [entry.get("pageviews") or 0 for entry in entries]
     step = _step(whens)
     views = ax.bar(
         whens, counts, step * 0.8, label="page views", color="C0", alpha=0.45
     )
     people = ax.bar(whens, visitors, step * 0.8, label="visitors", color="C0")
-    for when, view, person, entry in zip(whens, views, people, histogram, strict=True):
+    for when, view, person, entry in zip(whens, views, people, entries, strict=True):
         if entry.get("partial"):
             view.set(**_PARTIAL)
             person.set(**_PARTIAL)
             # Also visible where the count is still 0.
             ax.axvspan(when - step / 2, when + step / 2, **_OPEN)
-    if any(entry.get("partial") for entry in histogram):
+    if any(entry.get("partial") for entry in entries):
         ax.set_xlabel(f"shaded and hatched: {NOT_OVER}")
     ax.legend()
     locator = dates.AutoDateLocator(maxticks=8)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from sitestats._common.hostnames import HostnameError, normalise_hostname
+from sitestats._results.tables import same_zone
 
 if TYPE_CHECKING:
     from sitestats._results.websites import AddedWebsite, Website
@@ -81,7 +82,16 @@ def _differences(
     return tuple(
         Difference(name, wanted, found)
         for name, wanted, found in values
-        if found != wanted
+        if found != wanted and not _is_same_zone(name, wanted, found)
+    )
+
+
+def _is_same_zone(name: str, wanted: object, found: object) -> bool:
+    return (
+        name == "timezone"
+        and isinstance(wanted, str)
+        and isinstance(found, str)
+        and same_zone(wanted, found)
     )
 
 
