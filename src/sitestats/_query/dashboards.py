@@ -2,7 +2,7 @@
 
 The service's document describes the parameters of data. A dashboard's address has
 some of its own, which are known from public links alone. What is certain is read;
-a problem tells of everything else, since the numbers would silently be others than
+everything else is a problem, since the numbers would silently be different from
 those that the dashboard shows.
 """
 

@@ -137,7 +137,7 @@ def describe(result: object, top: int = MOST_ROWS) -> Iterator[Part]:
         top: The most rows of a table.
     """
     message = f"no description of {type(result).__name__} in {top} rows"
-    raise NotImplementedError(message)
+    raise TypeError(message)
 
 
 @describe.register(Stats)
