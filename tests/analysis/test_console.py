@@ -84,7 +84,9 @@ def test_a_whole_result() -> None:
         .last(days=4)
         .timezone("Europe/Amsterdam")
     )
-    emulator = Emulator.demo(now=dt.datetime(2026, 3, 5, 12, tzinfo=dt.UTC))
+    emulator = Emulator.demo(
+        now=dt.datetime(2026, 3, 5, 12, tzinfo=dt.UTC), null_entries=True
+    )
     with emulator.client() as client:
         stats = client.stats.get(query)
     text = shown(stats)

@@ -158,7 +158,7 @@ def test_a_lone_surrogate_becomes_an_escape() -> None:
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
     """A client of the demo's traffic."""
-    with Emulator.demo().client() as client:
+    with Emulator.demo(null_entries=True).client() as client:
         yield client
 
 

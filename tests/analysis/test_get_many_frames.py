@@ -41,7 +41,9 @@ NOBODY = QUERY.website("nobody.example")
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
     """A client of the demo's traffic."""
-    emulator = Emulator.demo(now=dt.datetime(2026, 3, 5, 12, tzinfo=dt.UTC))
+    emulator = Emulator.demo(
+        now=dt.datetime(2026, 3, 5, 12, tzinfo=dt.UTC), null_entries=True
+    )
     with emulator.client() as client:
         yield client
 

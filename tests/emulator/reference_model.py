@@ -122,12 +122,14 @@ def totals(rows: list[Row]) -> dict[str, int]:
     }
 
 
-def entries(rows: list[Row], field: str, limit: int = 50) -> list[dict[str, Any]]:
-    """A list field with its medians."""
+def entries(
+    rows: list[Row], field: str, limit: int = 50, *, null: bool = False
+) -> list[dict[str, Any]]:
+    """A list field with its medians; with *null* also what has no value."""
     groups: dict[str | None, list[Row]] = {}
     for row in views(rows):
         groups.setdefault(value(row, LISTS[field]), []).append(row)
-    if field not in {"countries", "referrers"}:
+    if not null or field not in {"countries", "referrers"}:
         groups.pop(None, None)
     found: list[dict[str, Any]] = [
         {"value": name, **totals(group), "seconds_on_page": seconds(group)}

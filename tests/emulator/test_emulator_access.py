@@ -79,6 +79,26 @@ def test_the_table_of_section_5(
         assert status(emulator, key, params, suffix) == expected.get(kind, 200), kind
 
 
+@pytest.mark.parametrize("key", ["none", "undefined", "sa_api_key_wrong", ""])
+def test_an_unknown_key_can_be_ignored(key: str) -> None:
+    """With the option an unknown key is as good as none, and no better."""
+    emulator = Emulator(now=NOW, ignore_unknown_keys=True)
+    emulator.add_website("example.com", public=True)
+    assert status(emulator, key, OPEN) == 200
+    emulator.change_website("example.com", hide_pages=True)
+    assert status(emulator, key, OPEN) == 200
+    for suffix, params in PAGES:
+        assert status(emulator, key, params, suffix) == 401
+    contains = {"version": "6", "fields": "visitors", "page": "*twelve-or-more*"}
+    assert status(emulator, key, contains) == 401
+    emulator.change_website("example.com", hide_pages=False)
+    assert status(emulator, key, contains) == 400
+    emulator.change_website("example.com", public=False)
+    assert status(emulator, key, OPEN) == 401
+    with bare_client(emulator, key=key) as client:
+        assert client.get("/api/websites").status_code in {400, 401}
+
+
 def test_a_locked_website() -> None:
     """A locked website responds 423 and BADGE_REQUIRED to those with access."""
     emulator, keys = with_website(locked=True)
@@ -386,6 +406,19 @@ def test_a_limited_key_sees_what_it_added() -> None:
     assert add(emulator, {"hostname": "example.com"}, **{"Api-Key": key}).is_success
     assert status(emulator, key, OPEN) == 200
     assert status(emulator, emulator.api_key, OPEN) == 200
+
+
+def test_the_list_can_be_a_bare_array() -> None:
+    """With the option the list is the array alone, which clients must read too."""
+    emulator = Emulator(now=NOW, bare_list=True)
+    emulator.add_website("one.example", label="x")
+    usual = Emulator(now=NOW, user_id=emulator.user_id, api_key=emulator.api_key)
+    usual.add_website("one.example", label="x")
+    with bare_client(emulator) as client, bare_client(usual) as other:
+        bare = client.get("/api/websites").json()
+        assert bare == other.get("/api/websites").json()["websites"]
+    with emulator.client() as client:
+        assert [site.label for site in client.websites.list()] == ["x"]
 
 
 def test_a_team_has_no_effect() -> None:

@@ -283,7 +283,7 @@ def test_a_device_type_is_one_of_four(
     allowed = ["mobile", "tablet", "desktop", "tv", "", None]
     rows = [{"hostname": "example.com", "device_type": one} for one in allowed]
     with pytest.raises(
-        ValueError, match=r"row 7: device_type can't be '.+': it is one of mobile, tabl"
+        ValueError, match=r"row 7: device_type can't be '.+': it is one of mobile"
     ):
         emulator.load([*rows, {"hostname": "example.com", "device_type": device}])
     assert get_stats(fields="pageviews").json()["pageviews"] == 0

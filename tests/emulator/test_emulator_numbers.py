@@ -90,6 +90,31 @@ def test_every_field_of_the_real_traffic(traffic: Traffic, zone: str) -> None:
     check(data, reference_model.within(traffic.rows, START, END, zone), zone)
 
 
+def test_null_entries_are_an_option(traffic: Traffic) -> None:
+    """Page views without a referrer or a country have an entry if that is chosen."""
+    emulator = Emulator(null_entries=True)
+    emulator.load(
+        [
+            *traffic.rows,
+            {"hostname": "semicomplete.com", "added_iso": "2015-05-20T00:00:00Z"},
+        ]
+    )
+    params = {"version": "6", "start": START.isoformat(), "end": END.isoformat()}
+    fields = {
+        "fields": ",".join([*reference_model.LISTS, "seconds_on_page"]),
+        "limit": "1000",
+    }
+    with bare_client(emulator) as client:
+        data = client.get("/semicomplete.com.json", params=params | fields).json()
+    rows = reference_model.within(traffic.rows, START, END, "UTC")
+    rows.append({"added_iso": "2015-05-20T00:00:00Z"})
+    for field in reference_model.LISTS:
+        expected = reference_model.entries(rows, field, 1000, null=True)
+        assert data[field] == expected, field
+        has_null = None in [entry["value"] for entry in data[field]]
+        assert has_null == (field in {"countries", "referrers"})
+
+
 @pytest.mark.parametrize("field", FIELDS)
 def test_a_field_alone_is_what_it_is_among_all(traffic: Traffic, field: str) -> None:
     """A field does not depend on the other fields, except medians in entries."""

@@ -22,7 +22,7 @@ _NUMBER: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _DATE: Final = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?Z"
 )
-# The lists in which page views without a value get an entry of their own:
+# The lists in which page views without a value may get an entry of their own:
 # visits without a referrer, and from unknown countries.
 _WITH_NULL: Final = frozenset({"referrers", "countries"})
 
@@ -68,10 +68,13 @@ class Numbers:
 class Aggregate:
     """The SQL of one query on one website's rows, with a cursor of its own."""
 
-    def __init__(self, rows: Rows, hostname: str, query: Query) -> None:
+    def __init__(
+        self, rows: Rows, hostname: str, query: Query, *, null_entries: bool = False
+    ) -> None:
         self._cursor = rows.cursor()
         self._table = rows.table
         self._query = query
+        self._with_null = _WITH_NULL if null_entries else frozenset[str]()
         self._stretches = query.period.stretches(
             rows.span[0], max(rows.span) + timedelta(seconds=1)
         )
@@ -192,7 +195,7 @@ class Aggregate:
         named = [
             f"NOT (left_out = {_left_out(keys, LISTS[name])} AND {LISTS[name]} IS NULL)"
             for name in lists
-            if name not in _WITH_NULL
+            if name not in self._with_null
         ]
         return f"""
             {sql} {"HAVING" if named else ""} {" AND ".join(named)}

@@ -52,6 +52,13 @@ class Emulator:
             minute (section 7), or None for no limit. Refused searches do not count.
         api_key: The user's API key; a new one when left out.
         user_id: The user's ID; a new one when left out.
+        null_entries: Whether page views without a referrer or a country have an
+            entry in the lists, with null as its value. The document does not say.
+        ignore_unknown_keys: Whether a Stats request with a key that is none of the
+            user's is a request without a key. Otherwise it gets a 401, for a public
+            website too. The document does not say.
+        bare_list: Whether the list of websites is a bare array, which some clients
+            expect, in place of the object of section 4.1.
 
     Raises:
         MissingExtraError: DuckDB is not installed.
@@ -74,6 +81,9 @@ class Emulator:
         contains_per_minute: int | None = 60,
         api_key: str | None = None,
         user_id: str | None = None,
+        null_entries: bool = False,
+        ignore_unknown_keys: bool = False,
+        bare_list: bool = False,
     ) -> None:
         _check_role(role)
         for name, text in (("api_key", api_key), ("user_id", user_id)):
@@ -100,6 +110,9 @@ class Emulator:
                 role=role,
                 website_limit=website_limit,
                 contains_per_minute=contains_per_minute,
+                null_entries=null_entries,
+                ignore_unknown_keys=ignore_unknown_keys,
+                bare_list=bare_list,
             )
         )
 

@@ -20,6 +20,9 @@ class EmulatorOptions(TypedDict, total=False):
     contains_per_minute: int | None
     api_key: str | None
     user_id: str | None
+    null_entries: bool
+    ignore_unknown_keys: bool
+    bare_list: bool
 
 
 class WebsiteOptions(TypedDict, total=False):

@@ -45,6 +45,9 @@ class Service:
     role: str = "owner"
     website_limit: int | None = None
     contains_per_minute: int | None = 60
+    null_entries: bool = False
+    ignore_unknown_keys: bool = False
+    bare_list: bool = False
     websites: dict[str, Website] = attrs.field(factory=dict[str, Website])
     clock: Callable[[], float] = time.monotonic
     _searches: dict[str, deque[float]] = attrs.field(
@@ -100,25 +103,22 @@ class Service:
         # All websites are the user's, whichever of them the key has access to.
         del request, key
         recent = self.rows.recent(self.now())
-        return _shapes.json_response(
-            200,
+        websites = [
             {
-                "success": True,
-                "websites": [
-                    {
-                        "hostname": website.hostname,
-                        "is_public": website.public,
-                        "timezone": website.timezone,
-                        "has_ssl": website.has_ssl,
-                        "has_script": website.hostname in recent,
-                        "own_hostname": website.own_hostname,
-                        "label": website.label,
-                        "pageviews": recent.get(website.hostname, (0, 0))[0],
-                        "events": recent.get(website.hostname, (0, 0))[1],
-                    }
-                    for website in self.websites.values()
-                ],
-            },
+                "hostname": website.hostname,
+                "is_public": website.public,
+                "timezone": website.timezone,
+                "has_ssl": website.has_ssl,
+                "has_script": website.hostname in recent,
+                "own_hostname": website.own_hostname,
+                "label": website.label,
+                "pageviews": recent.get(website.hostname, (0, 0))[0],
+                "events": recent.get(website.hostname, (0, 0))[1],
+            }
+            for website in self.websites.values()
+        ]
+        return _shapes.json_response(
+            200, websites if self.bare_list else {"success": True, "websites": websites}
         )
 
     def _add(self, request: RecordedRequest, key: Key) -> HttpResponse:
@@ -198,7 +198,8 @@ class Service:
             zone=website.timezone,
             now=self.now(),
         )
-        denied = _access.stats(website, query, key, sent=text is not None)
+        sent = key is not None or (text is not None and not self.ignore_unknown_keys)
+        denied = _access.stats(website, query, key, sent=sent)
         if denied is None and problems:
             denied = Denied(400, "; ".join(map(str, problems)))
         if denied is not None:
@@ -217,7 +218,9 @@ class Service:
         )
 
     def _count(self, hostname: str, query: Query) -> Numbers:
-        aggregate = Aggregate(self.rows, hostname, query)
+        aggregate = Aggregate(
+            self.rows, hostname, query, null_entries=self.null_entries
+        )
         try:
             old = query.version < WITH_FIELDS
             numbers = Numbers()
