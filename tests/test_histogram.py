@@ -124,6 +124,79 @@ def test_without_a_zone_the_end_of_the_period_decides(timezone: str | None) -> N
     assert partial(buckets, "2026-11-20T12:00", timezone=timezone) == [False] * 3
 
 
+def clipped(
+    interval: str, dates: list[str], first: str | None, last: str | None, zone: str
+) -> list[bool]:
+    """Which of the entries are clipped by this period."""
+    start = None if first is None else dt.datetime.fromisoformat(first)
+    end = None if last is None else dt.datetime.fromisoformat(f"{last}T23:59:59.999")
+    entries = read_histogram(
+        [Bucket(dt.date.fromisoformat(date), 3, 2) for date in dates],
+        interval=interval,
+        timezone=zone,
+        start=start and start.replace(tzinfo=ZoneInfo(zone)).astimezone(dt.UTC),
+        end=end and end.replace(tzinfo=ZoneInfo(zone)).astimezone(dt.UTC),
+        moment=None,
+    )
+    return [entry.clipped for entry in entries]
+
+
+@pytest.mark.parametrize("zone", ["UTC", AMSTERDAM, "Pacific/Kiritimati"])
+@pytest.mark.parametrize(
+    ("interval", "dates", "days_of", "expected"),
+    [
+        ("month", ["2026-08-01", "2026-09-01", "2026-10-01"], ("20", "05"), [1, 0, 1]),
+        ("month", ["2026-08-20", "2026-09-01", "2026-10-01"], ("20", "31"), [1, 0, 0]),
+        ("month", ["2026-08-01", "2026-09-01", "2026-10-01"], ("01", "30"), [0, 0, 1]),
+        ("week", ["2026-08-17", "2026-08-24", "2026-10-05"], ("20", "05"), [1, 0, 1]),
+        ("week", ["2026-08-17", "2026-08-24", "2026-09-28"], ("17", "04"), [0, 0, 0]),
+        ("year", ["2026-01-01"], ("20", "05"), [1]),
+        ("day", ["2026-08-20", "2026-10-05"], ("20", "05"), [0, 0]),
+        ("hour", ["2026-08-20", "2026-10-05"], ("20", "05"), [0, 0]),
+    ],
+)
+def test_a_bucket_that_the_period_cuts_is_clipped(
+    interval: str,
+    dates: list[str],
+    days_of: tuple[str, str],
+    expected: list[int],
+    zone: str,
+) -> None:
+    """A part of a month would look like a fall beside whole months."""
+    period = f"2026-08-{days_of[0]}", f"2026-10-{days_of[1]}"
+    assert clipped(interval, dates, *period, zone) == [*map(bool, expected)]
+
+
+def test_what_is_not_known_clips_nothing() -> None:
+    """Without a bound, a zone or a day no entry is called a part."""
+    assert clipped("month", ["2026-08-01"], None, None, "UTC") == [False]
+    assert clipped("month", ["2026-08-01"], "2026-08-20", None, "UTC") == [True]
+    assert clipped("month", ["2026-08-01"], None, "2026-08-20", "UTC") == [True]
+    assert clipped("year", ["9999-01-01"], None, "2026-08-20", "UTC") == [False]
+    (entry,) = read_histogram(
+        [Bucket(pageviews=3)],
+        interval="month",
+        timezone="UTC",
+        start=utc("2026-08-20"),
+        end=utc("2026-08-21"),
+        moment=None,
+    )
+    assert entry.clipped is False
+
+
+def test_an_end_that_is_late_by_an_hour_clips_nothing() -> None:
+    """The last day of a month is whole with an end an hour after midnight."""
+    (entry,) = read_histogram(
+        [Bucket(dt.date(2026, 9, 1), 3, 2)],
+        interval="month",
+        timezone="UTC",
+        start=utc("2026-09-01"),
+        end=utc("2026-10-01T00:59:59.999"),
+        moment=None,
+    )
+    assert not entry.clipped
+
+
 def hours(*names: int, date: str, timezone: str | None) -> list[dt.datetime | None]:
     """When the hours of these names begin."""
     buckets = [Bucket(dt.date.fromisoformat(date), 3, 2, hour=name) for name in names]
@@ -200,7 +273,12 @@ def test_any_histogram_is_read(
 ) -> None:
     """No date, hour, zone or moment raises, and every entry is kept."""
     entries = read_histogram(
-        buckets, interval=interval, timezone=timezone, end=end, moment=moment
+        buckets,
+        interval=interval,
+        timezone=timezone,
+        start=moment,
+        end=end,
+        moment=moment,
     )
     assert [entry.date for entry in entries] == [bucket.date for bucket in buckets]
 
@@ -241,6 +319,7 @@ def test_entries_of_the_histogram_are_values() -> None:
         "pageviews": 3,
         "visitors": 2,
         "partial": False,
+        "clipped": False,
     }
     day = HistogramEntry(dt.date(2026, 11, 20), 3, 2)
     shown = "HistogramEntry(date=datetime.date(2026, 11, 20), pageviews=3, visitors=2)"

@@ -293,3 +293,16 @@ print(entries, entries._repr_html_())
         [sys.executable, "-c", code], capture_output=True, text=True, check=False
     )
     assert "NL" in done.stdout, done.stderr
+
+
+def test_bars_that_the_period_cuts_say_so() -> None:
+    """A clipped bar has its note; a long chart names the first and the last ones."""
+    few: Entries[Any] = days(3, partial=True)
+    cut = [attrs.evolve(few[0], clipped=True), *few[1:]]
+    assert "cut by the period" in shown(attrs.evolve(few, items=cut)).split("\n")[1]
+    many: Entries[Any] = days(90, partial=True)
+    first, *rest = many
+    both = [attrs.evolve(first, clipped=True), *rest]
+    lines = shown(attrs.evolve(many, items=both))
+    assert "the first one is cut by the period" in lines
+    assert "the last one is not over yet" in lines

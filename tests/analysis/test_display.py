@@ -247,6 +247,29 @@ def test_the_bucket_that_is_not_over_is_drawn_so() -> None:
     assert "not over yet" not in whole
 
 
+def months() -> Entries[HistogramEntry]:
+    """Three months, of which the period has parts of the first and the last."""
+    return Entries(
+        [
+            HistogramEntry(dt.date(2026, 8, 1), 9, 9, clipped=True),
+            HistogramEntry(dt.date(2026, 9, 1), 28, 9),
+            HistogramEntry(dt.date(2026, 10, 1), 5, 5, partial=True, clipped=True),
+        ],
+        name="histogram",
+        entry_type=HistogramEntry,
+    )
+
+
+def test_a_bucket_that_the_period_cuts_is_drawn_as_not_whole() -> None:
+    """A month that the period cuts is shaded, and its note and tooltip say why."""
+    shown = months()._repr_html_()
+    assert shown.count("class='part'") == shown.count("class='open'") == 2
+    why = "cut by the period or cut by the period, not over yet"
+    assert f"shaded and dashed: {why}" in shown
+    assert "9 visitors, cut by the period</title>" in shown
+    assert "5 visitors, cut by the period, not over yet</title>" in shown
+
+
 def test_a_whole_result_and_a_comparison() -> None:
     """A result shows totals, chart and lists; a comparison both periods."""
     fields = ("pageviews", "visitors", "histogram", "pages", "seconds_on_page")
@@ -317,6 +340,13 @@ class TestPlots:
         axes = histogram(partial=False).plot()
         assert len(axes.patches) == 4
         assert axes.get_xlabel() == ""
+        plt.close("all")
+
+    def test_a_bucket_that_the_period_cuts_is_hatched(self) -> None:
+        """A clipped month is hatched as one that is not over, and named below."""
+        axes: Any = months().plot()
+        assert [bar.get_hatch() for bar in axes.patches[:3]] == ["//", None, "//"]
+        assert "shaded and hatched: cut by the period" in axes.get_xlabel()
         plt.close("all")
 
     def test_an_empty_list_can_be_drawn(self) -> None:

@@ -63,6 +63,7 @@ PANDAS = {
     "year": "int64",
     "week": "int64",
     "partial": "bool",
+    "clipped": "bool",
 }
 POLARS = {
     "value": pl.String,
@@ -77,6 +78,7 @@ POLARS = {
     "year": pl.Int64,
     "week": pl.Int64,
     "partial": pl.Boolean,
+    "clipped": pl.Boolean,
 }
 
 
@@ -256,7 +258,7 @@ days = Entries([HistogramEntry(day, 3, 2)], name="histogram", entry_type=Histogr
 # Before 1.5 DuckDB reads no stream without pyarrow, whoever made it.
 if tuple(map(int, duckdb.__version__.split(".")[:2])) >= (1, 5):
     assert duckdb.sql("SELECT date, pageviews FROM days").fetchall() == [(day, 3)]
-assert pl.DataFrame(days).rows() == [(day, 3, 2, False)]
+assert pl.DataFrame(days).rows() == [(day, 3, 2, False, False)]
 sys.modules["polars"] = None
 try:
     days.__arrow_c_stream__()

@@ -336,6 +336,7 @@ def _values(
                 data[name],
                 interval=requested.interval,
                 timezone=timezone,
+                start=read_moment(data.get("start")),
                 end=end,
                 moment=moment,
             )

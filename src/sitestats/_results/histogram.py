@@ -13,6 +13,10 @@ from sitestats._common.fields import COUNTS
 from .entries import Entry, Incomplete, from_known
 from .tables import find_zone
 
+_LONG: Final = ("week", "month", "year")
+"""Intervals that the ends of a period, which are days, may cut."""
+_DAY: Final = dt.timedelta(days=1)
+_HOUR: Final = dt.timedelta(hours=1)
 _ENDS: Final = (dt.MINYEAR, dt.MAXYEAR)
 
 
@@ -21,8 +25,8 @@ class HistogramEntry(Entry):
     """Page views and visitors of one hour, day, week, month or year.
 
     Section 2.3 names the histogram and leaves its entries open; these are the
-    values that the service was seen to send, and two that are worked out:
-    ``start`` and ``partial``.
+    values that the service was seen to send, and three that are worked out:
+    ``start``, ``partial`` and ``clipped``.
 
     >>> import datetime as dt
     >>> from sitestats import HistogramEntry
@@ -30,7 +34,13 @@ class HistogramEntry(Entry):
     False
     """
 
-    columns: ClassVar[tuple[str, ...]] = ("date", "pageviews", "visitors", "partial")
+    columns: ClassVar[tuple[str, ...]] = (
+        "date",
+        "pageviews",
+        "visitors",
+        "partial",
+        "clipped",
+    )
     _label: ClassVar[str] = "HistogramEntry"
 
     date: dt.date
@@ -54,6 +64,10 @@ class HistogramEntry(Entry):
     partial: bool = False
     """Whether it was not over when the service responded, as the current day is
     when the period ends today: its counts will still grow."""
+    clipped: bool = False
+    """Whether the period has only a part of this week, month or year, since it
+    begins later or ends earlier: its counts are not those of the whole. False
+    where that is not known."""
 
     def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
         for name, value in super().__rich_repr__():
@@ -98,6 +112,7 @@ class IncompleteHistogramEntry(Incomplete, HistogramEntry):
     year = from_known("year")
     week = from_known("week")
     partial = from_known("partial")
+    clipped = from_known("clipped")
 
 
 @attrs.frozen(weakref_slot=False)
@@ -117,6 +132,7 @@ def read_histogram(
     *,
     interval: str | None,
     timezone: str | None,
+    start: dt.datetime | None = None,
     end: dt.datetime | None,
     moment: dt.datetime | None,
 ) -> list[HistogramEntry]:
@@ -126,6 +142,7 @@ def read_histogram(
         buckets: As they are in the response.
         interval: What was requested; None means by day.
         timezone: The zone that the response was made in.
+        start: The first moment of the period.
         end: The last moment of the period.
         moment: When the service responded; None marks no entry as partial.
     """
@@ -144,10 +161,48 @@ def read_histogram(
             break
         first_partial = last
     kind = entry_type(interval)
+    period = _days(start, end, zone)
     return [
-        _entry(kind, bucket, start, partial=index >= first_partial)
-        for index, (bucket, start) in enumerate(zip(buckets, starts, strict=True))
+        _entry(
+            kind,
+            bucket,
+            begin,
+            partial=index >= first_partial,
+            clipped=_clipped(bucket.date, interval, *period),
+        )
+        for index, (bucket, begin) in enumerate(zip(buckets, starts, strict=True))
     ]
+
+
+def _days(
+    start: dt.datetime | None, end: dt.datetime | None, zone: dt.tzinfo | None
+) -> tuple[dt.date | None, dt.date | None]:
+    """The first and last day of the period, None where one is not known."""
+    try:
+        # A bound may be an hour off, as an end was seen to be with summer time.
+        first = start and zone and (start + _HOUR).astimezone(zone).date()
+        last = end and zone and (end - _HOUR).astimezone(zone).date()
+    except OverflowError:
+        return None, None
+    return first or None, last or None
+
+
+def _clipped(
+    date: dt.date | None,
+    interval: str | None,
+    first: dt.date | None,
+    last: dt.date | None,
+) -> bool:
+    """Whether the period of these days has only a part of what *date* is in."""
+    if date is None or interval not in _LONG:
+        return False
+    try:
+        begin, following = _beginning(date, interval), _following(date, interval)
+    except (ValueError, OverflowError):
+        # At either end of the calendar.
+        return False
+    begins_before = first is not None and begin < first
+    return begins_before or (last is not None and following - _DAY > last)
 
 
 def _entry(
@@ -156,6 +211,7 @@ def _entry(
     start: dt.datetime | None,
     *,
     partial: bool,
+    clipped: bool,
 ) -> HistogramEntry:
     date, pageviews, visitors = bucket.date, bucket.pageviews, bucket.visitors
     if date is not None and pageviews is not None and visitors is not None:
@@ -168,12 +224,14 @@ def _entry(
             bucket.year,
             bucket.week,
             partial,
+            clipped,
         )
     known = {name: getattr(bucket, name) for name in attrs.fields_dict(Bucket)}
     for name in ("date", *COUNTS):
         if known[name] is None:
             del known[name]
-    return IncompleteHistogramEntry({**known, "start": start, "partial": partial})
+    marks = {"start": start, "partial": partial, "clipped": clipped}
+    return IncompleteHistogramEntry({**known, **marks})
 
 
 def _starts(
@@ -233,9 +291,20 @@ def _over(
     return over if end is None else min(over, end)
 
 
+def _beginning(date: dt.date, interval: str) -> dt.date:
+    """The first day of the week, month or year that *date* is in."""
+    match interval:
+        case "week":
+            return date - dt.timedelta(days=date.weekday())
+        case "month":
+            return date.replace(day=1)
+        case _:
+            return date.replace(month=1, day=1)
+
+
 def _following(date: dt.date, interval: str | None) -> dt.date:
     """The first day after the day, week, month or year that *date* is in."""
-    # Only a histogram that is not over needs it.
+    # Only a histogram that is not over, or of long intervals, needs it.
     from dateutil.relativedelta import MO, relativedelta
 
     match interval:

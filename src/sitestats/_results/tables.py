@@ -50,7 +50,7 @@ _NAMES: Final = {
     Kind.TEXT: ("hostname", "value", "name", "direction", "error"),
     Kind.COUNT: ("pageviews", "visitors", "total", "hour", "year", "week", "query"),
     Kind.SECONDS: ("seconds_on_page",),
-    Kind.FLAG: ("partial", "truncated"),
+    Kind.FLAG: ("partial", "clipped", "truncated"),
     Kind.DAY: ("date",),
     Kind.MOMENT: ("start", "end"),
 }

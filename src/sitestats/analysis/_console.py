@@ -6,6 +6,7 @@ Only rich calls a result's method that imports this, so rich is installed then.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator
+from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from rich import box
@@ -26,7 +27,7 @@ from ._description import (
     Unknown,
     describe,
 )
-from ._labels import MOST_ROWS, NO_ENTRIES, NOT_OVER, cell
+from ._labels import MOST_ROWS, NO_ENTRIES, cell
 
 if TYPE_CHECKING:
     from sitestats._results.stats import Stats
@@ -108,8 +109,8 @@ def _bars(chart: Chart, options: ConsoleOptions) -> Iterator[Text]:
         line = Text(f"  {bar.label}  {bar.count:>{width},}  ")
         line.append(("#" if options.ascii_only else "█") * filled, style="cyan")
         line.rstrip()
-        if bar.partial:
-            line.append(f"  {NOT_OVER}", style="dim")
+        if bar.mark:
+            line.append(f"  {bar.mark}", style="dim")
         yield line
 
 
@@ -129,9 +130,19 @@ def _sparkline(chart: Chart, options: ConsoleOptions) -> Iterator[Text]:
         )
         yield line
     yield _note(f"the highest is {highest:,}")
-    if chart.partial:
-        last = "one is" if chart.partial == 1 else f"{chart.partial} are"
-        yield _note(f"the last {last} {NOT_OVER}")
+    yield from map(_note, _edges(chart))
+
+
+def _edges(chart: Chart) -> Iterator[str]:
+    """Notes about bars that are not whole, which are the first or the last ones."""
+    marks = [bar.mark for bar in chart.bars]
+    if marks[0] and not all(marks):
+        yield f"the first one is {marks[0]}"
+    for mark, bars in groupby(reversed(marks)):
+        count = len([*bars])
+        if not mark:
+            return
+        yield f"the last {'one is' if count == 1 else f'{count} are'} {mark}"
 
 
 # --- tables -----------------------------------------------------------------------

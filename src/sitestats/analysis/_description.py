@@ -23,11 +23,11 @@ from sitestats._results.tables import Sheet
 from ._labels import (
     MOST_ROWS,
     NO_ENTRIES,
-    NOT_OVER,
     about,
     cell,
     heading,
     left_out,
+    marks,
     percent,
     signed,
     title,
@@ -55,7 +55,8 @@ class Bar:
     """One bar of a chart: the page views of one entry of the histogram."""
 
     count: int
-    partial: bool
+    mark: str
+    """Why its count is not that of a whole hour, day, week…; empty if it is."""
     label: str
     """Its time, as the label of a row: ``"Thu 2026-01-01 05:00"``."""
     tick: str
@@ -76,9 +77,9 @@ class Chart:
         return max([1, *(bar.count for bar in self.bars)])
 
     @property
-    def partial(self) -> int:
-        """The number of bars whose time is not over yet."""
-        return sum(bar.partial for bar in self.bars)
+    def marks(self) -> str:
+        """Every mark that a bar has, for the note below; empty if there is none."""
+        return " or ".join(dict.fromkeys(bar.mark for bar in self.bars if bar.mark))
 
 
 @attrs.frozen
@@ -185,7 +186,7 @@ def _bar(entry: Any) -> Bar:
     start: dt.datetime | None = entry.get("start")
     hour: int | None = entry.get("hour")
     count, visitors = entry.get("pageviews"), entry.get("visitors")
-    partial = bool(entry.get("partial"))
+    mark = marks(partial=bool(entry.get("partial")), clipped=bool(entry.get("clipped")))
     if date is None:
         label = tick = unknown("histogram")
     else:
@@ -195,10 +196,10 @@ def _bar(entry: Any) -> Bar:
     tip = f"{when}: {cell(count)} page views, {cell(visitors)} visitors"
     return Bar(
         count or 0,
-        partial,
+        mark,
         label=label if hour is None else f"{label} {hour:02}:00",
         tick=tick if start is None else f"{start:%d %b %H:%M}",
-        tip=f"{tip}, {NOT_OVER}" if partial else tip,
+        tip=f"{tip}, {mark}" if mark else tip,
     )
 
 

@@ -23,7 +23,7 @@ from ._description import (
     Unknown,
     describe,
 )
-from ._labels import NO_ENTRIES, NOT_OVER, cell
+from ._labels import NO_ENTRIES, cell
 
 _STYLE: Final = """
 .sitestats{font:13px/1.45 system-ui,sans-serif;max-width:46rem;color:inherit}
@@ -170,14 +170,14 @@ def _chart(chart: Chart) -> str:
     for index, bar in enumerate(chart.bars):
         height = _HEIGHT * bar.count / highest
         left, top = index * step, base - height
-        if bar.partial:
+        if bar.mark:
             # Also visible where the count is still 0.
             drawn.append(
                 f"<rect class='open' x='{left:.1f}' y='{_TOP}' width='{step:.1f}' "
                 f"height='{_HEIGHT}'/>"
             )
         drawn.append(
-            f"<rect class='{'part' if bar.partial else 'bar'}' "
+            f"<rect class='{'part' if bar.mark else 'bar'}' "
             f"x='{left + step * 0.1:.1f}' y='{top:.1f}' "
             f"width='{step * 0.8:.1f}' height='{height:.1f}' rx='1.5'>"
             f"<title>{escape(bar.tip)}</title></rect>"
@@ -192,5 +192,5 @@ def _chart(chart: Chart) -> str:
         f"<line x1='0' y1='{base}' x2='{_WIDTH}' y2='{base}'/>"
         f"<text x='0' y='{_TOP - 4}'>{escape(cell(highest))}</text>"
         f"{''.join(drawn)}</svg>"
-        + _note(f"shaded and dashed: {NOT_OVER}" if chart.partial else "")
+        + _note(f"shaded and dashed: {chart.marks}" if chart.marks else "")
     )

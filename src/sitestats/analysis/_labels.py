@@ -19,6 +19,16 @@ NO_ENTRIES: Final = "nothing in this period"
 NOT_OVER: Final = "not over yet"
 """The note for periods whose numbers can still grow."""
 
+CLIPPED: Final = "cut by the period"
+"""The note for weeks, months and years that the period has only a part of."""
+
+
+def marks(*, partial: bool, clipped: bool) -> str:
+    """Why the numbers of a part of the period are not whole; empty if they are."""
+    notes = ((CLIPPED, clipped), (NOT_OVER, partial))
+    return ", ".join(note for note, is_so in notes if is_so)
+
+
 _HEADINGS: Final = {
     "value": "",
     "pageviews": "page views",

@@ -10,7 +10,7 @@ from sitestats._common.text import encodable
 from sitestats._results.entries import columns_of_entries
 
 from ._frames import check_range, load
-from ._labels import NOT_OVER, heading, left_out, unknown
+from ._labels import heading, left_out, marks, unknown
 
 if TYPE_CHECKING:
     from sitestats._results.entries import Entries
@@ -45,18 +45,23 @@ def _histogram(histogram: Entries[Any], ax: Any) -> Any:
     )
     people = ax.bar(whens, visitors, step * 0.8, label="visitors", color="C0")
     for when, view, person, entry in zip(whens, views, people, entries, strict=True):
-        if entry.get("partial"):
+        if _mark(entry):
             view.set(**_PARTIAL)
             person.set(**_PARTIAL)
             # Also visible where the count is still 0.
             ax.axvspan(when - step / 2, when + step / 2, **_OPEN)
-    if any(entry.get("partial") for entry in entries):
-        ax.set_xlabel(f"shaded and hatched: {NOT_OVER}")
+    found = " or ".join(dict.fromkeys(filter(None, map(_mark, entries))))
+    if found:
+        ax.set_xlabel(f"shaded and hatched: {found}")
     ax.legend()
     locator = dates.AutoDateLocator(maxticks=8)
     ax.xaxis.set_major_locator(locator)
     ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))
     return ax
+
+
+def _mark(entry: Any) -> str:
+    return marks(partial=bool(entry.get("partial")), clipped=bool(entry.get("clipped")))
 
 
 def _begin(entry: Any) -> dt.datetime:
