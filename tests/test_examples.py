@@ -7,6 +7,7 @@ import importlib
 import os
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,12 +30,17 @@ def environment() -> Iterator[dict[str, str]]:
     """Variables that make a program use an emulator on a socket."""
     emulator = Emulator.demo()
     with emulator.serve() as address:
-        yield os.environ | {
-            "SITESTATS_BASE_URL": address,
-            "SITESTATS_API_KEY": emulator.api_key,
-            "SITESTATS_USER_ID": emulator.user_id,
-            "PYTHONIOENCODING": "utf-8",
-        }
+        yield os.environ | variables_of(emulator, address)
+
+
+def variables_of(emulator: Emulator, address: str) -> dict[str, str]:
+    """What a program reads to use *emulator* at *address*."""
+    return {
+        "SITESTATS_BASE_URL": address,
+        "SITESTATS_API_KEY": emulator.api_key,
+        "SITESTATS_USER_ID": emulator.user_id,
+        "PYTHONIOENCODING": "utf-8",
+    }
 
 
 def run(environment: dict[str, str], program: str, *arguments: str) -> str:
@@ -111,12 +117,42 @@ def test_the_nightly_job_writes_a_day_once(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
     """The nightly job leaves one complete file a day, however often it runs."""
-    assert "3 websites" in run(environment, "nightly_parquet.py", str(tmp_path))
-    (file,) = tmp_path.iterdir()
-    pages = pl.read_parquet(file)
+    assert "pages" in run(environment, "nightly_parquet.py", str(tmp_path))
+    files = sorted(tmp_path.glob("*/*.parquet"))
+    assert len(files) == 3
+    pages = pl.concat(map(pl.read_parquet, files))
     assert pages["hostname"].n_unique() == 3
     assert pages["pageviews"].sum() > 359
-    assert "exists" in run(environment, "nightly_parquet.py", str(tmp_path))
+    shown = run(environment, "nightly_parquet.py", str(tmp_path))
+    assert shown.count(" exists") == 3
+    assert sorted(tmp_path.rglob("*.*")) == files
+
+
+def test_a_nightly_file_has_the_day_of_its_website(tmp_path: Path) -> None:
+    """Yesterday is another day in another zone, and a locked website costs no other
+    one its file.
+    """
+    emulator = Emulator(now=datetime(2026, 3, 5, 12, tzinfo=UTC))
+    for zone in ("UTC", "Pacific/Kiritimati", "America/Lima"):
+        emulator.add_website(
+            f"{zone.rpartition('/')[2].lower()}.example", timezone=zone
+        )
+    emulator.add_website("locked.example", locked=True)
+    with emulator.serve() as address:
+        finished = subprocess.run(
+            [sys.executable, EXAMPLES / "nightly_parquet.py", str(tmp_path)],
+            env=os.environ | variables_of(emulator, address),
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+    assert finished.returncode == 1
+    assert "locked.example: " in finished.stderr
+    assert {str(path.relative_to(tmp_path)) for path in tmp_path.glob("*/*")} == {
+        "2026-03-04/utc.example.parquet",
+        "2026-03-05/kiritimati.example.parquet",
+        "2026-03-04/lima.example.parquet",
+    }
 
 
 def test_the_digest_shows_what_grew(environment: dict[str, str]) -> None:

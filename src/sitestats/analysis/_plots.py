@@ -50,7 +50,8 @@ def _histogram(histogram: Entries[Any], ax: Any) -> Any:
             person.set(**_PARTIAL)
             # Also visible where the count is still 0.
             ax.axvspan(when - step / 2, when + step / 2, **_OPEN)
-    found = " or ".join(dict.fromkeys(filter(None, map(_mark, entries))))
+    notes = dict.fromkeys(_mark(entry) for entry in entries)
+    found = " or ".join(note for note in notes if note)
     if found:
         ax.set_xlabel(f"shaded and hatched: {found}")
     ax.legend()
