@@ -1,4 +1,4 @@
-"""How results become frames, plots, HTML in notebooks, and tables in terminals.
+"""Display results: frames, plots, HTML in notebooks, tables in terminals.
 
 The work is done in ``analysis``, which is imported when a method is called: this
 module is the only one of the results that does so.

@@ -1,4 +1,4 @@
-"""One request on its way: its limits, and what to tell when no answer comes of it."""
+"""An attempt to send a request: its limits, and the errors when it fails."""
 
 from __future__ import annotations
 
@@ -70,11 +70,11 @@ class Attempt:
         return None
 
     def total_timeout_error(self) -> RequestTimeoutError:
-        """The error for a call that reached the limit of all its tries together."""
+        """The error for a call that reached the limit of all its attempts together."""
         took = time.monotonic() - self.started
         message = (
-            f"no whole answer to {self.request} before total_timeout: this try ended "
-            f"after {took:.3g} s"
+            f"no complete response to {self.request} before total_timeout: this "
+            f"attempt ended after {took:.3g} s"
         )
         if self.lease.waited:
             message += (
@@ -105,12 +105,12 @@ class Attempt:
         """The error for a body that is not taken."""
         if isinstance(error, CorruptError):
             return ResponseError(
-                f"the body of the answer to {self.request} can't be read: "
+                f"the body of the response to {self.request} can't be read: "
                 f"{self._redactor.text(str(error))}",
                 request=self.request,
             )
         return ResponseTooLargeError(
-            f"the answer to {self.request} is larger than max_response_bytes, "
+            f"the response to {self.request} is larger than max_response_bytes, "
             f"{self._settings.max_response_bytes:,} bytes; it was not read on",
             request=self.request,
         )

@@ -56,7 +56,7 @@ class Body:
         codings = {coding.strip().lower() for coding in encoding.split(",")}
         codings -= {"", "identity"}
         if codings - {"gzip", "x-gzip"} or encoding.count("gzip") > 1:
-            raise CorruptError(f"it is encoded as {encoding!r}, and gzip was asked for")
+            raise CorruptError(f"it is encoded as {encoding!r}, but gzip was requested")
         self._inflater = zlib.decompressobj(_GZIP) if codings else None
         self._limit = limit
         # What can't be compressed grows a little by gzip. Without a limit of

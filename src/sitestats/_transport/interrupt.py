@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import threading
 from contextlib import suppress
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from socket import socket
 
 
 class StoppedError(BaseException):
@@ -29,8 +32,10 @@ class Stop:
         # Only who uses get_many has to load it.
         from socket import socketpair
 
-        self.wakes, self._waker = socketpair()
+        wakes, waker = socketpair()
+        self.wakes: socket = wakes
         """Can be read from once this is stopped: for waits for other sockets."""
+        self._waker: socket = waker
         self._lock = threading.Lock()
         self._held: set[Abortable] = set()
         self._stopped = False

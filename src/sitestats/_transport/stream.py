@@ -1,7 +1,7 @@
 """Byte streams over non-blocking sockets: TCP, and TLS over any stream.
 
-Everything that arrives and is not read yet can be asked for, so that no connection
-is used again with bytes left in it.
+A stream tells whether bytes have arrived that nobody read, so that no connection is
+used again with bytes left in it.
 """
 
 from __future__ import annotations
