@@ -11,6 +11,7 @@ import calendar
 import datetime as dt
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
@@ -158,6 +159,8 @@ def _differs(what: str, got: object, wanted: object) -> str:
 
 # --- the period -------------------------------------------------------------------
 
+_LONGEST: Final = 64
+"""Characters: no moment and no zone has more, and a cache must not keep megabytes."""
 _DAY: Final = dt.timedelta(days=1)
 _HOUR: Final = dt.timedelta(hours=1)
 """How far a bound may be from midnight: an end was seen an hour late, with summer
@@ -198,8 +201,12 @@ class _Bound:
 
 def read_moment(text: str | None) -> dt.datetime | None:
     """A moment of the envelope in UTC, None when *text* is none."""
-    if text is None:
-        return None
+    return None if text is None or len(text) > _LONGEST else _moment(text)
+
+
+# Many responses have the same period.
+@lru_cache(maxsize=256)
+def _moment(text: str) -> dt.datetime | None:
     try:
         moment = dt.datetime.fromisoformat(text)
         # Moments end in Z; one without a zone is taken as UTC too.
@@ -239,32 +246,58 @@ def period_warnings(
             did not say.
     """
     name = data.get("timezone") or requested.timezone
-    zone = find_zone(name)
-    start = _bound(data.get("start"), zone, is_end=False)
-    end = _bound(data.get("end"), zone, is_end=True)
     # Without an end the period ends today (section 4.3).
-    wanted = (requested.params.get("start"), requested.params.get("end", "today"))
+    first, last = requested.params.get("start"), requested.params.get("end", "today")
+    if not (_is_word(first) or _is_word(last)):
+        responded_at = None
+    texts = (data.get("start"), data.get("end"), name)
+    are_long = any(text is not None and len(text) > _LONGEST for text in texts)
+    differences = _period_differences.__wrapped__ if are_long else _period_differences
+    yield from differences(*texts, first, last, responded_at)
+    if data.get("histogram"):
+        yield from _histogram_warnings(data, requested, find_zone(name))
+
+
+def _is_word(text: str | None) -> bool:
+    return text is not None and not text[:1].isdigit()
+
+
+# Many responses have the same period, and some zones take long to look at.
+@lru_cache(maxsize=256)
+def _period_differences(  # noqa: PLR0917 - a cache's key
+    start_text: str | None,
+    end_text: str | None,
+    name: str | None,
+    wanted_start: str | None,
+    wanted_end: str,
+    responded_at: dt.datetime | None,
+) -> tuple[str, ...]:
+    zone = find_zone(name)
+    start = _bound(start_text, zone, is_end=False)
+    end = _bound(end_text, zone, is_end=True)
     todays = _todays(responded_at, zone)
-    differ = False
-    for bound, text, verb in ((start, wanted[0], "starts"), (end, wanted[1], "ends")):
+    found: list[str] = []
+    for bound, text, verb in (
+        (start, wanted_start, "starts"),
+        (end, wanted_end, "ends"),
+    ):
         if bound is None or text is None:
             continue
         if not any(bound.fits(day) for day in _days(text, todays)):
-            differ = True
-            yield (
+            found.append(
                 f"the response's period {verb} on {bound.day} in {name or 'UTC'}, but "
                 f"{shown(text)} was requested"
             )
-    length = _length(*wanted)
-    if not differ and start and end and length is not None:
+    length = _length(wanted_start, wanted_end)
+    if not found and start and end and length is not None:
         firsts = [start.day + _DAY * days for days in (-1, 0, 1)]
         if not any(start.fits(day) and end.fits(day + length) for day in firsts):
-            yield (
+            found.append(
                 f"the response's period is {start.day} to {end.day} in "
-                f"{name or 'UTC'}, but {shown(wanted[0])} to {shown(wanted[1])} was "
-                f"requested, which has {length.days + 1} days"
+                f"{name or 'UTC'}, but {shown(wanted_start)} to {shown(wanted_end)} "
+                f"was requested, which has {length.days + 1} days"
             )
-    yield from _histogram_warnings(data, requested, zone)
+    return tuple(found)
 
 
 def _todays(
