@@ -225,7 +225,7 @@ class Operators(RuleBasedStateMachine):
 
 @pytest.mark.hypothesis
 def test_generated_combinations() -> None:
-    """In over 500 random runs no website is added twice or lost, and all complete.
+    """In over 400 random runs no website is added twice or lost, and all complete.
 
     Under ``nox -s properties`` there are fifty times more.
     """
@@ -234,4 +234,4 @@ def test_generated_combinations() -> None:
     run_state_machine_as_test(
         Operators, settings=settings(max_examples=examples, stateful_step_count=12)
     )
-    assert sum(runner.runs for runner in Operators.runners.values()) >= 500
+    assert sum(runner.runs for runner in Operators.runners.values()) >= 400

@@ -270,6 +270,79 @@ def carry(connection: Connection, onward: socket.socket) -> None:
             pass
 
 
+def socks_to(service: Server, method: bytes, reply: bytes) -> Callable[..., None]:
+    """A SOCKS5 proxy that wants *method* of authentication, and then says *reply*."""
+
+    def script(connection: Connection) -> None:
+        assert connection.take() == b"\x05\x01" + method
+        connection.send(b"\x05" + method)
+        if method == b"\x02":
+            assert connection.take() == b"\x01\x02me\x04pass"
+            connection.send(b"\x01\x00")
+        # The proxy looks the name up.
+        assert b"stats.example" in connection.take()
+        connection.send(b"\x05" + reply + b"\x00\x01\x00\x00\x00\x00\x00\x00")
+        with socket.create_connection(("127.0.0.1", service.port)) as onward:
+            while data := connection.take():
+                onward.sendall(data)
+                connection.send(onward.recv(65536))
+
+    return script
+
+
+@pytest.mark.parametrize(
+    ("user", "method"), [("", b"\x00"), ("me:pass@", b"\x02")], ids=["open", "login"]
+)
+def test_a_socks_proxy_leads_to_the_service(
+    variant: str, user: str, method: bytes
+) -> None:
+    """A SOCKS5 proxy carries requests, with and without a user and password."""
+    with (
+        serve(polite) as service,
+        serve(socks_to(service, method, b"\x00")) as proxy,
+        open_sender(
+            variant,
+            "http://stats.example",
+            proxy=f"socks5://{user}127.0.0.1:{proxy.port}",
+        ) as sender,
+    ):
+        for _ in range(2):
+            assert sender.send().body == b'{"ok":true}'
+    assert proxy.connections == 1
+
+
+def test_a_socks_proxy_that_refuses(variant: str) -> None:
+    """What a SOCKS proxy refuses is a failed connection; nothing was sent."""
+    with (
+        serve(polite) as service,
+        serve(socks_to(service, b"\x00", b"\x05")) as proxy,
+        open_sender(
+            variant, "http://stats.example", proxy=f"socks5://127.0.0.1:{proxy.port}"
+        ) as sender,
+        pytest.raises(ConnectionFailedError, match="could not connect") as caught,
+    ):
+        sender.send()
+    assert not caught.value.maybe_sent
+
+
+def test_without_poll_select_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the system has no poll, a call and its limit work by select."""
+    monkeypatch.delattr("select.poll", raising=False)
+    with serve(polite) as server, open_sender("blocking", server.address) as sender:
+        assert sender.send().status == 200
+
+    def silent(connection: Connection) -> None:
+        connection.request()
+        connection.wait()
+
+    with (
+        serve(silent) as server,
+        open_sender("blocking", server.address) as sender,
+        pytest.raises(RequestTimeoutError),
+    ):
+        sender.send(total=0.1)
+
+
 # Mistakes that are none of the network's -------------------------------------
 
 
