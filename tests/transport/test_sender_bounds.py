@@ -325,6 +325,43 @@ def test_a_socks_proxy_that_refuses(variant: str) -> None:
     assert not caught.value.maybe_sent
 
 
+@pytest.mark.parametrize("reply", [b"HTTP/1.1 400 Bad\r\n\r\n", b"\x05", b""])
+def test_a_garbled_socks_reply_is_a_failed_connection(
+    variant: str, reply: bytes
+) -> None:
+    """Whatever a SOCKS proxy says first, the error is ours and names the proxy."""
+
+    def script(connection: Connection) -> None:
+        connection.take()
+        connection.send(reply)
+
+    with (
+        serve(script) as proxy,
+        open_sender(
+            variant, "http://stats.example", proxy=f"socks5://127.0.0.1:{proxy.port}"
+        ) as sender,
+        pytest.raises(ConnectionFailedError, match="SOCKS proxy") as caught,
+    ):
+        sender.send()
+    assert not caught.value.maybe_sent
+
+
+def test_no_thread_for_a_name_is_a_failed_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where no thread can be started, the call fails as a connection does."""
+
+    def refuse(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    sender = SyncSender(settings_for("http://many.test"), None)
+    with resolving(list), monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(ConnectionFailedError, match="no thread"):
+            sender.send()
+    sender.close()
+
+
 def test_without_poll_select_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the system has no poll, a call and its limit work by select."""
     monkeypatch.delattr("select.poll", raising=False)

@@ -219,4 +219,9 @@ def _socks(stream: Stream, proxy: Proxy, host: bytes, port: int) -> Waiting[None
 def _socks_step(stream: Stream, socks: Any, request: Any) -> Waiting[Any]:
     socks.send(request)
     yield from stream.send(socks.data_to_send())
-    return socks.receive_data((yield from stream.receive()))
+    data = yield from stream.receive()
+    try:
+        return socks.receive_data(data)
+    except Exception as error:  # noqa: BLE001 - what a garbled reply makes of it
+        reason = f"{type(error).__name__}: {error}"
+    raise ProxyRefusedError(f"the SOCKS proxy's reply can't be read ({reason})")

@@ -157,7 +157,10 @@ def _resolve(step: Resolve, seconds: float, stop: Stop | None) -> AddressInfo | 
             found.put(error)
 
     thread = threading.Thread(target=look_up, name="sitestats-resolve", daemon=True)
-    thread.start()
+    try:
+        thread.start()
+    except RuntimeError as error:
+        raise OSError(f"no thread to look up a name in: {error}") from None
     waker = _Waker(found)
     if stop is not None:
         stop.hold(waker)
