@@ -346,6 +346,10 @@ class Client(BaseClient["httpx.BaseTransport", "Sender"]):
             (``HTTPS_PROXY``, ``NO_PROXY`` …); None goes without.
         verify: True to check certificates, a path to a bundle of CA
             certificates, or an ``ssl.SSLContext``.
+        headers: Headers to add to every request, such as a gateway wants.
+            They can't replace what the client sends itself.
+        user_agent: Your program's name, such as ``"dash/1.0"``; it stands before
+            this package's in ``User-Agent``.
         transport: An httpx transport to use in place of connections.
 
     Raises:
