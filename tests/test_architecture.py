@@ -176,8 +176,8 @@ def test_every_public_name_exists_once_and_in_order() -> None:
     for name in names:
         assert getattr(sitestats, name, None) is not None
     assert set(names) <= set(dir(sitestats))
-    with pytest.raises(AttributeError, match="no attribute 'Clinet'"):
-        _ = sitestats.Clinet  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="no attribute 'NoName'"):
+        _ = sitestats.NoName  # type: ignore[attr-defined]  # there is none
     for error in ERRORS:
         assert error.__module__ == "sitestats"
 

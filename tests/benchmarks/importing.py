@@ -41,8 +41,6 @@ CLICK = "import click; click.command()(lambda: None)(['--help'])"
 COMMAND = (
     "import sys; sys.argv = ['sitestats', {}]; from sitestats.cli import main; main()"
 )
-    "import sys; sys.argv = ['sitestats', {}]; import sitestats.cli as c; c.main()"
-)
 PROGRAMS: dict[str, tuple[str, Mapping[str, str]]] = {
     "a program of click alone: `--help`": (CLICK, {}),
     "`python -c pass`": ("pass", {}),

@@ -34,13 +34,13 @@ it runs, since a shell that completes a name should not wait for all of them."""
 class App(click.Group):
     """A group that shows each error as one line, without a traceback."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click gives it
         """The names of the commands."""
         return [*_COMMANDS]
 
     def get_command(
         self,
-        ctx: click.Context,  # noqa: ARG002
+        ctx: click.Context,  # noqa: ARG002 - click gives it
         cmd_name: str,
     ) -> click.Command | None:
         """The command of that name, imported now."""
@@ -52,7 +52,7 @@ class App(click.Group):
 
     def format_commands(
         self,
-        ctx: click.Context,  # noqa: ARG002
+        ctx: click.Context,  # noqa: ARG002 - click gives it
         formatter: click.HelpFormatter,
     ) -> None:
         """Write the commands with the first line of their help."""
