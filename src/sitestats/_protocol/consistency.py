@@ -251,11 +251,53 @@ def period_warnings(
     if not (_is_word(first) or _is_word(last)):
         responded_at = None
     texts = (data.get("start"), data.get("end"), name)
-    are_long = any(text is not None and len(text) > _LONGEST for text in texts)
+    are_long = _are_long(texts)
     differences = _period_differences.__wrapped__ if are_long else _period_differences
     yield from differences(*texts, first, last, responded_at)
     if data.get("histogram"):
         yield from _histogram_warnings(data, requested, find_zone(name))
+
+
+def period_days(
+    data: Mapping[str, Any], requested: Requested
+) -> tuple[dt.date | None, dt.date | None]:
+    """The first and last day of the period of *data*, None where not known.
+
+    They are those of the response, in its zone. A requested date that fits is taken
+    as it is: a day that the zone skipped has no moments to be known by. So is one
+    that the response says nothing about.
+    """
+    texts = data.get("start"), data.get("end")
+    name = data.get("timezone") or requested.timezone
+    params = requested.params
+    days = _period_days.__wrapped__ if _are_long((*texts, name)) else _period_days
+    return days(*texts, name, params.get("start"), params.get("end"))
+
+
+@lru_cache(maxsize=256)
+def _period_days(
+    start_text: str | None,
+    end_text: str | None,
+    name: str | None,
+    wanted_start: str | None,
+    wanted_end: str | None,
+) -> tuple[dt.date | None, dt.date | None]:
+    zone = find_zone(name)
+    return (
+        _period_day(_bound(start_text, zone, is_end=False), _date(wanted_start)),
+        _period_day(_bound(end_text, zone, is_end=True), _date(wanted_end)),
+    )
+
+
+def _period_day(bound: _Bound | None, wanted: dt.date | None) -> dt.date | None:
+    if bound is None or (wanted is not None and bound.fits(wanted)):
+        return wanted
+    return bound.day if bound.exact else None
+
+
+def _are_long(texts: Iterable[str | None]) -> bool:
+    """Whether one of *texts* is too long to be kept as the key of a cache."""
+    return any(text is not None and len(text) > _LONGEST for text in texts)
 
 
 def _is_word(text: str | None) -> bool:

@@ -16,7 +16,6 @@ from .tables import find_zone
 _LONG: Final = ("week", "month", "year")
 """Intervals that the ends of a period, which are days, may cut."""
 _DAY: Final = dt.timedelta(days=1)
-_HOUR: Final = dt.timedelta(hours=1)
 _ENDS: Final = (dt.MINYEAR, dt.MAXYEAR)
 
 
@@ -132,7 +131,7 @@ def read_histogram(
     *,
     interval: str | None,
     timezone: str | None,
-    start: dt.datetime | None = None,
+    period: tuple[dt.date | None, dt.date | None] = (None, None),
     end: dt.datetime | None,
     moment: dt.datetime | None,
 ) -> list[HistogramEntry]:
@@ -142,7 +141,7 @@ def read_histogram(
         buckets: As they are in the response.
         interval: What was requested; None means by day.
         timezone: The zone that the response was made in.
-        start: The first moment of the period.
+        period: The first and the last day, each None where it is not known.
         end: The last moment of the period.
         moment: When the service responded; None marks no entry as partial.
     """
@@ -161,7 +160,6 @@ def read_histogram(
             break
         first_partial = last
     kind = entry_type(interval)
-    period = _days(start, end, zone)
     return [
         _entry(
             kind,
@@ -172,19 +170,6 @@ def read_histogram(
         )
         for index, (bucket, begin) in enumerate(zip(buckets, starts, strict=True))
     ]
-
-
-def _days(
-    start: dt.datetime | None, end: dt.datetime | None, zone: dt.tzinfo | None
-) -> tuple[dt.date | None, dt.date | None]:
-    """The first and last day of the period, None where one is not known."""
-    try:
-        # A bound may be an hour off, as an end was seen to be with summer time.
-        first = start and zone and (start + _HOUR).astimezone(zone).date()
-        last = end and zone and (end - _HOUR).astimezone(zone).date()
-    except OverflowError:
-        return None, None
-    return first or None, last or None
 
 
 def _clipped(
