@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import date, datetime
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, get_args
 
@@ -28,6 +28,7 @@ from sitestats._results.websites import WebsiteList
 from .consistency import (
     LATEST_SHAPE,
     missing_events,
+    period_days,
     period_warnings,
     read_moment,
     response_problems,
@@ -260,6 +261,8 @@ def read_stats(
         if bound is None and data.get(name) is not None:
             warn(f"the response's {name!r} is no date: {shown(data[name])}")
     moment = response.responded_at
+    days = period_days(data, requested)
+    values = _values(data, expected, requested, days=days, end=end, moment=moment)
     return Stats(
         query=query,
         hostname=data.get("hostname"),
@@ -268,11 +271,13 @@ def read_stats(
         version=data.get("version"),
         start=start,
         end=end,
+        first_day=days[0],
+        last_day=days[1],
         generated_in_ms=data.get("generated_in_ms"),
         partial=moment is not None and end is not None and moment < end,
         body=response.body,
         requested=requested,
-        values=dict(_values(data, expected, requested, end, moment)),
+        values=dict(values),
     )
 
 
@@ -318,6 +323,8 @@ def _values(
     data: Mapping[str, Any],
     expected: Shape,
     requested: Requested,
+    *,
+    days: tuple[date | None, date | None],
     end: datetime | None,
     moment: datetime | None,
 ) -> Iterator[tuple[str, Any]]:
@@ -336,7 +343,7 @@ def _values(
                 data[name],
                 interval=requested.interval,
                 timezone=timezone,
-                start=read_moment(data.get("start")),
+                period=days,
                 end=end,
                 moment=moment,
             )

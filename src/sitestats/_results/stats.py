@@ -63,6 +63,11 @@ class Stats(HasFrame, Displayed):
     """The first moment of the period, in UTC; None when the response lacks it."""
     end: dt.datetime | None = None
     """The last moment of the period, in UTC; None when the response lacks it."""
+    first_day: dt.date | None = None
+    """The first day of the period, in the zone of the response; None when it is not
+    known. Where the response does not say, it is the day that was requested."""
+    last_day: dt.date | None = None
+    """The last day of the period, which is included, as ``first_day``."""
     generated_in_ms: int | None = None
     """Milliseconds that the service took; None when it does not say."""
     partial: bool = False
