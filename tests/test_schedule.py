@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitestats import ConfigurationError, QueryError, StatsQuery
-from sitestats._client.schedule import END, Schedule
+from sitestats._client.schedule import END, Options, Schedule
 from sitestats._common.errors import ConnectionFailedError
 from sitestats._results.outcomes import Failed
 
@@ -18,8 +18,9 @@ QUERY = StatsQuery("example.com").fields("pageviews")
 
 def schedule(queries: object = (), limit: int | None = 3, **more: Any) -> Schedule:
     """A schedule of a client with fifty connections."""
-    options: dict[str, Any] = {"max_connections": 50, "progress": False, **more}
-    return Schedule(queries, (list, tuple), concurrency=limit, **options)
+    connections = more.pop("max_connections", 50)
+    options = Options(concurrency=limit, **more)
+    return Schedule(queries, (list, tuple), options, connections)
 
 
 def begun(limit: int | None = 3, **more: Any) -> Schedule:

@@ -5,6 +5,7 @@ Start with ``Client`` or ``AsyncClient`` and a ``StatsQuery``.
 
 from __future__ import annotations
 
+from ._client.answers import Answers, AsyncAnswers
 from ._client.async_client import AsyncClient
 from ._client.client import Client
 from ._client.get_many import AsyncOutcomes, Outcomes
@@ -55,6 +56,8 @@ from .provisioning import (
 __all__ = [
     "AddedWebsite",
     "Answered",
+    "Answers",
+    "AsyncAnswers",
     "AsyncClient",
     "AsyncOutcomes",
     "AuthenticationError",

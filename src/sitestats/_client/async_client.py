@@ -9,6 +9,7 @@ from sitestats._protocol import operations
 from .base import BaseClient
 from .get_many import AsyncOutcomes
 from .runner import AsyncRunner
+from .schedule import Options
 
 if TYPE_CHECKING:
     import os
@@ -283,6 +284,7 @@ class AsyncStatistics:
         *,
         concurrency: int | None = None,
         progress: Progress = None,
+        deadline: float | None = None,
     ) -> AsyncOutcomes:
         """Request the statistics of many queries at once (section 4.3).
 
@@ -290,6 +292,9 @@ class AsyncStatistics:
         its ``index`` among the queries, and either ``stats`` or ``error``;
         ``result()`` returns the one or raises the other. What ``get`` would
         raise for a query is its outcome, and ends no other.
+
+        Without a block, ``await get_many(…).collect()`` keeps all outcomes, in the
+        order of the queries, for frames, tables and comparisons.
 
         Leaving the block ends what is under way. When the service responds
         with 429 and a pause, all requests that it concerns wait: contains
@@ -303,11 +308,14 @@ class AsyncStatistics:
             progress: True shows a bar, in a terminal or a notebook; a function
                 is called with ``(done, total)`` after each outcome, where the
                 total is None for *queries* without a length.
+            deadline: Seconds for the whole block, counted from its beginning; None
+                is without. A query that is not answered by then is a ``Failed``
+                with a ``RequestTimeoutError``, and so are those that follow.
 
         Raises:
             QueryError: *queries* is no iterable, or holds what is no query.
-            ConfigurationError: *concurrency* or *progress* is wrong, or the
-                outcomes are used outside of the block.
+            ConfigurationError: *concurrency*, *progress* or *deadline* is wrong, or
+                the outcomes are used outside of the block.
 
         Example:
             >>> query = StatsQuery("semicomplete.com").fields("pageviews").last(days=4)
@@ -322,7 +330,7 @@ class AsyncStatistics:
             1586
         """
         return AsyncOutcomes(
-            self._runner, queries, concurrency=concurrency, progress=progress
+            self._runner, queries, Options(concurrency, progress, deadline)
         )
 
     async def get_jsonp(self, query: StatsQuery, *, callback: str) -> str:

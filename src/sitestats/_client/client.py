@@ -9,6 +9,7 @@ from sitestats._protocol import operations
 from .base import BaseClient
 from .get_many import Outcomes
 from .runner import Runner
+from .schedule import Options
 
 if TYPE_CHECKING:
     import os
@@ -257,6 +258,7 @@ class Statistics:
         *,
         concurrency: int | None = None,
         progress: Progress = None,
+        deadline: float | None = None,
     ) -> Outcomes:
         """Request the statistics of many queries at once (section 4.3).
 
@@ -264,6 +266,9 @@ class Statistics:
         its ``index`` among the queries, and either ``stats`` or ``error``;
         ``result()`` returns the one or raises the other. What ``get`` would
         raise for a query is its outcome, and ends no other.
+
+        Without a block, ``get_many(…).collect()`` keeps all outcomes, in the order of
+        the queries, for frames, tables and comparisons.
 
         Leaving the block ends what is under way. When the service responds
         with 429 and a pause, all requests that it concerns wait: contains
@@ -277,11 +282,14 @@ class Statistics:
             progress: True shows a bar, in a terminal or a notebook; a function
                 is called with ``(done, total)`` after each outcome, where the
                 total is None for *queries* without a length.
+            deadline: Seconds for the whole block, counted from its beginning; None
+                is without. A query that is not answered by then is a ``Failed``
+                with a ``RequestTimeoutError``, and so are those that follow.
 
         Raises:
             QueryError: *queries* is no iterable, or holds what is no query.
-            ConfigurationError: *concurrency* or *progress* is wrong, or the
-                outcomes are used outside of the block.
+            ConfigurationError: *concurrency*, *progress* or *deadline* is wrong, or
+                the outcomes are used outside of the block.
 
         Example:
             >>> query = StatsQuery("semicomplete.com").fields("pageviews").last(days=4)
@@ -290,9 +298,7 @@ class Statistics:
             ...     sum(outcome.result().pageviews for outcome in outcomes)
             1586
         """
-        return Outcomes(
-            self._runner, queries, concurrency=concurrency, progress=progress
-        )
+        return Outcomes(self._runner, queries, Options(concurrency, progress, deadline))
 
     def get_jsonp(self, query: StatsQuery, *, callback: str) -> str:
         """Request statistics wrapped for JSONP (section 4.3, ``callback``).

@@ -9,6 +9,7 @@ from sitestats._common.errors import (
     Problem,
     QueryError,
     ReadOnlyError,
+    RequestTimeoutError,
     SiteStatsError,
 )
 from sitestats._common.text import did_you_mean, shown
@@ -18,6 +19,7 @@ from sitestats._query.periods import previous_period, previous_year
 from sitestats._query.validation import validate
 from sitestats._results.outcomes import Answered, Failed
 
+from .flow import now
 from .requests import (
     add_request,
     custom_request,
@@ -26,7 +28,7 @@ from .requests import (
     stats_request,
 )
 from .responses import read_added, read_json, read_jsonp, read_stats, read_websites
-from .retry import send_with_retries
+from .retry import NO_DEADLINE, Deadline, send_with_retries
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,12 +80,15 @@ def add_website(
 
 
 def get_stats(
-    settings: Settings, query: StatsQuery, pauses: Pauses | None = None
+    settings: Settings,
+    query: StatsQuery,
+    pauses: Pauses | None = None,
+    deadline: Deadline = NO_DEADLINE,
 ) -> Flow[Stats]:
     """The statistics that *query* requests (section 4.3)."""
     validated = _validated(query, settings)
     request = stats_request(validated)
-    response = yield from _exchange(request, settings, pauses)
+    response = yield from _exchange(request, settings, pauses, deadline)
     return read_stats(response, request, query, validated)
 
 
@@ -98,11 +103,22 @@ def compare(
 
 
 def get_outcome(
-    settings: Settings, query: StatsQuery, index: int, pauses: Pauses
+    settings: Settings,
+    query: StatsQuery,
+    index: int,
+    pauses: Pauses,
+    deadline: Deadline,
 ) -> Flow[Outcome]:
-    """The outcome of the query at *index* of many, which share *pauses*."""
+    """The outcome of the query at *index* of many, which share *pauses* and
+    *deadline*.
+    """
+    if deadline is not NO_DEADLINE and deadline.is_over((yield from now())):
+        return Failed(query, index, deadline.error(query))
     try:
-        stats = yield from get_stats(settings, query, pauses)
+        stats = yield from get_stats(settings, query, pauses, deadline)
+    except RequestTimeoutError as error:
+        is_over = deadline.is_over((yield from now()))
+        return Failed(query, index, deadline.error(query, error) if is_over else error)
     except SiteStatsError as error:
         return Failed(query, index, error)
     return Answered(query, index, stats)
@@ -130,13 +146,16 @@ def request_json(
 
 
 def _exchange(
-    request: HttpRequest, settings: Settings, pauses: Pauses | None = None
+    request: HttpRequest,
+    settings: Settings,
+    pauses: Pauses | None = None,
+    deadline: Deadline = NO_DEADLINE,
 ) -> Flow[HttpResponse]:
     """The last response to *request*."""
     _check_permitted(request, settings)
     return (
         yield from send_with_retries(
-            request, settings.retry, settings.total_timeout, pauses
+            request, settings.retry, settings.total_timeout, pauses, deadline
         )
     )
 

@@ -15,8 +15,11 @@ from typing import Any, Final, TypeAlias
 import attrs
 
 from sitestats._common.fields import TOTALS
+from sitestats._results.answers import CollectedOutcomes
 from sitestats._results.comparison import Change, Changes, Comparison
 from sitestats._results.entries import Entries
+from sitestats._results.many import period_of
+from sitestats._results.outcomes import Outcome
 from sitestats._results.stats import Stats
 from sitestats._results.tables import Sheet
 
@@ -215,6 +218,43 @@ def _of_sheet(sheet: Sheet, top: int = MOST_ROWS) -> Iterator[Part]:
         empty="none",
         is_sheet=True,
     )
+
+
+# --- many answers -----------------------------------------------------------------
+
+
+@describe.register(CollectedOutcomes)
+def _of_answers(answers: CollectedOutcomes, top: int = MOST_ROWS) -> Iterator[Part]:
+    results = [answered.stats for answered in answers.answered]
+    totals = [name for name in TOTALS if any(name in stats for stats in results)]
+    failed = len(answers.failed)
+    headings = ["", "first day", "last day", *map(heading, totals)]
+    rows = [
+        (
+            outcome.query.hostname,
+            *(day and day.isoformat() for day in period_of(outcome)[1:]),
+            *(getattr(outcome.stats, name, None) for name in totals),
+            *([_why(outcome)] if failed else ()),
+        )
+        for outcome in answers[:top]
+    ]
+    yield Table(
+        "1 query" if len(answers) == 1 else f"{len(answers):,} queries",
+        [*headings, "error"] if failed else headings,
+        rows,
+        numbers={3 + place for place in range(len(totals))},
+        notes=(
+            left_out(len(answers), len(rows), truncated=False),
+            f"{failed:,} failed" if failed else "",
+        ),
+        empty="none",
+        is_sheet=True,
+    )
+
+
+def _why(outcome: Outcome) -> str:
+    error = outcome.error
+    return "" if error is None else f"{type(error).__name__}: {error}"
 
 
 # --- comparisons ------------------------------------------------------------------
