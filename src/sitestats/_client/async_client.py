@@ -17,7 +17,6 @@ if TYPE_CHECKING:
         AsyncIterable,
         Iterable,
         Mapping,
-        Sequence,
     )
 
     import httpx
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from sitestats._query.builder import StatsQuery
     from sitestats._results.comparison import Comparison
     from sitestats._results.stats import Stats
-    from sitestats._results.websites import AddedWebsite, Website
+    from sitestats._results.websites import AddedWebsite, WebsiteList
     from sitestats._transport.sender import AsyncSender
     from sitestats.provisioning import ProvisioningPlan, ProvisioningReport, WebsiteSpec
 
@@ -40,12 +39,13 @@ class AsyncWebsites:
     def __init__(self, runner: AsyncRunner) -> None:
         self._runner = runner
 
-    async def list(self) -> Sequence[Website]:
+    async def list(self) -> WebsiteList:
         """List every website of the user (section 4.1).
 
         Returns:
             The websites in the service's order, with estimates of page views
-            and events per 30 days.
+            and events per 30 days: a tuple that is shown as a table and becomes a
+            frame.
 
         Raises:
             ConfigurationError: The client has no API key or no user ID.

@@ -13,7 +13,7 @@ from .schedule import Options
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     import httpx
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sitestats._query.builder import StatsQuery
     from sitestats._results.comparison import Comparison
     from sitestats._results.stats import Stats
-    from sitestats._results.websites import AddedWebsite, Website
+    from sitestats._results.websites import AddedWebsite, WebsiteList
     from sitestats._transport.sender import Sender
     from sitestats.provisioning import ProvisioningPlan, ProvisioningReport, WebsiteSpec
 
@@ -35,12 +35,13 @@ class Websites:
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
 
-    def list(self) -> Sequence[Website]:
+    def list(self) -> WebsiteList:
         """List every website of the user (section 4.1).
 
         Returns:
             The websites in the service's order, with estimates of page views
-            and events per 30 days.
+            and events per 30 days: a tuple that is shown as a table and becomes a
+            frame.
 
         Raises:
             ConfigurationError: The client has no API key or no user ID.

@@ -41,13 +41,13 @@ if TYPE_CHECKING:
     from sitestats._results.comparison import Comparison
     from sitestats._results.outcomes import Outcome
     from sitestats._results.stats import Stats
-    from sitestats._results.websites import AddedWebsite, Website
+    from sitestats._results.websites import AddedWebsite, WebsiteList
 
     from .flow import Flow
     from .retry import Pauses
 
 
-def list_websites(settings: Settings) -> Flow[tuple[Website, ...]]:
+def list_websites(settings: Settings) -> Flow[WebsiteList]:
     """Every website of the user (section 4.1)."""
     request = list_request()
     response = yield from _exchange(request, settings)
