@@ -6,8 +6,8 @@ Start with ``Client`` or ``AsyncClient`` and a ``StatsQuery``.
 from __future__ import annotations
 
 from ._client.answers import Answers, AsyncAnswers
-from ._client.async_client import AsyncClient
-from ._client.client import Client
+from ._client.async_client import AsyncClient, AsyncStatistics, AsyncWebsites
+from ._client.client import Client, Statistics, Websites
 from ._client.get_many import AsyncOutcomes, Outcomes
 from ._common.errors import (
     AuthenticationError,
@@ -43,7 +43,7 @@ from ._results.entries import Entries, EventCount, ListEntry, PageEntry
 from ._results.histogram import HistogramEntry
 from ._results.outcomes import Answered, Failed, Outcome
 from ._results.stats import Stats
-from ._results.websites import AddedWebsite, Website
+from ._results.websites import AddedWebsite, Website, WebsiteList
 from .provisioning import (
     Difference,
     PlannedWebsite,
@@ -60,6 +60,8 @@ __all__ = [
     "AsyncAnswers",
     "AsyncClient",
     "AsyncOutcomes",
+    "AsyncStatistics",
+    "AsyncWebsites",
     "AuthenticationError",
     "BadRequestError",
     "Client",
@@ -100,12 +102,15 @@ __all__ = [
     "SiteStatsError",
     "SiteStatsWarning",
     "SpecError",
+    "Statistics",
     "Stats",
     "StatsQuery",
     "TransportError",
     "Website",
+    "WebsiteList",
     "WebsiteLockedError",
     "WebsiteSpec",
+    "Websites",
     "is_field_name",
 ]
 

@@ -60,10 +60,19 @@ class Column(NamedTuple):
 
 
 _NAMES: Final = {
-    Kind.TEXT: ("hostname", "timezone", "value", "name", "direction", "error"),
-    Kind.COUNT: ("pageviews", "visitors", "total", "hour", "year", "week", "query"),
+    Kind.TEXT: (
+        *("hostname", "timezone", "value", "name", "direction", "error"),
+        *("own_hostname", "label"),
+    ),
+    Kind.COUNT: (
+        *("pageviews", "visitors", "total", "hour", "year", "week", "query"),
+        "events",
+    ),
     Kind.SECONDS: ("seconds_on_page",),
-    Kind.FLAG: ("partial", "clipped", "truncated"),
+    Kind.FLAG: (
+        *("partial", "clipped", "truncated"),
+        *("is_public", "has_ssl", "has_script"),
+    ),
     Kind.DAY: ("date", "first_day", "last_day"),
     Kind.MOMENT: ("start", "end"),
 }
