@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from sitestats._common.fields import TableName
     from sitestats._common.jsontext import JsonValue
 
+    from .comparisons import Comparisons
+
 
 class CollectedOutcomes(Sequence[Outcome], FramesOfMany, Displayed):
     """The outcomes of all queries, in the order of the queries."""
@@ -46,6 +48,32 @@ class CollectedOutcomes(Sequence[Outcome], FramesOfMany, Displayed):
         ['US']
         """
         return to_dicts(self._columns(field))
+
+    def compare_to(self, before: CollectedOutcomes) -> Comparisons:
+        """Compare these answers with those *before*, website by website.
+
+        A query is compared with the one before that is about the same website, page
+        and filters. Of several such ones, the first is compared with the first, the
+        second with the second.
+
+        Returns:
+            A table, frames and a plot of both periods and their changes.
+
+        >>> query = StatsQuery("semicomplete.com").fields("visitors")
+        >>> queries = [query, query.website("blog.semicomplete.com")]
+        >>> now, before = (
+        ...     client.stats.get_many([query.on(day) for query in queries]).collect()
+        ...     for day in ("yesterday", "today-2d")
+        ... )
+        >>> growth = now.compare_to(before).to_pandas()
+        >>> growth[["hostname", "visitors", "visitors_before", "visitors_change"]]
+                        hostname  visitors  visitors_before  visitors_change
+        0       semicomplete.com       244              295              -51
+        1  blog.semicomplete.com        72              103              -31
+        """
+        from .comparisons import Comparisons, pairs_of
+
+        return Comparisons(pairs_of(self, before))
 
     def _columns(self, field: str | None) -> list[Column]:
         builder = TableBuilder(field)

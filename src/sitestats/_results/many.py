@@ -16,7 +16,7 @@ from .display import frame_maker
 from .entries import Entries, columns_of_entries, entry_class
 from .histogram import entry_type
 from .stats import columns_of_totals
-from .tables import Column, named, stacked
+from .tables import Column, count_rows, shared, stacked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,13 +123,8 @@ class TableBuilder:
     """
 
     def __init__(self, field: str | None) -> None:
-        if field is not None and field not in _LISTS:
-            hint = did_you_mean(field, _LISTS)
-            if field in TOTALS:
-                hint = ": it is a total, which are a row each when no field is given"
-            raise FieldNotRequestedError(
-                f"{shown(field)} is no list of a response{hint}", name=field
-            )
+        if field is not None:
+            check_list(field, _LISTS)
         self._field = field
         self._parts: list[_Part] = []
         self._failed: list[Failed] = []
@@ -145,10 +140,9 @@ class TableBuilder:
         Raises:
             FieldNotRequestedError: Its query did not request the field.
         """
-        truncated, error = False, None
+        truncated, error = False, error_text(outcome)
         if outcome.error is not None:
             self._failed.append(outcome)
-            error = f"{type(outcome.error).__name__}: {outcome.error}"
         if self._field is None:
             columns = _totals(outcome)
         elif outcome.error is not None:
@@ -168,28 +162,45 @@ class TableBuilder:
         """The table; there is a warning about failed queries that have no row in it."""
         parts = sorted(self._parts, key=lambda part: part.query)
         tables = [part.columns for part in parts]
-        with_rows = [part for part in parts if part.columns[0].cells]
-        counts = [len(part.columns[0].cells) for part in with_rows]
+        counts = [*map(count_rows, tables)]
 
-        def repeated(name: str) -> Column:
-            # Each row has the value of its part.
-            cells = [getattr(part, name) for part in with_rows]
-            return named(name, cells)._replace(repeats=counts)
+        def of_parts(*names: str) -> list[Column]:
+            return shared({n: [getattr(p, n) for p in parts] for n in names}, counts)
 
+        about = of_parts("hostname", "timezone", "first_day", "last_day")
         if self._field is None:
             names = {column.name for table in tables for column in table}
             # First, for the document's order of columns.
             no_rows = columns_of_totals([], [n for n in TOTALS if n in names])
             _, *columns = stacked([no_rows, *tables])
-            columns.append(repeated("error"))
-        else:
-            columns = stacked([_no_rows(self._field, None), *tables])
-            if self._field != "histogram":
-                columns.append(repeated("truncated"))
-            if self._failed:
-                warn(_missing(self.failed, len(parts)))
-        about = map(repeated, ("hostname", "timezone", "first_day", "last_day"))
-        return [*about, *columns, repeated("query")]
+            return [*about, *columns, *of_parts("error", "query")]
+        columns = stacked([_no_rows(self._field, None), *tables])
+        if self._failed:
+            warn(missing(self.failed, len(parts)))
+        truncated = () if self._field == "histogram" else ("truncated",)
+        return [*about, *columns, *of_parts(*truncated, "query")]
+
+
+def check_list(field: str, lists: Sequence[str]) -> None:
+    """Refuse what is none of the *lists*.
+
+    Raises:
+        FieldNotRequestedError: There is no such list.
+    """
+    if field in lists:
+        return
+    hint = did_you_mean(field, lists)
+    if field in TOTALS:
+        hint = ": it is a total, which are a row each when no field is given"
+    raise FieldNotRequestedError(
+        f"{shown(field)} is no list of a response{hint}", name=field
+    )
+
+
+def error_text(outcome: Outcome | None) -> str | None:
+    """The class and the message of an outcome's error, None where there is none."""
+    error = None if outcome is None else outcome.error
+    return None if error is None else f"{type(error).__name__}: {error}"
 
 
 def period_of(
@@ -234,7 +245,8 @@ def _no_rows(field: str, query: StatsQuery | None) -> list[Column]:
     return columns_of_entries(empty)
 
 
-def _missing(failed: Sequence[Failed], total: int) -> str:
+def missing(failed: Sequence[Failed], total: int) -> str:
+    """The warning about *failed* queries, of so many in all, that have no rows."""
     named = [
         f"{one.query.hostname} ({type(one.error).__name__}: {one.error})"
         for one in failed[:_MOST_NAMED]

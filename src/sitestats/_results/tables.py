@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from enum import Enum
 from functools import lru_cache
-from itertools import chain, repeat
+from itertools import chain, compress, repeat
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -73,7 +73,10 @@ _NAMES: Final = {
         *("partial", "clipped", "truncated"),
         *("is_public", "has_ssl", "has_script"),
     ),
-    Kind.DAY: ("date", "first_day", "last_day"),
+    Kind.DAY: (
+        *("date", "first_day", "last_day"),
+        *("first_day_before", "last_day_before"),
+    ),
     Kind.MOMENT: ("start", "end"),
 }
 _KINDS: Final = {name: kind for kind, names in _NAMES.items() for name in names}
@@ -102,7 +105,9 @@ def stacked(tables: Sequence[Sequence[Column]]) -> list[Column]:
             [
                 *chain.from_iterable(
                     table[name].cells if name in table else repeat(None, rows)
-                    for table, rows in zip(by_name, map(_rows, tables), strict=True)
+                    for table, rows in zip(
+                        by_name, map(count_rows, tables), strict=True
+                    )
                 )
             ],
             common_zone([table[name].zone for table in by_name if _has(table, name)]),
@@ -111,7 +116,18 @@ def stacked(tables: Sequence[Sequence[Column]]) -> list[Column]:
     ]
 
 
-def _rows(table: Sequence[Column]) -> int:
+def shared(values: Mapping[str, Sequence[Any]], counts: Sequence[int]) -> list[Column]:
+    """Columns by name, each of whose values is in so many rows of the *counts*."""
+    # What has no rows has no value, and so no gap either.
+    repeats = [count for count in counts if count]
+    return [
+        named(name, [*compress(cells, counts)])._replace(repeats=repeats)
+        for name, cells in values.items()
+    ]
+
+
+def count_rows(table: Sequence[Column]) -> int:
+    """How many rows a table of plain columns has."""
     return len(table[0].cells)
 
 
