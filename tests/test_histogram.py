@@ -172,7 +172,7 @@ def test_what_is_not_known_clips_nothing() -> None:
     assert clipped("month", ["2026-08-01"], None, None) == [False]
     assert clipped("month", ["2026-08-01"], "2026-08-20", None) == [True]
     assert clipped("month", ["2026-08-01"], None, "2026-08-20") == [True]
-    assert clipped("year", ["9999-01-01"], None, "2026-08-20") == [False]
+    assert clipped("week", ["9999-12-31"], "9999-12-31", None) == [False]
     (entry,) = read_histogram(
         [Bucket(pageviews=3)],
         interval="month",

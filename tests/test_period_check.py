@@ -12,9 +12,9 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from fake_responses import read_response, stats_json
+from query_strategies import around
 from sitestats._common.errors import QueryError, SiteStatsWarning
 from sitestats._query.builder import StatsQuery
-from sitestats._query.periods import zones
 from sitestats.emulator import Emulator
 
 QUERY = StatsQuery("example.com").fields("visitors")
@@ -266,32 +266,6 @@ def test_an_end_that_is_late_by_an_hour_clips_nothing() -> None:
 
 EMULATOR = Emulator()
 EMULATOR.add_website("example.com")
-
-ODD_DAYS = [
-    ("Europe/Berlin", dt.date(2026, 3, 29)),
-    ("Europe/Berlin", dt.date(2026, 10, 25)),
-    ("Africa/Cairo", dt.date(2026, 4, 24)),
-    ("America/Havana", dt.date(2026, 11, 1)),
-    ("America/Sao_Paulo", dt.date(2018, 11, 4)),
-    ("Australia/Lord_Howe", dt.date(2026, 4, 5)),
-    ("America/Nuuk", dt.date(2026, 3, 28)),
-    ("Pacific/Apia", dt.date(2011, 12, 30)),
-    ("Asia/Manila", dt.date(1844, 12, 31)),
-    ("Pacific/Kiritimati", dt.date(2026, 1, 1)),
-    ("America/Juneau", dt.date(1867, 10, 18)),
-]
-"""Days that are longer, shorter, or that do not exist."""
-
-
-@st.composite
-def around(draw: st.DrawFn) -> tuple[str, dt.date]:
-    """A zone, and a day in it, most often beside a change of its offset."""
-    if draw(st.booleans()):
-        zone, day = draw(st.sampled_from(ODD_DAYS))
-        return zone, day + dt.timedelta(days=draw(st.integers(-2, 2)))
-    zone = draw(st.sampled_from(sorted(zones())))
-    return zone, draw(st.dates(dt.date(1800, 1, 1), dt.date(2200, 1, 1)))
-
 
 KINDS = st.sampled_from(["dates", "words", "from date", "to date", "nothing"])
 INTERVALS = st.sampled_from(["day", "week", "month", "year", "hour"])

@@ -47,6 +47,8 @@ def blocking(query: StatsQuery) -> None:
         assert_type(report, ProvisioningReport)
         assert_type(report.refused[0].error, SiteStatsError | None)
         assert_type(client.stats.get(query), Stats)
+        month = client.stats.compare(query, against="previous_month")
+        assert_type(month, Comparison)
         assert_type(client.stats.get_jsonp(query, callback="show"), str)
         assert_type(client.with_options(timeout=5, retries=0), Client)
         assert_type(client.with_options(retries=RetryPolicy(retries=5)), Client)
@@ -74,6 +76,7 @@ def results(stats: Stats) -> None:
     assert_type(stats.visitors, int)
     assert_type(stats.pageviews, int)
     assert_type(stats.seconds_on_page, float | None)
+    assert_type(stats.first_day, date | None)
     assert_type(stats.pages, Entries[PageEntry])
     assert_type(stats.countries, Entries[ListEntry])
     assert_type(stats.histogram, Entries[HistogramEntry])
@@ -145,6 +148,8 @@ def comparisons(comparison: Comparison) -> None:
 def mistakes(client: Client, stats: Stats) -> None:
     """A type checker finds these mistakes."""
     client.stats.get("example.com")  # type: ignore[arg-type]  # not a query
+    query = stats.query
+    client.stats.compare(query, against="next_month")  # type: ignore[arg-type]  # unknown
     client.websites.add("example.com", "UTC")  # type: ignore[call-arg]  # by name only
     stats.visitor  # type: ignore[attr-defined]  # noqa: B018  # misspelt
     stats.visitors = 5  # type: ignore[misc]  # read-only

@@ -230,9 +230,11 @@ class Statistics:
         Args:
             query: The query for the period of interest.
             against: ``"previous_period"``, as many days just before;
-                ``"previous_year"``, the same days a year before; a pair of days;
-                or a query of its own. Placeholders are shifted by placeholders,
-                so both periods are in the zone of the website or of the query.
+                ``"previous_week"`` and ``"previous_month"``, as many whole weeks or
+                months just before; ``"previous_year"``, the same days a year before;
+                a pair of days; or a query of its own. Placeholders are shifted by
+                placeholders, so both periods are in the zone of the website or of
+                the query.
 
         Returns:
             Totals and lists of both periods, absolute and in percent.

@@ -22,7 +22,7 @@ from sitestats._common.fields import ENVELOPE
 from sitestats._common.hostnames import HostnameError, normalise_hostname
 from sitestats._common.text import shown
 from sitestats._query.filters import PAGE_FILTERS
-from sitestats._query.periods import days_back
+from sitestats._query.periods import as_date, days_back
 from sitestats._results.tables import find_zone, same_zone
 
 if TYPE_CHECKING:
@@ -284,8 +284,8 @@ def _period_days(
 ) -> tuple[dt.date | None, dt.date | None]:
     zone = find_zone(name)
     return (
-        _period_day(_bound(start_text, zone, is_end=False), _date(wanted_start)),
-        _period_day(_bound(end_text, zone, is_end=True), _date(wanted_end)),
+        _period_day(_bound(start_text, zone, is_end=False), as_date(wanted_start)),
+        _period_day(_bound(end_text, zone, is_end=True), as_date(wanted_end)),
     )
 
 
@@ -368,15 +368,7 @@ def _days(text: str, todays: Iterable[dt.date]) -> list[dt.date | None]:
             return [today - _DAY * days for today in todays] or [None]
         except OverflowError:
             return [None]
-    return [_date(text)]
-
-
-def _date(text: str | None) -> dt.date | None:
-    try:
-        is_date = text is not None and _DATE.fullmatch(text)
-        return dt.date.fromisoformat(text) if text and is_date else None
-    except ValueError:
-        return None
+    return [as_date(text)]
 
 
 def _length(start: str | None, end: str) -> dt.timedelta | None:
@@ -411,7 +403,7 @@ def _edges(
     text: str | None, wanted: str | None, zone: dt.tzinfo | None, *, is_end: bool
 ) -> Iterator[dt.date]:
     """Days of the period at its start or end; the entries may go up to each."""
-    date = _date(wanted)
+    date = as_date(wanted)
     if date is not None:
         yield date
     bound = _bound(text, zone, is_end=is_end)

@@ -16,6 +16,7 @@ from sitestats._common.text import did_you_mean, shown
 from sitestats._common.wire import Credentials
 from sitestats._query.builder import StatsQuery, requested
 from sitestats._query.periods import previous_period, previous_year
+from sitestats._query.units import previous_month, previous_week
 from sitestats._query.validation import validate
 from sitestats._results.outcomes import Answered, Failed
 
@@ -191,12 +192,20 @@ def _missing_credentials(settings: Settings) -> str:
 # --- the other period of a comparison ---------------------------------------------
 
 
-Against: TypeAlias = (
-    "Literal['previous_period', 'previous_year'] | tuple[Day, Day] | StatsQuery"
-)
+Relation: TypeAlias = Literal[
+    "previous_period", "previous_week", "previous_month", "previous_year"
+]
+"""How the other period is found from a query's own."""
+
+Against: TypeAlias = "Relation | tuple[Day, Day] | StatsQuery"
 """The other period: by its relation, by its days, or as a query of its own."""
 
-_RELATIONS = {"previous_period": previous_period, "previous_year": previous_year}
+_RELATIONS = {
+    "previous_period": previous_period,
+    "previous_week": previous_week,
+    "previous_month": previous_month,
+    "previous_year": previous_year,
+}
 
 
 def other_period(query: StatsQuery, against: Against) -> StatsQuery:
@@ -204,7 +213,8 @@ def other_period(query: StatsQuery, against: Against) -> StatsQuery:
 
     Raises:
         QueryError: *against* is none of what it can be, or the period of *query*
-            is not known: it has none, or is from a date to a placeholder.
+            is not known: it has none, is from a date to a placeholder, or is no
+            whole weeks or months.
 
     >>> query = StatsQuery("example.com").last(days=7)
     >>> other_period(query, "previous_period").params()["start"]
@@ -219,7 +229,7 @@ def other_period(query: StatsQuery, against: Against) -> StatsQuery:
     if relation is None:
         hint = did_you_mean(given, _RELATIONS) if isinstance(given, str) else ""
         message = (
-            "against is 'previous_period', 'previous_year', a pair of days, or a "
+            f"against is {', '.join(map(repr, _RELATIONS))}, a pair of days, or a "
             f"query, not {shown(given)}{hint}"
         )
         raise QueryError([Problem(message, where="against")])

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final
 import attrs
 
 from sitestats._common.fields import COUNTS
+from sitestats._query.units import beginning, ending
 
 from .entries import Entry, Incomplete, from_known
 from .tables import find_zone
@@ -182,12 +183,12 @@ def _clipped(
     if date is None or interval not in _LONG:
         return False
     try:
-        begin, following = _beginning(date, interval), _following(date, interval)
-    except (ValueError, OverflowError):
+        first_of_unit, last_of_unit = beginning(date, interval), ending(date, interval)
+    except OverflowError:
         # At either end of the calendar.
         return False
-    begins_before = first is not None and begin < first
-    return begins_before or (last is not None and following - _DAY > last)
+    begins_before = first is not None and first_of_unit < first
+    return begins_before or (last is not None and last_of_unit > last)
 
 
 def _entry(
@@ -265,7 +266,8 @@ def _over(
         if start is not None:
             over = start.astimezone(dt.UTC) + dt.timedelta(hours=1)
         else:
-            following = _following(bucket.date, interval)
+            # A week that the period cuts may be known by the period's first day.
+            following = ending(bucket.date, interval) + _DAY
             midnight = dt.datetime.combine(following, dt.time(tzinfo=zone))
             over = midnight.astimezone(dt.UTC)
     except (ValueError, OverflowError):
@@ -274,32 +276,3 @@ def _over(
     # A bucket may reach beyond the period, as a week does, but nothing that
     # came after the period counts in it.
     return over if end is None else min(over, end)
-
-
-def _beginning(date: dt.date, interval: str) -> dt.date:
-    """The first day of the week, month or year that *date* is in."""
-    match interval:
-        case "week":
-            return date - dt.timedelta(days=date.weekday())
-        case "month":
-            return date.replace(day=1)
-        case _:
-            return date.replace(month=1, day=1)
-
-
-def _following(date: dt.date, interval: str | None) -> dt.date:
-    """The first day after the day, week, month or year that *date* is in."""
-    # Only a histogram that is not over, or of long intervals, needs it.
-    from dateutil.relativedelta import MO, relativedelta
-
-    match interval:
-        case "week":
-            # By weekday, since a week that the period cuts may be known by the
-            # period's first day.
-            return date + relativedelta(days=1, weekday=MO)
-        case "month":
-            return date + relativedelta(months=1, day=1)
-        case "year":
-            return date + relativedelta(years=1, month=1, day=1)
-        case _:
-            return date + relativedelta(days=1)
