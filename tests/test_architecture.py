@@ -93,7 +93,8 @@ def test_the_pure_layers_are_there() -> None:
     """The parametrised tests above cover every module of four folders."""
     assert len(PURE) >= 30
     assert {path.parent.name for path in PRIVATE} == {
-        *("_client", "_common", "_protocol", "_query", "_results", "_transport"),
+        *("_client", "_common", "_protocol", "_query", "_results", "_store"),
+        "_transport",
     }
 
 

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         WebsiteLockedError,
     )
     from ._common.fields import FieldName, is_field_name
+    from ._common.keyvalue import KeyValueStore
     from ._common.settings import RetryPolicy
     from ._query.builder import StatsQuery
     from ._query.rules import Filters, Interval
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from ._results.outcomes import Answered, Failed, Outcome
     from ._results.stats import Stats
     from ._results.websites import AddedWebsite, Website, WebsiteList
+    from ._store.sqlite import Store, StoreStats
     from .provisioning import (
         Difference,
         PlannedWebsite,
@@ -83,6 +85,7 @@ __all__ = [
     "HistogramEntry",
     "Interval",
     "InvalidInputError",
+    "KeyValueStore",
     "ListEntry",
     "MissingExtraError",
     "NotFoundError",
@@ -110,6 +113,8 @@ __all__ = [
     "Statistics",
     "Stats",
     "StatsQuery",
+    "Store",
+    "StoreStats",
     "TransportError",
     "Website",
     "WebsiteList",
@@ -141,6 +146,7 @@ _MODULES: Final = {
     "Filters": "_query.rules",
     "HistogramEntry": "_results.histogram",
     "Interval": "_query.rules",
+    "KeyValueStore": "_common.keyvalue",
     "ListEntry": "_results.entries",
     "Outcome": "_results.outcomes",
     "Outcomes": "_client.get_many",
@@ -152,6 +158,8 @@ _MODULES: Final = {
     "RetryPolicy": "_common.settings",
     "Stats": "_results.stats",
     "StatsQuery": "_query.builder",
+    "Store": "_store.sqlite",
+    "StoreStats": "_store.sqlite",
     "Website": "_results.websites",
     "WebsiteSpec": "provisioning",
     "is_field_name": "_common.fields",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Never, Self
 
 from sitestats._protocol import operations
 
-from .base import BaseClient
+from .base import BaseClient, kept_by
 from .get_many import AsyncOutcomes
 from .runner import AsyncRunner
 from .schedule import Options
@@ -216,11 +216,15 @@ class AsyncStatistics:
     def __init__(self, runner: AsyncRunner) -> None:
         self._runner = runner
 
-    async def get(self, query: StatsQuery, **_unknown: Never) -> Stats:
+    async def get(
+        self, query: StatsQuery, *, fresh: bool = False, **_unknown: Never
+    ) -> Stats:
         """Request the statistics of one website or one page (section 4.3).
 
         Args:
             query: The query; every rule of the document is checked first.
+            fresh: Whether to ask the service even where the client's store has the
+                response.
 
         Returns:
             What was requested, typed. A field that was not requested raises
@@ -243,7 +247,7 @@ class AsyncStatistics:
         if _unknown:
             refuse_unknown("get", _unknown)
         return await self._runner.run(
-            operations.get_stats(self._runner.settings, query)
+            operations.get_stats(self._runner.settings, query, fresh=fresh)
         )
 
     async def compare(
@@ -251,6 +255,7 @@ class AsyncStatistics:
         query: StatsQuery,
         *,
         against: Against = "previous_period",
+        fresh: bool = False,
         **_unknown: Never,
     ) -> Comparison:
         """Compare a period with another one, by two requests.
@@ -263,6 +268,7 @@ class AsyncStatistics:
                 a pair of days; or a query of its own. Placeholders are shifted by
                 placeholders, so both periods are in the zone of the website or of
                 the query.
+            fresh: As for ``get``.
 
         Returns:
             Totals and lists of both periods, absolute and in percent.
@@ -286,7 +292,7 @@ class AsyncStatistics:
         if _unknown:
             refuse_unknown("compare", _unknown)
         return await self._runner.run(
-            operations.compare(self._runner.settings, query, against)
+            operations.compare(self._runner.settings, query, against, fresh=fresh)
         )
 
     def get_many(
@@ -296,6 +302,7 @@ class AsyncStatistics:
         concurrency: int | None = None,
         progress: Progress = None,
         deadline: float | None = None,
+        fresh: bool = False,
         **_unknown: Never,
     ) -> AsyncOutcomes:
         """Request the statistics of many queries at once (section 4.3).
@@ -323,6 +330,7 @@ class AsyncStatistics:
             deadline: Seconds for the whole block, counted from its beginning; None
                 is without. A query that is not answered by then is a ``Failed``
                 with a ``RequestTimeoutError``, and so are those that follow.
+            fresh: As for ``get``.
 
         Raises:
             QueryError: *queries* is no iterable, or holds what is no query.
@@ -344,7 +352,7 @@ class AsyncStatistics:
         if _unknown:
             refuse_unknown("get_many", _unknown)
         return AsyncOutcomes(
-            self._runner, queries, Options(concurrency, progress, deadline)
+            self._runner, queries, Options(concurrency, progress, deadline, fresh)
         )
 
     async def get_jsonp(self, query: StatsQuery, *, callback: str) -> str:
@@ -406,6 +414,8 @@ class AsyncClient(BaseClient["httpx.AsyncBaseTransport", "AsyncSender"]):
             They can't replace what the client sends itself.
         user_agent: Your program's name, such as ``"dash/1.0"``; it stands before
             this package's in ``User-Agent``.
+        store: Keeps responses about days that are over, which are not requested
+            again: a path, a ``Store``, or a ``KeyValueStore`` of your own.
         transport: An httpx transport to use in place of connections.
 
     Raises:
@@ -488,6 +498,6 @@ class AsyncClient(BaseClient["httpx.AsyncBaseTransport", "AsyncSender"]):
     def _set_up(self, settings: Settings, sender: AsyncSender) -> None:
         self._settings = settings
         self._sender = sender
-        self._runner = AsyncRunner(settings, sender)
+        self._runner = AsyncRunner(settings, sender, kept_by(settings))
         self.websites = AsyncWebsites(self._runner)
         self.stats = AsyncStatistics(self._runner)

@@ -15,6 +15,7 @@ from typing import (
     TypedDict,
     TypeVar,
     Unpack,
+    cast,
 )
 
 import attrs
@@ -43,7 +44,9 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Mapping
 
+    from sitestats._common.keyvalue import KeyValueStore
     from sitestats._common.settings import RetryPolicy
+    from sitestats._store.kept_responses import KeptResponses
 
 TransportT = TypeVar("TransportT")
 
@@ -73,6 +76,7 @@ class Options(TypedDict, Generic[TransportT], total=False):
     verify: bool | str | ssl.SSLContext
     headers: Mapping[str, str] | None
     user_agent: str | None
+    store: str | os.PathLike[str] | KeyValueStore | None
     transport: TransportT | None
 
 
@@ -100,6 +104,7 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
         verify: bool | str | ssl.SSLContext = True,
         headers: Mapping[str, str] | None = None,
         user_agent: str | None = None,
+        store: str | os.PathLike[str] | KeyValueStore | None = None,
         transport: TransportT | None = None,
     ) -> None:
         # From here on no frame of this package has a credential in a variable.
@@ -120,6 +125,7 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
             verify=verify,
             headers=check_headers(given_headers),
             user_agent=check_user_agent(user_agent),
+            store=_as_store(store),
         )
         self._has_own_transport = transport is not None
         self._set_up(settings, self._make_sender(settings, transport))
@@ -247,6 +253,25 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
     @abstractmethod
     def _set_up(self, settings: Settings, sender: SenderT) -> None:
         """Store *settings* and *sender*, and make the parts that use them."""
+
+
+def _as_store(given: object) -> KeyValueStore | None:
+    if given is None:
+        return None
+    if callable(getattr(given, "get", None)) and callable(getattr(given, "set", None)):
+        return cast("KeyValueStore", given)
+    # A program that keeps nothing needs no SQLite.
+    from sitestats._store.sqlite import Store
+
+    return Store(cast("str", given))
+
+
+def kept_by(settings: Settings) -> KeptResponses | None:
+    if settings.store is None:
+        return None
+    from sitestats._store.kept_responses import KeptResponses
+
+    return KeptResponses(settings.store, settings)
 
 
 _senders: dict[tuple[type, Settings], Any] = {}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Never, Self
 
 from sitestats._protocol import operations
 
-from .base import BaseClient
+from .base import BaseClient, kept_by
 from .get_many import Outcomes
 from .runner import Runner
 from .schedule import Options
@@ -200,11 +200,15 @@ class Statistics:
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
 
-    def get(self, query: StatsQuery, **_unknown: Never) -> Stats:
+    def get(
+        self, query: StatsQuery, *, fresh: bool = False, **_unknown: Never
+    ) -> Stats:
         """Request the statistics of one website or one page (section 4.3).
 
         Args:
             query: The query; every rule of the document is checked first.
+            fresh: Whether to ask the service even where the client's store has the
+                response.
 
         Returns:
             What was requested, typed. A field that was not requested raises
@@ -223,13 +227,16 @@ class Statistics:
         """
         if _unknown:
             refuse_unknown("get", _unknown)
-        return self._runner.run(operations.get_stats(self._runner.settings, query))
+        return self._runner.run(
+            operations.get_stats(self._runner.settings, query, fresh=fresh)
+        )
 
     def compare(
         self,
         query: StatsQuery,
         *,
         against: Against = "previous_period",
+        fresh: bool = False,
         **_unknown: Never,
     ) -> Comparison:
         """Compare a period with another one, by two requests.
@@ -242,6 +249,7 @@ class Statistics:
                 a pair of days; or a query of its own. Placeholders are shifted by
                 placeholders, so both periods are in the zone of the website or of
                 the query.
+            fresh: As for ``get``.
 
         Returns:
             Totals and lists of both periods, absolute and in percent.
@@ -261,7 +269,7 @@ class Statistics:
         if _unknown:
             refuse_unknown("compare", _unknown)
         return self._runner.run(
-            operations.compare(self._runner.settings, query, against)
+            operations.compare(self._runner.settings, query, against, fresh=fresh)
         )
 
     def get_many(
@@ -271,6 +279,7 @@ class Statistics:
         concurrency: int | None = None,
         progress: Progress = None,
         deadline: float | None = None,
+        fresh: bool = False,
         **_unknown: Never,
     ) -> Outcomes:
         """Request the statistics of many queries at once (section 4.3).
@@ -298,6 +307,7 @@ class Statistics:
             deadline: Seconds for the whole block, counted from its beginning; None
                 is without. A query that is not answered by then is a ``Failed``
                 with a ``RequestTimeoutError``, and so are those that follow.
+            fresh: As for ``get``.
 
         Raises:
             QueryError: *queries* is no iterable, or holds what is no query.
@@ -313,7 +323,9 @@ class Statistics:
         """
         if _unknown:
             refuse_unknown("get_many", _unknown)
-        return Outcomes(self._runner, queries, Options(concurrency, progress, deadline))
+        return Outcomes(
+            self._runner, queries, Options(concurrency, progress, deadline, fresh)
+        )
 
     def get_jsonp(self, query: StatsQuery, *, callback: str) -> str:
         """Request statistics wrapped for JSONP (section 4.3, ``callback``).
@@ -371,6 +383,8 @@ class Client(BaseClient["httpx.BaseTransport", "Sender"]):
             They can't replace what the client sends itself.
         user_agent: Your program's name, such as ``"dash/1.0"``; it stands before
             this package's in ``User-Agent``.
+        store: Keeps responses about days that are over, which are not requested
+            again: a path, a ``Store``, or a ``KeyValueStore`` of your own.
         transport: An httpx transport to use in place of connections.
 
     Raises:
@@ -450,6 +464,6 @@ class Client(BaseClient["httpx.BaseTransport", "Sender"]):
     def _set_up(self, settings: Settings, sender: Sender) -> None:
         self._settings = settings
         self._sender = sender
-        self._runner = Runner(settings, sender)
+        self._runner = Runner(settings, sender, kept_by(settings))
         self.websites = Websites(self._runner)
         self.stats = Statistics(self._runner)

@@ -71,6 +71,7 @@ class Outcomes(FramesOfStream):
         connections = runner.settings.max_connections
         self._schedule = Schedule(queries, (Iterable,), options, connections)
         self._again = Again(partial(Outcomes, runner), options)
+        self._fresh = options.fresh
         self._queries = queries
         self._iterator: Iterator[StatsQuery] = iter(())
         self._pauses = Pauses()
@@ -148,7 +149,9 @@ class Outcomes(FramesOfStream):
         result: Outcome | BaseException
         settings, deadline = self._runner.settings, self._schedule.deadline
         while (job := self._jobs.get()) is not None:
-            flow = operations.get_outcome(settings, *job, self._pauses, deadline)
+            flow = operations.get_outcome(
+                settings, *job, self._pauses, deadline, fresh=self._fresh
+            )
             try:
                 result = self._runner.run(flow)
             except StoppedError:
@@ -216,6 +219,7 @@ class AsyncOutcomes(AsyncFramesOfStream):
         kinds = (Iterable, AsyncIterable)
         self._schedule = Schedule(queries, kinds, options, connections)
         self._again = Again(partial(AsyncOutcomes, runner), options)
+        self._fresh = options.fresh
         self._queries = queries
         self._iterator: Iterator[StatsQuery] | AsyncIterator[StatsQuery] = iter(())
         self._pauses = Pauses()
@@ -271,7 +275,9 @@ class AsyncOutcomes(AsyncFramesOfStream):
 
     async def _work(self, query: StatsQuery, index: int) -> None:
         settings, deadline = self._runner.settings, self._schedule.deadline
-        flow = operations.get_outcome(settings, query, index, self._pauses, deadline)
+        flow = operations.get_outcome(
+            settings, query, index, self._pauses, deadline, fresh=self._fresh
+        )
         result: Outcome | BaseException
         try:
             result = await self._runner.run(flow)

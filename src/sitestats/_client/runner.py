@@ -7,9 +7,10 @@ import time
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import anyio
+from anyio.to_thread import run_sync
 
 from sitestats._common.errors import SiteStatsError
-from sitestats._protocol.flow import Moment, Note, Now, Send, Sleep
+from sitestats._protocol.flow import Keep, Moment, Note, Now, Recall, Send, Sleep
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from sitestats._common.settings import Settings
     from sitestats._common.wire import HttpResponse
     from sitestats._protocol.flow import Flow, Step, StepResult
+    from sitestats._store.kept_responses import KeptResponses
     from sitestats._transport.interrupt import Stop
     from sitestats._transport.sender import AsyncSender, Sender
 
@@ -43,19 +45,32 @@ def _log(event: object) -> None:
         log_event(event)
 
 
+def _use_store(kept: KeptResponses | None, step: Recall | Keep) -> HttpResponse | None:
+    assert kept is not None, "only a client with a store has such a step"
+    if isinstance(step, Recall):
+        return kept.recall(step.requested, step.unix)
+    kept.keep(step.requested, step.response, step.stats)
+    return None
+
+
 class Runner:
     """Runs flows, blocking."""
 
     def __init__(
-        self, settings: Settings, sender: Sender, stop: Stop | None = None
+        self,
+        settings: Settings,
+        sender: Sender,
+        kept: KeptResponses | None = None,
+        stop: Stop | None = None,
     ) -> None:
         self.settings = settings
         self._sender = sender
+        self._kept = kept
         self._stop = stop
 
     def stopped_by(self, stop: Stop) -> Runner:
         """A runner for other threads, which *stop* ends."""
-        return Runner(self.settings, self._sender, stop)
+        return Runner(self.settings, self._sender, self._kept, stop)
 
     def run(self, flow: Flow[T], on_note: Observer | None = None) -> T:
         """Run the steps of *flow*; the value is what it returns.
@@ -106,6 +121,8 @@ class Runner:
                 _log(event)
                 if on_note is not None:
                     on_note(event)
+            case Recall() | Keep():
+                return _use_store(self._kept, step)
         return None
 
     def _send(self, step: Send) -> HttpResponse:
@@ -120,9 +137,15 @@ class Runner:
 class AsyncRunner:
     """Runs flows, awaiting."""
 
-    def __init__(self, settings: Settings, sender: AsyncSender) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        sender: AsyncSender,
+        kept: KeptResponses | None = None,
+    ) -> None:
         self.settings = settings
         self._sender = sender
+        self._kept = kept
 
     async def run(self, flow: Flow[T], on_note: AsyncObserver | None = None) -> T:
         """Run the steps of *flow*; the value is what it returns.
@@ -170,6 +193,9 @@ class AsyncRunner:
                 _log(event)
                 if on_note is not None:
                     await on_note(event)
+            # In a thread: another process may have the file for a moment.
+            case Recall() | Keep():
+                return await run_sync(_use_store, self._kept, step)
         return None
 
     async def _send(self, step: Send) -> HttpResponse:

@@ -44,6 +44,8 @@ class Options:
     progress: Progress = None
     deadline: float | None = None
     """Seconds for the whole block."""
+    fresh: bool = False
+    """Whether to ask the service even where the store has the response."""
 
 
 class Schedule:

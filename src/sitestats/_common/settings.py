@@ -15,6 +15,8 @@ from .hostnames import BaseAddress
 if TYPE_CHECKING:
     import ssl
 
+    from .keyvalue import KeyValueStore
+
 
 MIB: Final = 1024 * 1024
 
@@ -137,6 +139,8 @@ class Settings:
     headers: tuple[tuple[str, Secret], ...] = ()
     """What the caller adds to every request; the values may be credentials."""
     user_agent: str | None = None
+    # Clients with different stores may share their connections.
+    store: KeyValueStore | None = attrs.field(default=None, eq=False, repr=False)
     from_environment: frozenset[str] = frozenset()
     """Which of the credentials were read from the environment."""
 
@@ -156,6 +160,7 @@ def resolve(
     verify: bool | str | ssl.SSLContext,
     headers: tuple[tuple[str, Secret], ...] = (),
     user_agent: str | None = None,
+    store: KeyValueStore | None = None,
     trust_base_url: bool = False,
 ) -> Settings:
     """Check a constructor's arguments and read what was left out.
@@ -182,6 +187,7 @@ def resolve(
         verify=verify,
         headers=headers,
         user_agent=user_agent,
+        store=store,
         from_environment=frozenset(from_environment),
     )
 

@@ -13,6 +13,8 @@ from typing import TypeAlias, TypeVar
 import attrs
 
 from sitestats._common.wire import HttpRequest, HttpResponse
+from sitestats._query.requested import Requested
+from sitestats._results.stats import Stats
 
 T = TypeVar("T")
 
@@ -54,7 +56,25 @@ class Note:
     event: object
 
 
-Step: TypeAlias = Send | Sleep | Now | Note
+@attrs.frozen
+class Recall:
+    """Find a kept response to what was requested; None where there is none to use."""
+
+    requested: Requested
+    unix: float
+    """The time now, in seconds since 1970: words are days by it."""
+
+
+@attrs.frozen
+class Keep:
+    """Keep *response*, which was read as *stats*, where that is right."""
+
+    requested: Requested
+    response: HttpResponse
+    stats: Stats
+
+
+Step: TypeAlias = Send | Sleep | Now | Note | Recall | Keep
 StepResult: TypeAlias = HttpResponse | Moment | None
 Flow: TypeAlias = Generator[Step, StepResult, T]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sitestats._common.errors import (
@@ -13,14 +14,14 @@ from sitestats._common.errors import (
     SiteStatsError,
 )
 from sitestats._common.text import did_you_mean, shown
-from sitestats._common.wire import Credentials
+from sitestats._common.wire import Credentials, HttpResponse
 from sitestats._query.builder import StatsQuery, requested
 from sitestats._query.periods import previous_period, previous_year
 from sitestats._query.units import previous_month, previous_week
 from sitestats._query.validation import validate
 from sitestats._results.outcomes import Answered, Failed
 
-from .flow import now
+from .flow import Keep, Recall, now
 from .requests import (
     add_request,
     custom_request,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     from sitestats._common.jsontext import JsonValue
     from sitestats._common.settings import Settings
-    from sitestats._common.wire import HttpRequest, HttpResponse
+    from sitestats._common.wire import HttpRequest
     from sitestats._query.periods import Day
     from sitestats._query.requested import Requested
     from sitestats._results.comparison import Comparison
@@ -85,22 +86,38 @@ def get_stats(
     query: StatsQuery,
     pauses: Pauses | None = None,
     deadline: Deadline = NO_DEADLINE,
+    *,
+    fresh: bool = False,
 ) -> Flow[Stats]:
-    """The statistics that *query* requests (section 4.3)."""
+    """The statistics that *query* requests (section 4.3).
+
+    Where the client has a store, a kept response is used unless *fresh*.
+    """
     validated = _validated(query, settings)
     request = stats_request(validated)
+    keeps = settings.store is not None
+    if keeps and not fresh:
+        moment = yield from now()
+        kept = yield Recall(validated, moment.unix)
+        if isinstance(kept, HttpResponse):
+            # What an earlier version of this package kept may not pass any more.
+            with suppress(SiteStatsError):
+                return read_stats(kept, request, query, validated, from_store=True)
     response = yield from _exchange(request, settings, pauses, deadline)
-    return read_stats(response, request, query, validated)
+    stats = read_stats(response, request, query, validated)
+    if keeps:
+        yield Keep(validated, response, stats)
+    return stats
 
 
 def compare(
-    settings: Settings, query: StatsQuery, against: Against
+    settings: Settings, query: StatsQuery, against: Against, *, fresh: bool = False
 ) -> Flow[Comparison]:
     """The statistics of *query* and those of the period *against*."""
     other = other_period(query, against)
-    now = yield from get_stats(settings, query)
-    before = yield from get_stats(settings, other)
-    return now.compare_to(before)
+    after = yield from get_stats(settings, query, fresh=fresh)
+    before = yield from get_stats(settings, other, fresh=fresh)
+    return after.compare_to(before)
 
 
 def get_outcome(
@@ -109,6 +126,8 @@ def get_outcome(
     index: int,
     pauses: Pauses,
     deadline: Deadline,
+    *,
+    fresh: bool = False,
 ) -> Flow[Outcome]:
     """The outcome of the query at *index* of many, which share *pauses* and
     *deadline*.
@@ -116,7 +135,7 @@ def get_outcome(
     if deadline is not NO_DEADLINE and deadline.is_over((yield from now())):
         return Failed(query, index, deadline.error(query))
     try:
-        stats = yield from get_stats(settings, query, pauses, deadline)
+        stats = yield from get_stats(settings, query, pauses, deadline, fresh=fresh)
     except RequestTimeoutError as error:
         is_over = deadline.is_over((yield from now()))
         return Failed(query, index, deadline.error(query, error) if is_over else error)

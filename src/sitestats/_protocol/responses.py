@@ -225,6 +225,8 @@ def read_stats(
     request: HttpRequest,
     query: StatsQuery,
     requested: Requested,
+    *,
+    from_store: bool = False,
 ) -> Stats:
     """The statistics that *query* requested (section 4.3).
 
@@ -233,6 +235,7 @@ def read_stats(
         request: Its request.
         query: The query of the result.
         requested: What the response is checked against.
+        from_store: Whether it was kept, and not received now.
 
     Raises:
         ServiceError: It is an error response.
@@ -254,7 +257,8 @@ def read_stats(
     start, end = read_moment(data.get("start")), read_moment(data.get("end"))
     for sentence in (
         *warnings_for(data, wrong, requested),
-        *period_warnings(data, requested, response.date),
+        # A kept response was found by its days.
+        *(() if from_store else period_warnings(data, requested, response.date)),
     ):
         warn(sentence)
     for name, bound in (("start", start), ("end", end)):
@@ -276,6 +280,7 @@ def read_stats(
         generated_in_ms=data.get("generated_in_ms"),
         partial=moment is not None and end is not None and moment < end,
         body=response.body,
+        from_store=from_store,
         requested=requested,
         values=dict(values),
     )

@@ -75,6 +75,8 @@ class Stats(HasFrame, Displayed):
     it ends today: the numbers will still grow. False when that is not known."""
     body: bytes = b""
     """The response's body as it came."""
+    from_store: bool = False
+    """Whether it was kept by ``Client(store=…)``, and not received now."""
     _requested: Requested = attrs.field(alias="requested")
     _values: Mapping[str, Any] = attrs.field(alias="values")
 
