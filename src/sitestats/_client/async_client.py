@@ -480,6 +480,8 @@ class AsyncClient(BaseClient["httpx.AsyncBaseTransport", "AsyncSender"]):
         """
         if self._owns_sender:
             await self._sender.aclose()
+        if self._own_store is not None:
+            self._own_store.close()
 
     async def __aenter__(self) -> Self:
         return self

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from sitestats._common.keyvalue import KeyValueStore
     from sitestats._common.settings import RetryPolicy
     from sitestats._store.kept_responses import KeptResponses
+    from sitestats._store.sqlite import Store
 
 TransportT = TypeVar("TransportT")
 
@@ -86,6 +87,7 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
     _settings: Settings
     _sender: SenderT
     _owns_sender: bool = False
+    _own_store: Store | None = None
     _has_own_transport: bool = False
 
     def __init__(
@@ -111,6 +113,7 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
         key, user = wrap_credential(api_key), wrap_credential(user_id)
         given_headers = wrap_headers(headers)
         del api_key, user_id, headers
+        kept, own = _as_store(store)
         settings = resolve(
             base_url=base_url,
             api_key=key,
@@ -125,11 +128,12 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
             verify=verify,
             headers=check_headers(given_headers),
             user_agent=check_user_agent(user_agent),
-            store=_as_store(store),
+            store=kept,
         )
         self._has_own_transport = transport is not None
         self._set_up(settings, self._make_sender(settings, transport))
         self._owns_sender = True
+        self._own_store = own
 
     @classmethod
     def from_env(
@@ -255,15 +259,17 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
         """Store *settings* and *sender*, and make the parts that use them."""
 
 
-def _as_store(given: object) -> KeyValueStore | None:
+def _as_store(given: object) -> tuple[KeyValueStore | None, Store | None]:
+    """The store that was given, and the one that the client makes and closes."""
     if given is None:
-        return None
+        return None, None
     if callable(getattr(given, "get", None)) and callable(getattr(given, "set", None)):
-        return cast("KeyValueStore", given)
+        return cast("KeyValueStore", given), None
     # A program that keeps nothing needs no SQLite.
     from sitestats._store.sqlite import Store
 
-    return Store(cast("str", given))
+    own = Store(cast("str", given))
+    return own, own
 
 
 def kept_by(settings: Settings) -> KeptResponses | None:

@@ -446,6 +446,8 @@ class Client(BaseClient["httpx.BaseTransport", "Sender"]):
         """
         if self._owns_sender:
             self._sender.close()
+        if self._own_store is not None:
+            self._own_store.close()
 
     def __enter__(self) -> Self:
         return self

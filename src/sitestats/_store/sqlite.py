@@ -121,11 +121,11 @@ class Store:
 
     def set(self, key: str, value: bytes, /) -> None:
         """Keep *value* as that of *key* (as a ``KeyValueStore``)."""
-        used = _today() if ":response:" in key else _FOREVER
+        is_response = ":response:" in key
+        used = _today() if is_response else _FOREVER
         with self._opened() as file:
-            file.write(
-                "INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", key, value, used
-            )
+            statement = "INSERT OR REPLACE INTO entries VALUES (?, ?, ?)"
+            file.write(statement, key, value, used, patient=is_response)
             if file.writes % _PRUNE_EVERY == 0:
                 self._prune(file)
 
@@ -144,13 +144,17 @@ class Store:
         Raises:
             ConfigurationError: The file can't be written, or is no store.
         """
-        pattern = "*" if hostname is None else hostname
+        # No entry of the store itself: those have no host name.
+        pattern = f"{'?*' if hostname is None else hostname}:*"
         try:
             with self._opened() as file:
-                pattern = f"{pattern}:response:*"
                 count = file.one(
-                    "SELECT count(*) FROM entries WHERE key GLOB ?", pattern
+                    "SELECT sum(used < ?) FROM entries WHERE key GLOB ?",
+                    _FOREVER,
+                    pattern,
                 )
+                # What is deleted can't be read in the file either.
+                file.connection.execute("PRAGMA secure_delete = ON")
                 file.connection.execute(
                     "DELETE FROM entries WHERE key GLOB ?", (pattern,)
                 )
@@ -159,7 +163,7 @@ class Store:
         except (sqlite3.Error, ValueError, OSError) as error:
             problem = f"the store {self.path} can't be cleared: {error}"
         else:
-            return int(count[0]) if count is not None else 0
+            return (count[0] or 0) if count else 0
         raise ConfigurationError(problem)
 
     def stats(self) -> StoreStats:
@@ -245,14 +249,16 @@ class _File:
         ).fetchone()
         return row
 
-    def write(self, statement: str, *values: object) -> None:
-        """Change something; what another process makes wait for long is left out."""
+    def write(self, statement: str, *values: object, patient: bool = True) -> None:
+        """Change something. When *patient*, what another process makes wait for long is
+        left out.
+        """
         try:
             self.connection.execute(statement, values)
         except sqlite3.OperationalError as error:
             self._waits += 1
             busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
-            if not busy or self._waits >= _MOST_WAITS:
+            if not (busy and patient) or self._waits >= _MOST_WAITS:
                 raise
         else:
             self._waits = 0
@@ -270,8 +276,9 @@ class _File:
         with suppress(OSError):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         can_write = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
-        # Where the folder can't be written, no newer part of the file is beside it.
-        mode = "rw" if can_write else "ro&immutable=1"
+        # Where the folder can't be written, SQLite can't put what it needs beside it.
+        is_whole = not path.with_name(f"{path.name}-wal").exists()
+        mode = "rw" if can_write else "ro&immutable=1" if is_whole else "ro"
         self.connection = sqlite3.connect(
             f"{path.absolute().as_uri()}?mode={mode}",
             uri=True,
