@@ -18,6 +18,7 @@ import concurrent_queries
 import decoding
 import emulator_speed
 import importing
+import kept_responses
 import report
 from measuring import Scale, Table
 
@@ -25,6 +26,7 @@ PARTS = {
     "decoding": decoding.tables,
     "calls": calls.tables,
     "concurrency": concurrent_queries.tables,
+    "store": kept_responses.tables,
     "importing": importing.tables,
     "emulator": emulator_speed.tables,
 }

@@ -86,12 +86,13 @@ def test_the_size_is_bounded(path: Path) -> None:
             today = sqlite._today()
             for number in range(1_500):
                 file.write(
-                    "INSERT INTO entries VALUES (?, ?, ?)",
+                    "INSERT INTO entries VALUES (?, ?, ?, ?)",
                     f"example.com:response:{number}",
                     random.randbytes(1_000),
+                    1_000,
                     today - 20 + number // 100,
                 )
-        for number in range(sqlite._PRUNE_EVERY):
+        for number in range(sqlite._COUNT_EVERY + 50):
             store.set(f"new.example:response:{number}", b"new")
         stats = store.stats()
         assert stats.bytes <= 1_000_000
@@ -107,7 +108,7 @@ def test_what_is_too_old_for_any_use_is_deleted(path: Path) -> None:
         store.set(KEY, b"old")
         with store._opened() as file:
             file.write("UPDATE entries SET used = used - 12")
-        for number in range(sqlite._PRUNE_EVERY):
+        for number in range(sqlite._COUNT_EVERY + 50):
             store.set(f"new.example:response:{number}", b"new")
         assert store.get(KEY) is None
 

@@ -30,30 +30,22 @@ _MOST_WAITS: Final = 3
 _MIB: Final = 1024 * 1024
 _DAY: Final = 86_400
 _FOREVER: Final = 1 << 31
-_PRUNE_EVERY: Final = 256
-_PRUNE_STEP: Final = 1_000
-"""Rows that one call deletes at most, so that none takes long."""
+_COUNT_EVERY: Final = 256
+_PRUNE_STEP: Final = 50
+"""Entries that one call deletes at most, so that none takes long."""
 
 _SCHEMA: Final = """
 BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS entries (
     key TEXT PRIMARY KEY,
     value BLOB NOT NULL,
+    size INTEGER NOT NULL,
     used INTEGER NOT NULL  -- the day of the last use, counted from 1970
 );
-CREATE INDEX IF NOT EXISTS by_use ON entries (used, length(value));
+CREATE INDEX IF NOT EXISTS by_use ON entries (used, key, size);
 PRAGMA application_id = {};
 PRAGMA user_version = {};
 COMMIT;
-"""
-_PRUNE: Final = """
-DELETE FROM entries WHERE key IN (
-    SELECT key FROM (
-        SELECT key, used, sum(length(value)) OVER (ORDER BY used, key) AS upto
-        FROM (SELECT key, used, value FROM entries ORDER BY used, key LIMIT :step)
-    )
-    WHERE used < :oldest OR (upto <= :surplus AND used < :forever)
-)
 """
 
 
@@ -124,10 +116,9 @@ class Store:
         is_response = ":response:" in key
         used = _today() if is_response else _FOREVER
         with self._opened() as file:
-            statement = "INSERT OR REPLACE INTO entries VALUES (?, ?, ?)"
-            file.write(statement, key, value, used, patient=is_response)
-            if file.writes % _PRUNE_EVERY == 0:
-                self._prune(file)
+            statement = "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?)"
+            file.write(statement, key, value, len(value), used, patient=is_response)
+            self._prune(file)
 
     def used(self, key: str) -> None:
         """Record that the value of *key* answered a call."""
@@ -174,9 +165,7 @@ class Store:
         """
         try:
             with self._opened() as file:
-                row = file.one(
-                    "SELECT sum(used < ?), sum(length(value)) FROM entries", _FOREVER
-                )
+                row = file.one("SELECT sum(used < ?), sum(size) FROM entries", _FOREVER)
         except (sqlite3.Error, ValueError, OSError) as error:
             problem = f"the store {self.path} can't be read: {error}"
         else:
@@ -215,20 +204,32 @@ class Store:
             yield file
 
     def _prune(self, file: _File) -> None:
-        row = file.one("SELECT sum(length(value)) FROM entries")
-        surplus = (row[0] if row else 0) - self.max_bytes
+        """Delete some entries where they are too many or too old."""
         age = self.max_age
         oldest = 0 if age is None else _today() - age.days - 1
-        values = {
-            "step": _PRUNE_STEP,
-            "oldest": oldest,
+        if file.writes % _COUNT_EVERY == 0:
+            total, first = file.one("SELECT sum(size), min(used) FROM entries") or (
+                0,
+                0,
+            )
             # To nine tenths, so that it is not done again at once.
-            "surplus": surplus + self.max_bytes // 10 if surplus > 0 else 0,
-            "forever": _FOREVER,
-        }
-        if file.connection.execute(_PRUNE, values).rowcount:
-            # By executescript: execute() would free a single page.
-            file.connection.executescript(f"PRAGMA incremental_vacuum({_PRUNE_STEP})")
+            is_full = total > self.max_bytes
+            file.surplus = total - self.max_bytes * 9 // 10 if is_full else 0
+            file.has_old = first < oldest
+        if not (file.surplus or file.has_old):
+            return
+        rows = file.connection.execute(
+            "SELECT key, size FROM entries WHERE used < ? ORDER BY used, key LIMIT ?",
+            (_FOREVER if file.surplus else oldest, _PRUNE_STEP),
+        ).fetchall()
+        file.surplus = max(0, file.surplus - sum(size for _, size in rows))
+        file.has_old = file.has_old and len(rows) == _PRUNE_STEP
+        keys = [key for key, _ in rows]
+        marks = ",".join("?" * len(keys))
+        statement = f"DELETE FROM entries WHERE key IN ({marks})"  # noqa: S608 - marks
+        file.write(statement, *keys)
+        # By executescript: execute() would free a single page.
+        file.connection.executescript(f"PRAGMA incremental_vacuum({4 * _PRUNE_STEP})")
 
 
 class _File:
@@ -240,6 +241,10 @@ class _File:
         self.lock = threading.Lock()
         self.is_open = False
         self.writes = 0
+        self.surplus = 0
+        """Bytes to delete yet, since the entries are too many."""
+        self.has_old = False
+        """Whether there are entries that are too old."""
         self._waits = 0
 
     def one(self, statement: str, *values: object) -> tuple[Any, ...] | None:
