@@ -122,13 +122,14 @@ def test_filters_merge_by_name() -> None:
     """A filter stays until it is set again or removed."""
     query = StatsQuery("example.com").where(country="NL", page="/a")
     query = query.where(country="BE", referrer="google").where(page=None)
-    query = query.where_metadata(a=1, b=2).where_metadata({"b": 3}, a=None)
+    query = query.where_metadata(a=1, b=2, c=4).where_metadata({"b": 3}, a=None)
     assert query.params() == {
         "version": "6",
         "info": "false",
         "country": "BE",
         "referrer": "google",
         "metadata.b": "3",
+        "metadata.c": "4",
     }
 
 

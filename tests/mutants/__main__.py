@@ -34,8 +34,7 @@ def main() -> int:
     for case, result in zip(chosen, run(case.mutant for case in chosen), strict=True):
         results.append(result)
         print(f"{result.verdict}: {case.side}: {case.mutant.name}", flush=True)
-        if not result.killed:
-            print(f"    {result.reason or ' '.join(case.mutant.tests)}", flush=True)
+        print(f"    {result.reason or ' '.join(case.mutant.tests)}", flush=True)
     seconds = time.monotonic() - start
     missed = sum(not result.killed for result in results)
     print(f"{len(results) - missed} of {len(results)} killed in {seconds:,.0f} s")

@@ -63,12 +63,11 @@ def _of(side: str) -> Iterator[Case]:
                 raise KeyError(f"{side}.toml: docs/coverage.md has no row {name!r}")
             tests = cell(rows[name], side)
             if "test" in entry:
-                assert entry["test"] in tests, entry
-                tests = [entry["test"]]
+                tests = [test for test in tests if test == entry["test"]]
+            if len(tests) != 1:
+                raise KeyError(f"{side}.toml: name a test of {name!r} for {entry}")
             mutant = Mutant(
-                f"{name}: {entry['name']}",
-                tuple(_edits(entry)),
-                tuple(map(node_id, tests)),
+                f"{name}: {entry['name']}", tuple(_edits(entry)), (node_id(*tests),)
             )
             yield Case(name, side, mutant)
 
