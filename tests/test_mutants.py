@@ -13,6 +13,8 @@ import pytest
 from coverage_table import ROWS
 from mutants.rows import SIDES, cases, cell, node_id
 
+pytestmark = pytest.mark.slow
+
 TESTS = Path(__file__).parent
 NEEDS_FORK = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 

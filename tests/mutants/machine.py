@@ -268,6 +268,8 @@ def _test(source: Path, here: Path, tests: tuple[str, ...]) -> int:
         del os.environ[name]
     paths = [str(source), *filter(None, [os.environ.get("PYTHONPATH")])]
     os.environ |= {"PYTHONPATH": os.pathsep.join(paths), "MPLBACKEND": "agg"}
+    # Rewriting the asserts of the tests takes longer than most tests.
+    sys.dont_write_bytecode = False
     # The folder of a program that was started with -m is the first one otherwise.
     sys.path.insert(0, str(source))
     os.chdir(ROOT)
