@@ -22,6 +22,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 
 import anyio
+import attrs
 
 from sitestats._common.errors import ClientClosedError
 
@@ -48,38 +49,23 @@ class _Event(Protocol):
     def set(self) -> object: ...
 
 
+@attrs.define(eq=False)
 class Lease(Generic[T]):
     """One use of a connection, from waiting for it to giving it back."""
 
-    __slots__ = (
-        "aborted",
-        "clean",
-        "connection",
-        "event",
-        "fresh",
-        "last",
-        "queued",
-        "stop",
-        "to_close",
-        "waited",
-    )
-
-    def __init__(self, *, fresh: bool = False, stop: Stop | None = None) -> None:
-        self.fresh = fresh
-        """Whether it must be a connection that was never used before."""
-        self.stop = stop
-        """What may end the waiting from another thread."""
-        self.connection: T | None = None
-        """The connection while it is in use."""
-        self.waited = 0.0
-        """Seconds spent waiting for a connection."""
-        self.last = False
-        """Whether its connection must not be used again, however well this ends."""
-        self.aborted = False
-        self.clean = False
-        self.event: _Event | None = None
-        self.queued = False  # Whether it may be among those that wait.
-        self.to_close: list[T] = []
+    fresh: bool = False
+    """Whether it must be a connection that was never used before."""
+    stop: Stop | None = None
+    """What may end the waiting from another thread."""
+    connection: T | None = None
+    """The connection while it is in use."""
+    waited: float = 0.0
+    """Seconds spent waiting for a connection."""
+    aborted: bool = False
+    clean: bool = False
+    event: _Event | None = None
+    queued: bool = False  # Whether it may be among those that wait.
+    to_close: list[T] = attrs.field(factory=list[T])
 
     def abort(self) -> None:
         """Stop waiting for a connection; another thread may call this."""
@@ -224,7 +210,7 @@ class Pool(Generic[T]):
             if connection is None:
                 connection = lease.connection = self._make()
             result = work(connection)
-            lease.clean = not lease.last
+            lease.clean = True
             return result
         finally:
             try:
@@ -344,7 +330,7 @@ class AsyncPool(Generic[T]):
             if connection is None:
                 connection = lease.connection = self._make()
             result = await work(connection)
-            lease.clean = not lease.last
+            lease.clean = True
             return result
         finally:
             state.leave(lease)

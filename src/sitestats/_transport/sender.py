@@ -22,7 +22,7 @@ from sitestats._common.errors import ConfigurationError, SiteStatsError
 from .attempt import Attempt
 from .headers import Redactor, RequestHeaders
 from .http1 import Connection, DisconnectedError
-from .pool import AsyncPool, Pool
+from .pool import AsyncPool, Lease, Pool
 from .route import ProxyRefusedError, Route
 from .tls import make_context
 from .waiting import SilenceError, run, run_async
@@ -95,9 +95,9 @@ class Service:
             request,
             self.settings,
             self.redactor,
+            Lease(fresh=request.fresh_connection, stop=stop),
             until=until,
             timeout=timeout,
-            stop=stop,
         )
 
 

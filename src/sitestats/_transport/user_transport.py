@@ -203,12 +203,7 @@ class UserTransport(_Carrier):
         assert isinstance(stream, httpx.SyncByteStream)
         try:
             headers = response_headers(response.headers.raw)
-            body = body_of(
-                attempt.request,
-                response.status_code,
-                headers,
-                limit=attempt.most_bytes,
-            )
+            body = body_of(attempt, response.status_code, headers)
             for piece in stream:
                 body.feed(piece)
                 if time.monotonic() >= attempt.until:
@@ -237,12 +232,7 @@ class AsyncUserTransport(_Carrier):
         whole = False
         try:
             headers = response_headers(response.headers.raw)
-            body = body_of(
-                attempt.request,
-                response.status_code,
-                headers,
-                limit=attempt.most_bytes,
-            )
+            body = body_of(attempt, response.status_code, headers)
             async for piece in pieces:
                 body.feed(piece)
             whole = True
