@@ -31,7 +31,7 @@ PAGE = b"<!DOCTYPE html><html><head><title>Down &amp; out</title></head></html>"
 
 
 def failed(
-    data: Any, status: int, received: float | None = None, **headers: str
+    data: Any, status: int, received: dt.datetime | None = None, **headers: str
 ) -> ServiceError | ResponseError:
     """The error that this response becomes."""
     response = attrs.evolve(
@@ -192,7 +192,7 @@ def test_a_message_is_one_line_and_not_endless() -> None:
     [
         ({"retry_after": "7"}, None, 7.0),
         ({"retry_after": "0.5"}, None, 0.5),
-        ({"retry_after": "Fri, 20 Nov 2026 12:00:30 GMT"}, NOON.timestamp(), 30.0),
+        ({"retry_after": "Fri, 20 Nov 2026 12:00:30 GMT"}, NOON, 30.0),
         (
             {
                 "retry_after": "Fri, 20 Nov 2026 12:00:30 GMT",
@@ -207,7 +207,7 @@ def test_a_message_is_one_line_and_not_endless() -> None:
     ],
 )
 def test_retry_after_becomes_seconds(
-    headers: dict[str, str], received: float | None, seconds: float | None
+    headers: dict[str, str], received: dt.datetime | None, seconds: float | None
 ) -> None:
     """A date in Retry-After counts from the service's Date, or else from our clock."""
     error = failed(error_body("Slow down"), 429, received, **headers)

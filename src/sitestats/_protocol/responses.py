@@ -18,7 +18,6 @@ import attrs
 from sitestats._common.errors import Problem, warn
 from sitestats._common.fields import COUNTS, FIELDS, LISTS
 from sitestats._common.jsontext import JsonValue
-from sitestats._common.text import shown
 from sitestats._results.entries import Entries, EventCount
 from sitestats._results.histogram import entry_type, read_histogram
 from sitestats._results.stats import Stats
@@ -27,12 +26,10 @@ from sitestats._results.websites import WebsiteList
 
 from .consistency import (
     LATEST_SHAPE,
+    differences,
     missing_events,
-    period_warnings,
-    read_moment,
-    response_problems,
+    read_period,
     same_host,
-    warnings_for,
 )
 from .decoder import Shape, shape
 from .failures import (
@@ -245,21 +242,16 @@ def read_stats(
     data = expected.decode(response.body) if response.status in OK else None
     if data is None or not (data.get("ok", True) and data.get("success", True)):
         data, wrong = _decode_strictly(response, request, expected, requested)
-    problems = [*response_problems(data, wrong, expected, requested)]
+    date = response.date
+    problems, warnings = differences(data, wrong, expected, requested, date)
     if problems:
         nothing = expected.required and expected.required.isdisjoint(data)
         hint = _NO_DATA if nothing else ""
         raise not_as_documented(response, request, problems, hint=hint)
-    start, end = read_moment(data.get("start")), read_moment(data.get("end"))
-    for sentence in (
-        *warnings_for(data, wrong, requested),
-        *period_warnings(data, requested, response.date),
-    ):
+    for sentence in warnings:
         warn(sentence)
-    for name, bound in (("start", start), ("end", end)):
-        if bound is None and data.get(name) is not None:
-            warn(f"the response's {name!r} is no date: {shown(data[name])}")
-    moment = response.responded_at
+    period = start, end = read_period(data)
+    moment = date or response.received_at
     return Stats(
         query=query,
         hostname=data.get("hostname"),
@@ -272,7 +264,7 @@ def read_stats(
         partial=moment is not None and end is not None and moment < end,
         body=response.body,
         requested=requested,
-        values=dict(_values(data, expected, requested, end, moment)),
+        values=dict(_values(data, expected, requested, period, moment)),
     )
 
 
@@ -318,7 +310,7 @@ def _values(
     data: Mapping[str, Any],
     expected: Shape,
     requested: Requested,
-    end: datetime | None,
+    period: tuple[datetime | None, datetime | None],
     moment: datetime | None,
 ) -> Iterator[tuple[str, Any]]:
     """What was requested, in the document's order."""
@@ -336,8 +328,8 @@ def _values(
                 data[name],
                 interval=requested.interval,
                 timezone=timezone,
-                start=read_moment(data.get("start")),
-                end=end,
+                start=period[0],
+                end=period[1],
                 moment=moment,
             )
             kind = entry_type(requested.interval)

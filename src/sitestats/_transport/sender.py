@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import ssl
 import threading
-import time
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -188,7 +187,7 @@ class Sender:
             timeout=attempt.timeout,
             stop=attempt.lease.stop,
         )
-        return self._service.redactor.response(*received, time.time())
+        return self._service.redactor.response(*received)
 
     def close(self) -> None:
         """Close the connections; what is in flight may come to its end first."""
@@ -264,7 +263,7 @@ class AsyncSender:
         received = await run_async(
             connection.exchange(attempt), until=attempt.until, timeout=attempt.timeout
         )
-        return self._service.redactor.response(*received, time.time())
+        return self._service.redactor.response(*received)
 
     async def aclose(self) -> None:
         """Close the connections; what is in flight may come to its end first."""

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from sitestats._common.wire import HttpResponse
 
     from .attempt import Attempt
-    from .body import Body
     from .sender import Service
 
 _GRACE: Final = 1.0
@@ -161,13 +160,6 @@ class _Carrier:
         outgoing.read()
         return outgoing
 
-    def _finished(
-        self, status: int, headers: dict[str, str], body: Body
-    ) -> HttpResponse:
-        return self._service.redactor.response(
-            status, headers, body.finish(), time.time()
-        )
-
 
 def _url(address: str) -> httpx.URL:
     try:
@@ -208,7 +200,9 @@ class UserTransport(_Carrier):
                 body.feed(piece)
                 if time.monotonic() >= attempt.until:
                     raise OutOfTimeError
-            return self._finished(response.status_code, headers, body)
+            return self._service.redactor.response(
+                response.status_code, headers, body.finish()
+            )
         finally:
             stream.close()
 
@@ -236,7 +230,9 @@ class AsyncUserTransport(_Carrier):
             async for piece in pieces:
                 body.feed(piece)
             whole = True
-            return self._finished(response.status_code, headers, body)
+            return self._service.redactor.response(
+                response.status_code, headers, body.finish()
+            )
         finally:
             if whole:
                 await stream.aclose()
