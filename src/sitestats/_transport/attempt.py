@@ -52,7 +52,7 @@ class Attempt:
             link.with_traceback(None)
             link = link.__cause__ or link.__context__
 
-    def limit_error(self, error: Exception) -> Exception | None:
+    def limit_error(self, error: BaseException) -> Exception | None:
         """The error for a limit of ours that was reached; None for another *error*."""
         if isinstance(error, (TooLargeError, CorruptError)):
             return self.body_error(error)

@@ -175,20 +175,30 @@ class _ThreadedState(_PoolState[T]):
         self.closed = inherited is not None and inherited.closed
 
 
-class Pool(Generic[T]):
+@attrs.define(eq=False, slots=False)
+class _PoolBase(Generic[T]):
+    """What both pools are made with."""
+
+    _make: Callable[[], T]
+    _close: Callable[[T], None]
+    _limit: int = attrs.field(kw_only=True)
+    _idle_seconds: float = attrs.field(kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        """Make the state; the constructor calls this."""
+        raise NotImplementedError
+
+    def _close_retired(self, lease: Lease[T]) -> None:
+        while lease.to_close:
+            self._close(lease.to_close[-1])
+            lease.to_close.pop()
+
+
+class Pool(_PoolBase[T]):
     """Slots for the threads of a process; a forked child gets its own."""
 
-    def __init__(
-        self,
-        make: Callable[[], T],
-        close: Callable[[T], None],
-        *,
-        limit: int,
-        idle_seconds: float,
-    ) -> None:
-        self._make = make
-        self._close = close
-        self._state = _ThreadedState[T](limit, idle_seconds, None)
+    def __attrs_post_init__(self) -> None:
+        self._state = _ThreadedState[T](self._limit, self._idle_seconds, None)
 
     def _here(self) -> _ThreadedState[T]:
         state = self._state
@@ -257,11 +267,6 @@ class Pool(Generic[T]):
             state.leave(lease)
         self._close_retired(lease)
 
-    def _close_retired(self, lease: Lease[T]) -> None:
-        while lease.to_close:
-            self._close(lease.to_close[-1])
-            lease.to_close.pop()
-
     def close(self) -> None:
         """Close what is idle now, and what is in use as soon as it is left."""
         state = self._here()
@@ -284,25 +289,14 @@ class _LoopState(_PoolState[T]):
     closing: AsyncGenerator[None, None] | None = None
 
 
-class AsyncPool(Generic[T]):
+class AsyncPool(_PoolBase[T]):
     """Slots for the tasks of an event loop; each loop gets its own.
 
     Connections belong to the loop that opened them. A loop that ends by
     ``asyncio.run`` or ``trio.run`` closes the idle ones of its own.
     """
 
-    def __init__(
-        self,
-        make: Callable[[], T],
-        close: Callable[[T], None],
-        *,
-        limit: int,
-        idle_seconds: float,
-    ) -> None:
-        self._make = make
-        self._close = close
-        self._limit = limit
-        self._idle_seconds = idle_seconds
+    def __attrs_post_init__(self) -> None:
         self._closed = False
         self._states: dict[object, _LoopState[T]] = {}
         self._process = os.getpid()
@@ -351,10 +345,6 @@ class AsyncPool(Generic[T]):
                     return
         finally:
             lease.waited = time.monotonic() - started
-
-    def _close_retired(self, lease: Lease[T]) -> None:
-        while lease.to_close:
-            self._close(lease.to_close.pop())
 
     async def _close_with_the_loop(
         self, state: _LoopState[T]
