@@ -12,12 +12,7 @@ from .runner import AsyncRunner
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import (
-        AsyncIterable,
-        Iterable,
-        Mapping,
-        Sequence,
-    )
+    from collections.abc import AsyncIterable, Iterable, Mapping, Sequence
 
     import httpx
 

@@ -71,10 +71,7 @@ class Runner:
         match step:
             case Send(request, until):
                 return self._sender.send(
-                    request,
-                    until=until,
-                    timeout=self.settings.timeout,
-                    stop=self._stop,
+                    request, until=until, timeout=self.settings.timeout, stop=self._stop
                 )
             case Now():
                 return Moment(time.monotonic(), time.time())

@@ -120,10 +120,7 @@ def read_added(
     problems = [*_flags(data), *problems]
     if added is None or problems:
         raise not_as_documented(
-            response,
-            request,
-            problems,
-            what="the website was added, but the response",
+            response, request, problems, what="the website was added, but the response"
         )
     differences = tuple(
         Problem(
@@ -175,11 +172,7 @@ def load_readers() -> None:
 # --- JSONP ------------------------------------------------------------------------
 
 
-def read_jsonp(
-    response: HttpResponse,
-    request: HttpRequest,
-    callback: str,
-) -> str:
+def read_jsonp(response: HttpResponse, request: HttpRequest, callback: str) -> str:
     """The statistics wrapped in a call of *callback*, as served (section 4.3).
 
     An error response may be wrapped too, so the call is unwrapped to check it.
@@ -280,10 +273,7 @@ def _with_own_fields(requested: Requested) -> Requested:
 
 
 def _decode_strictly(
-    response: HttpResponse,
-    request: HttpRequest,
-    expected: Shape,
-    requested: Requested,
+    response: HttpResponse, request: HttpRequest, expected: Shape, requested: Requested
 ) -> tuple[dict[str, Any], dict[str, list[Problem]]]:
     """The values that msgspec refused, and the problems of others by name."""
     from .converter import structure_stats

@@ -31,13 +31,7 @@ LISTS: Final = {
 }
 """The list fields, each with the column that it counts."""
 
-FIELDS: Final = (
-    "pageviews",
-    "visitors",
-    "histogram",
-    *LISTS,
-    "seconds_on_page",
-)
+FIELDS: Final = ("pageviews", "visitors", "histogram", *LISTS, "seconds_on_page")
 """The fifteen names of ``fields`` (section 4.3)."""
 
 FILTERS: Final = {

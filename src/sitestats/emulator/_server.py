@@ -85,10 +85,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         request = RecordedRequest.of(
-            self.command,
-            self.path,
-            self.headers.items(),
-            self.rfile.read(int(length)),
+            self.command, self.path, self.headers.items(), self.rfile.read(int(length))
         )
         reply = self._served.core.handle(request)
         if reply.latency and self._served.ending.wait(reply.latency):

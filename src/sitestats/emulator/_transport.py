@@ -75,9 +75,7 @@ def _response(request: httpx.Request, reply: Reply) -> httpx.Response:
     }
     if reply.drip or reply.cut_off is not None:
         return httpx.Response(
-            reply.response.status,
-            headers=headers,
-            stream=_Stream(request, reply, body),
+            reply.response.status, headers=headers, stream=_Stream(request, reply, body)
         )
     return httpx.Response(reply.response.status, headers=headers, stream=_Whole(body))
 

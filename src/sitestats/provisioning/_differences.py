@@ -76,9 +76,7 @@ def differences_of_added(
     )
 
 
-def _differences(
-    *values: tuple[str, str | bool, str | bool],
-) -> tuple[Difference, ...]:
+def _differences(*values: tuple[str, str | bool, str | bool]) -> tuple[Difference, ...]:
     return tuple(
         Difference(name, wanted, found)
         for name, wanted, found in values
