@@ -33,10 +33,7 @@ Agent: TypeAlias = (
 """Page views with a browser and its version, a system and its version, and a device."""
 
 _AGENT_COLUMNS: Final = (
-    "browser_name",
-    "browser_version",
-    "os_name",
-    "os_version",
+    *("browser_name", "browser_version", "os_name", "os_version"),
     "device_type",
 )
 
