@@ -54,7 +54,7 @@ class AsyncWebsites:
             >>> asyncio.run(main())
             3
         """
-        return await self._runner.run(operations.list_websites(self._runner.settings))
+        return await self._runner.call(operations.list_websites)
 
     async def add(
         self,
@@ -98,14 +98,12 @@ class AsyncWebsites:
             >>> asyncio.run(main())
             'UTC'
         """
-        return await self._runner.run(
-            operations.add_website(
-                self._runner.settings,
-                hostname,
-                timezone=timezone,
-                public=public,
-                label=label,
-            )
+        return await self._runner.call(
+            operations.add_website,
+            hostname,
+            timezone=timezone,
+            public=public,
+            label=label,
         )
 
     async def plan(self, specs: Iterable[WebsiteSpec]) -> ProvisioningPlan:
@@ -233,9 +231,7 @@ class AsyncStatistics:
             >>> asyncio.run(main())
             1586
         """
-        return await self._runner.run(
-            operations.get_stats(self._runner.settings, query)
-        )
+        return await self._runner.call(operations.get_stats, query)
 
     async def compare(
         self, query: StatsQuery, *, against: Against = "previous_period"
@@ -268,9 +264,7 @@ class AsyncStatistics:
             >>> asyncio.run(main())
             414
         """
-        return await self._runner.run(
-            operations.compare(self._runner.settings, query, against)
-        )
+        return await self._runner.call(operations.compare, query, against)
 
     def get_many(
         self,
@@ -345,9 +339,7 @@ class AsyncStatistics:
             >>> asyncio.run(main()).startswith("show(")
             True
         """
-        return await self._runner.run(
-            operations.get_jsonp(self._runner.settings, query, callback)
-        )
+        return await self._runner.call(operations.get_jsonp, query, callback)
 
 
 class AsyncClient(BaseClient["httpx.AsyncBaseTransport", "AsyncSender"]):
@@ -424,10 +416,8 @@ class AsyncClient(BaseClient["httpx.AsyncBaseTransport", "AsyncSender"]):
             >>> asyncio.run(main())["success"]
             True
         """
-        return await self._runner.run(
-            operations.request_json(
-                self._settings, method, path, params=params, json=json
-            )
+        return await self._runner.call(
+            operations.request_json, method, path, params=params, json=json
         )
 
     async def aclose(self) -> None:
