@@ -130,6 +130,16 @@ def same_host(first: str, second: str) -> bool:
         return False
 
 
+def same_value(name: str, wanted: object, found: object) -> bool:
+    """Whether a website has the host name, the time zone or the other value wanted."""
+    if isinstance(wanted, str) and isinstance(found, str):
+        if name == "hostname":
+            return same_host(wanted, found)
+        if name == "timezone":
+            return same_zone(wanted, found)
+    return wanted == found
+
+
 def _warnings(
     data: Mapping[str, Any], wrong: Mapping[str, list[Problem]], requested: Requested
 ) -> Iterator[str]:

@@ -21,7 +21,6 @@ from sitestats._common.jsontext import JsonValue
 from sitestats._results.entries import Entries, EventCount
 from sitestats._results.histogram import entry_type, read_histogram
 from sitestats._results.stats import Stats
-from sitestats._results.tables import same_zone
 from sitestats._results.websites import WebsiteList
 
 from .consistency import (
@@ -29,7 +28,7 @@ from .consistency import (
     differences,
     missing_events,
     read_period,
-    same_host,
+    same_value,
 )
 from .decoder import Shape, shape
 from .failures import (
@@ -133,7 +132,7 @@ def read_added(
             ("timezone", timezone, added.timezone),
             ("public", public, added.public),
         )
-        if wanted is not None and not _same(name, wanted, applied)
+        if wanted is not None and not same_value(name, wanted, applied)
     )
     if differences and warned:
         what = "; ".join(map(str, differences))
@@ -150,14 +149,6 @@ def _flags(data: JsonValue) -> list[Problem]:
         for name in ("ok", "success")
         if name in data and not isinstance(data[name], bool)
     ]
-
-
-def _same(name: str, wanted: object, applied: object) -> bool:
-    if name == "hostname" and isinstance(wanted, str) and isinstance(applied, str):
-        return same_host(wanted, applied)
-    if name == "timezone" and isinstance(wanted, str) and isinstance(applied, str):
-        return same_zone(wanted, applied)
-    return wanted == applied
 
 
 def load_readers() -> None:
