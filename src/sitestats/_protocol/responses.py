@@ -54,20 +54,6 @@ _MOST_EVENTS: Final = 1000
 _NO_CONTENT: Final = 204
 
 
-def check(response: HttpResponse, request: HttpRequest) -> None:
-    """Raise the error for *response*, if it is an error response.
-
-    Args:
-        response: The response.
-        request: Its request.
-
-    Raises:
-        ServiceError: It is an error response, by its status or its body.
-        ResponseError: The status is undocumented.
-    """
-    check_status(response, request)
-
-
 def read_json(response: HttpResponse, request: HttpRequest) -> JsonValue:
     """The decoded response of a custom endpoint (section 1); None for 204."""
     if response.status == _NO_CONTENT:
