@@ -11,6 +11,7 @@ from ._client.get_many import AsyncOutcomes, Outcomes
 from ._common.errors import (
     AuthenticationError,
     BadRequestError,
+    BusyError,
     ClientClosedError,
     ConfigurationError,
     ConnectionFailedError,
@@ -59,6 +60,7 @@ __all__ = [
     "AsyncOutcomes",
     "AuthenticationError",
     "BadRequestError",
+    "BusyError",
     "Client",
     "ClientClosedError",
     "ConfigurationError",
