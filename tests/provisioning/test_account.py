@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import multiprocessing
@@ -101,11 +102,15 @@ def test_eight_runs_at_once(runner: ProcessRunner, tmp_path: Path) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="open files can't be removed there")
 def test_a_journal_that_is_removed_meanwhile(runner: ProcessRunner) -> None:
     """A run whose journal was removed excludes others, and sends nothing more."""
-    runner.emulator.fail_next(latency=2, when=about_b)
+    removed = threading.Event()
+    runner.emulator.fail_next(
+        when=lambda request: about_b(request) and not removed.wait(60), status=500
+    )
     process = runner.start()
     wait_until(lambda: "b.example" in runner.sent or process.poll() is not None)
     runner.journal.unlink()
     assert "another run adds websites" in runner.finish(runner.start())
+    removed.set()
     assert runner.finish(process) == ["added", "added", "not_tried"]
     assert runner.sent == ["a.example", "b.example"]
     assert runner.finish(runner.start()) == ["present", "present", "added"]
@@ -320,6 +325,31 @@ def test_a_state_folder_that_can_t_be_used(
     assert str(tmp_path / place) in first
     assert "other machines" in second
     assert "no journal" in third
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other locks")
+def test_a_file_system_without_locks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where nothing can be locked a run warns, and a journal is an error."""
+    import fcntl
+
+    def flock(_file: object, operation: int) -> None:
+        if operation != fcntl.LOCK_UN:
+            raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    emulator = Emulator()
+    path = tmp_path / "journal"
+    with emulator.client() as client:
+        with pytest.warns(SiteStatsWarning, match=r"\.lock: it can't be locked: No lo"):
+            assert client.websites.ensure(SPECS).complete
+        with (
+            pytest.warns(SiteStatsWarning, match="can't be excluded"),
+            pytest.raises(OSError, match="it can't be locked") as caught,
+        ):
+            client.websites.ensure(SPECS, journal=path)
+    assert caught.value.filename == str(path)
 
 
 def test_what_can_t_be_excluded_is_printed_when_it_matters(tmp_path: Path) -> None:

@@ -108,7 +108,14 @@ def _lock(file: FileIO) -> None:
     else:
         import fcntl
 
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise
+        except OSError as error:
+            # Some network file systems have no locks.
+            message = f"it can't be locked: {error.strerror}"
+            raise OSError(error.errno, message, file.name) from error
 
 
 def _unlock(file: FileIO) -> None:

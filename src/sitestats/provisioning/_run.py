@@ -24,8 +24,8 @@ OTHERS: Final = (
     "dashboard or without ensure at the same time"
 )
 NO_JOURNAL: Final = (
-    "adds of this run that a power failure interrupts, and websites that it added and "
-    "somebody removed: there is no journal"
+    "adds of this run that end as unknown or in a power failure, and websites that it "
+    "added and somebody removed: there is no journal"
 )
 
 
@@ -110,7 +110,7 @@ def open_run(
         if own is None:
             not_excluded.append(NO_JOURNAL)
         else:
-            journals.append(own)
+            journals.insert(0, own)
         show = stack.enter_context(showing(progress, "websites"))
         yield EventHandler(journals, show, tuple(not_excluded))
 
