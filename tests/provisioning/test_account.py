@@ -38,7 +38,7 @@ from sitestats.provisioning._account import (
     state_folder,
 )
 from sitestats.provisioning._events import Sending, Settled
-from sitestats.provisioning._journal import Journal
+from sitestats.provisioning._journal import Journal, open_journal
 
 SPECS = [WebsiteSpec(name) for name in NAMES]
 
@@ -179,14 +179,15 @@ def test_tasks_of_one_process(backend: str) -> None:
     "fork" not in multiprocessing.get_all_start_methods(), reason="no fork here"
 )
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_forked_process_does_not_keep_the_lock() -> None:
+def test_a_forked_process_does_not_keep_the_lock(tmp_path: Path) -> None:
     """A child that was forked during a run excludes no run after it."""
     context = multiprocessing.get_context("fork")
     child = context.Process(target=threading.Event().wait, args=(60,))
-    with locked_account(account("u")):
+    path = tmp_path / "journal"
+    with locked_account(account("u")), open_journal(path, "s"):
         child.start()
-    with locked_account(account("u")) as journal:
-        assert isinstance(journal, Journal)
+    with locked_account(account("u")) as own, open_journal(path, "s"):
+        assert isinstance(own, Journal)
     child.kill()
     child.join()
     child.close()
