@@ -28,7 +28,7 @@ if TYPE_CHECKING:
       sitestats stats example.com --all-events --metadata plan=pro
       sitestats stats example.com -f histogram --interval hour --on yesterday
       sitestats stats example.com --field pages --limit 1000 --format csv
-    """,
+    """
 )
 @click.argument("host")
 @query_options
@@ -77,7 +77,7 @@ def stats(
     Examples:
       sitestats url example.com --last 30 --field pages
       sitestats url example.com --where country=NL --base-url https://stats.example
-    """,
+    """
 )
 @click.argument("host")
 @query_options

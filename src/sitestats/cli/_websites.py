@@ -108,7 +108,7 @@ def list_(*, output: str, raw: bool, **options: Any) -> None:
     Examples:
       sitestats websites add example.com --timezone Europe/Amsterdam
       sitestats websites add example.com --public --label shop --yes
-    """,
+    """
 )
 @click.argument("host")
 @click.option(
@@ -151,7 +151,7 @@ def add(
     Examples:
       sitestats websites plan websites.toml
       sitestats websites plan websites.csv --format json
-    """,
+    """
 )
 @file_argument
 @format_options
@@ -175,7 +175,7 @@ def plan(file: Path, *, output: str, raw: bool, **options: Any) -> None:
       sitestats websites ensure websites.toml --dry-run
       sitestats websites ensure websites.toml
       sitestats websites ensure websites.toml --yes --journal websites.journal
-    """,
+    """
 )
 @file_argument
 @click.option("--dry-run", is_flag=True, help="Add nothing: the same as `plan`.")
