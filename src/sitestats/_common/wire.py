@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from enum import Enum
 from functools import lru_cache
@@ -76,12 +77,17 @@ class HttpResponse:
         return None if date is None else parse_http_date(date)
 
     @property
+    def received(self) -> datetime | None:
+        """When it arrived, by this machine's clock; None if that is out of order."""
+        with suppress(ValueError, OverflowError, OSError):
+            if self.received_at is not None:
+                return datetime.fromtimestamp(self.received_at, UTC)
+        return None
+
+    @property
     def responded_at(self) -> datetime | None:
         """When the service responded: its ``Date``, else when it was received."""
-        moment = self.date
-        if moment is None and self.received_at is not None:
-            return datetime.fromtimestamp(self.received_at, UTC)
-        return moment
+        return self.date or self.received
 
     @property
     def retry_after(self) -> float | None:
