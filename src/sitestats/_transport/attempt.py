@@ -22,8 +22,8 @@ from .waiting import OutOfTimeError
 if TYPE_CHECKING:
     from sitestats._common.settings import Settings
 
-    from .headers import Redactor
     from .interrupt import Stop
+    from .redaction import Redactor
 
 _LONGEST_REASON: Final = 300
 
