@@ -62,8 +62,10 @@ def _is_too_deep(value: Any) -> bool:
         arrays = [one for one in level if type(one) is not dict]
         if not level:
             return False
-        items = chain.from_iterable((*map(_values, objects), *arrays))
-        level = [one for one in items if type(one) in _CONTAINERS]
+        inside = map(_values, objects), arrays
+        items = chain.from_iterable(chain.from_iterable(inside))
+        # An empty one is no level of its own, and there may be millions.
+        level = [one for one in items if one and type(one) in _CONTAINERS]
     return True
 
 
