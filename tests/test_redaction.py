@@ -28,7 +28,7 @@ keys = st.text(
 
 def redacted(key: str, body: str) -> str:
     """The body of a response that repeats *key* somehow."""
-    response = Redactor([Secret(key)]).response(400, {}, body.encode(), 0.0)
+    response = Redactor([Secret(key)]).response(400, {}, body.encode())
     return response.body.decode()
 
 
@@ -134,7 +134,7 @@ def test_headers_and_messages_are_redacted() -> None:
     """An escaped key is in no header of a response and in no message."""
     redactor = Redactor([Secret(KEY), None])
     location = f"/login?{WHOLE['an address'](KEY)}#é"
-    response = redactor.response(302, {"location": location, "via": "é%41"}, b"", 0.0)
+    response = redactor.response(302, {"location": location, "via": "é%41"}, b"")
     assert response.headers == {"location": "/login?…#é", "via": "é%41"}
     assert redactor.text(f"illegal {WHOLE['Python'](KEY)} \ud800") == "illegal … \ud800"
     assert redactor.text(f"illegal {WHOLE['PHP'](KEY)} \ud800") == "illegal … \ud800"
@@ -162,10 +162,9 @@ def test_the_search_is_no_loop(piece: str) -> None:
     """A body of escapes makes no call for each of them."""
     redactor = Redactor([Secret("sa_api_key_0123456789/abcdef")])
     bodies = [piece.encode() * (size // len(piece)) for size in (20_000, 200_000)]
-    redactor.response(400, {}, bodies[0], 0.0)
+    redactor.response(400, {}, bodies[0])
     small, large = (
-        calls_of(lambda body=body: redactor.response(400, {}, body, 0.0))
-        for body in bodies
+        calls_of(lambda body=body: redactor.response(400, {}, body)) for body in bodies
     )
     assert large <= small + 10
     assert large < 1_000

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from datetime import UTC, datetime
 from enum import Enum
 from functools import lru_cache
@@ -67,8 +66,8 @@ class HttpResponse:
     headers: Mapping[str, str] = attrs.field(factory=dict[str, str])
     """Names are lower case."""
     body: bytes = b""
-    received_at: float | None = None
-    """When it arrived, by this machine's clock in seconds since 1970."""
+    received_at: datetime | None = None
+    """When it arrived, by this machine's clock."""
 
     @property
     def date(self) -> datetime | None:
@@ -77,17 +76,9 @@ class HttpResponse:
         return None if date is None else parse_http_date(date)
 
     @property
-    def received(self) -> datetime | None:
-        """When it arrived, by this machine's clock; None if that is out of order."""
-        with suppress(ValueError, OverflowError, OSError):
-            if self.received_at is not None:
-                return datetime.fromtimestamp(self.received_at, UTC)
-        return None
-
-    @property
     def responded_at(self) -> datetime | None:
         """When the service responded: its ``Date``, else when it was received."""
-        return self.date or self.received
+        return self.date or self.received_at
 
     @property
     def retry_after(self) -> float | None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import binascii
 import json
 import re
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from sitestats._common.wire import HttpResponse
@@ -59,12 +60,12 @@ class Redactor:
         return self._escaped.redact(data).decode("utf-8", "surrogatepass")
 
     def response(
-        self, status: int, headers: Mapping[str, str], body: bytes, received_at: float
+        self, status: int, headers: Mapping[str, str], body: bytes
     ) -> HttpResponse:
-        """A response without credentials."""
+        """A response that was just received, without credentials."""
         clean = {name: self._clean(value.encode()) for name, value in headers.items()}
         texts = {name: value.decode() for name, value in clean.items()}
-        return HttpResponse(status, texts, self._clean(body), received_at)
+        return HttpResponse(status, texts, self._clean(body), datetime.now(UTC))
 
     def _clean(self, data: bytes) -> bytes:
         for form in self._long_forms:
