@@ -28,7 +28,9 @@ LOCKED = ["--constraint", "tests/locked.txt"]
 # after them, and warn. The day is one after the newest of them.
 TIME_OF_LOWEST = "2025-06-01"
 # All but the pages whose libraries are in the dependency group "pages".
-WITHOUT_PAGES = ("--ignore=docs/caching.md", "--ignore=docs/logging.md")
+WITHOUT_PAGES = tuple(
+    f"--ignore=docs/{page}.md" for page in ("caching", "logging", "web-applications")
+)
 
 nox.options.default_venv_backend = "uv"
 # .ci/run passes --error-on-missing-interpreters.
