@@ -13,12 +13,7 @@ from .unknown import refuse_unknown
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import (
-        AsyncIterable,
-        Iterable,
-        Mapping,
-        Sequence,
-    )
+    from collections.abc import AsyncIterable, Iterable, Mapping, Sequence
 
     import httpx
 
@@ -60,7 +55,7 @@ class AsyncWebsites:
             >>> asyncio.run(main())
             3
         """
-        return await self._runner.run(operations.list_websites(self._runner.settings))
+        return await self._runner.call(operations.list_websites)
 
     async def add(
         self,
@@ -104,14 +99,12 @@ class AsyncWebsites:
             >>> asyncio.run(main())
             'UTC'
         """
-        return await self._runner.run(
-            operations.add_website(
-                self._runner.settings,
-                hostname,
-                timezone=timezone,
-                public=public,
-                label=label,
-            )
+        return await self._runner.call(
+            operations.add_website,
+            hostname,
+            timezone=timezone,
+            public=public,
+            label=label,
         )
 
     async def plan(self, specs: Iterable[WebsiteSpec]) -> ProvisioningPlan:
@@ -241,9 +234,7 @@ class AsyncStatistics:
         """
         if _unknown:
             refuse_unknown("get", _unknown)
-        return await self._runner.run(
-            operations.get_stats(self._runner.settings, query)
-        )
+        return await self._runner.call(operations.get_stats, query)
 
     async def compare(
         self,
@@ -282,9 +273,7 @@ class AsyncStatistics:
         """
         if _unknown:
             refuse_unknown("compare", _unknown)
-        return await self._runner.run(
-            operations.compare(self._runner.settings, query, against)
-        )
+        return await self._runner.call(operations.compare, query, against)
 
     def get_many(
         self,
@@ -362,9 +351,7 @@ class AsyncStatistics:
             >>> asyncio.run(main()).startswith("show(")
             True
         """
-        return await self._runner.run(
-            operations.get_jsonp(self._runner.settings, query, callback)
-        )
+        return await self._runner.call(operations.get_jsonp, query, callback)
 
 
 class AsyncClient(BaseClient["httpx.AsyncBaseTransport", "AsyncSender"]):
@@ -445,10 +432,8 @@ class AsyncClient(BaseClient["httpx.AsyncBaseTransport", "AsyncSender"]):
             >>> asyncio.run(main())["success"]
             True
         """
-        return await self._runner.run(
-            operations.request_json(
-                self._settings, method, path, params=params, json=json
-            )
+        return await self._runner.call(
+            operations.request_json, method, path, params=params, json=json
         )
 
     async def aclose(self) -> None:

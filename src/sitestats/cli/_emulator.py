@@ -16,7 +16,7 @@ from ._exits import Code, fail
       sitestats emulator
       sitestats emulator --port 8080 --load export.csv.gz --api-key made-up
       sitestats emulator --empty --website example.com
-    """,
+    """
 )
 @click.option(
     "--port",
