@@ -4,6 +4,7 @@ It is split by what the caller can do::
 
     * SiteStatsError
       x ConfigurationError            set the client up differently
+        + BusyError                   wait for the other run's end
         + ReadOnlyError
         + ClientClosedError
       x InvalidInputError             correct the value; also a ValueError
@@ -88,6 +89,10 @@ def _restore(cls: type[E], args: tuple[Any, ...], state: dict[str, Any]) -> E:
 
 class ConfigurationError(SiteStatsError):
     """The client can't do this the way it was set up."""
+
+
+class BusyError(ConfigurationError):
+    """Another run of ``ensure`` uses the account or the journal; nothing was sent."""
 
 
 class ReadOnlyError(ConfigurationError):
@@ -287,7 +292,8 @@ class ResponseTooLargeError(ResponseError):
 
 class SiteStatsWarning(UserWarning):
     """The response has another zone, version, path or period than the query, or a
-    filter's value will match literally.
+    filter's value will match literally; or a run of ``ensure`` can't exclude others,
+    or waits for what an interrupted one sent.
     """
 
 
