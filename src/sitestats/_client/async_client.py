@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Never, Self
 
 from sitestats._protocol import operations
 
@@ -10,6 +10,7 @@ from .base import BaseClient
 from .get_many import AsyncOutcomes
 from .runner import AsyncRunner
 from .schedule import Options
+from .unknown import refuse_unknown
 
 if TYPE_CHECKING:
     import os
@@ -215,7 +216,7 @@ class AsyncStatistics:
     def __init__(self, runner: AsyncRunner) -> None:
         self._runner = runner
 
-    async def get(self, query: StatsQuery) -> Stats:
+    async def get(self, query: StatsQuery, **_unknown: Never) -> Stats:
         """Request the statistics of one website or one page (section 4.3).
 
         Args:
@@ -239,12 +240,18 @@ class AsyncStatistics:
             >>> asyncio.run(main())
             1586
         """
+        if _unknown:
+            refuse_unknown("get", _unknown)
         return await self._runner.run(
             operations.get_stats(self._runner.settings, query)
         )
 
     async def compare(
-        self, query: StatsQuery, *, against: Against = "previous_period"
+        self,
+        query: StatsQuery,
+        *,
+        against: Against = "previous_period",
+        **_unknown: Never,
     ) -> Comparison:
         """Compare a period with another one, by two requests.
 
@@ -276,6 +283,8 @@ class AsyncStatistics:
             >>> asyncio.run(main())
             414
         """
+        if _unknown:
+            refuse_unknown("compare", _unknown)
         return await self._runner.run(
             operations.compare(self._runner.settings, query, against)
         )
@@ -287,6 +296,7 @@ class AsyncStatistics:
         concurrency: int | None = None,
         progress: Progress = None,
         deadline: float | None = None,
+        **_unknown: Never,
     ) -> AsyncOutcomes:
         """Request the statistics of many queries at once (section 4.3).
 
@@ -331,6 +341,8 @@ class AsyncStatistics:
             >>> asyncio.run(main())
             1586
         """
+        if _unknown:
+            refuse_unknown("get_many", _unknown)
         return AsyncOutcomes(
             self._runner, queries, Options(concurrency, progress, deadline)
         )
@@ -390,6 +402,10 @@ class AsyncClient(BaseClient["httpx.AsyncBaseTransport", "AsyncSender"]):
             (``HTTPS_PROXY``, ``NO_PROXY`` …); None goes without.
         verify: True to check certificates, a path to a bundle of CA
             certificates, or an ``ssl.SSLContext``.
+        headers: Headers to add to every request, such as a gateway wants.
+            They can't replace what the client sends itself.
+        user_agent: Your program's name, such as ``"dash/1.0"``; it stands before
+            this package's in ``User-Agent``.
         transport: An httpx transport to use in place of connections.
 
     Raises:
