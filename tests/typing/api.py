@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import date, datetime
 from typing import assert_type
 
@@ -29,6 +28,7 @@ from sitestats import (
     StatsQuery,
     TransportError,
     Website,
+    WebsiteList,
     WebsiteSpec,
 )
 from sitestats.analysis import Change, Changes, Comparison
@@ -38,7 +38,7 @@ def blocking(query: StatsQuery) -> None:
     """Each method of Client returns a plain model."""
     with Client("https://stats.example.org", api_key="a", user_id=None) as client:
         assert_type(client, Client)
-        assert_type(client.websites.list(), Sequence[Website])
+        assert_type(client.websites.list(), WebsiteList)
         assert_type(client.websites.add("example.com", public=True), AddedWebsite)
         specs = WebsiteSpec.load("websites.toml")
         assert_type(specs, tuple[WebsiteSpec, ...])
@@ -59,7 +59,7 @@ async def awaited(query: StatsQuery) -> None:
     """AsyncClient returns the same, awaited."""
     async with AsyncClient("https://stats.example.org", max_connections=5) as client:
         assert_type(client, AsyncClient)
-        assert_type(await client.websites.list(), Sequence[Website])
+        assert_type(await client.websites.list(), WebsiteList)
         assert_type(await client.websites.add("example.com"), AddedWebsite)
         specs = [WebsiteSpec("example.com", public=True)]
         assert_type(await client.websites.plan(specs), ProvisioningPlan)

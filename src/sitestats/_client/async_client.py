@@ -9,6 +9,7 @@ from sitestats._protocol import operations
 from .base import BaseClient
 from .get_many import AsyncOutcomes
 from .runner import AsyncRunner
+from .schedule import Options
 from .unknown import refuse_unknown
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
         AsyncIterable,
         Iterable,
         Mapping,
-        Sequence,
     )
 
     import httpx
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sitestats._query.builder import StatsQuery
     from sitestats._results.comparison import Comparison
     from sitestats._results.stats import Stats
-    from sitestats._results.websites import AddedWebsite, Website
+    from sitestats._results.websites import AddedWebsite, WebsiteList
     from sitestats._transport.sender import AsyncSender
     from sitestats.provisioning import ProvisioningPlan, ProvisioningReport, WebsiteSpec
 
@@ -40,12 +40,13 @@ class AsyncWebsites:
     def __init__(self, runner: AsyncRunner) -> None:
         self._runner = runner
 
-    async def list(self) -> Sequence[Website]:
+    async def list(self) -> WebsiteList:
         """List every website of the user (section 4.1).
 
         Returns:
             The websites in the service's order, with estimates of page views
-            and events per 30 days.
+            and events per 30 days: a tuple that is shown as a table and becomes a
+            frame.
 
         Raises:
             ConfigurationError: The client has no API key or no user ID.
@@ -294,6 +295,7 @@ class AsyncStatistics:
         *,
         concurrency: int | None = None,
         progress: Progress = None,
+        deadline: float | None = None,
         **_unknown: Never,
     ) -> AsyncOutcomes:
         """Request the statistics of many queries at once (section 4.3).
@@ -302,6 +304,9 @@ class AsyncStatistics:
         its ``index`` among the queries, and either ``stats`` or ``error``;
         ``result()`` returns the one or raises the other. What ``get`` would
         raise for a query is its outcome, and ends no other.
+
+        Without a block, ``await get_many(…).collect()`` keeps all outcomes, in the
+        order of the queries, for frames, tables and comparisons.
 
         Leaving the block ends what is under way. When the service responds
         with 429 and a pause, all requests that it concerns wait: contains
@@ -315,11 +320,14 @@ class AsyncStatistics:
             progress: True shows a bar, in a terminal or a notebook; a function
                 is called with ``(done, total)`` after each outcome, where the
                 total is None for *queries* without a length.
+            deadline: Seconds for the whole block, counted from its beginning; None
+                is without. A query that is not answered by then is a ``Failed``
+                with a ``RequestTimeoutError``, and so are those that follow.
 
         Raises:
             QueryError: *queries* is no iterable, or holds what is no query.
-            ConfigurationError: *concurrency* or *progress* is wrong, or the
-                outcomes are used outside of the block.
+            ConfigurationError: *concurrency*, *progress* or *deadline* is wrong, or
+                the outcomes are used outside of the block.
 
         Example:
             >>> query = StatsQuery("semicomplete.com").fields("pageviews").last(days=4)
@@ -336,7 +344,7 @@ class AsyncStatistics:
         if _unknown:
             refuse_unknown("get_many", _unknown)
         return AsyncOutcomes(
-            self._runner, queries, concurrency=concurrency, progress=progress
+            self._runner, queries, Options(concurrency, progress, deadline)
         )
 
     async def get_jsonp(self, query: StatsQuery, *, callback: str) -> str:

@@ -9,6 +9,7 @@ from sitestats._common.errors import (
     Problem,
     QueryError,
     ReadOnlyError,
+    RequestTimeoutError,
     SiteStatsError,
 )
 from sitestats._common.text import did_you_mean, shown
@@ -19,6 +20,7 @@ from sitestats._query.units import previous_month, previous_week
 from sitestats._query.validation import validate
 from sitestats._results.outcomes import Answered, Failed
 
+from .flow import now
 from .requests import (
     add_request,
     custom_request,
@@ -27,7 +29,7 @@ from .requests import (
     stats_request,
 )
 from .responses import read_added, read_json, read_jsonp, read_stats, read_websites
-from .retry import send_with_retries
+from .retry import NO_DEADLINE, Deadline, send_with_retries
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,13 +42,13 @@ if TYPE_CHECKING:
     from sitestats._results.comparison import Comparison
     from sitestats._results.outcomes import Outcome
     from sitestats._results.stats import Stats
-    from sitestats._results.websites import AddedWebsite, Website
+    from sitestats._results.websites import AddedWebsite, WebsiteList
 
     from .flow import Flow
     from .retry import Pauses
 
 
-def list_websites(settings: Settings) -> Flow[tuple[Website, ...]]:
+def list_websites(settings: Settings) -> Flow[WebsiteList]:
     """Every website of the user (section 4.1)."""
     request = list_request()
     response = yield from _exchange(request, settings)
@@ -79,12 +81,15 @@ def add_website(
 
 
 def get_stats(
-    settings: Settings, query: StatsQuery, pauses: Pauses | None = None
+    settings: Settings,
+    query: StatsQuery,
+    pauses: Pauses | None = None,
+    deadline: Deadline = NO_DEADLINE,
 ) -> Flow[Stats]:
     """The statistics that *query* requests (section 4.3)."""
     validated = _validated(query, settings)
     request = stats_request(validated)
-    response = yield from _exchange(request, settings, pauses)
+    response = yield from _exchange(request, settings, pauses, deadline)
     return read_stats(response, request, query, validated)
 
 
@@ -99,11 +104,22 @@ def compare(
 
 
 def get_outcome(
-    settings: Settings, query: StatsQuery, index: int, pauses: Pauses
+    settings: Settings,
+    query: StatsQuery,
+    index: int,
+    pauses: Pauses,
+    deadline: Deadline,
 ) -> Flow[Outcome]:
-    """The outcome of the query at *index* of many, which share *pauses*."""
+    """The outcome of the query at *index* of many, which share *pauses* and
+    *deadline*.
+    """
+    if deadline is not NO_DEADLINE and deadline.is_over((yield from now())):
+        return Failed(query, index, deadline.error(query))
     try:
-        stats = yield from get_stats(settings, query, pauses)
+        stats = yield from get_stats(settings, query, pauses, deadline)
+    except RequestTimeoutError as error:
+        is_over = deadline.is_over((yield from now()))
+        return Failed(query, index, deadline.error(query, error) if is_over else error)
     except SiteStatsError as error:
         return Failed(query, index, error)
     return Answered(query, index, stats)
@@ -131,13 +147,16 @@ def request_json(
 
 
 def _exchange(
-    request: HttpRequest, settings: Settings, pauses: Pauses | None = None
+    request: HttpRequest,
+    settings: Settings,
+    pauses: Pauses | None = None,
+    deadline: Deadline = NO_DEADLINE,
 ) -> Flow[HttpResponse]:
     """The last response to *request*."""
     _check_permitted(request, settings)
     return (
         yield from send_with_retries(
-            request, settings.retry, settings.total_timeout, pauses
+            request, settings.retry, settings.total_timeout, pauses, deadline
         )
     )
 
