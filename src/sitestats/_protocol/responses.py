@@ -15,13 +15,16 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 import attrs
 
-from sitestats._common.errors import Problem, warn
+from sitestats._common.errors import Problem, QueryError, warn
 from sitestats._common.fields import COUNTS, FIELDS, LISTS
 from sitestats._common.jsontext import JsonValue
 from sitestats._common.text import shown
+from sitestats._common.wire import HttpResponse
+from sitestats._query.builder import StatsQuery, requested
+from sitestats._query.validation import validate
 from sitestats._results.entries import Entries, EventCount
 from sitestats._results.histogram import entry_type, read_histogram
-from sitestats._results.stats import Stats
+from sitestats._results.stats import Stats, read_body
 from sitestats._results.tables import same_zone
 from sitestats._results.websites import WebsiteList
 
@@ -44,10 +47,10 @@ from .failures import (
     page_title,
     unreadable,
 )
+from .requests import stats_request
 
 if TYPE_CHECKING:
-    from sitestats._common.wire import HttpRequest, HttpResponse
-    from sitestats._query.builder import StatsQuery
+    from sitestats._common.wire import HttpRequest
     from sitestats._query.requested import Requested
     from sitestats._results.websites import AddedWebsite
 
@@ -275,10 +278,27 @@ def read_stats(
         last_day=days[1],
         generated_in_ms=data.get("generated_in_ms"),
         partial=moment is not None and end is not None and moment < end,
+        responded_at=moment,
         body=response.body,
         requested=requested,
         values=dict(values),
     )
+
+
+@read_body.register(StatsQuery)
+def _read_body(
+    query: StatsQuery, body: bytes, responded_at: datetime | None = None
+) -> Stats:
+    """A body that was kept, checked as the response to *query*."""
+    kind: type = type(body)
+    if not issubclass(kind, bytes):
+        problem = Problem(f"a body is bytes, not {shown(body)}", where="body")
+        raise QueryError([problem])
+    wanted = requested(query)
+    validate(wanted, has_key=None)
+    received_at = None if responded_at is None else responded_at.timestamp()
+    response = HttpResponse(OK[0], {}, body, received_at)
+    return read_stats(response, stats_request(wanted), query, wanted)
 
 
 def _with_own_fields(requested: Requested) -> Requested:

@@ -235,10 +235,13 @@ class Incomplete(Entry):
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return bool(self._known == other._known)
+        return self._compared() == other._compared()
 
     def __hash__(self) -> int:
-        return hash((type(self), frozenset(self._known.items())))
+        return hash((type(self), frozenset(self._compared().items())))
+
+    def _compared(self) -> Mapping[str, Any]:
+        return self._known
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (dict(self._known),)

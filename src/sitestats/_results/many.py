@@ -214,11 +214,12 @@ def period_of(
     stats, wanted = outcome.stats, requested(outcome.query)
     if stats is not None:
         return stats.timezone or wanted.timezone, stats.first_day, stats.last_day
-    first, last = (_date(wanted.checked(name)) for name in ("start", "end"))
+    first, last = (date_of(wanted.checked(name)) for name in ("start", "end"))
     return wanted.timezone, first, last
 
 
-def _date(text: str | None) -> dt.date | None:
+def date_of(text: str | None) -> dt.date | None:
+    """The date that a requested day is; None for a word, and for none."""
     try:
         return dt.date.fromisoformat(text or "")
     except ValueError:
