@@ -314,9 +314,16 @@ def test_the_completion_script_is_printed(run: Run, shell: str) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGINT for a child there")
-@pytest.mark.parametrize("given", [[], ["--api-key", "my_key"]], ids=["own", "given"])
+@pytest.mark.parametrize(
+    ("given", "more"),
+    [
+        ([], []),
+        (["--api-key", "my_key", "--made-up", "2"], ["shop.example", "blog.example"]),
+    ],
+    ids=["own", "given"],
+)
 def test_the_emulator_serves_until_it_is_interrupted(
-    given: list[str], tmp_path: Path
+    given: list[str], more: list[str], tmp_path: Path
 ) -> None:
     """It prints settings for a shell, and serves with them.
 
@@ -348,7 +355,7 @@ def test_the_emulator_serves_until_it_is_interrupted(
         proxy=None,
     ) as client:
         names = [site.hostname for site in client.websites.list()]
-        assert names == ["mine.example", "other.example"]
+        assert names == [*more, "mine.example", "other.example"]
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
     assert process.returncode == 0

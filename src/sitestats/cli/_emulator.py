@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from pathlib import Path
 
 import click
@@ -16,6 +17,7 @@ from ._exits import Code, fail
       sitestats emulator
       sitestats emulator --port 8080 --load export.csv.gz --api-key made-up
       sitestats emulator --empty --website example.com
+      sitestats emulator --made-up 40
     """,
 )
 @click.option(
@@ -40,6 +42,13 @@ from ._exits import Code, fail
     metavar="HOST",
     help="A website to set up, private and in UTC; may be repeated.",
 )
+@click.option(
+    "--made-up",
+    "made_up",
+    type=click.IntRange(1, 1000),
+    metavar="NUMBER",
+    help="So many websites with a year of made-up traffic, in place of the demo's.",
+)
 # A made-up key of a local emulator is no secret. A real key must not be an argument,
 # since it would show in the list of processes.
 @click.option("--api-key", metavar="KEY", help="A made-up key that it accepts.")
@@ -52,6 +61,7 @@ def emulator(
     api_key: str | None,
     user_id: str | None,
     *,
+    made_up: int | None,
     empty: bool,
 ) -> None:
     """Run the emulator, a local stand-in of the service, until Ctrl-C.
@@ -63,6 +73,8 @@ def emulator(
     from sitestats.emulator import Emulator
 
     make = Emulator if rows or empty else Emulator.demo
+    if made_up is not None:
+        make = partial(Emulator.made_up, made_up)
     try:
         service = make(api_key=api_key, user_id=user_id)
         for path in rows:
