@@ -18,6 +18,7 @@ import concurrent_queries
 import decoding
 import emulator_speed
 import importing
+import panels
 import report
 from measuring import Scale, Table
 
@@ -25,6 +26,7 @@ PARTS = {
     "decoding": decoding.tables,
     "calls": calls.tables,
     "concurrency": concurrent_queries.tables,
+    "panels": panels.tables,
     "importing": importing.tables,
     "emulator": emulator_speed.tables,
 }
