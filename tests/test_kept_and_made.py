@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import subprocess
+import sys
 from typing import Any
 
 import attrs
@@ -316,3 +318,15 @@ def test_what_a_query_requests_can_always_be_made(
     stats = Stats.of(query, **values)
     assert Stats.from_body(query, stats.body) == stats
     assert set(stats.requested) == set(values)
+
+
+def test_results_can_be_made_without_a_client() -> None:
+    """A fresh process that imports Stats alone reads bodies too."""
+    code = (
+        "from sitestats import Stats, StatsQuery\n"
+        "query = StatsQuery('example.com').fields('visitors')\n"
+        "print(Stats.of(query, visitors=3).visitors)"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("3\n", "")

@@ -148,7 +148,8 @@ _MODULES: Final = {
     "ProvisioningReport": "provisioning",
     "RetryPolicy": "_common.settings",
     "Statistics": "_client.client",
-    "Stats": "_results.stats",
+    # With what reads responses, which Stats.from_body needs.
+    "Stats": "_protocol.responses",
     "StatsQuery": "_query.builder",
     "Website": "_results.websites",
     "WebsiteList": "_results.websites",
