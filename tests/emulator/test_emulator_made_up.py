@@ -86,6 +86,10 @@ def test_hours_are_those_of_the_website(client: Client) -> None:
         assert entry.hour is not None
         hours[entry.hour] += entry.pageviews
     assert sum(hours[9:18]) > 0.6 * sum(hours)
+    # A day of 25 hours has its evening too.
+    query = StatsQuery("shop.example").fields("histogram").interval("hour")
+    *_, evening = client.stats.get(query.on("2026-10-25")).histogram
+    assert (evening.hour, evening.pageviews > 0) == (23, True)
 
 
 def test_pages_and_devices_become_more_common(client: Client) -> None:
