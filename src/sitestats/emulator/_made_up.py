@@ -54,8 +54,12 @@ class Kind:
     """The page of the campaign."""
     event: str
     """The event that it wants."""
+    metadata: tuple[str, Sequence[str]]
+    """What is known of an event, and the values."""
 
 
+_CUSTOMER: Final = "metadata.customer_text", ("new", "new", "returning")
+_PLAN: Final = "metadata.plan_text", ("free", "free", "free", "pro")
 _OFFICE: Final = (1, 1, 4, 14, 15, 13, 6, 3)
 _EVENING: Final = (2, 1, 3, 6, 8, 9, 15, 12)
 _LATE_START: Final = (4, 1, 1, 7, 11, 11, 12, 8)
@@ -80,6 +84,7 @@ KINDS: Final = (
         },
         "/sale",
         "purchase",
+        _CUSTOMER,
     ),
     Kind(
         "blog",
@@ -99,6 +104,7 @@ KINDS: Final = (
         },
         "/newsletter",
         "signup",
+        _PLAN,
     ),
     Kind(
         "docs",
@@ -118,6 +124,7 @@ KINDS: Final = (
         },
         "/training",
         "signup",
+        _PLAN,
     ),
     Kind(
         "travel",
@@ -137,6 +144,7 @@ KINDS: Final = (
         },
         "/early-booking",
         "purchase",
+        _CUSTOMER,
     ),
     Kind(
         "news",
@@ -156,6 +164,7 @@ KINDS: Final = (
         },
         "/subscribe",
         "signup",
+        _PLAN,
     ),
 )
 """The websites are of these, in turn."""
@@ -251,7 +260,7 @@ class Site:
     @property
     def views(self) -> float:
         """Its page views on the first day, apart from seasons and weekends."""
-        return 480 / (2 + self.number)
+        return 600 / (5 + self.number)
 
     @property
     def has_campaign(self) -> bool:
@@ -318,8 +327,8 @@ def _visits(kind: Kind, sort: Sort) -> Iterator[dict[str, object]]:
                 "document_referrer": referrer,
             }
         if random.random() < rate:
-            plan = _pick(random, {"free": 3, "pro": 1})
-            visit |= {"datapoint": kind.event, "metadata.plan_text": plan}
+            name, values = kind.metadata
+            visit |= {"datapoint": kind.event, name: random.choice(values)}
         yield visit
 
 

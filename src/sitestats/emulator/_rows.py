@@ -157,7 +157,6 @@ class Rows:
                 JOIN visits USING (number)
                 """
             )
-            cursor.execute("DROP TABLE visits")
 
     def shift(self, *, days: int) -> None:
         """Move every row, and every date of its metadata, by whole days."""
