@@ -14,11 +14,7 @@ from .unknown import refuse_unknown
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import (
-        AsyncIterable,
-        Iterable,
-        Mapping,
-    )
+    from collections.abc import AsyncIterable, Iterable, Mapping
 
     import httpx
 
@@ -61,7 +57,7 @@ class AsyncWebsites:
             >>> asyncio.run(main())
             3
         """
-        return await self._runner.run(operations.list_websites(self._runner.settings))
+        return await self._runner.call(operations.list_websites)
 
     async def add(
         self,
@@ -105,14 +101,12 @@ class AsyncWebsites:
             >>> asyncio.run(main())
             'UTC'
         """
-        return await self._runner.run(
-            operations.add_website(
-                self._runner.settings,
-                hostname,
-                timezone=timezone,
-                public=public,
-                label=label,
-            )
+        return await self._runner.call(
+            operations.add_website,
+            hostname,
+            timezone=timezone,
+            public=public,
+            label=label,
         )
 
     async def plan(self, specs: Iterable[WebsiteSpec]) -> ProvisioningPlan:
@@ -242,9 +236,7 @@ class AsyncStatistics:
         """
         if _unknown:
             refuse_unknown("get", _unknown)
-        return await self._runner.run(
-            operations.get_stats(self._runner.settings, query)
-        )
+        return await self._runner.call(operations.get_stats, query)
 
     async def compare(
         self,
@@ -285,9 +277,7 @@ class AsyncStatistics:
         """
         if _unknown:
             refuse_unknown("compare", _unknown)
-        return await self._runner.run(
-            operations.compare(self._runner.settings, query, against)
-        )
+        return await self._runner.call(operations.compare, query, against)
 
     def get_many(
         self,
@@ -372,9 +362,7 @@ class AsyncStatistics:
             >>> asyncio.run(main()).startswith("show(")
             True
         """
-        return await self._runner.run(
-            operations.get_jsonp(self._runner.settings, query, callback)
-        )
+        return await self._runner.call(operations.get_jsonp, query, callback)
 
 
 class AsyncClient(BaseClient["httpx.AsyncBaseTransport", "AsyncSender"]):
@@ -455,10 +443,8 @@ class AsyncClient(BaseClient["httpx.AsyncBaseTransport", "AsyncSender"]):
             >>> asyncio.run(main())["success"]
             True
         """
-        return await self._runner.run(
-            operations.request_json(
-                self._settings, method, path, params=params, json=json
-            )
+        return await self._runner.call(
+            operations.request_json, method, path, params=params, json=json
         )
 
     async def aclose(self) -> None:

@@ -127,9 +127,7 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
 
     @classmethod
     def from_env(
-        cls,
-        base_url: str | LeftOut = LEFT_OUT,
-        **options: Unpack[Options[TransportT]],
+        cls, base_url: str | LeftOut = LEFT_OUT, **options: Unpack[Options[TransportT]]
     ) -> Self:
         """Make a client that sends the environment's credentials to *base_url*.
 

@@ -54,7 +54,7 @@ class Websites:
             >>> [website.hostname for website in client.websites.list()][:2]
             ['semicomplete.com', 'blog.semicomplete.com']
         """
-        return self._runner.run(operations.list_websites(self._runner.settings))
+        return self._runner.call(operations.list_websites)
 
     def add(
         self,
@@ -94,14 +94,12 @@ class Websites:
             >>> client.websites.add("shop.example.com", timezone="Asia/Tokyo").timezone
             'Asia/Tokyo'
         """
-        return self._runner.run(
-            operations.add_website(
-                self._runner.settings,
-                hostname,
-                timezone=timezone,
-                public=public,
-                label=label,
-            )
+        return self._runner.call(
+            operations.add_website,
+            hostname,
+            timezone=timezone,
+            public=public,
+            label=label,
         )
 
     def plan(self, specs: Iterable[WebsiteSpec]) -> ProvisioningPlan:
@@ -223,7 +221,7 @@ class Statistics:
         """
         if _unknown:
             refuse_unknown("get", _unknown)
-        return self._runner.run(operations.get_stats(self._runner.settings, query))
+        return self._runner.call(operations.get_stats, query)
 
     def compare(
         self,
@@ -260,9 +258,7 @@ class Statistics:
         """
         if _unknown:
             refuse_unknown("compare", _unknown)
-        return self._runner.run(
-            operations.compare(self._runner.settings, query, against)
-        )
+        return self._runner.call(operations.compare, query, against)
 
     def get_many(
         self,
@@ -337,9 +333,7 @@ class Statistics:
             >>> client.stats.get_jsonp(query, callback="show").startswith("show(")
             True
         """
-        return self._runner.run(
-            operations.get_jsonp(self._runner.settings, query, callback)
-        )
+        return self._runner.call(operations.get_jsonp, query, callback)
 
 
 class Client(BaseClient["httpx.BaseTransport", "Sender"]):
@@ -417,10 +411,8 @@ class Client(BaseClient["httpx.BaseTransport", "Sender"]):
             >>> client.request("GET", "/api/websites")["success"]
             True
         """
-        return self._runner.run(
-            operations.request_json(
-                self._settings, method, path, params=params, json=json
-            )
+        return self._runner.call(
+            operations.request_json, method, path, params=params, json=json
         )
 
     def close(self) -> None:

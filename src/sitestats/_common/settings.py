@@ -156,15 +156,14 @@ def resolve(
     verify: bool | str | ssl.SSLContext,
     headers: tuple[tuple[str, Secret], ...] = (),
     user_agent: str | None = None,
-    trust_base_url: bool = False,
 ) -> Settings:
     """Check a constructor's arguments and read what was left out.
 
     A credential from the environment goes only to a base address from the
-    environment, unless *trust_base_url* says that the caller chose both.
+    environment.
     """
     base = _base_address(base_url)
-    trusted = trust_base_url or base == _base_address_of_environment()
+    trusted = base == _base_address_of_environment()
     from_environment: set[str] = set()
     key = _credential("api_key", api_key, API_KEY_VARIABLE, trusted, from_environment)
     user = _credential("user_id", user_id, USER_ID_VARIABLE, trusted, from_environment)

@@ -41,20 +41,37 @@ _MAY_BE_WRONG: Final = frozenset(ENVELOPE) - {"hostname"}
 """Parts of the envelope that only warn when they can't be read."""
 
 
-def response_problems(
+def differences(
     data: Mapping[str, Any],
     wrong: Mapping[str, list[Problem]],
     expected: Shape,
     requested: Requested,
-) -> Iterator[Problem]:
-    """Why *data* can't be the response to what was requested.
+    date: dt.datetime | None,
+) -> tuple[list[Problem], list[str]]:
+    """Why *data* can't be the response to what was requested, and warnings.
 
     Args:
         data: The values that could be read, by name.
         wrong: The problems of the others, by name.
         expected: The names and types to look for.
         requested: What to compare with.
+        date: When the service responded, by its own clock; None when it did not say.
     """
+    problems = [*_problems(data, wrong, expected, requested)]
+    if problems:
+        return problems, []
+    return [], [
+        *_warnings(data, wrong, requested),
+        *_period_warnings(data, requested, date),
+    ]
+
+
+def _problems(
+    data: Mapping[str, Any],
+    wrong: Mapping[str, list[Problem]],
+    expected: Shape,
+    requested: Requested,
+) -> Iterator[Problem]:
     for name in wrong:
         if name not in _MAY_BE_WRONG:
             yield from wrong[name]
@@ -113,10 +130,18 @@ def same_host(first: str, second: str) -> bool:
         return False
 
 
-def warnings_for(
-    data: Mapping[str, Any],
-    wrong: Mapping[str, list[Problem]],
-    requested: Requested,
+def same_value(name: str, wanted: object, found: object) -> bool:
+    """Whether a website has the host name, the time zone or the other value wanted."""
+    if isinstance(wanted, str) and isinstance(found, str):
+        if name == "hostname":
+            return same_host(wanted, found)
+        if name == "timezone":
+            return same_zone(wanted, found)
+    return wanted == found
+
+
+def _warnings(
+    data: Mapping[str, Any], wrong: Mapping[str, list[Problem]], requested: Requested
 ) -> Iterator[str]:
     """How *data* differs from what was requested, where its numbers may be right."""
     path = data.get("path")
@@ -133,7 +158,7 @@ def warnings_for(
     timezone = data.get("timezone")
     wanted = requested.timezone
     if None not in {timezone, wanted} and not same_zone(timezone, wanted):
-        yield _differs("time zone", timezone, requested.timezone)
+        yield _differs("time zone", timezone, wanted)
     version = data.get("version")
     if version is not None and requested.version != version:
         yield _differs("version", version, requested.version)
@@ -199,8 +224,14 @@ class _Bound:
         return abs(midnight.astimezone(dt.UTC) - self.moment) <= _HOUR
 
 
-def read_moment(text: str | None) -> dt.datetime | None:
-    """A moment of the envelope in UTC, None when *text* is none."""
+def read_period(
+    data: Mapping[str, Any],
+) -> tuple[dt.datetime | None, dt.datetime | None]:
+    """The start and the end in UTC, None where *data* has no such moment."""
+    return _read_moment(data.get("start")), _read_moment(data.get("end"))
+
+
+def _read_moment(text: str | None) -> dt.datetime | None:
     return None if text is None or len(text) > _LONGEST else _moment(text)
 
 
@@ -218,7 +249,7 @@ def _moment(text: str) -> dt.datetime | None:
 
 
 def _bound(text: str | None, zone: dt.tzinfo | None, *, is_end: bool) -> _Bound | None:
-    moment = read_moment(text)
+    moment = _read_moment(text)
     if text is None or moment is None or moment.year in _ENDS:
         return None
     if _DATE.fullmatch(text):
@@ -229,21 +260,13 @@ def _bound(text: str | None, zone: dt.tzinfo | None, *, is_end: bool) -> _Bound 
     return _Bound(within.astimezone(zone).date(), is_end, moment=moment, zone=zone)
 
 
-def period_warnings(
-    data: Mapping[str, Any],
-    requested: Requested,
-    responded_at: dt.datetime | None,
+def _period_warnings(
+    data: Mapping[str, Any], requested: Requested, responded_at: dt.datetime | None
 ) -> Iterator[str]:
     """How the period of *data* differs from the one that was requested.
 
     Only what is certain: dates are compared in the response's zone, words
     (``today-7d``) by the response's own date, or else by the length of the period.
-
-    Args:
-        data: The values that could be read, by name.
-        requested: What to compare with.
-        responded_at: When the service responded, by its own clock; None when it
-            did not say.
     """
     name = data.get("timezone") or requested.timezone
     # Without an end the period ends today (section 4.3).
@@ -251,9 +274,9 @@ def period_warnings(
     if not (_is_word(first) or _is_word(last)):
         responded_at = None
     texts = (data.get("start"), data.get("end"), name)
-    are_long = _are_long(texts)
-    differences = _period_differences.__wrapped__ if are_long else _period_differences
-    yield from differences(*texts, first, last, responded_at)
+    is_long = _are_long(texts)
+    compare = _period_differences.__wrapped__ if is_long else _period_differences
+    yield from compare(*texts, first, last, responded_at)
     if data.get("histogram"):
         yield from _histogram_warnings(data, requested, find_zone(name))
 
@@ -339,6 +362,9 @@ def _period_differences(  # noqa: PLR0917 - a cache's key
                 f"{name or 'UTC'}, but {shown(wanted_start)} to {shown(wanted_end)} "
                 f"was requested, which has {length.days + 1} days"
             )
+    for which, text in (("start", start_text), ("end", end_text)):
+        if text is not None and _read_moment(text) is None:
+            found.append(f"the response's {which!r} is no date: {shown(text)}")
     return tuple(found)
 
 

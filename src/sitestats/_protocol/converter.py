@@ -214,8 +214,9 @@ _converter.register_structure_hook(
 
 # --- responses of the Admin API -----------------------------------------------------
 
-_WEBSITE_OVERRIDES: Final = {"extra": override(struct_hook=_as_it_is)}
-_converter.register_structure_hook(Website, _object(Website, **_WEBSITE_OVERRIDES))
+_converter.register_structure_hook(
+    Website, _object(Website, extra=override(struct_hook=_as_it_is))
+)
 
 _ADDED_NAMES: Final = {"custom_domain": "customDomain", "valid_dns": "validDNS"}
 _converter.register_structure_hook(
@@ -334,11 +335,6 @@ def _problems(error: BaseException, path: str, section: str) -> Iterator[Problem
     elif isinstance(error, UnexpectedValueError):
         yield Problem(str(error), section=section, where=path)
     elif isinstance(error, KeyError):
-        yield missing(path, section)
+        yield Problem("is missing", section=section, where=path)
     else:
         raise error
-
-
-def missing(path: str, section: str) -> Problem:
-    """The problem of a missing value."""
-    return Problem("is missing", section=section, where=path)

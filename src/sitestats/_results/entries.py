@@ -71,8 +71,23 @@ def _seconds_not_requested() -> FieldNotRequestedError:
     )
 
 
+class Counted(Entry):
+    """An entry with page views and visitors; a ``Timed…`` one has seconds too."""
+
+    __slots__ = ()
+
+    @property
+    def seconds_on_page(self) -> float | None:
+        """Median seconds on the page (section 2.3, rule 2), None when unknown.
+
+        Raises:
+            FieldNotRequestedError: The query did not request it.
+        """
+        raise _seconds_not_requested()
+
+
 @attrs.frozen(weakref_slot=False, repr=False)
-class ListEntry(Entry):
+class ListEntry(Counted):
     """One entry of a list: a country, a referrer, a browser… (section 2.3).
 
     >>> from sitestats import ListEntry
@@ -91,15 +106,6 @@ class ListEntry(Entry):
     visitors: int
     """Visitors in the period, which are unique page views."""
 
-    @property
-    def seconds_on_page(self) -> float | None:
-        """Median seconds on the page (section 2.3, rule 2), None when unknown.
-
-        Raises:
-            FieldNotRequestedError: The query did not request it.
-        """
-        raise _seconds_not_requested()
-
 
 @attrs.frozen(weakref_slot=False, repr=False)
 class TimedListEntry(ListEntry):
@@ -113,7 +119,7 @@ class TimedListEntry(ListEntry):
 
 
 @attrs.frozen(weakref_slot=False, repr=False)
-class PageEntry(Entry):
+class PageEntry(Counted):
     """One of the most visited pages (section 2.3).
 
     >>> from sitestats import PageEntry
@@ -130,15 +136,6 @@ class PageEntry(Entry):
     """Page views in the period."""
     visitors: int
     """Visitors in the period, which are unique page views."""
-
-    @property
-    def seconds_on_page(self) -> float | None:
-        """Median seconds on the page (section 2.3, rule 2), None when unknown.
-
-        Raises:
-            FieldNotRequestedError: The query did not request it.
-        """
-        raise _seconds_not_requested()
 
 
 @attrs.frozen(weakref_slot=False, repr=False)

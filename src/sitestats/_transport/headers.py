@@ -8,6 +8,7 @@ are taken out of whatever comes back.
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -120,9 +121,9 @@ class Redactor:
         return text
 
     def response(
-        self, status: int, headers: Mapping[str, str], body: bytes, received_at: float
+        self, status: int, headers: Mapping[str, str], body: bytes
     ) -> HttpResponse:
-        """A response without credentials."""
+        """A response that was just received, without credentials."""
         clean = dict(headers)
         for form in self._long_forms:
             for name, value in clean.items():
@@ -130,7 +131,7 @@ class Redactor:
                     clean[name] = value.replace(form, _MARK)
         for data in self._long_bytes:
             body = body.replace(data, _MARK.encode())
-        return HttpResponse(status, clean, body, received_at)
+        return HttpResponse(status, clean, body, datetime.now(UTC))
 
 
 def _forms(secret: str) -> list[str]:

@@ -163,10 +163,7 @@ def _of_entries(entries: Entries[Any], top: int = MOST_ROWS) -> Iterator[Part]:
         return
     first, *numbers = entries.columns
     rows = [
-        (
-            _label(entry.get(first), entries.name),
-            *(entry.get(name) for name in numbers),
-        )
+        (_label(entry.get(first), entries.name), *(entry.get(name) for name in numbers))
         for entry in entries[:top]
     ]
     note = left_out(len(entries), len(rows), truncated=entries.truncated)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
       sitestats stats example.com --all-events --metadata plan=pro
       sitestats stats example.com -f histogram --interval hour --on yesterday
       sitestats stats example.com --field pages --limit 1000 --format csv
-    """,
+    """
 )
 @click.argument("host")
 @query_options
@@ -69,7 +69,7 @@ def stats(host: str, top: int, table: str | None, output: str, **options: Any) -
     Examples:
       sitestats url example.com --last 30 --field pages
       sitestats url example.com --where country=NL --base-url https://stats.example
-    """,
+    """
 )
 @click.argument("host")
 @query_options

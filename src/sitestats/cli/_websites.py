@@ -107,7 +107,7 @@ def list_(output: str, **options: Any) -> None:
     Examples:
       sitestats websites add example.com --timezone Europe/Amsterdam
       sitestats websites add example.com --public --label shop --yes
-    """,
+    """
 )
 @click.argument("host")
 @click.option(
@@ -150,7 +150,7 @@ def add(
     Examples:
       sitestats websites plan websites.toml
       sitestats websites plan websites.csv --format json
-    """,
+    """
 )
 @file_argument
 @format_option
@@ -174,7 +174,7 @@ def plan(file: Path, output: str, **options: Any) -> None:
       sitestats websites ensure websites.toml --dry-run
       sitestats websites ensure websites.toml
       sitestats websites ensure websites.toml --yes --journal websites.journal
-    """,
+    """
 )
 @file_argument
 @click.option("--dry-run", is_flag=True, help="Add nothing: the same as `plan`.")

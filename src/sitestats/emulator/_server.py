@@ -85,24 +85,21 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         request = RecordedRequest.of(
-            self.command,
-            self.path,
-            self.headers.items(),
-            self.rfile.read(int(length)),
+            self.command, self.path, self.headers.items(), self.rfile.read(int(length))
         )
         reply = self._served.core.handle(request)
-        if reply.latency and self._served.ending.wait(reply.latency):
+        if reply.fault.latency and self._served.ending.wait(reply.fault.latency):
             self.close_connection = True
             return
-        if reply.reset:
+        if reply.fault.reset:
             self._reset()
             return
         head, content = self._parts(reply)
-        if reply.cut_off is not None and reply.cut_off < len(content):
-            content = content[: reply.cut_off]
+        if reply.fault.cut_off is not None and reply.fault.cut_off < len(content):
+            content = content[: reply.fault.cut_off]
             self.close_connection = True
-        if reply.drip:
-            self._drip(head + content, reply.drip)
+        if reply.fault.drip:
+            self._drip(head + content, reply.fault.drip)
         else:
             self.wfile.write(head + content)
 

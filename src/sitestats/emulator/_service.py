@@ -311,9 +311,7 @@ def _admin_failure(
 
 
 def _failure(
-    denied: Denied,
-    query: Query | None = None,
-    headers: dict[str, str] | None = None,
+    denied: Denied, query: Query | None = None, headers: dict[str, str] | None = None
 ) -> HttpResponse:
     body: dict[str, object] = {"ok": False, "error": denied.error}
     if denied.code is not None:

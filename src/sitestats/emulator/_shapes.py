@@ -30,10 +30,7 @@ _OBSERVED: Final = {
 }
 """Headers that the hosted service was observed to send; clients ignore cookies."""
 
-_AGENT: Final = (
-    *("browser_name", "browser_version", "os_name", "os_version"),
-    "type",
-)
+_AGENT: Final = (*("browser_name", "browser_version", "os_name", "os_version"), "type")
 """The keys of an agent in versions 1 and 2, in the order of ``Numbers.agents``."""
 
 _PROSE: Final = {

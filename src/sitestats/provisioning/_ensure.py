@@ -17,6 +17,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import attrs
+
 from sitestats._common.errors import RateLimitedError, ReadOnlyError, SiteStatsError
 from sitestats._protocol import operations
 from sitestats._protocol.flow import note, now, sleep
@@ -55,20 +57,18 @@ def ensure_websites(
     return (yield from run.run())
 
 
+@attrs.define
 class _Run:
-    def __init__(
-        self, settings: Settings, specs: tuple[WebsiteSpec, ...], history: History
-    ) -> None:
-        self._settings = settings
-        self._specs = specs
-        self._history = history
-        self._listed: dict[str, Website] = {}
-        self._added: dict[str, AddedWebsite] = {}
-        self._items: list[ProvisionedWebsite] = []
-        self._stopped: str | None = None
-        self._list_is_fresh = False
-        self._list_is_readable = True
-        self._rate_limits = 0
+    _settings: Settings
+    _specs: tuple[WebsiteSpec, ...]
+    _history: History
+    _listed: dict[str, Website] = attrs.field(factory=dict[str, "Website"])
+    _added: dict[str, AddedWebsite] = attrs.field(factory=dict[str, "AddedWebsite"])
+    _items: list[ProvisionedWebsite] = attrs.field(factory=list[ProvisionedWebsite])
+    _stopped: str | None = None
+    _list_is_fresh: bool = False
+    _list_is_readable: bool = True
+    _rate_limits: int = 0
 
     def run(self) -> Flow[ProvisioningReport]:
         moment = yield from now()

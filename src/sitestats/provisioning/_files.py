@@ -187,8 +187,7 @@ def _read_toml(text: _Text, problems: list[Problem]) -> list[_Entry]:
         if found is not None:
             offset = text.offset(int(found[1]), int(found[2]))
         text.refuse(
-            f"not valid TOML: {_AT_LINE.sub('', message).removesuffix(_AT_END)}",
-            offset,
+            f"not valid TOML: {_AT_LINE.sub('', message).removesuffix(_AT_END)}", offset
         )
     return _tree_entries(text, tree, toml_positions(text.text), problems)
 

@@ -103,11 +103,7 @@ class ProvisioningReport(Items[ProvisionedWebsite]):
         Their ``differences`` are a list of objects with ``field``, ``expected`` and
         ``found``.
         """
-        return {
-            "complete": self.complete,
-            "stopped": self.stopped,
-            **super().to_dict(),
-        }
+        return {"complete": self.complete, "stopped": self.stopped, **super().to_dict()}
 
     def summary(self) -> str:
         """How many websites there are of each state, as one line."""
