@@ -144,13 +144,16 @@ class Websites:
         that every website would get (credentials, role, plan) ends the run, one
         about a single website does not. ``total_timeout`` is for each request.
 
+        Runs for one account exclude each other on one machine, by a file in the
+        user's state folder. If that can't be written, a ``SiteStatsWarning`` says so.
+
         Args:
             specs: The websites that should exist; ``WebsiteSpec.load`` reads
                 them from a file.
             journal: A file in which each add is announced before it is sent.
                 Given again after an interruption, however hard, no website is
                 sent a second time that the list shows; one that may still be
-                under way is waited for, up to ``total_timeout``.
+                under way is waited for, up to the ``total_timeout`` of its run.
             progress: True shows a bar; a function is called with
                 ``(done, total)``.
 
@@ -159,10 +162,13 @@ class Websites:
 
         Raises:
             SpecError: A website is given twice, or is no ``WebsiteSpec``, or
-                the journal is damaged; nothing was sent.
+                the file is no journal or damaged; nothing was sent, and the
+                file was not changed.
             ReadOnlyError: The client is read-only; nothing was sent.
-            ConfigurationError: The journal is in use, or of another service;
-                nothing was sent.
+            BusyError: Another run uses the account or the journal; nothing was
+                sent.
+            ConfigurationError: The journal is of another service; nothing was
+                sent.
             OSError: The journal can't be opened; nothing was sent.
             SiteStatsError: The list can't be read; nothing was added.
 
@@ -177,18 +183,15 @@ class Websites:
             added      b.example
             added      c.example
         """
-        from sitestats._common.progress import showing
         from sitestats.provisioning._ensure import ensure_websites
-        from sitestats.provisioning._journal import EventHandler, open_journal
+        from sitestats.provisioning._run import open_run
         from sitestats.provisioning._specs import as_specs
 
         wanted, settings = as_specs(specs), self._runner.settings
-        with (
-            open_journal(journal, str(settings.base)) as log,
-            showing(progress, "websites") as show,
-        ):
-            events = EventHandler(log, show)
-            flow = ensure_websites(settings, wanted, events.history)
+        with open_run(settings, journal, progress) as events:
+            flow = ensure_websites(
+                settings, wanted, events.history, events.not_excluded
+            )
             return self._runner.run(flow, events.handle)
 
 

@@ -23,9 +23,10 @@ from sitestats._common.hostnames import HostnameError, normalise_hostname
 from sitestats._common.text import shown
 from sitestats._query.filters import PAGE_FILTERS
 from sitestats._query.periods import as_date, days_back
-from sitestats._results.tables import find_zone, same_zone
+from sitestats._results.tables import LONGEST_ZONE, find_zone, same_zone
 
 if TYPE_CHECKING:
+    from sitestats._common.wire import HttpResponse
     from sitestats._query.requested import Requested
     from sitestats._results.entries import EventCount
     from sitestats._results.histogram import Bucket
@@ -39,6 +40,68 @@ _MOST_NAMED: Final = 3
 _ALL_PAGES: Final = "*"
 _MAY_BE_WRONG: Final = frozenset(ENVELOPE) - {"hostname"}
 """Parts of the envelope that only warn when they can't be read."""
+
+
+MOST_ENTRIES: Final = 1000
+"""Of a list, and of all events (section 8). A query that was not checked can have a
+higher limit."""
+_MOST_PARTS: Final = 10_000
+"""Of a histogram of any period: so many days are 27 years."""
+_MOST_OF_AN_UNKNOWN_PERIOD: Final = 200_000
+"""So many hours are 22 years."""
+
+
+def lengths_problems(
+    data: Mapping[str, Any],
+    expected: Shape,
+    requested: Requested,
+    response: HttpResponse,
+) -> Iterator[Problem]:
+    """The lists that are longer than any response to the query can be.
+
+    Args:
+        data: The response; of its lists only the lengths are looked at.
+        expected: The names to look for.
+        requested: What to compare with.
+        response: When it was received tells the days that words stand for.
+    """
+    for name in expected.names:
+        items: Any = data.get(name)
+        if not isinstance(data.get(name), list) or len(items) <= MOST_ENTRIES:
+            continue
+        most = _most_entries(name, requested, response)
+        if len(items) > most:
+            yield Problem(
+                f"has {len(items):,} entries, and there can be {most:,} at most",
+                section="8",
+                where=f"$.{name}",
+            )
+
+
+def _most_entries(name: str, requested: Requested, response: HttpResponse) -> int:
+    if name == "events":
+        return max(MOST_ENTRIES, len(requested.events or ()))
+    if name != "histogram":
+        return max(MOST_ENTRIES, requested.limit)
+    days = _most_days(requested, response.received_at)
+    if days is None:
+        return _MOST_OF_AN_UNKNOWN_PERIOD
+    # Twice as many as there are, since only what is hostile is to be found here.
+    return max(_MOST_PARTS, 2 * days * (24 if requested.interval == "hour" else 1))
+
+
+def _most_days(requested: Requested, received: dt.datetime | None) -> int | None:
+    """How many days were requested, None where that is not known."""
+    # Without a start the period is a month (section 4.3).
+    first = requested.params.get("start", "today-31d")
+    last = requested.params.get("end", "today")
+    length = _length(first, last)
+    if length is None:
+        # By this machine's clock: the service could claim any year.
+        todays = [] if received is None else [received.date()]
+        start, end = (_days(text, todays)[0] for text in (first, last))
+        length = None if start is None or end is None else end - start
+    return None if length is None else length.days + 1
 
 
 def differences(
@@ -146,14 +209,14 @@ def _warnings(
     """How *data* differs from what was requested, where its numbers may be right."""
     path = data.get("path")
     if requested.path is not None:
-        if path is not None and requested.path not in {path, unquote(path)}:
+        if path is not None and not _same_page(requested.path, path):
             yield _differs("page", path, requested.path)
     elif path is not None and path != _ALL_PAGES:
         if PAGE_FILTERS.isdisjoint(requested.params):
             yield _differs("page", path, "all pages")
         page = requested.params.get("page", "*")
         # With a pattern the document does not say what the response has here.
-        if "*" not in page and page not in {path, unquote(path)}:
+        if "*" not in page and not _same_page(page, path):
             yield _differs("page", path, page)
     timezone = data.get("timezone")
     wanted = requested.timezone
@@ -176,6 +239,11 @@ def _warnings(
         yield f"the response's {name!r} is not used: {problems[0]}"
 
 
+def _same_page(wanted: str, path: str) -> bool:
+    # Four bytes, each percent-encoded, are the most that a character comes in.
+    return wanted == path or (len(path) <= 12 * len(wanted) and unquote(path) == wanted)
+
+
 def _differs(what: str, got: object, wanted: object) -> str:
     return (
         f"the response has the {what} {shown(got)}, but {shown(wanted)} was requested"
@@ -184,8 +252,6 @@ def _differs(what: str, got: object, wanted: object) -> str:
 
 # --- the period -------------------------------------------------------------------
 
-_LONGEST: Final = 64
-"""Characters: no moment and no zone has more, and a cache must not keep megabytes."""
 _DAY: Final = dt.timedelta(days=1)
 _HOUR: Final = dt.timedelta(hours=1)
 """How far a bound may be from midnight: an end was seen an hour late, with summer
@@ -232,7 +298,7 @@ def read_period(
 
 
 def _read_moment(text: str | None) -> dt.datetime | None:
-    return None if text is None or len(text) > _LONGEST else _moment(text)
+    return None if text is None or len(text) > LONGEST_ZONE else _moment(text)
 
 
 # Many responses have the same period.
@@ -320,7 +386,7 @@ def _period_day(bound: _Bound | None, wanted: dt.date | None) -> dt.date | None:
 
 def _are_long(texts: Iterable[str | None]) -> bool:
     """Whether one of *texts* is too long to be kept as the key of a cache."""
-    return any(text is not None and len(text) > _LONGEST for text in texts)
+    return any(text is not None and len(text) > LONGEST_ZONE for text in texts)
 
 
 def _is_word(text: str | None) -> bool:
@@ -338,6 +404,7 @@ def _period_differences(  # noqa: PLR0917 - a cache's key
     responded_at: dt.datetime | None,
 ) -> tuple[str, ...]:
     zone = find_zone(name)
+    place = name if zone or (name and len(name) <= LONGEST_ZONE) else "UTC"
     start = _bound(start_text, zone, is_end=False)
     end = _bound(end_text, zone, is_end=True)
     todays = _todays(responded_at, zone)
@@ -350,7 +417,7 @@ def _period_differences(  # noqa: PLR0917 - a cache's key
             continue
         if not any(bound.fits(day) for day in _days(text, todays)):
             found.append(
-                f"the response's period {verb} on {bound.day} in {name or 'UTC'}, but "
+                f"the response's period {verb} on {bound.day} in {place}, but "
                 f"{shown(text)} was requested"
             )
     length = _length(wanted_start, wanted_end)
@@ -359,7 +426,7 @@ def _period_differences(  # noqa: PLR0917 - a cache's key
         if not any(start.fits(day) and end.fits(day + length) for day in firsts):
             found.append(
                 f"the response's period is {start.day} to {end.day} in "
-                f"{name or 'UTC'}, but {shown(wanted_start)} to {shown(wanted_end)} "
+                f"{place}, but {shown(wanted_start)} to {shown(wanted_end)} "
                 f"was requested, which has {length.days + 1} days"
             )
     for which, text in (("start", start_text), ("end", end_text)):

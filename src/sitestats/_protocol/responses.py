@@ -18,7 +18,7 @@ import attrs
 from sitestats._common.errors import Problem, QueryError, warn
 from sitestats._common.fields import COUNTS, FIELDS, LISTS
 from sitestats._common.jsontext import JsonValue
-from sitestats._common.text import shown
+from sitestats._common.text import bounded, shown
 from sitestats._common.wire import HttpResponse
 from sitestats._query.builder import StatsQuery, requested
 from sitestats._query.periods import utc
@@ -30,7 +30,9 @@ from sitestats._results.websites import WebsiteList
 
 from .consistency import (
     LATEST_SHAPE,
+    MOST_ENTRIES,
     differences,
+    lengths_problems,
     missing_events,
     period_days,
     read_period,
@@ -56,7 +58,6 @@ _OWN_FIELDS: Final = 3
 """From this version on, a query names its fields."""
 _WITH_PAGES: Final = 2
 """The version whose responses always include pages."""
-_MOST_EVENTS: Final = 1000
 _NO_CONTENT: Final = 204
 
 
@@ -115,7 +116,7 @@ def read_added(
         )
     differences = tuple(
         Problem(
-            f"requested {wanted!r}, but the service made it {applied!r}",
+            f"requested {wanted!r}, but the service made it {shown(applied)}",
             section="2.2",
             where=name,
         )
@@ -128,7 +129,8 @@ def read_added(
     )
     if differences and warned:
         what = "; ".join(map(str, differences))
-        warn(f"{added.hostname} was added, but differs from what was requested: {what}")
+        name = bounded(added.hostname)
+        warn(f"{name} was added, but differs from what was requested: {what}")
     return attrs.evolve(added, differences=differences)
 
 
@@ -218,6 +220,8 @@ def read_stats(
     data = expected.decode(response.body) if response.status in OK else None
     if data is None or not (data.get("ok", True) and data.get("success", True)):
         data, wrong = _decode_strictly(response, request, expected, requested)
+    else:
+        _check_lengths(data, response, request, expected, requested)
     date = response.date
     problems, warnings = differences(data, wrong, expected, requested, date)
     if problems:
@@ -289,11 +293,25 @@ def _decode_strictly(
     if not isinstance(data, dict):
         problem = Problem("expected an object", section="2.3", where="$")
         raise not_as_documented(response, request, [problem])
+    # Before the entries themselves, which take much longer.
+    _check_lengths(data, response, request, expected, requested)
     values, wrong = structure_stats(data, expected.types)
     if requested.version < LATEST_SHAPE:
         # Older lists have shapes of their own: they are in raw() alone.
         wrong = {name: found for name, found in wrong.items() if name not in _LISTS}
     return values, wrong
+
+
+def _check_lengths(
+    data: Mapping[str, Any],
+    response: HttpResponse,
+    request: HttpRequest,
+    expected: Shape,
+    requested: Requested,
+) -> None:
+    problems = [*lengths_problems(data, expected, requested, response)]
+    if problems:
+        raise not_as_documented(response, request, problems)
 
 
 _LISTS: Final = frozenset((*LISTS, "pages", "histogram", "events"))
@@ -355,4 +373,4 @@ def _values(
 def _limit(name: str, requested: Requested) -> float:
     if name != "events":
         return requested.limit
-    return _MOST_EVENTS if requested.events == "*" else math.inf
+    return MOST_ENTRIES if requested.events == "*" else math.inf

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar, overlo
 import attrs
 
 from sitestats._common.errors import FieldNotRequestedError
-from sitestats._common.text import shown
+from sitestats._common.text import bounded, shown
 
 from .display import Displayed, HasFrame, draw
 from .tables import Column, common_zone, for_json, named
@@ -60,7 +60,7 @@ class Entry:
 
     def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
         for name in self.columns:
-            yield name, getattr(self, name)
+            yield name, bounded(getattr(self, name))
 
 
 def _seconds_not_requested() -> FieldNotRequestedError:
@@ -227,7 +227,8 @@ class Incomplete(Entry):
         return self._known.get(name)
 
     def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
-        yield from self._known.items()
+        for name, value in self._known.items():
+            yield name, bounded(value)
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):

@@ -24,7 +24,7 @@ from .waiting import OutOfTimeError
 if TYPE_CHECKING:
     from sitestats._common.settings import Settings
 
-    from .headers import Redactor
+    from .redaction import Redactor
 
 _LONGEST_REASON: Final = 300
 

@@ -20,9 +20,10 @@ from sitestats._common.custom_headers import secrets_in
 from sitestats._common.errors import ConfigurationError, SiteStatsError
 
 from .attempt import Attempt
-from .headers import Redactor, RequestHeaders
+from .headers import RequestHeaders
 from .http1 import Connection, DisconnectedError
 from .pool import AsyncPool, Lease, Pool
+from .redaction import Redactor
 from .route import ProxyRefusedError, Route
 from .tls import make_context
 from .waiting import SilenceError, run, run_async

@@ -284,7 +284,7 @@ def _payload(request: RecordedRequest) -> dict[str, Any] | str:
         return "The Content-Type must be application/json"
     try:
         payload = json.loads(request.body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return "The payload is not JSON"
     if not isinstance(payload, dict):
         return "The payload is not a JSON object"
