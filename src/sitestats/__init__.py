@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from . import provisioning as provisioning
-    from ._client.async_client import AsyncClient
-    from ._client.client import Client
+    from ._client.answers import Answers, AsyncAnswers
+    from ._client.async_client import AsyncClient, AsyncStatistics, AsyncWebsites
+    from ._client.client import Client, Statistics, Websites
     from ._client.get_many import AsyncOutcomes, Outcomes
     from ._common.errors import (
         AuthenticationError,
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from ._results.histogram import HistogramEntry
     from ._results.outcomes import Answered, Failed, Outcome
     from ._results.stats import Stats
-    from ._results.websites import AddedWebsite, Website
+    from ._results.websites import AddedWebsite, Website, WebsiteList
     from .provisioning import (
         Difference,
         PlannedWebsite,
@@ -61,8 +62,12 @@ if TYPE_CHECKING:
 __all__ = [
     "AddedWebsite",
     "Answered",
+    "Answers",
+    "AsyncAnswers",
     "AsyncClient",
     "AsyncOutcomes",
+    "AsyncStatistics",
+    "AsyncWebsites",
     "AuthenticationError",
     "BadRequestError",
     "BusyError",
@@ -104,12 +109,15 @@ __all__ = [
     "SiteStatsError",
     "SiteStatsWarning",
     "SpecError",
+    "Statistics",
     "Stats",
     "StatsQuery",
     "TransportError",
     "Website",
+    "WebsiteList",
     "WebsiteLockedError",
     "WebsiteSpec",
+    "Websites",
     "is_field_name",
 ]
 
@@ -117,8 +125,12 @@ _ERRORS: Final = "_common.errors"
 _MODULES: Final = {
     "AddedWebsite": "_results.websites",
     "Answered": "_results.outcomes",
+    "Answers": "_client.answers",
+    "AsyncAnswers": "_client.answers",
     "AsyncClient": "_client.async_client",
     "AsyncOutcomes": "_client.get_many",
+    "AsyncStatistics": "_client.async_client",
+    "AsyncWebsites": "_client.async_client",
     "Client": "_client.client",
     "Difference": "provisioning",
     "Entries": "_results.entries",
@@ -137,10 +149,14 @@ _MODULES: Final = {
     "ProvisioningPlan": "provisioning",
     "ProvisioningReport": "provisioning",
     "RetryPolicy": "_common.settings",
-    "Stats": "_results.stats",
+    "Statistics": "_client.client",
+    # With what reads responses, which Stats.from_body needs.
+    "Stats": "_protocol.responses",
     "StatsQuery": "_query.builder",
     "Website": "_results.websites",
+    "WebsiteList": "_results.websites",
     "WebsiteSpec": "provisioning",
+    "Websites": "_client.client",
     "is_field_name": "_common.fields",
 }
 """Where each name is defined, if not among the errors. It is imported when it is first

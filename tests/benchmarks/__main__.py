@@ -18,6 +18,7 @@ import concurrent_queries
 import decoding
 import emulator_speed
 import importing
+import panels
 import report
 import sizes
 from measuring import Scale, Table
@@ -27,6 +28,7 @@ PARTS = {
     "sizes": sizes.tables,
     "calls": calls.tables,
     "concurrency": concurrent_queries.tables,
+    "panels": panels.tables,
     "importing": importing.tables,
     "emulator": emulator_speed.tables,
 }

@@ -9,15 +9,18 @@ from sitestats._common.errors import (
     Problem,
     QueryError,
     ReadOnlyError,
+    RequestTimeoutError,
     SiteStatsError,
 )
 from sitestats._common.text import did_you_mean, shown
 from sitestats._common.wire import Credentials
 from sitestats._query.builder import StatsQuery, requested
 from sitestats._query.periods import previous_period, previous_year
+from sitestats._query.units import previous_month, previous_week
 from sitestats._query.validation import validate
 from sitestats._results.outcomes import Answered, Failed
 
+from .flow import now
 from .requests import (
     add_request,
     custom_request,
@@ -26,7 +29,7 @@ from .requests import (
     stats_request,
 )
 from .responses import read_added, read_json, read_jsonp, read_stats, read_websites
-from .retry import send_with_retries
+from .retry import NO_DEADLINE, Deadline, send_with_retries
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,13 +42,13 @@ if TYPE_CHECKING:
     from sitestats._results.comparison import Comparison
     from sitestats._results.outcomes import Outcome
     from sitestats._results.stats import Stats
-    from sitestats._results.websites import AddedWebsite, Website
+    from sitestats._results.websites import AddedWebsite, WebsiteList
 
     from .flow import Flow
     from .retry import Pauses
 
 
-def list_websites(settings: Settings) -> Flow[tuple[Website, ...]]:
+def list_websites(settings: Settings) -> Flow[WebsiteList]:
     """Every website of the user (section 4.1)."""
     request = list_request()
     response = yield from _exchange(request, settings)
@@ -78,12 +81,15 @@ def add_website(
 
 
 def get_stats(
-    settings: Settings, query: StatsQuery, pauses: Pauses | None = None
+    settings: Settings,
+    query: StatsQuery,
+    pauses: Pauses | None = None,
+    deadline: Deadline = NO_DEADLINE,
 ) -> Flow[Stats]:
     """The statistics that *query* requests (section 4.3)."""
     validated = _validated(query, settings)
     request = stats_request(validated)
-    response = yield from _exchange(request, settings, pauses)
+    response = yield from _exchange(request, settings, pauses, deadline)
     return read_stats(response, request, query, validated)
 
 
@@ -98,11 +104,22 @@ def compare(
 
 
 def get_outcome(
-    settings: Settings, query: StatsQuery, index: int, pauses: Pauses
+    settings: Settings,
+    query: StatsQuery,
+    index: int,
+    pauses: Pauses,
+    deadline: Deadline,
 ) -> Flow[Outcome]:
-    """The outcome of the query at *index* of many, which share *pauses*."""
+    """The outcome of the query at *index* of many, which share *pauses* and
+    *deadline*.
+    """
+    if deadline is not NO_DEADLINE and deadline.is_over((yield from now())):
+        return Failed(query, index, deadline.error(query))
     try:
-        stats = yield from get_stats(settings, query, pauses)
+        stats = yield from get_stats(settings, query, pauses, deadline)
+    except RequestTimeoutError as error:
+        is_over = deadline.is_over((yield from now()))
+        return Failed(query, index, deadline.error(query, error) if is_over else error)
     except SiteStatsError as error:
         return Failed(query, index, error)
     return Answered(query, index, stats)
@@ -130,11 +147,16 @@ def request_json(
 
 
 def _exchange(
-    request: HttpRequest, settings: Settings, pauses: Pauses | None = None
+    request: HttpRequest,
+    settings: Settings,
+    pauses: Pauses | None = None,
+    deadline: Deadline = NO_DEADLINE,
 ) -> Flow[HttpResponse]:
     """Send *request* with retries; one that is not permitted is an error at once."""
     _check_permitted(request, settings)
-    return send_with_retries(request, settings.retry, settings.total_timeout, pauses)
+    return send_with_retries(
+        request, settings.retry, settings.total_timeout, pauses, deadline
+    )
 
 
 def _validated(query: StatsQuery, settings: Settings) -> Requested:
@@ -168,12 +190,20 @@ def _missing_credentials(settings: Settings) -> str:
 # --- the other period of a comparison ---------------------------------------------
 
 
-Against: TypeAlias = (
-    "Literal['previous_period', 'previous_year'] | tuple[Day, Day] | StatsQuery"
-)
+Relation: TypeAlias = Literal[
+    "previous_period", "previous_week", "previous_month", "previous_year"
+]
+"""How the other period is found from a query's own."""
+
+Against: TypeAlias = "Relation | tuple[Day, Day] | StatsQuery"
 """The other period: by its relation, by its days, or as a query of its own."""
 
-_RELATIONS = {"previous_period": previous_period, "previous_year": previous_year}
+_RELATIONS = {
+    "previous_period": previous_period,
+    "previous_week": previous_week,
+    "previous_month": previous_month,
+    "previous_year": previous_year,
+}
 
 
 def other_period(query: StatsQuery, against: Against) -> StatsQuery:
@@ -181,7 +211,8 @@ def other_period(query: StatsQuery, against: Against) -> StatsQuery:
 
     Raises:
         QueryError: *against* is none of what it can be, or the period of *query*
-            is not known: it has none, or is from a date to a placeholder.
+            is not known: it has none, is from a date to a placeholder, or is no
+            whole weeks or months.
 
     >>> query = StatsQuery("example.com").last(days=7)
     >>> other_period(query, "previous_period").params()["start"]
@@ -196,7 +227,7 @@ def other_period(query: StatsQuery, against: Against) -> StatsQuery:
     if relation is None:
         hint = did_you_mean(given, _RELATIONS) if isinstance(given, str) else ""
         message = (
-            "against is 'previous_period', 'previous_year', a pair of days, or a "
+            f"against is {', '.join(map(repr, _RELATIONS))}, a pair of days, or a "
             f"query, not {shown(given)}{hint}"
         )
         raise QueryError([Problem(message, where="against")])
