@@ -19,14 +19,18 @@ import decoding
 import emulator_speed
 import importing
 import kept_responses
+import panels
 import report
+import sizes
 from measuring import Scale, Table
 
 PARTS = {
     "decoding": decoding.tables,
+    "sizes": sizes.tables,
     "calls": calls.tables,
     "concurrency": concurrent_queries.tables,
     "store": kept_responses.tables,
+    "panels": panels.tables,
     "importing": importing.tables,
     "emulator": emulator_speed.tables,
 }

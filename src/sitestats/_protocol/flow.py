@@ -8,6 +8,7 @@ needs no clock, no socket and no mock.
 from __future__ import annotations
 
 from collections.abc import Generator
+from datetime import datetime
 from typing import TypeAlias, TypeVar
 
 import attrs
@@ -61,8 +62,8 @@ class Recall:
     """Find a kept response to what was requested; None where there is none to use."""
 
     requested: Requested
-    unix: float
-    """The time now, in seconds since 1970: words are days by it."""
+    clock: datetime
+    """The time now: words are days by it."""
 
 
 @attrs.frozen

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sitestats._common.errors import (
@@ -98,11 +99,12 @@ def get_stats(
     keeps = settings.store is not None
     if keeps and not fresh:
         moment = yield from now()
-        kept = yield Recall(validated, moment.unix)
+        clock = datetime.fromtimestamp(moment.unix, UTC)
+        kept = yield Recall(validated, clock)
         if isinstance(kept, HttpResponse):
             # What an earlier version of this package kept may not pass any more.
             with suppress(SiteStatsError):
-                return read_stats(kept, request, query, validated, from_store=True)
+                return read_stats(kept, request, query, validated, kept_for=clock)
     response = yield from _exchange(request, settings, pauses, deadline)
     stats = read_stats(response, request, query, validated)
     if keeps:
@@ -171,12 +173,10 @@ def _exchange(
     pauses: Pauses | None = None,
     deadline: Deadline = NO_DEADLINE,
 ) -> Flow[HttpResponse]:
-    """The last response to *request*."""
+    """Send *request* with retries; one that is not permitted is an error at once."""
     _check_permitted(request, settings)
-    return (
-        yield from send_with_retries(
-            request, settings.retry, settings.total_timeout, pauses, deadline
-        )
+    return send_with_retries(
+        request, settings.retry, settings.total_timeout, pauses, deadline
     )
 
 

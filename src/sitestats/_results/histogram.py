@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 import attrs
@@ -61,9 +61,10 @@ class HistogramEntry(Entry):
     """The year that ``week`` belongs to; None where the response has none."""
     week: int | None = None
     """The week's number; None for other intervals."""
-    partial: bool = False
+    partial: bool = attrs.field(default=False, eq=False)
     """Whether it was not over when the service responded, as the current day is
-    when the period ends today: its counts will still grow."""
+    when the period ends today: its counts will still grow. Entries with the same
+    counts are equal all the same, as results are."""
     clipped: bool = False
     """Whether the period has only a part of this week, month or year, since it
     begins later or ends earlier: its counts are not those of the whole. False
@@ -113,6 +114,9 @@ class IncompleteHistogramEntry(Incomplete, HistogramEntry):
     week = from_known("week")
     partial = from_known("partial")
     clipped = from_known("clipped")
+
+    def _compared(self) -> Mapping[str, Any]:
+        return {n: value for n, value in self._known.items() if n != "partial"}
 
 
 @attrs.frozen(weakref_slot=False)

@@ -6,7 +6,7 @@ import hashlib
 import secrets
 import sys
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from sitestats._common.errors import warn
@@ -62,12 +62,10 @@ class KeptResponses:
         self._warned = False
         self._advised = False
 
-    def recall(self, requested: Requested, unix: float) -> HttpResponse | None:
-        """The kept response to *requested*; None where there is none to use.
-
-        *unix* is the time now, in seconds since 1970.
+    def recall(self, requested: Requested, now: datetime) -> HttpResponse | None:
+        """The kept response to *requested* at the time *now*; None where there is none
+        to use.
         """
-        now = datetime.fromtimestamp(unix, UTC)
         found = lookup(requested, now)
         if found is None:
             self._advise(requested)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from pathlib import Path
 
 import click
@@ -16,6 +17,7 @@ from ._exits import Code, fail
       sitestats emulator
       sitestats emulator --port 8080 --load export.csv.gz --api-key made-up
       sitestats emulator --empty --website example.com
+      sitestats emulator --made-up 40
     """,
 )
 @click.option(
@@ -40,11 +42,32 @@ from ._exits import Code, fail
     metavar="HOST",
     help="A website to set up, private and in UTC; may be repeated.",
 )
+@click.option(
+    "--made-up",
+    "made_up",
+    type=click.IntRange(1, 1000),
+    metavar="NUMBER",
+    help="So many websites with a year of made-up traffic, in place of the demo's.",
+)
 # A made-up key of a local emulator is no secret. A real key must not be an argument,
 # since it would show in the list of processes.
 @click.option("--api-key", metavar="KEY", help="A made-up key that it accepts.")
 @click.option("--user-id", metavar="ID", help="A made-up user ID that it accepts.")
 @click.option("--empty", is_flag=True, help="Leave the demo's websites out.")
+@click.option(
+    "--allow-host",
+    "allowed_hosts",
+    multiple=True,
+    metavar="NAME",
+    help="Another name by which programs reach it, such as a container's; may be "
+    "repeated. Addresses and localhost need none.",
+)
+@click.option(
+    "--cors",
+    metavar="ORIGIN",
+    help="The origin whose pages may read the responses in a browser, such as "
+    "http://localhost:5173; * for every one. No page may when left out.",
+)
 def emulator(
     port: int,
     rows: tuple[Path, ...],
@@ -52,7 +75,10 @@ def emulator(
     api_key: str | None,
     user_id: str | None,
     *,
+    made_up: int | None,
     empty: bool,
+    allowed_hosts: tuple[str, ...],
+    cors: str | None,
 ) -> None:
     """Run the emulator, a local stand-in of the service, until Ctrl-C.
 
@@ -63,6 +89,8 @@ def emulator(
     from sitestats.emulator import Emulator
 
     make = Emulator if rows or empty else Emulator.demo
+    if made_up is not None:
+        make = partial(Emulator.made_up, made_up)
     try:
         service = make(api_key=api_key, user_id=user_id)
         for path in rows:
@@ -70,9 +98,10 @@ def emulator(
         for hostname in hostnames:
             if hostname not in service.websites:
                 service.add_website(hostname)
+        serving = service.serve(port=port, allowed_hosts=allowed_hosts, cors=cors)
     except ValueError as error:
         fail([str(error)], Code.WRONG_USE)
-    with service.serve(port=port) as address:
+    with serving as address:
         click.echo(f"export SITESTATS_BASE_URL={address}")
         click.echo(f"export SITESTATS_API_KEY={service.api_key}")
         click.echo(f"export SITESTATS_USER_ID={service.user_id}")
