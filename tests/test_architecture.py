@@ -205,6 +205,7 @@ def test_every_error_is_exported_documented_and_in_the_tree(
 PROBLEM = sitestats.Problem("1001 is above 1000.", "limit", "4.3", "limit")
 EXAMPLES = [
     sitestats.ConfigurationError("no base address"),
+    sitestats.BusyError("busy"),
     sitestats.ReadOnlyError("read-only"),
     sitestats.ClientClosedError("closed"),
     sitestats.QueryError([PROBLEM]),

@@ -85,7 +85,7 @@ def test_a_kept_body_is_the_same_result(
 ) -> None:
     """Whatever was answered, its body makes an equal result."""
     query, data = answer
-    stats = read_response(query, data, received=moment.timestamp())
+    stats = read_response(query, data, received=moment.replace(tzinfo=dt.UTC))
     again = Stats.from_body(query, stats.body)
     whole = Stats.from_body(query, stats.body, responded_at=stats.responded_at)
     assert again == stats
@@ -154,6 +154,14 @@ def test_what_is_no_query_and_no_body(query: Any, body: Any, words: str) -> None
     """Another type is refused, and so is a query that can't be sent."""
     with pytest.raises(QueryError, match=words):
         Stats.from_body(query, body)
+
+
+@pytest.mark.parametrize("moment", [dt.datetime(2026, 3, 1), dt.date(2026, 3, 1)])  # noqa: DTZ001 - that is wrong
+def test_a_moment_without_a_zone(moment: Any) -> None:
+    """When the service responded is one moment only with a time zone."""
+    body = Stats.of(QUERY, visitors=1, pages=[]).body
+    with pytest.raises(QueryError, match="responded_at: it is a datetime with a time"):
+        Stats.from_body(QUERY, body, responded_at=moment)
 
 
 # --- made of values ---------------------------------------------------------------

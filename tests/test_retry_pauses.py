@@ -46,7 +46,7 @@ class ConcurrentFlows:
     sent: list[tuple[float, HttpRequest]] = field(
         factory=list[tuple[float, HttpRequest]]
     )
-    untils: list[float] = field(factory=list[float])
+    limits: list[float] = field(factory=list[float])
     ended: dict[int, HttpResponse | RateLimitedError] = field(
         factory=dict[int, HttpResponse | RateLimitedError]
     )
@@ -82,7 +82,7 @@ class ConcurrentFlows:
                     return self.time + seconds
                 case Send(request, until):
                     self.sent.append((self.time, request))
-                    self.untils.append(until)
+                    self.limits.append(until)
                     outcome = self.responses.pop(0) if self.responses else OK
                 case Note():
                     pass
@@ -236,7 +236,7 @@ def test_nothing_is_sent_or_waited_for_after_the_deadline(
     flows.run(*sends(*requests, deadline=deadline))
     assert len(flows.ended) == len(requests)
     assert flows.time <= deadline.at
-    for (when, _), until in zip(flows.sent, flows.untils, strict=True):
+    for (when, _), until in zip(flows.sent, flows.limits, strict=True):
         assert until == min(deadline.at, until)
         assert when <= until
 

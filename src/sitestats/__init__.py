@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ._common.errors import (
         AuthenticationError,
         BadRequestError,
+        BusyError,
         ClientClosedError,
         ConfigurationError,
         ConnectionFailedError,
@@ -69,6 +70,7 @@ __all__ = [
     "AsyncWebsites",
     "AuthenticationError",
     "BadRequestError",
+    "BusyError",
     "Client",
     "ClientClosedError",
     "ConfigurationError",

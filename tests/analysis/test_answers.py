@@ -188,6 +188,32 @@ def test_a_panel_of_websites_and_months() -> None:
     assert frame["pageviews"].to_list() == [1, 2, 1, 2, None, None]
 
 
+def test_the_share_of_devices_by_month() -> None:
+    """The share of devices by month over all websites takes three lines."""
+    emulator = Emulator.made_up(3, days=120, now=NOW)
+    base = StatsQuery("shop.example").fields("device_types", "pageviews")
+    base = base.between("2025-12-01", "2026-02-28")
+    with emulator.client() as client:
+        # The three lines.
+        queries = [
+            q.website(w) for w in client.websites.list() for q in base.each("month")
+        ]
+        devices = client.stats.get_many(queries).collect().to_pandas("device_types")
+        views = devices.pivot_table("pageviews", "first_day", "value", aggfunc="sum")
+        share = views.div(views.sum(axis=1), axis=0)
+        # The same by hand.
+        for month, parts in zip(base.each("month"), share.to_numpy(), strict=True):
+            counts: dict[str, int] = {}
+            for website in emulator.websites:
+                for one in client.stats.get(month.website(website)).device_types:
+                    value = one.value or ""
+                    counts[value] = counts.get(value, 0) + one.pageviews
+            total = sum(counts.values())
+            expected = [counts[name] / total for name in sorted(counts)]
+            assert parts.tolist() == pytest.approx(expected)
+    assert len(share) == 3
+
+
 def test_the_days_of_a_failure(client: Client) -> None:
     """A failed query has the days that it requested as dates; words are not known."""
     dates = NOBODY.between("2026-01-01", dt.date(2026, 1, 31)).timezone("Asia/Tokyo")

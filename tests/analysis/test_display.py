@@ -159,6 +159,15 @@ def test_a_lone_surrogate_is_shown_as_an_escape() -> None:
     assert [tick.get_text() for tick in axes.get_yticklabels()] == [r"/\ud800"]
 
 
+def test_half_a_letter_in_a_label_is_shown_as_an_escape() -> None:
+    """A label that was cut within an emoji is escaped in HTML and in terminals."""
+    websites = WebsiteList([website("example.com", label="shop \ud83d")])
+    assert r"shop \ud83d" in websites._repr_html_().encode().decode()
+    console = Console(file=io.TextIOWrapper(io.BytesIO(), "utf-8"), record=True)
+    console.print(websites)
+    assert r"shop \ud83d" in console.export_text()
+
+
 def test_a_long_list_says_what_it_leaves_out() -> None:
     """Above ten rows a list counts the others, and a truncated list says so."""
     html = pages_of(*(f"/{n}" for n in range(25)))._repr_html_()

@@ -18,13 +18,17 @@ import concurrent_queries
 import decoding
 import emulator_speed
 import importing
+import panels
 import report
+import sizes
 from measuring import Scale, Table
 
 PARTS = {
     "decoding": decoding.tables,
+    "sizes": sizes.tables,
     "calls": calls.tables,
     "concurrency": concurrent_queries.tables,
+    "panels": panels.tables,
     "importing": importing.tables,
     "emulator": emulator_speed.tables,
 }

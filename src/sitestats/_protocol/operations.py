@@ -152,12 +152,10 @@ def _exchange(
     pauses: Pauses | None = None,
     deadline: Deadline = NO_DEADLINE,
 ) -> Flow[HttpResponse]:
-    """The last response to *request*."""
+    """Send *request* with retries; one that is not permitted is an error at once."""
     _check_permitted(request, settings)
-    return (
-        yield from send_with_retries(
-            request, settings.retry, settings.total_timeout, pauses, deadline
-        )
+    return send_with_retries(
+        request, settings.retry, settings.total_timeout, pauses, deadline
     )
 
 

@@ -11,10 +11,10 @@ from sitestats._common.errors import Problem, QueryError
 from sitestats._common.fields import FIELDS, TOTALS
 from sitestats._common.text import did_you_mean, shown
 from sitestats._query.builder import requested
+from sitestats._query.periods import as_date
 
 from .entries import Entry, EventCount, ListEntry, PageEntry, entry_class
 from .histogram import HistogramEntry
-from .many import date_of
 from .tables import find_zone
 
 if TYPE_CHECKING:
@@ -83,8 +83,8 @@ def body_of(
     if problems:
         raise QueryError(problems)
     zone = timezone or wanted.timezone or "UTC"
-    first = first_day or date_of(wanted.checked("start"))
-    last = last_day or date_of(wanted.checked("end"))
+    first = first_day or as_date(wanted.checked("start"))
+    last = last_day or as_date(wanted.checked("end"))
     page = wanted.params.get("page", "*")
     data: dict[str, Any] = {
         "ok": True,

@@ -11,6 +11,7 @@ from sitestats._common.errors import FieldNotRequestedError, warn
 from sitestats._common.fields import FIELDS, TOTALS
 from sitestats._common.text import did_you_mean, shown
 from sitestats._query.builder import requested
+from sitestats._query.periods import as_date
 
 from .display import frame_maker
 from .entries import Entries, columns_of_entries, entry_class
@@ -214,16 +215,8 @@ def period_of(
     stats, wanted = outcome.stats, requested(outcome.query)
     if stats is not None:
         return stats.timezone or wanted.timezone, stats.first_day, stats.last_day
-    first, last = (date_of(wanted.checked(name)) for name in ("start", "end"))
+    first, last = (as_date(wanted.checked(name)) for name in ("start", "end"))
     return wanted.timezone, first, last
-
-
-def date_of(text: str | None) -> dt.date | None:
-    """The date that a requested day is; None for a word, and for none."""
-    try:
-        return dt.date.fromisoformat(text or "")
-    except ValueError:
-        return None
 
 
 def _totals(outcome: Outcome) -> list[Column]:
