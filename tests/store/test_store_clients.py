@@ -287,7 +287,7 @@ def on_the_clock_of(emulator: Emulator, client: Client) -> Client:
             return Moment(time.monotonic(), emulator.now.timestamp())
         return run_step(step, on_note)
 
-    client._runner._run_step = run  # type: ignore[method-assign]
+    client._runner._run_step = run  # type: ignore[method-assign]  # the clock
     return client
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeAlias, TypeVar
 
 import anyio
-from anyio.to_thread import run_sync
 
 from sitestats._common.errors import SiteStatsError
 from sitestats._protocol.flow import Keep, Moment, Note, Now, Recall, Send, Sleep
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from logging import Logger
 
     from sitestats._common.settings import Settings
     from sitestats._common.wire import HttpResponse
@@ -31,18 +31,26 @@ Observer: TypeAlias = "Callable[[object], None]"
 AsyncObserver: TypeAlias = "Callable[[object], Awaitable[None]]"
 """Is called with the events of a flow's notes."""
 
+_DEBUG: Final = 10
+_INFO: Final = 20
+_LOGGER: Final[dict[str, Logger]] = {}
+"""The logger, once it was needed: to get it takes a lock, which an interrupt at the
+wrong moment would leave locked."""
 
-def _logs(level: str) -> bool:
-    # While nothing has imported logging, nobody has set it up; our import would take
-    # a twentieth longer with it.
-    logging = sys.modules.get("logging")
-    return logging is not None and logging.getLogger("sitestats").isEnabledFor(
-        getattr(logging, level)
-    )
+
+def _logs(level: int) -> bool:
+    if not _LOGGER:
+        # While nothing has imported logging, nobody has set it up. Another thread may
+        # be in the middle of importing it.
+        get_logger = getattr(sys.modules.get("logging"), "getLogger", None)
+        if get_logger is None:
+            return False
+        _LOGGER["sitestats"] = get_logger("sitestats")
+    return _LOGGER["sitestats"].isEnabledFor(level)
 
 
 def _log(event: object) -> None:
-    if _logs("INFO"):
+    if _logs(_INFO):
         from .log import log_event
 
         log_event(event)
@@ -110,7 +118,7 @@ class Runner:
     def _run_step(self, step: Step, on_note: Observer | None) -> StepResult:
         match step:
             case Send():
-                if not _logs("DEBUG"):
+                if not _logs(_DEBUG):
                     return self._send(step)
                 from .log import logged_attempt
 
@@ -191,7 +199,7 @@ class AsyncRunner:
     async def _run_step(self, step: Step, on_note: AsyncObserver | None) -> StepResult:
         match step:
             case Send():
-                if not _logs("DEBUG"):
+                if not _logs(_DEBUG):
                     return await self._send(step)
                 from .log import logged_attempt
 
@@ -208,7 +216,7 @@ class AsyncRunner:
                     await on_note(event)
             # In a thread: another process may have the file for a moment.
             case Recall() | Keep():
-                return await run_sync(_use_store, self._kept, step)
+                return await anyio.to_thread.run_sync(_use_store, self._kept, step)
         return None
 
     async def _send(self, step: Send) -> HttpResponse:
