@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sitestats import Client
+from sitestats import Client, Store
+from sitestats.emulator import Emulator
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -138,3 +139,38 @@ def test_a_kernel_runs_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         if "image/png" in output.get("data", {})
     ]
     assert len(images) >= 1
+
+
+def test_a_notebook_that_is_run_again_requests_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """With a store, the notebook of forty websites requests its statistics once: run
+    again, it only lists the websites.
+    """
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    mpl.use("agg")
+    emulators: list[Emulator] = []
+    make_client, make_emulator = Emulator.client, Emulator.made_up
+
+    def client(emulator: Emulator) -> Client:
+        emulators.append(emulator)
+        # The notebook's day is fixed, and may be long ago.
+        store = Store(tmp_path / "kept", max_age=None)
+        return make_client(emulator, store=store)
+
+    def made_up(*args: Any, **options: Any) -> Emulator:
+        # Otherwise the key is a new one, and what another key stored is not used.
+        return make_emulator(*args, **options, api_key="sa_api_key_of_a_notebook")
+
+    monkeypatch.setattr(Emulator, "client", client)
+    monkeypatch.setattr(Emulator, "made_up", made_up)
+    for _ in range(2):
+        names: dict[str, Any] = {"__name__": "__main__"}
+        for cell in cells_of(ROOT / "a-year-of-forty-websites.ipynb"):
+            run("".join(cell["source"]), names)
+        plt.close("all")
+    first, second = ([r.path for r in emulator.requests] for emulator in emulators)
+    assert len(first) > 500
+    assert second == ["/api/websites"]

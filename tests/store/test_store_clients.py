@@ -143,6 +143,22 @@ def test_many_and_comparisons_use_the_store(emulator: Emulator, tmp_path: Path) 
         assert len(emulator.requests) == 7
 
 
+def test_after_new_days_only_those_are_requested(tmp_path: Path) -> None:
+    """A history that is requested again some days later sends only the new days."""
+    emulator = Emulator.made_up(2, days=30, now=datetime(2026, 3, 10, 12, tzinfo=UTC))
+    base = StatsQuery("shop.example").fields("visitors")
+    with (
+        Store(tmp_path / "kept", max_age=None) as store,
+        emulator.client(store=store) as client,
+    ):
+        for end, new in (("2026-03-09", 9), ("2026-03-09", 0), ("2026-03-12", 3)):
+            emulator.forget_requests()
+            queries = base.between("2026-03-01", end).each("day")
+            assert not client.stats.get_many(queries).collect().failed
+            assert len(emulator.requests) == new
+            emulator.now = datetime(2026, 3, 14, 12, tzinfo=UTC)
+
+
 def test_who_asks_is_part_of_the_key(emulator: Emulator) -> None:
     """A client with another key, or with none, does not see what was kept for one."""
     memory = InMemory()
