@@ -400,21 +400,28 @@ def test_a_call_within_the_loop(get_many: GetMany) -> None:
 def test_an_asynchronous_source(loop: str) -> None:
     """An async generator of queries is read as outcomes are read."""
     closed: list[bool] = []
+    taken: list[StatsQuery] = []
+    ahead: list[int] = []
 
     class Source:
         async def __aiter__(self) -> AsyncIterator[StatsQuery]:
             try:
                 while True:
                     await anyio.lowlevel.checkpoint()
-                    yield query()
+                    taken.append(query())
+                    yield taken[-1]
             finally:
                 closed.append(True)
 
+    def visit(_outcome: Outcome) -> bool:
+        ahead.append(len(taken) - len(ahead))
+        return len(ahead) == 30
+
     with serve(respond_by_name) as server:
-        outcomes = GetMany(loop)(
-            server.address, Source(), lambda outcome: outcome.index == 30, concurrency=4
-        )
-    assert set(indices(outcomes)) <= set(range(36))
+        outcomes = GetMany(loop)(server.address, Source(), visit, concurrency=4)
+    # Outcomes come in any order, but no query is taken before it can be sent.
+    assert max(ahead) <= 4
+    assert len(set(indices(outcomes))) == 30
     # It was made for this, so it was ended with it.
     assert closed == [True]
 
