@@ -1,9 +1,12 @@
-"""Hypothesis profiles, the order of the tests, and Ctrl-C in background runs."""
+"""Hypothesis profiles, the order of the tests, texts, and Ctrl-C in background runs."""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -42,3 +45,29 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put slow tests first, so that both processes end at about the same time."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
+@pytest.fixture
+def same_text(request: pytest.FixtureRequest) -> Callable[[object], None]:
+    """Check that a text that is displayed is the one in ``tests/texts``, word by word.
+
+    So each change of a message is read where all messages are. With ``WRITE_TEXTS=1``
+    in the environment the texts are written instead.
+    """
+    kept = Path(__file__).parent / "texts" / f"{request.path.stem}.json"
+    texts: dict[str, list[str]] = (
+        json.loads(kept.read_text("utf-8")) if kept.exists() else {}
+    )
+    name = request.node.name
+    found: list[str] = []
+
+    def check(text: object) -> None:
+        found.append(str(text))
+        if os.environ.get("WRITE_TEXTS"):
+            texts[name] = found
+            lines = json.dumps(texts, indent=1, ensure_ascii=False, sort_keys=True)
+            kept.write_text(f"{lines}\n", encoding="utf-8")
+        else:
+            assert found == texts.get(name, [])[: len(found)]
+
+    return check

@@ -29,8 +29,6 @@ class Rule:
     """Where the service's document states it, such as ``"4.3"``."""
     text: str
     """The rule in one sentence."""
-    warns: bool = False
-    """Whether breaking it is a warning, since the service takes the value."""
 
 
 _ROWS: Final[Mapping[str, tuple[str, str]]] = {
@@ -155,18 +153,8 @@ _ROWS: Final[Mapping[str, tuple[str, str]]] = {
     "custom-params": ("1", "Parameters are names with text, numbers or flags."),
     "custom-body": ("1", "A body is a value that JSON can hold."),
 }
-_WARNINGS: Final = (
-    "page-slash",
-    "country-code",
-    "referrer-normalized",
-    "metadata-suffix",
-    "metadata-star",
-    "address-parameter",
-    "address-page",
-)
 RULES: Final[Mapping[str, Rule]] = {
-    name: Rule(name, section, text, warns=name in _WARNINGS)
-    for name, (section, text) in _ROWS.items()
+    name: Rule(name, section, text) for name, (section, text) in _ROWS.items()
 }
 
 TextOrProblems: TypeAlias = str | list[Problem]
