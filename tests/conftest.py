@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from same_text import SameText, same_text_as
 
 # Plain runs find the same on every machine: whoever tries the project should not
 # be the one who meets a rare failure. The other two look in new places.
@@ -48,26 +48,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture
-def same_text(request: pytest.FixtureRequest) -> Callable[[object], None]:
+def same_text(request: pytest.FixtureRequest) -> SameText:
     """Check that a text that is displayed is the one in ``tests/texts``, word by word.
 
     So each change of a message is read where all messages are. With ``WRITE_TEXTS=1``
     in the environment the texts are written instead.
     """
-    kept = Path(__file__).parent / "texts" / f"{request.path.stem}.json"
-    texts: dict[str, list[str]] = (
-        json.loads(kept.read_text("utf-8")) if kept.exists() else {}
-    )
-    name = request.node.name
-    found: list[str] = []
-
-    def check(text: object) -> None:
-        found.append(str(text))
-        if os.environ.get("WRITE_TEXTS"):
-            texts[name] = found
-            lines = json.dumps(texts, indent=1, ensure_ascii=False, sort_keys=True)
-            kept.write_text(f"{lines}\n", encoding="utf-8")
-        else:
-            assert found == texts.get(name, [])[: len(found)]
-
-    return check
+    file = Path(__file__).parent / "texts" / f"{request.path.stem}.json"
+    same = same_text_as(file, request.node.name)
+    if "tmp_path" not in request.fixturenames:
+        return same
+    # Its name is another one each time.
+    folder = f"{request.getfixturevalue('tmp_path')}{os.sep}"
+    return lambda text: same(str(text).replace(folder, ""))

@@ -12,6 +12,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from fake_responses import read_response, stats_json
+from same_text import SameText
 from sitestats._common.errors import QueryError, SiteStatsWarning
 from sitestats._query.builder import StatsQuery
 from sitestats._query.periods import zones
@@ -270,10 +271,11 @@ def test_no_response_of_the_emulator_warns(
         assert client.stats.get(query).timezone == zone
 
 
-def test_a_query_of_no_day_is_refused_before() -> None:
+def test_a_query_of_no_day_is_refused_before(same_text: SameText) -> None:
     """The check may take a date of the query for one, as others are never sent."""
-    with pytest.raises(QueryError):
+    with pytest.raises(QueryError) as caught:
         QUERY.on("2026-02-30")
+    same_text(caught.value)
     data = stats_json(visitors=1)
     for text in ("2026-02-30", "soon", "today+1d"):
         query = QUERY.extra_param("start", text).extra_param("end", text)

@@ -17,6 +17,7 @@ from typing import ClassVar
 
 import pytest
 
+from same_text import SameText
 from sitestats._common.errors import ClientClosedError
 from sitestats._transport import pool as pool_module
 from sitestats._transport.pool import Lease, Pool, PoolTimeoutError
@@ -194,6 +195,7 @@ def test_a_lost_notification_is_made_up_for(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
 def test_a_connection_that_failed_is_never_used_again(
     error: type[BaseException],
+    same_text: SameText,
 ) -> None:
     """A failed connection is closed once, and the next use has another."""
     pool = make_pool(1)
@@ -202,13 +204,14 @@ def test_a_connection_that_failed_is_never_used_again(
         raise error
 
     first = use(pool)
-    with pytest.raises(error):
+    with pytest.raises(error) as caught:
         pool.use(Lease(), fail, until=math.inf)
+    same_text(caught.value)
     assert first.closed == 1
     assert use(pool) is not first
 
 
-def test_a_failing_make_takes_no_place() -> None:
+def test_a_failing_make_takes_no_place(same_text: SameText) -> None:
     """A connection that could not be made does not count towards the limit."""
     made = iter([OSError("no"), Connection()])
 
@@ -219,8 +222,9 @@ def test_a_failing_make_takes_no_place() -> None:
         return item
 
     pool = Pool(make, Connection.close, limit=1, idle_seconds=math.inf)
-    with pytest.raises(OSError, match="no"):
+    with pytest.raises(OSError, match="no") as caught:
         use(pool)
+    same_text(caught.value)
     assert use(pool).uses == 1
 
 
@@ -254,7 +258,7 @@ def test_idle_connections_grow_too_old() -> None:
     assert [connection.closed for connection in old] == [1, 1, 1]
 
 
-def test_closing_closes_what_is_idle() -> None:
+def test_closing_closes_what_is_idle(same_text: SameText) -> None:
     """Each idle connection is closed once, however often the pool is."""
     pool = make_pool()
     connections = use_at_once(pool, 3)
@@ -262,8 +266,9 @@ def test_closing_closes_what_is_idle() -> None:
     pool.close()
     assert [connection.closed for connection in connections] == [1, 1, 1]
     assert not pool.is_open
-    with pytest.raises(ClientClosedError):
+    with pytest.raises(ClientClosedError) as caught:
         use(pool)
+    same_text(caught.value)
 
 
 def test_closing_lets_what_is_in_use_end() -> None:

@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 import pytest
 
+from same_text import SameText
 from sitestats._common.errors import (
     InvalidInputError,
     Problem,
@@ -36,7 +37,6 @@ from sitestats._query.builder import StatsQuery, requested
 from sitestats._query.rules import RULES
 
 Step = Callable[[Any], StatsQuery]
-SameText = Callable[[object], None]
 
 PLUS_TWO = timezone(timedelta(hours=2))
 LONG = "abcdefghijkl"

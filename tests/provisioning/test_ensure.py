@@ -15,6 +15,7 @@ from fake_service import (
     specs,
 )
 
+from same_text import SameText
 from sitestats import ReadOnlyError, ServerError, WebsiteSpec
 from sitestats._common.errors import ConfigurationError, ConnectionFailedError
 from sitestats._common.wire import HttpResponse
@@ -246,12 +247,13 @@ def test_a_failure_of_the_list_at_the_end_changes_nothing() -> None:
     assert states(service.ensure(WANTED)) == ["unknown", "added", "added"]
 
 
-def test_without_the_first_list_there_is_an_error() -> None:
+def test_without_the_first_list_there_is_an_error(same_text: SameText) -> None:
     """If the list can't be read at the beginning, its error is raised."""
     service = FakeService()
     service.list_handlers = [lambda: respond({}, 503)] * 3
-    with pytest.raises(ServerError):
+    with pytest.raises(ServerError) as caught:
         service.ensure(WANTED)
+    same_text(caught.value)
     assert service.posts == []
 
 
@@ -356,12 +358,13 @@ def test_too_many_rate_limits_in_a_row_stop() -> None:
 # --- errors and events --------------------------------------------------------------
 
 
-def test_a_read_only_client_adds_nothing() -> None:
+def test_a_read_only_client_adds_nothing(same_text: SameText) -> None:
     """A read-only client raises ReadOnlyError before it requests anything."""
     service = FakeService("a.example", "b.example", "c.example")
     settings = attrs.evolve(SETTINGS, read_only=True)
-    with pytest.raises(ReadOnlyError, match="plan"):
+    with pytest.raises(ReadOnlyError, match="plan") as caught:
         service.ensure(WANTED, settings=settings)
+    same_text(caught.value)
     assert service.lists == 0
 
 

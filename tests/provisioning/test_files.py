@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from same_text import SameText
 from sitestats._common.errors import SpecError
 from sitestats._query.periods import zones
 from sitestats.provisioning import WebsiteSpec
@@ -195,19 +196,25 @@ BAD: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
 }  # fmt: skip
 
 
+@pytest.fixture
+def in_tmp_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are named as they are, without a folder."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.mark.parametrize(("name", "text", "expected"), BAD.values(), ids=BAD)
 def test_an_error_has_its_location(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    in_tmp_path: None,
     name: str,
     text: str,
     expected: list[tuple[str, str]],
+    same_text: SameText,
 ) -> None:
     """Every problem in a file has its file, line and column."""
-    monkeypatch.chdir(tmp_path)
     Path(name).write_text(text, encoding="utf-8", newline="")
     with pytest.raises(SpecError) as caught:
         WebsiteSpec.load(name)
+    same_text(caught.value)
     found = [(problem.where, problem.message) for problem in caught.value.problems]
     assert [where for where, _ in found] == [f"{name}:{at}" for at, _ in expected]
     for (_, message), (_, words) in zip(found, expected, strict=True):
@@ -215,19 +222,27 @@ def test_an_error_has_its_location(
         assert "\n" not in message
 
 
-def test_another_encoding_is_refused_at_its_first_byte(tmp_path: Path) -> None:
+def test_another_encoding_is_refused_at_its_first_byte(
+    tmp_path: Path, same_text: SameText
+) -> None:
     """A file that is not in UTF-8 is refused, with the location of the byte."""
     path = tmp_path / "a.csv"
     path.write_bytes("hostname,label\né".encode() + "é".encode("latin-1") + b",b")
-    with pytest.raises(SpecError, match=r"a\.csv:2:2: the file is not in UTF-8"):
+    with pytest.raises(
+        SpecError, match=r"a\.csv:2:2: the file is not in UTF-8"
+    ) as caught:
         WebsiteSpec.load(path)
+    same_text(caught.value)
 
 
 @pytest.mark.parametrize("name", ["websites", "websites.yaml", ".toml"])
-def test_another_kind_of_file_is_refused(tmp_path: Path, name: str) -> None:
+def test_another_kind_of_file_is_refused(
+    tmp_path: Path, name: str, same_text: SameText
+) -> None:
     """The error for an unknown extension names the ones that can be read."""
-    with pytest.raises(SpecError, match=r"\.toml, \.json, \.csv"):
+    with pytest.raises(SpecError, match=r"\.toml, \.json, \.csv") as caught:
         WebsiteSpec.load(tmp_path / name)
+    same_text(caught.value)
 
 
 def test_a_file_that_is_not_there_is_the_system_s_error(tmp_path: Path) -> None:

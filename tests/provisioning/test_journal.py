@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from same_text import SameText
 from sitestats import ConfigurationError, SpecError, WebsiteSpec
 from sitestats.emulator import Emulator
 from sitestats.provisioning._events import (
@@ -105,14 +106,19 @@ def test_an_unknown_add_stays_pending(path: Path) -> None:
     assert history(path) == History({"b.example": 11.0}, frozenset(["a.example"]))
 
 
-def test_the_journal_of_another_service_is_refused(path: Path) -> None:
+def test_the_journal_of_another_service_is_refused(
+    path: Path, same_text: SameText
+) -> None:
     """A journal of one service can't be used for another."""
     write(path)
     with (
-        pytest.raises(ConfigurationError, match=r"is for https://service\.example"),
+        pytest.raises(
+            ConfigurationError, match=r"is for https://service\.example"
+        ) as caught,
         open_journal(path, "https://other.example"),
     ):
         pass
+    same_text(caught.value)
 
 
 HEADER = json.dumps({"journal": "sitestats", "format": 1, "service": SERVICE})
@@ -131,25 +137,27 @@ HEADER = json.dumps({"journal": "sitestats", "format": 1, "service": SERVICE})
     ],
 )
 def test_another_file_is_refused_with_its_location(
-    path: Path, lines: list[str], place: str
+    path: Path, lines: list[str], place: str, same_text: SameText
 ) -> None:
     """A damaged journal, or another file, is refused and not changed."""
     text = "".join(f"{line}\n" for line in lines)
     path.write_text(text)
     with pytest.raises(SpecError) as caught:
         history(path)
+    same_text(caught.value)
     assert caught.value.problems[0].where == f"{path}:{place}"
     assert path.read_text() == text
 
 
-def test_one_run_at_a_time(path: Path) -> None:
+def test_one_run_at_a_time(path: Path, same_text: SameText) -> None:
     """Two runs can't use a journal at once; after a run it can be used again."""
     with (
         open_journal(path, SERVICE),
-        pytest.raises(ConfigurationError, match="in use by another run"),
+        pytest.raises(ConfigurationError, match="in use by another run") as caught,
         open_journal(path, SERVICE),
     ):
         pass
+    same_text(caught.value)
     assert history(path) == History()
 
 
@@ -195,13 +203,14 @@ class FullDisk(FileIO):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def test_a_full_disk_is_an_error(path: Path) -> None:
+def test_a_full_disk_is_an_error(path: Path, same_text: SameText) -> None:
     """An event that can't be written raises ConfigurationError."""
     path.touch()
     with FullDisk(path, "a+") as file:
         journal = Journal(str(path), file, History())
-        with pytest.raises(ConfigurationError, match="No space left"):
+        with pytest.raises(ConfigurationError, match="No space left") as caught:
             journal.record(Sending("a.example", 1.0))
+        same_text(caught.value)
 
 
 # --- with a client ----------------------------------------------------------------
