@@ -12,6 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fake_responses import entry, stats_json
+from same_text import SameText
 from sitestats._common.fields import FIELDS
 from sitestats._common.jsontext import load_json
 from sitestats._protocol.converter import (
@@ -190,19 +191,21 @@ def test_nothing_but_an_int_is_an_int(value: Any, shown: str) -> None:
 
 
 @pytest.mark.parametrize("value", [True, "12", "12.5", [], 10**400, float("inf")])
-def test_nothing_but_a_number_is_a_number(value: Any) -> None:
+def test_nothing_but_a_number_is_a_number(value: Any, same_text: SameText) -> None:
     """An int is accepted for a float, and nothing else is."""
     (problem,) = wrong(seconds_on_page=value)
     assert problem.startswith("$.seconds_on_page: expected a number, got ")
+    same_text(problem)
     assert structure_stats({"seconds_on_page": 30}, ALL.types)[0] == {
         "seconds_on_page": 30.0
     }
 
 
 @pytest.mark.parametrize("value", [None, 1, "true", "false"])
-def test_nothing_but_a_boolean_is_a_boolean(value: Any) -> None:
+def test_nothing_but_a_boolean_is_a_boolean(value: Any, same_text: SameText) -> None:
     """A string such as "true" is no boolean."""
     assert wrong(ok=value)[0].startswith("$.ok: expected bool, got ")
+    same_text(wrong(ok=value))
 
 
 @pytest.mark.parametrize("value", [True, 12, 1.5, []])
@@ -236,9 +239,10 @@ def test_every_wrong_value_is_named_by_its_path() -> None:
     ]
 
 
-def test_a_long_value_is_cut_in_the_message() -> None:
+def test_a_long_value_is_cut_in_the_message(same_text: SameText) -> None:
     """A value of a megabyte makes no message of a megabyte."""
     (problem,) = wrong(visitors="x" * 1_000_000)
+    same_text(problem)
     assert len(problem) < 150
     (problem,) = wrong(seconds_on_page=10**4000)
     assert len(problem) < 150
@@ -355,7 +359,7 @@ def test_websites_keep_what_is_not_known() -> None:
     assert (website.label, website.own_hostname) == (None, None)
 
 
-def test_the_result_of_adding_is_read_strictly() -> None:
+def test_the_result_of_adding_is_read_strictly(same_text: SameText) -> None:
     """Problems name the document's keys, not our attributes."""
     added, problems = structure_added({**ADDED, "plan": "team"})
     assert not problems
@@ -364,5 +368,6 @@ def test_the_result_of_adding_is_read_strictly() -> None:
     assert added.extra == {"plan": "team"}
     _, problems = structure_added({**ADDED, "validDNS": 1, "customDomain": 2})
     assert [one.where for one in problems] == ["$.customDomain", "$.validDNS"]
+    same_text(problems)
     _, problems = structure_added(["example.com"])
     assert [one.where for one in problems] == ["$"]

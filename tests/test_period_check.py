@@ -62,7 +62,7 @@ def period(first: str, last: str) -> tuple[str, str]:
     ],
 )
 def test_another_period_than_requested_warns(
-    echoed: tuple[str, str], words: list[str]
+    echoed: tuple[str, str], words: list[str], same_text: SameText
 ) -> None:
     """Numbers of other days than requested would pass without a word."""
     sentences = warned(SEPTEMBER, *echoed)
@@ -70,6 +70,7 @@ def test_another_period_than_requested_warns(
     for sentence, word in zip(sentences, words, strict=True):
         assert word in sentence
         assert "was requested" in sentence
+        same_text(sentence)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +90,9 @@ def test_the_requested_period_does_not_warn(echoed: tuple[str, str]) -> None:
     assert warned(SEPTEMBER, *echoed) == []
 
 
-def test_the_period_is_compared_in_the_zone_of_the_response() -> None:
+def test_the_period_is_compared_in_the_zone_of_the_response(
+    same_text: SameText,
+) -> None:
     """Days begin in the zone of the response, and the real answer's hour is allowed."""
     query = QUERY.between("2023-04-26", "2023-05-26")
     echoed = ("2023-04-25T22:00:00.000Z", "2023-05-26T22:59:59.999Z")
@@ -103,6 +106,8 @@ def test_the_period_is_compared_in_the_zone_of_the_response() -> None:
         query, "2023-04-23T22:00:00.000Z", echoed[1], timezone="Moon/Crater"
     )
     assert "starts on 2023-04-23" in other
+    same_text(late)
+    same_text(other)
 
 
 def test_a_day_that_the_zone_skipped_does_not_warn() -> None:
