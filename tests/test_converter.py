@@ -241,6 +241,9 @@ def test_every_wrong_value_is_named_by_its_path() -> None:
 
 def test_a_long_value_is_cut_in_the_message(same_text: SameText) -> None:
     """A value of a megabyte makes no message of a megabyte."""
+    # The longest that are shown as they are, and then one character more.
+    for value in ("x" * 60, "x" * 61, 10**59, 10**60):
+        same_text(wrong(visitors=value, countries=value))
     (problem,) = wrong(visitors="x" * 1_000_000)
     same_text(problem)
     assert len(problem) < 150

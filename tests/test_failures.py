@@ -217,7 +217,10 @@ def test_retry_after_becomes_seconds(
     """A date in Retry-After counts from the service's Date, or else from our clock."""
     error = failed(error_body("Slow down"), 429, received, **headers)
     assert isinstance(error, RateLimitedError)
-    assert error.retry_after == seconds
+    assert (error.retry_after, error.code) == (seconds, None)
+    coded = failed(error_body("Slow down", code="SLOW"), 429, received, **headers)
+    assert isinstance(coded, RateLimitedError)
+    assert (coded.retry_after, coded.code) == (seconds, "SLOW")
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
@@ -225,6 +228,8 @@ def test_retry_after_becomes_seconds(
     ("location", "shown"),
     [
         ("https://me:pw@other.example/a.json?k=v#f", "https://other.example/a.json"),
+        ("//me:pw@other.example/a.json?k=v", " to other.example/a.json:"),
+        ("mailto:me@a.example", " to me@a.example:"),
         ("/login?next=%2F", " to /login:"),
         ("", "another address"),
         ("https://[", "another address"),

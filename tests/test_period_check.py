@@ -127,6 +127,12 @@ def test_a_day_that_the_zone_skipped_does_not_warn() -> None:
         (QUERY.last(days=7), period("2026-10-13", "2026-10-19"), "'today-7d' was"),
         (QUERY.on("yesterday"), period("2026-11-19", "2026-11-19"), ""),
         (QUERY.on("yesterday"), period("2026-11-16", "2026-11-16"), "'yesterday' was"),
+        # A word on one side alone.
+        (
+            QUERY.between("yesterday", "2026-11-20"),
+            period("2026-11-15", "2026-11-20"),
+            "'yesterday' was",
+        ),
         # Without an end the period ends today.
         (QUERY.since("2026-11-01"), period("2026-11-01", "2026-11-20"), ""),
         (QUERY.since("2026-11-01"), period("2026-11-01", "2026-11-18"), "'today' was"),
@@ -145,10 +151,21 @@ def test_words_go_by_the_service_s_own_date(
     assert words in " ".join(sentences)
 
 
-def test_words_have_a_length() -> None:
+@pytest.mark.parametrize(
+    ("day", "fits"), [(17, False), (18, True), (20, True), (22, True), (23, False)]
+)
+def test_words_in_a_zone_that_is_not_known(day: int, fits: bool) -> None:  # noqa: FBT001 - a parameter
+    """A zone that is not known may have today a day off, and its midnights, too."""
+    echoed = period(f"2026-11-{day}", f"2026-11-{day}")
+    found = warned(QUERY.on("today"), *echoed, timezone="Moon/Crater", date=NOON)
+    assert (found == []) is fits
+
+
+def test_words_have_a_length(same_text: SameText) -> None:
     """Without the service's date a day less than requested is still a day less."""
     assert warned(QUERY.last(days=7), *period("2020-01-01", "2020-01-07")) == []
     (less,) = warned(QUERY.last(days=7), *period("2020-01-01", "2020-01-06"))
+    same_text(less)
     assert "2020-01-01 to 2020-01-06" in less
     assert "has 7 days" in less
     # Of a date and a word, and of this machine's clock, nothing is certain.
@@ -183,7 +200,7 @@ def test_the_hour_around_midnight_is_not_certain() -> None:
     ],
 )
 def test_entries_outside_of_the_period_warn(
-    interval: Any, dates: list[str], outside: int
+    interval: Any, dates: list[str], outside: int, same_text: SameText
 ) -> None:
     """A histogram of another time than its period says is warned about, once."""
     buckets = [{"date": date, "pageviews": 3, "visitors": 2} for date in dates]
@@ -193,6 +210,7 @@ def test_entries_outside_of_the_period_warn(
         sentences = warned(query, start, end, histogram=buckets)
         assert len(sentences) == bool(outside)
         assert all(f"{outside} of {len(dates)} " in one for one in sentences)
+        same_text(sentences)
 
 
 def test_a_histogram_without_any_period_does_not_warn() -> None:

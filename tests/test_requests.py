@@ -146,6 +146,9 @@ def test_adding_sends_what_was_given(
     request = add_request("EXAMPLE.com.", **arguments)  # type: ignore[arg-type]  # wrong on purpose
     assert (request.method, request.path) == ("POST", "/api/websites/add")
     assert json.loads(request.body) == payload
+    # UTF-8 as it is, which is what the document shows.
+    compact = json.dumps(payload, ensure_ascii=False, separators=(",", ":"))
+    assert request.body == compact.encode()
     assert request.fresh_connection
     assert request.credentials is Credentials.KEY_AND_USER
     assert request.content_type == "application/json"

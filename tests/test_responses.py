@@ -73,6 +73,9 @@ def problems(query: StatsQuery, data: Any, **more: Any) -> list[str]:
     assert caught.value.body == http_response(data).body
     assert caught.value.request is not None
     assert all(str(one) in str(caught.value) for one in caught.value.problems)
+    for one in caught.value.problems:
+        is_another = "the event" in one.message or "is about" in one.message
+        assert one.section == ("4.3" if is_another else "2.3")
     return [f"{one.where}: {one.message}" for one in caught.value.problems]
 
 

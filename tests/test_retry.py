@@ -190,6 +190,9 @@ def test_a_policy_refuses_what_it_can_not_do(
     name: str, value: object, same_text: SameText
 ) -> None:
     """A wrong number in a policy is refused, and the message names it."""
+    if name == "retries":
+        with pytest.raises(ConfigurationError, match="a whole number"):
+            RetryPolicy(retries=1.5)  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(ConfigurationError, match=name) as caught:
         RetryPolicy(**{name: value})  # type: ignore[arg-type]  # wrong on purpose
     same_text(caught.value)

@@ -384,6 +384,34 @@ ACCEPTED: dict[str, tuple[Step, dict[str, str | None]]] = {
         lambda _: StatsQuery("example.com").extra_param("fields", "bounces"),
         {"fields": "bounces"},
     ),
+    "another day before a moment": (
+        lambda q: (
+            q.between(None, datetime(2026, 3, 1, tzinfo=UTC))
+            .timezone("UTC")
+            .extra_param("start", "x")
+        ),
+        {"start": "x", "end": "2026-03-01"},
+    ),
+    "a moment before another day": (
+        lambda q: (
+            q.since(datetime(2026, 3, 1, tzinfo=UTC))
+            .timezone("UTC")
+            .extra_param("end", "1")
+        ),
+        {"start": "2026-03-01", "end": "1"},
+    ),
+    "hours in a version that is not a number": (
+        lambda q: q.interval("hour").where_metadata(a=1).extra_param("version", "5"),
+        {"version": "5"},
+    ),
+    "no new fields and no version": (
+        lambda _: StatsQuery("example.com").extra_param("fields", ""),
+        {"fields": ""},
+    ),
+    "events that are not judged": (
+        lambda _: StatsQuery("example.com").extra_param("events", ""),
+        {"events": ""},
+    ),
     "a contains search that is not judged": (
         lambda q: q.fields("pages").extra_param("pages", "*a*"),
         {"pages": "*a*"},
@@ -463,6 +491,7 @@ REFUSED: dict[str, tuple[str, Step]] = {
     "today-1": ("period-day", lambda q: q.on("today-1")),
     "today-1w": ("period-day", lambda q: q.on("today-1w")),
     "today+1d": ("period-day", lambda q: q.on("today+1d")),
+    "today-1days": ("period-day", lambda q: q.on("today-1days")),
     "today--1d": ("period-day", lambda q: q.on("today--1d")),
     "today-01d": ("period-day", lambda q: q.on("today-01d")),
     "today-100000d": ("period-day", lambda q: q.on("today-100000d")),
@@ -774,6 +803,10 @@ ACROSS: dict[str, tuple[set[str], Step]] = {
     "a path and pages": (
         {"path-or-page"},
         lambda q: q.where(pages=["/a", "/b"]).path("/a"),
+    ),
+    "a contains search and pages": (
+        {"contains-one-pattern"},
+        lambda q: q.where(page=f"*{LONG}*", pages=["/a", "/b"]),
     ),
     "an address that is too long": (
         {"address-length"},

@@ -127,8 +127,27 @@ def test_a_report_becomes_a_frame() -> None:
     assert list(frame["state"]) == list(STATES)
     assert frame["public"].tolist() == [False] * 5 + [True]
     assert frame["error"].isna().tolist() == [True, True, True, False, False, True]
+    assert frame["error"][3] == "It is taken"
+    differing = "timezone is 'Asia/Tokyo' and should be 'UTC'"
+    assert frame["differences"].dropna().to_dict() == {2: differing}
     empty = ProvisioningReport(()).to_pandas()
     assert empty.dtypes.to_dict() == frame.dtypes.to_dict()
+
+
+def test_a_table_has_what_needs_attention_first() -> None:
+    """A shortened table keeps the websites that are not as specified, and its note."""
+    sheet = report()._sheet()
+    assert [row[0] for row in sheet.rows] == [
+        *("differing.example", "refused.example", "unknown.example"),
+        *("not-tried.example", "added.example", "present.example"),
+    ]
+    assert sheet.rows[3] == ("not-tried.example", "not tried", "UTC", True, "x", None)
+    assert sheet.title == report().summary()
+    stopped, by_hand = sheet.note.split("; ")
+    assert stopped == "stopped: the list can't be read back: refused"
+    assert "by hand" in by_hand
+    (whole,) = (one for one in report().items if one.state == "present")
+    assert ProvisioningReport((whole,))._sheet().note == ""
 
 
 def test_without_pandas_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
