@@ -175,6 +175,31 @@ def test_waiting_too_long_is_an_error() -> None:
     use(pool)
 
 
+def test_an_aborted_lease_waits_no_longer() -> None:
+    """A lease is aborted while it waits, and one that was before waits for nothing."""
+    pool = make_pool(1)
+    leases = [Lease[Connection](), Lease[Connection]()]
+    leases[0].abort()
+
+    def busy(connection: Connection) -> None:
+        with ThreadPoolExecutor(2) as executor:
+            until = time.monotonic() + LONG
+            futures = [
+                executor.submit(pool.use, lease, Connection.use, until=until)
+                for lease in leases
+            ]
+            while leases[1].event is None:
+                time.sleep(0.001)
+            leases[1].abort()
+            for future in futures:
+                with pytest.raises(PoolTimeoutError):
+                    future.result()
+
+    pool.use(Lease(), busy, until=math.inf)
+    assert all(lease.waited < LONG for lease in leases)
+    assert not pool._state.waiting
+
+
 def test_a_free_connection_takes_no_waiting() -> None:
     """A free connection is leased even when the time is up already."""
     lease: Lease[Connection] = Lease()

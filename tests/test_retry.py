@@ -89,7 +89,7 @@ def test_a_good_response_ends_the_call() -> None:
 
 @pytest.mark.parametrize(
     "passing",
-    [NEVER_LEFT, MAYBE_SENT, *(HttpResponse(s) for s in (429, 500, 502, 503, 504))],
+    [NEVER_LEFT, MAYBE_SENT, *(HttpResponse(s) for s in (429, 500, 502, 503, 599))],
     ids=str,
 )
 def test_a_get_is_retried(passing: Outcome) -> None:
@@ -102,7 +102,7 @@ def test_a_get_is_retried(passing: Outcome) -> None:
     assert len(runner.notes) == 2
 
 
-@pytest.mark.parametrize("status", [200, 204, 301, 400, 401, 403, 404, 408, 423])
+@pytest.mark.parametrize("status", [200, 204, 301, 400, 401, 408, 423, 499, 600])
 def test_other_statuses_are_final(status: int) -> None:
     """No other status is retried."""
     runner = FlowRunner(HttpResponse(status))

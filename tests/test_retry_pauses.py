@@ -10,6 +10,7 @@ from attrs import define, field
 from hypothesis import given
 from hypothesis import strategies as st
 
+from same_text import SameText
 from sitestats._common.errors import RateLimitedError
 from sitestats._common.settings import RetryPolicy
 from sitestats._common.wire import HttpRequest, HttpResponse
@@ -157,14 +158,18 @@ def test_a_shorter_pause_does_not_end_a_longer_one() -> None:
     assert pauses.end(PLAIN) == 9.0
 
 
-def test_a_pause_that_is_too_long_is_raised_at_once() -> None:
-    """A pause beyond the total timeout raises an error with its length."""
-    flows = ConcurrentFlows([refusal(600)])
+@pytest.mark.parametrize("seconds", [60, 600])
+def test_a_pause_that_is_too_long_is_raised_at_once(
+    seconds: int, same_text: SameText
+) -> None:
+    """A pause as long as the total timeout raises an error with its length."""
+    flows = ConcurrentFlows([refusal(seconds)])
     flows.run(*sends(PLAIN, PLAIN))
     assert len(flows.sent) == 1
     error = flows.ended[1]
     assert isinstance(error, RateLimitedError)
-    assert error.retry_after == 600
+    assert error.retry_after == seconds
+    same_text(error)
     assert error.request == PLAIN
     assert flows.time == 1_000
 
@@ -218,6 +223,8 @@ def test_no_request_is_sent_within_a_pause(
     [
         ("pages", "*a-long-pattern*", True),
         ("page", "*a-long-pattern*", True),
+        ("pages", "/blog*,*a-long-pattern*", True),
+        ("pages", "*a,b*", False),
         ("pages", "*", False),
         ("pages", "/blog*", False),
         ("page", "/a*b", False),
