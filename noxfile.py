@@ -225,6 +225,14 @@ def fuzz(session: nox.Session) -> None:
 
 
 @nox.session
+def mutants(session: nox.Session) -> None:
+    """Break each statement of docs/coverage.md; the tests named for it must fail."""
+    session.install("--editable", EVERY_EXTRA, *groups("tests"), *LOCKED)
+    with session.chdir("tests"):
+        session.run("python", "-m", "mutants", *(session.posargs or ["--write"]))
+
+
+@nox.session
 def properties(session: nox.Session) -> None:
     """Run the property tests with many random examples."""
     session.install("--editable", EVERY_EXTRA, *groups("tests"), *LOCKED)

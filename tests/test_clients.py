@@ -198,8 +198,12 @@ def test_a_read_only_client_writes_nothing(run: ClientVariant) -> None:
 @pytest.mark.parametrize("missing", ["api_key", "user_id"])
 def test_the_admin_api_needs_both_credentials(run: ClientVariant, missing: str) -> None:
     """Without a key or a user ID an Admin call is refused before it is sent."""
-    with pytest.raises(ConfigurationError, match=missing):
-        run(lambda client: client.websites.list(), **{missing: None})
+    for call in (
+        lambda client: client.websites.list(),
+        lambda client: client.websites.add("example.com"),
+    ):
+        with pytest.raises(ConfigurationError, match=missing):
+            run(call, **{missing: None})
     assert run.emulator.requests == ()
 
 

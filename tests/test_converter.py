@@ -7,6 +7,7 @@ import datetime as dt
 import json
 from typing import Any
 
+import attrs
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -343,6 +344,17 @@ def test_websites_are_read_strictly() -> None:
         '$.websites[1].pageviews: expected int, got "1200"',
         "$.websites[2]: expected an object, got null",
     ]
+    # No two values are always equal.
+    third = {**WEBSITE, "is_public": True, "has_script": False, "own_hostname": "x.y"}
+    read, _ = structure_websites([WEBSITE, third, {**WEBSITE, "has_ssl": False}], "$")
+    assert [attrs.asdict(website) for website in read] == [
+        {**WEBSITE, "extra": {}},
+        {**third, "extra": {}},
+        {**WEBSITE, "has_ssl": False, "extra": {}},
+    ]
+    for name in WEBSITE:
+        _, problems = structure_websites([{**WEBSITE, name: 1.5}], "$")
+        assert [one.where for one in problems] == [f"$[0].{name}"]
 
 
 def test_websites_keep_what_is_not_known() -> None:
@@ -369,6 +381,15 @@ def test_the_result_of_adding_is_read_strictly(same_text: SameText) -> None:
     assert added is not None
     assert (added.valid_dns, added.custom_domain) == (True, None)
     assert added.extra == {"plan": "team"}
+    other = {"hostname": "shop.example", "public": True, "timezone": "Asia/Tokyo"}
+    more = {"customDomain": "x.shop.example", "validDNS": False}
+    added, _ = structure_added({**ADDED, **other, **more})
+    assert added is not None
+    assert (added.hostname, added.public, added.timezone) == (*other.values(),)
+    assert (added.custom_domain, added.valid_dns) == (*more.values(),)
+    for name in (*other, *more):
+        _, problems = structure_added({**ADDED, name: 1.5})
+        assert [one.where for one in problems] == [f"$.{name}"]
     _, problems = structure_added({**ADDED, "validDNS": 1, "customDomain": 2})
     assert [one.where for one in problems] == ["$.customDomain", "$.validDNS"]
     same_text(problems)

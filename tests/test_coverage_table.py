@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import ast
-import re
-from collections import Counter
-from functools import cache
-from pathlib import Path
 from typing import Final
 
-import attrs
 import pytest
 
+from coverage_table import ROWS, defined, names
 from sitestats._query.rules import RULES
 
-TESTS: Final = Path(__file__).parent
-PAGE: Final = TESTS.parent / "docs" / "coverage.md"
 DOCUMENT: Final = {
     "1": 5,
     "2.1": 9,
@@ -38,68 +31,10 @@ EXCUSED: Final = 16
 """How many cells may stand without a test."""
 
 
-@attrs.frozen
-class Row:
-    """A statement of the document, with the tests of client and emulator."""
-
-    section: str
-    text: str
-    rules: tuple[str, ...]
-    client: str
-    emulator: str
-
-    @property
-    def cells(self) -> tuple[str, str]:
-        """The cells of the client and of the emulator."""
-        return self.client, self.emulator
-
-    @property
-    def tests(self) -> list[str]:
-        """The tests that the row names."""
-        return [name for cell in self.cells for name in names(cell)]
-
-
-def names(cell: str) -> list[str]:
-    """The texts between backticks in a cell."""
-    return re.findall(r"`([^`]+)`", cell)
-
-
-def read(page: str) -> list[Row]:
-    """The rows of the tables below the sections' headings."""
-    rows: list[Row] = []
-    section = ""
-    for line in page.splitlines():
-        if heading := re.match(r"## (\S+) ", line):
-            section = heading[1]
-        elif line.startswith("| ") and not line.startswith(("| ---", "| The doc")):
-            text, rules, client, emulator = line.strip("| ").split(" | ")
-            rows.append(Row(section, text, tuple(names(rules)), client, emulator))
-    return rows
-
-
-@cache
-def defined() -> Counter[str]:
-    """The tests that there are, as ``file::test``."""
-    found = Counter[str]()
-    for path in TESTS.rglob("test_*.py"):
-        found.update(
-            {
-                f"{path.stem}::{node.name}"
-                for node in ast.walk(ast.parse(path.read_text("utf-8")))
-                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-                and node.name.startswith("test_")
-            }
-        )
-    return found
-
-
-ROWS: Final = read(PAGE.read_text("utf-8"))
-
-
 def test_every_row_points_to_tests_that_are_there() -> None:
     """The table names no test that was renamed or removed."""
     assert sum(len(row.tests) for row in ROWS) > 250
-    wrong = {name for row in ROWS for name in row.tests if defined()[name] != 1}
+    wrong = {name for row in ROWS for name in row.tests if len(defined()[name]) != 1}
     assert wrong == set()
 
 

@@ -36,6 +36,8 @@ def test_a_placeholder_reads_back(days: int) -> None:
     text = placeholder(days)
     assert days_back(text) == days
     assert day(text, "start") == text
+    shown = [placeholder(back) for back in (0, 1, 30)]
+    assert shown == ["today", "yesterday", "today-30d"]
 
 
 @given(st.integers(1, MOST_DAYS), st.booleans())

@@ -124,13 +124,14 @@ def test_filters_merge_by_name() -> None:
     """A filter stays until it is set again or removed."""
     query = StatsQuery("example.com").where(country="NL", page="/a")
     query = query.where(country="BE", referrer="google").where(page=None)
-    query = query.where_metadata(a=1, b=2).where_metadata({"b": 3}, a=None)
+    query = query.where_metadata(a=1, b=2, c=4).where_metadata({"b": 3}, a=None)
     assert query.params() == {
         "version": "6",
         "info": "false",
         "country": "BE",
         "referrer": "google",
         "metadata.b": "3",
+        "metadata.c": "4",
     }
 
 
@@ -775,8 +776,14 @@ def test_what_the_response_is_checked_against(
 
 def test_field_names_are_known() -> None:
     """is_field_name accepts the fifteen names, and nothing else."""
-    assert all(map(is_field_name, FIELDS))
-    assert len(FIELDS) == 15
+    names = (
+        *("pageviews", "visitors", "histogram", "pages", "countries", "referrers"),
+        *("utm_sources", "utm_mediums", "utm_campaigns", "utm_contents", "utm_terms"),
+        *("browser_names", "os_names", "device_types", "seconds_on_page"),
+    )
+    assert names == FIELDS
+    assert len(names) == 15
+    assert all(map(is_field_name, names))
     assert not any(map(is_field_name, ["", "page", "Pages", None, 5, ["pages"]]))
 
 

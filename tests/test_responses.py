@@ -109,25 +109,28 @@ def test_a_response_with_every_field() -> None:
     lists = [name for name in FIELDS if name.endswith("s") and "views" not in name]
     lists = [name for name in lists if name not in {"visitors", "pages"}]
     data = stats_json(
-        **{name: [entry("NL"), entry(None)] for name in lists},
+        **{name: [entry(name, 5, 4), entry(None)] for name in lists},
         pageviews=66,
         visitors=41,
-        pages=[entry(seconds_on_page=12)],
+        pages=[entry("/a", 5, 4, seconds_on_page=12)],
         histogram=[{"date": "2026-11-20", "pageviews": 3, "visitors": 2}],
-        seconds_on_page=30,
+        seconds_on_page=30.5,
         events=[{"name": "signup", "total": 7}],
     )
     stats = read_response(QUERY.fields(*FIELDS).events("signup"), data)
     assert stats.requested == (*FIELDS, "events")
     assert all(name in stats for name in stats.requested)
-    assert [one.value for one in stats.countries] == ["NL", None]
+    assert (stats.pageviews, stats.visitors) == (66, 41)
+    assert [one.to_dict() for one in stats.pages] == data["pages"]
     assert [one.seconds_on_page for one in stats.pages] == [12.0]
-    assert stats.seconds_on_page == 30.0
+    assert stats.seconds_on_page == 30.5
     assert stats.histogram[0].date == dt.date(2026, 11, 20)
     assert [*stats.events] == [EventCount("signup", 7)]
     assert len(lists) == 10
     for name in lists:
-        assert [one.value for one in getattr(stats, name)] == ["NL", None]
+        first, second = getattr(stats, name)
+        assert (first.value, first.pageviews, first.visitors) == (name, 5, 4)
+        assert second.value is None
 
 
 def test_what_was_not_requested_is_in_raw_alone(same_text: SameText) -> None:
@@ -821,9 +824,12 @@ def test_an_unreadable_result_says_that_the_website_was_added(
         add({**ADDED, "validDNS": None, "ok": 1})
     same_text(caught.value)
     assert [one.where for one in caught.value.problems] == ["$.ok", "$.validDNS"]
-    with pytest.raises(ServiceError) as caught:
-        add({**ADDED, "success": False})
-    same_text(caught.value)
+    with pytest.raises(ResponseError, match="was added"):
+        add({**ADDED, "success": 1})
+    for name in ("ok", "success"):
+        with pytest.raises(ServiceError) as refused:
+            add({**ADDED, name: False})
+        same_text(refused.value)
 
 
 # --- JSONP ------------------------------------------------------------------------

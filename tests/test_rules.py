@@ -101,11 +101,19 @@ def step(name: str, *args: Any, **kwargs: Any) -> Step:
     return lambda query: getattr(query, name)(*args, **kwargs)
 
 
+# The names are written out here: each is a statement of the document.
 ONE_OF_EACH = {
-    **dict.fromkeys(rules.FILTERS, "x"),
     "page": "/x",
     "pages": "/x",
     "country": "nl",
+    "referrer": "x",
+    "utm_source": "x",
+    "utm_medium": "x",
+    "utm_campaign": "x",
+    "utm_content": "x",
+    "utm_term": "x",
+    "browser_name": "x",
+    "os_name": "x",
     "device_type": "tv",
 }
 ACCEPTED: dict[str, tuple[Step, dict[str, str | None]]] = {

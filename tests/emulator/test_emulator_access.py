@@ -208,6 +208,9 @@ def test_the_list() -> None:
         "example.com", timezone="Asia/Tokyo", label="shop", public=True
     )
     emulator.add_website("plain.example", own_hostname="x.plain.example", has_ssl=False)
+    # No two flags are always equal.
+    emulator.add_website("third.example")
+    emulator.load([{"hostname": "plain.example", "added_iso": "2026-01-01T00:00:00Z"}])
     emulator.load(
         {"hostname": "example.com", "datapoint": kind, "added_iso": at, "is_robot": bot}
         for kind in ("pageview", "pageview", "signup")
@@ -245,8 +248,19 @@ def test_the_list() -> None:
                 "is_public": False,
                 "timezone": "UTC",
                 "has_ssl": False,
-                "has_script": False,
+                "has_script": True,
                 "own_hostname": "x.plain.example",
+                "label": "",
+                "pageviews": 0,
+                "events": 0,
+            },
+            {
+                "hostname": "third.example",
+                "is_public": False,
+                "timezone": "UTC",
+                "has_ssl": True,
+                "has_script": False,
+                "own_hostname": None,
                 "label": "",
                 "pageviews": 0,
                 "events": 0,
@@ -274,6 +288,7 @@ def add(emulator: Emulator, payload: object, **headers: str) -> httpx.Response:
         ({"timezone": 1}, {}),
         ({"isPublic": True}, {"public": True}),
         ({"isPublic": False, "label": ""}, {}),
+        ({"label": "a b"}, {}),
         ({"public": True, "anything": "else"}, {}),
         ({"hostname": "EXAMPLE.com."}, {}),
         ({"hostname": "xn--bcher-kva.example"}, {"hostname": "xn--bcher-kva.example"}),
@@ -283,7 +298,7 @@ def add(emulator: Emulator, payload: object, **headers: str) -> httpx.Response:
 def test_adding(payload: dict[str, object], applied: dict[str, object]) -> None:
     """A website is added with its defaults, and is in the list at once."""
     emulator = Emulator()
-    response = add(emulator, {"hostname": "example.com", "label": "a b"} | payload)
+    response = add(emulator, {"hostname": "example.com"} | payload)
     assert response.status_code == 200
     data = {
         "ok": True,
@@ -300,7 +315,7 @@ def test_adding(payload: dict[str, object], applied: dict[str, object]) -> None:
     assert website["hostname"] == data["hostname"]
     assert website["is_public"] is data["public"]
     assert website["timezone"] == data["timezone"]
-    assert website["label"] == payload.get("label", "a b")
+    assert website["label"] == payload.get("label", "")
 
 
 @pytest.mark.parametrize(

@@ -33,8 +33,11 @@ START, END = date(2015, 5, 16), date(2015, 5, 21)
 DATA = Path(sitestats.emulator.__file__).parent / "data" / "semicomplete.csv.gz"
 
 
+UTM = ["utm_source", "utm_medium", "utm_campaign", "utm_content", "utm_term"]
+
+
 class Traffic(NamedTuple):
-    """The rows of the demo, and an emulator that has loaded them."""
+    """The rows of the demo and of campaigns, and an emulator that has them."""
 
     rows: list[Row]
     client: httpx.Client
@@ -55,14 +58,23 @@ class Traffic(NamedTuple):
 
 @pytest.fixture(scope="module")
 def traffic() -> Iterator[Traffic]:
-    """The demo's rows with their original dates, in May 2015."""
+    """The demo's rows with their original dates, in May 2015, and some campaigns."""
     emulator = Emulator()
     emulator.load(DATA)
     with (
         gzip.open(DATA, "rt", encoding="utf-8", newline="") as file,
         bare_client(emulator) as client,
     ):
-        yield Traffic(list(csv.DictReader(file)), client)
+        rows: list[Row] = list(csv.DictReader(file))
+        # The demo has no contents and no terms.
+        people = [row for row in rows if row["is_robot"] == "false"]
+        campaigns = [
+            {**row, "path": "/campaign", "device_type": "tv"}
+            | {name: f"{name[4:]}{number % 3}" for name in UTM}
+            for number, row in enumerate(people[:8])
+        ]
+        emulator.load(campaigns)
+        yield Traffic([*rows, *campaigns], client)
 
 
 def check(data: Any, rows: list[Row], zone: str, interval: str = "day") -> None:
@@ -156,7 +168,7 @@ def test_every_interval(traffic: Traffic, interval: str, zone: str) -> None:
         ("utm_source", "feedburner"),
         ("utm_medium", "fe*"),
         ("utm_campaign", "Feed: semicomplete/main (semicomplete.com - Jordan Sissel)"),
-        ("utm_content", "x"),
+        ("utm_content", "content1"),
         ("utm_term", "*"),
         ("browser_name", "Chrome*"),
         ("browser_name", "Firefox"),
@@ -173,6 +185,7 @@ def test_every_filter(traffic: Traffic, name: str, wanted: str) -> None:
         for row in reference_model.within(traffic.rows, START, END, "UTC")
         if reference_model.passes(row, name, wanted)
     ]
+    assert rows
     check(data, rows, "UTC")
 
 

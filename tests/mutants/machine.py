@@ -12,7 +12,6 @@ import compileall
 import importlib.util
 import json
 import os
-import resource
 import shutil
 import signal
 import sys
@@ -260,6 +259,9 @@ def _fork(source: Path, here: Path, tests: tuple[str, ...], limit: float) -> int
 
 def _test(source: Path, here: Path, tests: tuple[str, ...]) -> int:
     """Run pytest, in the child; the exit code."""
+    # There is none on Windows, where the lists are read all the same.
+    import resource
+
     os.setsid()
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
     output = os.open(here / "output", os.O_WRONLY | os.O_CREAT)
