@@ -170,6 +170,7 @@ def test_the_fast_decoder_leaves_unusual_responses(body: bytes) -> None:
 def wrong(**fields: Any) -> list[str]:
     """The problems that the strict decoder finds in these fields."""
     _, problems = structure_stats(fields, ALL.types)
+    assert {one.section for found in problems.values() for one in found} == {"2.3"}
     return [
         f"{one.where}: {one.message}" for found in problems.values() for one in found
     ]

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
 
 import httpx
 import pytest
@@ -19,6 +20,7 @@ import sitestats.emulator
 from bare_client import bare_client
 from reference_model import Row
 from sitestats.emulator import Emulator
+from sitestats.emulator._periods import FIRST, midnight, zone_names
 
 pytestmark = pytest.mark.slow
 
@@ -665,6 +667,15 @@ def test_an_interval_that_begins_before_the_period(
         ).json()
     assert data["histogram"][0] == {**first, "pageviews": 1, "visitors": 0}
     assert len(data["histogram"]) == entries
+
+
+def test_the_first_day_begins_in_every_zone() -> None:
+    """On the day before it, midnight in the east is before Python's first moment."""
+    for name in zone_names():
+        assert midnight(FIRST, ZoneInfo(name)).year == 1
+    with pytest.raises(OverflowError):
+        datetime(1, 1, 1, tzinfo=ZoneInfo("Asia/Tokyo")).astimezone(UTC)
+    assert FIRST == date(1, 1, 1) + timedelta(days=1)
 
 
 def test_periods_at_the_ends_of_the_calendar() -> None:

@@ -119,4 +119,5 @@ def test_what_is_no_list_of_specifications_is_refused(
     """The error for a path, a host name or a mapping says what to pass instead."""
     with pytest.raises(SpecError, match=advice) as caught:
         as_specs(specs)
+    assert [problem.rule for problem in caught.value.problems] == ["website-spec"]
     same_text(caught.value)

@@ -60,6 +60,7 @@ class Outcomes(FramesOfMany):
     """
 
     _stop: Stop
+    _iterator: Iterator[StatsQuery]
 
     def __init__(
         self,
@@ -78,7 +79,6 @@ class Outcomes(FramesOfMany):
             progress=progress,
         )
         self._queries = queries
-        self._iterator: Iterator[StatsQuery] = iter(())
         self._pauses = Pauses()
         self._runner = runner
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
@@ -182,6 +182,7 @@ class AsyncOutcomes(AsyncFramesOfMany):
         [0, 1, 2]
     """
 
+    _iterator: Iterator[StatsQuery] | AsyncIterator[StatsQuery]
     _group: TaskGroup
     _arrival: anyio.Event
 
@@ -202,7 +203,6 @@ class AsyncOutcomes(AsyncFramesOfMany):
             progress=progress,
         )
         self._queries = queries
-        self._iterator: Iterator[StatsQuery] | AsyncIterator[StatsQuery] = iter(())
         self._pauses = Pauses()
         self._results: deque[Outcome | BaseException] = deque()
 
