@@ -119,6 +119,31 @@ BAD: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
     ),
     "CSV quote": ("a.csv", 'hostname\na.example\n"b', [("3:1", "never closed")]),
     "CSV empty": ("a.csv", "", [("1:1", "first line names the columns")]),
+    "CSV of empty lines": ("a.csv", "\n\n", [("1:1", "first line names the columns")]),
+    "a list with a column of its own": (
+        "a.csv",
+        (
+            "hostname,is_public,timezone,has_ssl,has_script,own_hostname,label,"
+            "pageviews,events,public\na.example,true,UTC,true,true,,,1,2,true"
+        ),
+        [
+            ("1:10", "'is_public' is not a column"),
+            ("1:29", "'has_ssl' is not a column"),
+            ("1:37", "'has_script' is not a column"),
+            ("1:48", "'own_hostname' is not a column"),
+            ("1:67", "'pageviews' is not a column"),
+            ("1:77", "'events' is not a column"),
+        ],
+    ),
+    "a column like no other": ("a.csv", "hostname,x\na.example,y", [
+        ("1:10", "hostname, timezone, public, label"),
+    ]),
+    "a key like no other": ("a.json", '{"websites": [], "x": 1}', [
+        ("1:18", "'websites' only"),
+    ]),
+    "a dotted key": ("a.toml", "\nx.y.z = 1\n[[websites]]\nhostname='a.example'", [
+        ("1:1", "'websites' only"),
+    ]),
     "no websites": ("a.toml", "", [("1:1", "[[websites]]")]),
     "other name": (
         "a.toml",
@@ -222,12 +247,14 @@ def test_an_error_has_its_location(
         assert "\n" not in message
 
 
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["plain", "mark"])
 def test_another_encoding_is_refused_at_its_first_byte(
-    tmp_path: Path, same_text: SameText
+    tmp_path: Path, mark: bytes, same_text: SameText
 ) -> None:
     """A file that is not in UTF-8 is refused, with the location of the byte."""
     path = tmp_path / "a.csv"
-    path.write_bytes("hostname,label\né".encode() + "é".encode("latin-1") + b",b")
+    text = "hostname,label\né".encode() + "é".encode("latin-1") + b",b"
+    path.write_bytes(mark + text)
     with pytest.raises(
         SpecError, match=r"a\.csv:2:2: the file is not in UTF-8"
     ) as caught:

@@ -100,6 +100,7 @@ def test_a_website_given_twice_is_refused(same_text: SameText) -> None:
         "specs[3]",
     ]
     assert "specs[0]" in caught.value.problems[0].message
+    assert {problem.rule for problem in caught.value.problems} == {"website-once"}
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ class _Run:
         self._settings = settings
         self._specs = specs
         self._history = history
-        self._listed: dict[str, Website] = {}
+        self._listed: dict[str, Website]
         self._added: dict[str, AddedWebsite] = {}
         self._items: list[ProvisionedWebsite] = []
         self._stopped: str | None = None
