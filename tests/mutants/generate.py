@@ -13,7 +13,6 @@ from __future__ import annotations
 import ast
 import hashlib
 import textwrap
-from collections.abc import Iterator
 from typing import Final
 
 import attrs
@@ -53,6 +52,9 @@ SWAPPED_NAMES: Final = {
     )
     for one, other in (pair, pair[::-1])
 } | {"sorted": "list", "isdisjoint": "issubset"}
+
+SYMMETRICAL: Final = frozenset(("max", "min", "isinstance", "getattr"))
+"""What does the same, or nothing at all, with its first two arguments swapped."""
 
 
 @attrs.frozen
@@ -229,7 +231,8 @@ class _Finder(ast.NodeVisitor):
         self.function = outer
         self.scopes.pop()
 
-    visit_AsyncFunctionDef = visit_FunctionDef
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
+        self.visit_FunctionDef(node)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         alias = ast.unparse(node.annotation) == "TypeAlias"
@@ -364,11 +367,12 @@ class _Finder(ast.NodeVisitor):
             self.add(node, f"({value - 1})")
         elif isinstance(value, float):
             self.add(node, repr(value * 2 or 1.0))
-        elif isinstance(value, str | bytes):
+        elif isinstance(value, str):
             # A text is emptied, a name becomes another one.
-            text = " " in str(value)
-            name = value + value[-1:] or ("x" if isinstance(value, str) else b"x")
-            self.add(node, repr(value[:0] if text else name))
+            name = value + value[-1:] or "x"
+            self.add(node, repr("" if " " in value else name))
+        elif isinstance(value, bytes):
+            self.add(node, repr(value + value[-1:] or b"x"))
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
         # The positions of what is inside are not known in Python 3.11.
@@ -388,7 +392,7 @@ class _Finder(ast.NodeVisitor):
             return
         self.swapped_name(node)
         plain = [one for one in node.args if not isinstance(one, ast.Starred)]
-        if len(plain) == len(node.args) > 1 and name not in {"isinstance", "getattr"}:
+        if len(plain) == len(node.args) > 1 and name not in SYMMETRICAL:
             first, second, *rest = node.args
             if ast.unparse(first) != ast.unparse(second):
                 new = ast.Call(node.func, [second, first, *rest], node.keywords)
@@ -414,7 +418,9 @@ class _Finder(ast.NodeVisitor):
 
     def visit_Dict(self, node: ast.Dict) -> None:
         if len(node.keys) > 1:
-            for index, (key, value) in enumerate(zip(node.keys, node.values)):
+            for index, (key, value) in enumerate(
+                zip(node.keys, node.values, strict=True)
+            ):
                 keys = node.keys[:index] + node.keys[index + 1 :]
                 values = node.values[:index] + node.values[index + 1 :]
                 gone = _short(ast.unparse(key or value))
@@ -437,9 +443,14 @@ class _Finder(ast.NodeVisitor):
                 self.expression(node, new, f"without the element {gone}")
         self.generic_visit(node)
 
-    visit_Tuple = elements
-    visit_List = elements
-    visit_Set = elements
+    def visit_Tuple(self, node: ast.Tuple) -> None:
+        self.elements(node)
+
+    def visit_List(self, node: ast.List) -> None:
+        self.elements(node)
+
+    def visit_Set(self, node: ast.Set) -> None:
+        self.elements(node)
 
     def visit_Subscript(self, node: ast.Subscript) -> None:
         self.visit(node.value)

@@ -1,9 +1,9 @@
-"""Run tests against mutants of functions, replaced in place after a fork.
+"""Run tests against mutants of functions, which are replaced in a forked process.
 
-pytest collects all tests once, in a process of its own. For each mutant it is forked,
-and the child gives the mutated code to the function and runs the tests. This takes a
-tenth of the time of a new start. What the function did while it was imported is not
-mutated, so a mutant that survives here is run by ``machine``, too.
+pytest collects the tests once. For each mutant its process is forked, and the child
+gives the mutated code to the function and runs the tests. That is several times as fast
+as ``machine``, which starts anew. What a function did while its module was imported is
+not mutated here, so a mutant that survives is given to ``machine`` afterwards.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+import traceback
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import CodeType, FunctionType
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import attrs
 import pytest
@@ -29,8 +30,9 @@ import pytest
 from .generate import Generated
 from .machine import PACKAGE, ROOT, SOURCE
 
-CO_OPTIMIZED = 1
-
+TIMED_OUT: Final = "time"
+CO_OPTIMIZED: Final = 1
+"""The flag of a function's code, which that of a class does not have."""
 
 Functions: TypeAlias = dict[tuple[str, str, int], list[FunctionType]]
 """The functions in memory by file, name and line."""
@@ -43,41 +45,52 @@ class Job:
     mutant: Generated
     tests: tuple[str, ...]
     seconds: float
+    """How long the tests take without it."""
 
 
-def run(jobs: Iterable[Job]) -> Iterator[tuple[Job, str]]:
-    """The test that fails with each mutant, ``time`` after its limit, or nothing."""
-    jobs = [*jobs]
+def run(jobs: Sequence[Job], known: Collection[str]) -> Iterator[tuple[Job, str]]:
+    """The test that fails with each mutant, ``TIMED_OUT`` after its limit, or ``""``.
+
+    Tests that are not *known* were written since they were measured: they run last.
+    """
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         here = Path(folder)
-        shutil.copytree(
-            SOURCE, here / "src", ignore=shutil.ignore_patterns("__pycache__")
-        )
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(SOURCE, here / "src", ignore=ignored)
         reading, writing = os.pipe()
+        sys.stdout.flush()
         child = os.fork()
         if child == 0:
-            os.close(reading)
             code = 100
             try:
-                code = _collect(here, jobs, writing)
+                os.close(reading)
+                code = _collect(here, jobs, known, writing)
             finally:
                 os._exit(code)
         os.close(writing)
+        judged = 0
         with os.fdopen(reading) as results:
             for line in results:
                 number, failed = json.loads(line)
+                judged += 1
                 yield jobs[number], failed
         os.waitpid(child, 0)
-        if os.environ.get("MUTANTS_DEBUG"):
-            sys.stderr.write((here / "output").read_text()[-3000:])
+        if judged < len(jobs):
+            output = (here / "output").read_text("utf-8", errors="replace")
+            raise RuntimeError(f"the tests could not be collected: {output[-2000:]}")
 
 
-def _collect(here: Path, jobs: list[Job], results: int) -> int:
+def _collect(
+    here: Path, jobs: Sequence[Job], known: Collection[str], results: int
+) -> int:
     """Collect the tests and judge *jobs*, in a process that ends afterwards."""
     output = os.open(here / "output", os.O_WRONLY | os.O_CREAT)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(output, 1)
     os.dup2(output, 2)
+    for name in [name for name in os.environ if name.startswith(("PYTEST_", "COV"))]:
+        del os.environ[name]
+    # For programs that the tests start.
     os.environ |= {"PYTHONPATH": str(here / "src"), "MPLBACKEND": "agg"}
     sys.path.insert(0, str(here / "src"))
     sys.dont_write_bytecode = False
@@ -88,54 +101,59 @@ def _collect(here: Path, jobs: list[Job], results: int) -> int:
             *("-q", "-p", "no:cacheprovider", "--basetemp", f"{here}/tmp"),
             *("-W", "ignore::pytest.PytestAssertRewriteWarning", *files),
         ],
-        plugins=[_Judge(here, jobs, results)],
+        plugins=[_Judge(here, jobs, known, results)],
     )
 
 
-@attrs.define(eq=False, slots=False)
+@attrs.define(eq=False)
 class _Judge:
     """A plugin of pytest that runs *jobs* in place of the tests."""
 
     here: Path
-    jobs: list[Job]
+    jobs: Sequence[Job]
+    known: Collection[str]
     results: int
     items: dict[str, pytest.Item] = attrs.field(factory=dict)
-    failed: str = ""
+    functions: Functions = attrs.field(factory=dict)
     passes: dict[str, bool] = attrs.field(factory=dict)
     """Whether tests that failed with a mutant pass without one."""
+    capture: Any = None
+    failed: bool = False
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         self.items = {item.nodeid: item for item in session.items}
         self.capture = session.config.pluginmanager.getplugin("capturemanager")
         for module in {job.mutant.module for job in self.jobs}:
-            name = ".".join([PACKAGE, *module.removesuffix(".py").split("/")])
-            importlib.import_module(name)
-        self.functions = {}
+            name = module.removesuffix(".py").replace("/", ".")
+            importlib.import_module(f"{PACKAGE}.{name}")
         for one in gc.get_objects():
             if isinstance(one, FunctionType):
                 code = one.__code__
                 which = code.co_filename, code.co_qualname, code.co_firstlineno
                 self.functions.setdefault(which, []).append(one)
+        # A child copies the memory that it changes: let the collector leave it alone.
         gc.collect()
         gc.freeze()
         for number, job in enumerate(self.jobs):
-            failed = self.judge(job)
-            line = json.dumps([number, failed])
+            line = json.dumps([number, self.judge(job)])
             os.write(self.results, f"{line}\n".encode())
         return True
 
     def judge(self, job: Job) -> str:
         path = self.here / "src" / PACKAGE / job.mutant.module
         source = path.read_bytes()
-        mutated = job.mutant.apply(source)
         tests = [name for name in job.tests if name in self.items]
-        # For programs that the tests start.
-        path.write_bytes(mutated)
+        tests += [name for name in self.items if name not in self.known]
+        path.write_bytes(job.mutant.apply(source))
         try:
+            limit = 3 + 3 * job.seconds
             while tests:
-                failed = self.fork(tests, 5 + 5 * job.seconds, job.mutant, mutated)
-                if not failed or failed == "time" or self.passes_without(failed):
+                failed = self.fork(tests, limit, job.mutant)
+                if failed == TIMED_OUT:
+                    # Unless the machine is so busy that it is late without it, too.
+                    return failed if not self.fork(tests, limit / 2, None) else ""
+                if not failed or self.passes_without(failed):
                     return failed
                 tests = tests[tests.index(failed) + 1 :]
         finally:
@@ -144,35 +162,33 @@ class _Judge:
 
     def passes_without(self, test: str) -> bool:
         if test not in self.passes:
-            self.passes[test] = not self.fork([test], 60, None, b"")
+            self.passes[test] = not self.fork([test], 60, None)
         return self.passes[test]
 
-    def fork(
-        self, tests: list[str], limit: float, mutant: Generated | None, mutated: bytes
-    ) -> str:
+    def fork(self, tests: list[str], limit: float, mutant: Generated | None) -> str:
+        """Run *tests* in a child; the first that failed."""
         notes = self.here / "failed"
         notes.unlink(missing_ok=True)
         child = os.fork()
         if child == 0:
             try:
                 os.setsid()
-                signal.signal(signal.SIGINT, signal.default_int_handler)
                 self.capture.read_global_capture()
                 if mutant is not None:
-                    replace(mutant, self.here / "src", mutated, self.functions)
+                    _replace(mutant, self.here / "src", self.functions)
                 self.run(tests, notes)
-            except BaseException as error:
-                notes.write_text(f"{tests[0]}", "utf-8")
-                (self.here / "error").write_text(repr(error))
+            except BaseException:  # noqa: BLE001 -- a child must not go on as its parent
+                traceback.print_exc()
             finally:
                 os._exit(0)
         deadline = time.monotonic() + limit
         try:
             while not os.waitpid(child, os.WNOHANG)[0]:
                 if time.monotonic() > deadline and not notes.exists():
-                    return "time"
+                    return TIMED_OUT
                 time.sleep(0.002)
         finally:
+            # The programs that the tests started are in its group.
             with suppress(ProcessLookupError):
                 os.killpg(child, signal.SIGKILL)
             with suppress(ChildProcessError):
@@ -183,24 +199,21 @@ class _Judge:
         for name, following in zip(tests, [*tests[1:], None], strict=True):
             item = self.items[name]
             after = None if following is None else self.items[following]
-            self.failed = ""
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
             if self.failed:
                 notes.write_text(name, "utf-8")
                 return
 
-    def pytest_runtest_logreport(self, report: Any) -> None:
-        if report.failed:
-            self.failed = report.nodeid
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.failed = self.failed or report.failed
 
 
-def replace(
-    mutant: Generated, source: Path, mutated: bytes, functions: Functions
-) -> None:
+def _replace(mutant: Generated, source: Path, functions: Functions) -> None:
     """Give the function of *mutant* its mutated code, in this process."""
     path = source / PACKAGE / mutant.module
-    original = mutated[: mutant.span[0]] + mutant.old.encode()
-    original += mutated[mutant.span[0] + len(mutant.new.encode()) :]
+    mutated = path.read_bytes()
+    start, end = mutant.span[0], mutant.span[0] + len(mutant.new.encode())
+    original = mutated[:start] + mutant.old.encode() + mutated[end:]
     old = [*_functions(compile(original, str(path), "exec"))]
     new = [*_functions(compile(mutated, str(path), "exec"))]
     # A property and its setter have the same name.
@@ -209,9 +222,8 @@ def replace(
         for number, code in enumerate(old)
         if code.co_qualname == mutant.function and code.co_firstlineno <= mutant.line
     )
-    for one in functions.get(
-        (str(path), mutant.function, old[number].co_firstlineno), ()
-    ):
+    which = str(path), old[number].co_qualname, old[number].co_firstlineno
+    for one in functions.get(which, ()):
         one.__code__ = new[number]
 
 

@@ -293,7 +293,7 @@ def _test(source: Path, here: Path, tests: tuple[str, ...]) -> int:
 def _path(test: str) -> str:
     path = test.partition("::")[0]
     # A module that is named would be taken for tests, and is another one than the copy.
-    return os.path.dirname(path) if path.startswith("src/") else path
+    return str(Path(path).parent) if path.startswith("src/") else path
 
 
 @attrs.define(eq=False)

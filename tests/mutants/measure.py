@@ -1,7 +1,7 @@
-"""Measure which lines of the package each test runs, and how long it takes.
+"""Measure which lines of the package each test runs, and choose the tests of a mutant.
 
-As a plugin of pytest (``-p mutants.measure``), below coverage. ``Measured`` reads what
-was written down, and chooses the tests of a mutant.
+It is a plugin of pytest (``-p mutants.measure``), below coverage. ``measure`` runs all
+tests with it once, and ``Measured`` reads what was written down.
 """
 
 from __future__ import annotations
@@ -18,19 +18,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-import attrs
 import pytest
 
 from .generate import Generated
 from .machine import PACKAGE, ROOT, SOURCE
 
 FIRST_FILES: Final = 3
-"""The files of tests that are tried first: those with the most tests of the line."""
+"""The files whose tests are tried first: those that have the most of few modules."""
 FIRST_SECONDS: Final = 3.0
-MOST_SECONDS: Final = 4.0
-"""How long the tests of a mutant may take, the quickest first."""
+MOST_SECONDS: Final = 5.0
+"""How long the tests of a mutant may take, the quickest of few modules first."""
 
-_PASSED: dict[str, float] = {}
+_passed: dict[str, float] = {}
 
 
 @pytest.hookimpl(wrapper=True)
@@ -44,23 +43,23 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     start = time.perf_counter()
     result = yield
     measurement.switch_context("")
-    if _PASSED.get(item.nodeid) == 0:
-        _PASSED[item.nodeid] = time.perf_counter() - start
+    if item.nodeid in _passed:
+        _passed[item.nodeid] = time.perf_counter() - start
     return result
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Note which tests passed: no other says anything about a mutant."""
     if report.failed:
-        _PASSED[report.nodeid] = -1
+        _passed.pop(report.nodeid, None)
     elif report.when == "call" and report.passed:
-        _PASSED.setdefault(report.nodeid, 0)
+        _passed[report.nodeid] = 0
 
 
 def pytest_sessionfinish() -> None:
     """Write down how long the tests took."""
-    passed = {name: seconds for name, seconds in _PASSED.items() if seconds > 0}
-    Path(os.environ["MEASURED_SECONDS"]).write_text(json.dumps(passed), "utf-8")
+    text = json.dumps(_passed)
+    Path(os.environ["MEASURED_SECONDS"]).write_text(text, encoding="utf-8")
 
 
 def measure(folder: Path) -> None:
@@ -70,30 +69,31 @@ def measure(folder: Path) -> None:
     configuration.write_text(
         f"[run]\nsource_pkgs = {PACKAGE}\nrelative_files = true\n"
         f"data_file = {folder / 'lines'}\n",
-        "utf-8",
+        encoding="utf-8",
     )
     paths = [str(ROOT / "tests"), *filter(None, [os.environ.get("PYTHONPATH")])]
-    env = os.environ | {
-        "PYTHONPATH": os.pathsep.join(paths),
-        "MEASURED_SECONDS": str(folder / "seconds.json"),
-        "MPLBACKEND": "agg",
-    }
     subprocess.run(
         [
             *(sys.executable, "-m", "coverage", "run", f"--rcfile={configuration}"),
             *("-m", "pytest", "-q", "-p", "mutants.measure", "-p", "no:cacheprovider"),
+            "tests",
         ],
         cwd=ROOT,
-        env=env,
+        env=os.environ
+        | {
+            "PYTHONPATH": os.pathsep.join(paths),
+            "MEASURED_SECONDS": str(folder / "seconds.json"),
+            "MPLBACKEND": "agg",
+        },
         check=False,
     )
 
 
-@attrs.define(slots=False)
 class Measured:
     """What ``measure`` wrote into *folder*."""
 
-    folder: Path
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
 
     @cached_property
     def seconds(self) -> dict[str, float]:
@@ -126,12 +126,41 @@ class Measured:
         contexts: dict[int, list[str]] = self.data.contexts_by_lineno(str(path))
         return contexts
 
-    @cached_property
-    def _texts(self) -> dict[str, str]:
-        return {
-            path.relative_to(ROOT).as_posix(): path.read_text("utf-8")
-            for path in (ROOT / "tests").rglob("test_*.py")
-        }
+    def rounds(
+        self, mutant: Generated, contexts: dict[int, list[str]]
+    ) -> tuple[list[str], list[str]]:
+        """The tests to run first and, if the mutant survives them, the others."""
+        tests = sorted(
+            self._noticing(mutant, contexts),
+            key=lambda name: (self.seconds[name] * self.modules[name], name),
+        )
+        files: dict[str, float] = {}
+        for name in tests:
+            score = 1 / max(self.modules[name], 1)
+            files[_file(name)] = files.get(_file(name), 0) + score
+        best = sorted(files, key=lambda file: -files[file])[:FIRST_FILES]
+        first = self._within(
+            FIRST_SECONDS, (one for one in tests if _file(one) in best)
+        )
+        others = [name for name in tests if name not in set(first)]
+        return first, self._within(MOST_SECONDS, others)
+
+    def total(self, tests: Iterable[str]) -> float:
+        """How many seconds *tests* take together."""
+        return sum(self.seconds[name] for name in tests)
+
+    def _noticing(
+        self, mutant: Generated, contexts: dict[int, list[str]]
+    ) -> Collection[str]:
+        """All tests that may notice *mutant*."""
+        found = _at(mutant.lines, contexts)
+        if "" in found or not found:
+            # What runs on import may matter to whatever runs in there afterwards.
+            found |= _at(mutant.around, contexts)
+            if mutant.function is None:
+                found |= self._naming(mutant.module)
+        # The examples of a text need those before them.
+        return {name for name in found if "::line:" not in name} & self.seconds.keys()
 
     def _naming(self, module: str) -> set[str]:
         """The tests in files that import *module*."""
@@ -139,44 +168,17 @@ class Measured:
         package = ".".join([PACKAGE, *folder.split("/")])
         pattern = rf"from {package}(\.{name} import| import [^\n]*\b{name}\b)"
         files = {file for file, text in self._texts.items() if re.search(pattern, text)}
-        return {test for test in self.seconds if test.partition("::")[0] in files}
+        return {test for test in self.seconds if _file(test) in files}
 
-    def tests(self, mutant: Generated, contexts: dict[int, list[str]]) -> set[str]:
-        """All tests that may notice *mutant*."""
-        found = _at(mutant.lines, contexts)
-        if "" in found or not found:
-            # What runs on import may matter to whatever runs in there afterwards.
-            found |= _at(mutant.around, contexts)
-            if not mutant.place or mutant.place[:1].isupper():
-                found |= self._naming(mutant.module)
-        # The examples of a text need those before them.
-        examples = {name for name in found if "::line:" in name}
-        return found & self.seconds.keys() - examples
+    @cached_property
+    def _texts(self) -> dict[str, str]:
+        return {
+            path.relative_to(ROOT).as_posix(): path.read_text("utf-8")
+            for path in (ROOT / "tests").rglob("test_*.py")
+        }
 
-    def rounds(
-        self, mutant: Generated, contexts: dict[int, list[str]]
-    ) -> tuple[list[str], list[str]]:
-        """The tests to run first and, if the mutant survives them, the others."""
-        wide = self.modules
-        tests = sorted(
-            self.tests(mutant, contexts),
-            key=lambda name: (self.seconds[name] * wide[name], name),
-        )
-        files = Counter[str]()
-        for name in tests:
-            files[name.partition("::")[0]] += 1 / (wide[name] or 1)
-        best = {file for file, _ in files.most_common(FIRST_FILES)}
-        near = [name for name in tests if name.partition("::")[0] in best]
-        first = self.within(FIRST_SECONDS, near)
-        others = [name for name in tests if name not in set(first)]
-        return first, self.within(MOST_SECONDS, others)
-
-    def total(self, tests: Iterable[str]) -> float:
-        """How many seconds *tests* take together."""
-        return sum(self.seconds[name] for name in tests)
-
-    def within(self, limit: float, tests: Collection[str]) -> list[str]:
-        """As many of *tests*, quickest first, as take *limit* seconds together."""
+    def _within(self, limit: float, tests: Iterable[str]) -> list[str]:
+        """As many of *tests* as take *limit* seconds together, and at least one."""
         kept: list[str] = []
         for name in tests:
             limit -= self.seconds[name]
@@ -184,6 +186,10 @@ class Measured:
                 break
             kept.append(name)
         return kept
+
+
+def _file(test: str) -> str:
+    return test.partition("::")[0]
 
 
 def _at(lines: Collection[int], contexts: dict[int, list[str]]) -> set[str]:

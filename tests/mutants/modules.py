@@ -1,25 +1,25 @@
-"""Mutation testing, module by module: ``python -m mutants.modules``.
+"""Mutation testing module by module: ``python -m mutants modules``.
 
 A sample of the mutants of each module, the same in every run, is given to the tests
-that run the mutated line. ``--all`` takes every mutant.
+that run the mutated lines. ``--all`` takes every mutant.
 """
 
 from __future__ import annotations
 
 import argparse
 import difflib
-import fnmatch
 import json
-import sys
 import tempfile
 import time
 import tomllib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
 import attrs
+
+from reliability_tables import as_table, write_block
 
 from . import in_place, machine
 from .generate import Generated, mutants_of
@@ -32,11 +32,13 @@ MODULES: Final = (
     *("_protocol/requests.py", "_protocol/responses.py", "_protocol/converter.py"),
     *("_protocol/consistency.py", "_protocol/failures.py", "_protocol/retry.py"),
     *("_transport/pool.py", "_client/get_many.py", "_client/schedule.py"),
-    "provisioning/*.py",
+    "provisioning/_*.py",
     *("emulator/_parameters.py", "emulator/_periods.py", "emulator/_aggregate.py"),
 )
-SAMPLE: Final = 60
-EQUIVALENT: Final = Path(__file__).with_name("equivalent.toml")
+SAMPLE: Final = 40
+"""How many mutants of each module are tried."""
+LISTED: Final = Path(__file__).with_name("survivors.toml")
+EQUIVALENT: Final = "equivalent"
 KILLED: Final = frozenset((Verdict.KILLED, Verdict.TIMED_OUT))
 
 
@@ -48,92 +50,98 @@ class _Mutant(machine.Mutant):
 
     def sources(self) -> dict[str, str]:
         """The new text of its module."""
-        path = SOURCE / PACKAGE / self.generated.module
-        return {self.generated.module: self.generated.apply(path.read_bytes()).decode()}
+        text = self.generated.apply(source_of(self.generated.module)).decode()
+        return {self.generated.module: text}
+
+
+@attrs.frozen
+class Listed:
+    """Why mutants survive."""
+
+    module: str
+    mutants: tuple[str, ...]
+    """Their keys."""
+    because: str
+    equivalent: bool = True
+    """Whether no test can notice them; otherwise they count as survivors."""
+
+
+def source_of(module: str) -> bytes:
+    """The source of *module*, a path below ``src/sitestats``."""
+    return (SOURCE / PACKAGE / module).read_bytes()
 
 
 def modules(patterns: Iterable[str]) -> list[str]:
-    """The modules that *patterns* name, below ``src/sitestats``."""
+    """The modules that *patterns* name."""
     root = SOURCE / PACKAGE
-    every = sorted(path.relative_to(root).as_posix() for path in root.rglob("*.py"))
     return [
-        module
+        path.relative_to(root).as_posix()
         for pattern in patterns
-        for module in every
-        if fnmatch.fnmatch(module, pattern) and not module.endswith("__init__.py")
+        for path in sorted(root.glob(pattern))
+        if path.name != "__init__.py"
     ]
 
 
-def equivalents() -> dict[tuple[str, str], str]:
-    """The reason why each mutant of the list can't be noticed, by module and key."""
-    listed = tomllib.loads(EQUIVALENT.read_text("utf-8"))["mutant"]
-    return {
-        (one["module"], mutant): one["because"]
-        for one in listed
-        for mutant in one["mutants"]
-    }
+def listed() -> list[Listed]:
+    """What is known of mutants that survive."""
+    entries = tomllib.loads(LISTED.read_text("utf-8"))["mutant"]
+    return [Listed(**{**one, "mutants": tuple(one["mutants"])}) for one in entries]
 
 
 def sample(module: str, size: int | None) -> list[Generated]:
-    """*size* mutants of *module*, in its order; all for None."""
-    mutants = mutants_of(module, (SOURCE / PACKAGE / module).read_bytes())
-    chosen = sorted(mutants, key=lambda one: one.rank)[:size]
-    return sorted(chosen, key=lambda one: (one.span, one.key))
+    """*size* mutants of *module* in its order, or all."""
+    chosen = sorted(mutants_of(module, source_of(module)), key=lambda one: one.rank)
+    return sorted(chosen[:size], key=lambda one: (one.span, one.key))
 
 
-def judge(
-    mutants: list[Generated], measured: Measured, quick: bool
-) -> dict[Generated, Verdict]:
+def judge(mutants: Sequence[Generated], measured: Measured) -> dict[Generated, Verdict]:
     """What became of each of the *mutants*."""
-    contexts = {
-        module: measured.contexts(module) for module in {one.module for one in mutants}
-    }
+    names = {one.module for one in mutants}
+    contexts = {module: measured.contexts(module) for module in names}
     rounds = {one: measured.rounds(one, contexts[one.module]) for one in mutants}
     verdicts = dict.fromkeys(mutants, Verdict.SURVIVED)
     jobs = [
-        in_place.Job(one, (*first, *others), measured.total((*first, *others)))
+        in_place.Job(one, chosen, measured.total(chosen))
         for one, (first, others) in rounds.items()
-        if one.function is not None and first
+        if one.function is not None and (chosen := (*first, *others))
     ]
     start = time.monotonic()
-    for job, failed in in_place.run(jobs):
+    for job, failed in in_place.run(jobs, measured.seconds.keys()):
         if failed:
-            killed = Verdict.TIMED_OUT if failed == "time" else Verdict.KILLED
-            verdicts[job.mutant] = killed
-        print(_line(verdicts[job.mutant], start, job.mutant, failed), flush=True)
+            is_late = failed == in_place.TIMED_OUT
+            verdicts[job.mutant] = Verdict.TIMED_OUT if is_late else Verdict.KILLED
+        _print(job.mutant, verdicts[job.mutant], time.monotonic() - start, failed)
         start = time.monotonic()
     for number in range(2):
         left = [
             _Mutant(one.key, (), tuple(tests), measured.total(tests), generated=one)
             for one in mutants
+            # The others of a function's tests were run, but for what it does on import.
             if verdicts[one] == Verdict.SURVIVED
-            and (tests := rounds[one][number])
-            # Those have been run, but for what happens on import.
-            and (one.function is None or (number == 0 and not quick))
+            and (one.function is None or not number)
+            if (tests := rounds[one][number])
         ]
         for result in machine.run(left):
             assert isinstance(result.mutant, _Mutant)
-            one, verdict = result.mutant.generated, result.verdict
+            one = result.mutant.generated
             # What can't be imported is noticed by everybody.
-            uncollected = verdict == Verdict.UNCOLLECTED
-            verdicts[one] = Verdict.KILLED if uncollected else verdict
-            start = time.monotonic() - result.seconds
-            print(_line(verdicts[one], start, one, result.reason), flush=True)
+            uncollected = result.verdict == Verdict.UNCOLLECTED
+            verdicts[one] = Verdict.KILLED if uncollected else result.verdict
+            _print(one, verdicts[one], result.seconds, result.reason)
     return verdicts
 
 
-def _line(verdict: Verdict, start: float, mutant: Generated, reason: str) -> str:
-    seconds = time.monotonic() - start
-    return (
-        f"{verdict:9} {seconds:5.1f} s  {mutant.module}:{mutant.line} {mutant.key}  "
-        f"{reason[:200]}"
+def _print(mutant: Generated, verdict: Verdict, seconds: float, reason: str) -> None:
+    place = f"{mutant.module}:{mutant.line}"
+    print(
+        f"{verdict:9} {seconds:5.1f} s  {place} {mutant.key}  {reason[:200]}",
+        flush=True,
     )
 
 
 def difference(mutant: Generated) -> str:
     """The change as a diff."""
-    path = SOURCE / PACKAGE / mutant.module
-    source = path.read_bytes()
+    source = source_of(mutant.module)
     lines = difflib.unified_diff(
         source.decode().splitlines(),
         mutant.apply(source).decode().splitlines(),
@@ -143,60 +151,93 @@ def difference(mutant: Generated) -> str:
     return "\n".join([*lines][3:])
 
 
-def main() -> int:
-    """Judge the mutants; the exit code is 1 when one survived."""
+def main(arguments: Sequence[str]) -> int:
+    """Judge mutants; the exit code is the number of those that survived."""
     parser = argparse.ArgumentParser(
-        prog="python -m mutants.modules", description=__doc__
+        prog="python -m mutants modules", description=__doc__
     )
-    parser.add_argument("patterns", nargs="*", default=MODULES, metavar="module")
-    parser.add_argument("--sample", type=int, default=SAMPLE, metavar="N")
+    parser.add_argument("modules", nargs="*", default=MODULES, help="paths or patterns")
+    parser.add_argument("--sample", type=int, default=SAMPLE, help="mutants a module")
     parser.add_argument("--all", action="store_true", help="every mutant")
-    parser.add_argument("--key", default="", help="only those with this in their key")
-    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--key", default="", help="part of what names a mutant")
     parser.add_argument("--resume", action="store_true", help="skip what was killed")
     parser.add_argument("--measure", action="store_true", help="measure the tests anew")
+    parser.add_argument("--write", action="store_true", help="write the documentation")
     parser.add_argument(
         "--folder",
         type=Path,
-        default=Path(tempfile.gettempdir(), "sitestats-measured"),
-        help="where measurements and results are kept",
+        default=Path(tempfile.gettempdir(), "sitestats-mutants"),
+        help="where measurements and verdicts are kept",
     )
-    options = parser.parse_args()
-    measured = Measured(options.folder)
+    options = parser.parse_args(arguments)
+    kept = options.folder / "verdicts.json"
     if options.measure or not (options.folder / "seconds.json").exists():
         measure(options.folder)
-    reasons = equivalents()
+        kept.unlink(missing_ok=True)
+    known: dict[str, str] = json.loads(kept.read_text("utf-8")) if kept.exists() else {}
     size = None if options.all or options.key else options.sample
-    kept = options.folder / "verdicts.json"
-    known = json.loads(kept.read_text("utf-8")) if kept.exists() else {}
-    named = modules(options.patterns)
+    named = modules(options.modules)
     mutants = [one for module in named for one in sample(module, size)]
-    judged = [
-        one
-        for one in mutants
-        if options.key in one.key
-        and (one.module, one.key) not in reasons
-        and not (options.resume and known.get(f"{one.module} {one.key}") in KILLED)
-    ]
-    print(len(mutants), "mutants,", len(judged), "to judge", flush=True)
-    for one, verdict in judge(judged, measured, options.quick).items():
+    mutants = [one for one in mutants if options.key in one.key]
+    for entry in listed():
+        if entry.equivalent:
+            known.update({f"{entry.module} {key}": EQUIVALENT for key in entry.mutants})
+    done = {EQUIVALENT, *(KILLED if options.resume else ())}
+    left = [one for one in mutants if known.get(f"{one.module} {one.key}") not in done]
+    print(f"{len(left)} of {len(mutants)} mutants to judge", flush=True)
+    for one, verdict in judge(left, Measured(options.folder)).items():
         known[f"{one.module} {one.key}"] = verdict
         if verdict not in KILLED:
             print(f"\n{one.module}:{one.line} {verdict}\n{one.key}\n{difference(one)}")
-    kept.write_text(json.dumps(known, indent=1), "utf-8")
-    survived = 0
-    for module in named:
+    kept.write_text(json.dumps(known, indent=1), encoding="utf-8")
+    verdicts = [(one, known[f"{one.module} {one.key}"]) for one in mutants]
+    rows = table(named, verdicts)
+    print("\n".join("  ".join(row) for row in rows))
+    if options.write:
+        write_block("modules", f"{as_table(rows)}\n\n{_survivors(verdicts)}")
+    return sum(verdict not in {*KILLED, EQUIVALENT} for _, verdict in verdicts)
+
+
+def table(
+    named: Sequence[str], verdicts: Sequence[tuple[Generated, str]]
+) -> list[list[str]]:
+    """What became of the mutants of each module, as rows below a header."""
+    header = ["module", "mutants", "tried", "killed", EQUIVALENT, "survived", "score"]
+    rows = [header]
+    every = {module: len(mutants_of(module, source_of(module))) for module in named}
+    for module in [*named, ""]:
         counts = Counter(
-            "equivalent"
-            if (module, one.key) in reasons
-            else known.get(f"{module} {one.key}", "not run")
-            for one in mutants
-            if one.module == module
+            verdict for one, verdict in verdicts if module in {"", one.module}
         )
-        print(f"{module}: {counts.total()} mutants, {dict(counts)}", flush=True)
-        survived += counts["survived"]
-    return min(survived, 1)
+        killed = sum(counts[verdict] for verdict in KILLED)
+        equivalent = counts[EQUIVALENT]
+        survived = counts.total() - killed - equivalent
+        rows.append(
+            [
+                f"`{module}`" if module else "**together**",
+                f"{every[module] if module else sum(every.values()):,}",
+                *(f"{count:,}" for count in (counts.total(), killed, equivalent)),
+                f"{survived:,}",
+                f"{killed / max(killed + survived, 1):.1%}",
+            ]
+        )
+    return rows
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def _survivors(verdicts: Sequence[tuple[Generated, str]]) -> str:
+    reasons = {
+        (entry.module, key): entry.because
+        for entry in listed()
+        if not entry.equivalent
+        for key in entry.mutants
+    }
+    rows = [
+        [
+            f"`{one.module}`",
+            f"`{one.key.replace('|', chr(92) + '|')}`",
+            reasons.get((one.module, one.key), "not looked at yet"),
+        ]
+        for one, verdict in verdicts
+        if verdict not in {*KILLED, EQUIVALENT}
+    ]
+    return as_table([["survivor of", "change", "reason"], *rows]) if rows else ""
