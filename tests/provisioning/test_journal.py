@@ -130,10 +130,13 @@ HEADER = json.dumps({"journal": "sitestats", "format": 1, "service": SERVICE})
         (["hostname,timezone"], "1:1"),
         (["[]"], "1:1"),
         (['{"journal": "sitestats", "format": 2}'], "1:1"),
+        ([HEADER.replace("sitestats", "other")], "1:1"),
         ([HEADER, '{"event": }'], "2:11"),
         ([HEADER, "", '{"event": "ended"}'], "2:1"),
         ([HEADER, '{"event": "sending", "hostname": "a.b", "at": "soon"}'], "2:1"),
         ([HEADER, '{"event": "settled", "hostname": "a.b"}'], "2:1"),
+        ([HEADER, "[" * 100_000], "2:1"),
+        ([HEADER, "9" * 5_000], "2:1"),
     ],
 )
 def test_another_file_is_refused_with_its_location(
@@ -145,7 +148,8 @@ def test_another_file_is_refused_with_its_location(
     with pytest.raises(SpecError) as caught:
         history(path)
     same_text(caught.value)
-    assert caught.value.problems[0].where == f"{path}:{place}"
+    (problem,) = caught.value.problems
+    assert (problem.rule, problem.where) == ("journal", f"{path}:{place}")
     assert path.read_text() == text
 
 
@@ -256,6 +260,19 @@ def test_each_add_is_on_the_disk_before_it_is_sent(
     emulator.fail_next(None, status=400, method="POST", when=not_on_the_disk)
     with emulator.client() as client:
         assert client.websites.ensure(SPECS, journal=path).complete
+    header = path.read_bytes().splitlines(keepends=True)[0]
+    assert on_the_disk[0] == len(header)
+
+
+def test_each_website_is_progress(emulator: Emulator, path: Path) -> None:
+    """Progress counts the websites that are done, with a journal and without."""
+    calls: list[tuple[object, ...]] = []
+    with emulator.client() as client:
+        for journal in (None, path):
+            client.websites.ensure(
+                SPECS, journal=journal, progress=lambda *numbers: calls.append(numbers)
+            )
+    assert calls == [(1, 2), (2, 2)] * 2
 
 
 def test_the_journal_holds_no_credential(emulator: Emulator, path: Path) -> None:

@@ -9,7 +9,11 @@ import sys
 import pytest
 
 from sitestats import MissingExtraError, WebsiteSpec
-from sitestats._common.errors import BadRequestError, RequestTimeoutError
+from sitestats._common.errors import (
+    BadRequestError,
+    ConnectionFailedError,
+    RequestTimeoutError,
+)
 from sitestats._common.wire import HttpRequest
 from sitestats.provisioning import Difference, ProvisionedWebsite, ProvisioningReport
 from sitestats.provisioning._report import STATES
@@ -99,6 +103,11 @@ def test_a_report_is_a_value() -> None:
         error=BadRequestError("Another", status=400, request=POST),
     )
     assert report().items[3] != other
+    kinds = [
+        ProvisionedWebsite(WebsiteSpec("a.example"), "unknown", error=kind("No"))
+        for kind in (RequestTimeoutError, ConnectionFailedError, RequestTimeoutError)
+    ]
+    assert [kinds[0] == one for one in kinds] == [True, False, True]
 
 
 def test_a_report_becomes_json() -> None:
