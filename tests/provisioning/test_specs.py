@@ -108,6 +108,7 @@ def test_a_website_given_twice_is_refused(same_text: SameText) -> None:
     [
         ("websites.toml", "WebsiteSpec.load"),
         (Path("websites.toml"), "WebsiteSpec.load"),
+        (b"a.example", "WebsiteSpec.load"),
         (WebsiteSpec("a.example"), "into a list"),
         ({"a.example": {}}, "WebsiteSpec.load"),
         (None, "iterable of WebsiteSpec"),

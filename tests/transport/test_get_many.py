@@ -357,6 +357,8 @@ def test_no_more_threads_than_queries() -> None:
 
     def visit(_outcome: Outcome) -> None:
         nonlocal most
+        # A program that ends does not wait for them.
+        assert all(thread.daemon for thread in our_threads())
         names = [thread.name for thread in our_threads()]
         most = max(most, sum("get-many" in name for name in names))
 
