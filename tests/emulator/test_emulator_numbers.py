@@ -675,7 +675,7 @@ def test_the_first_day_begins_in_every_zone() -> None:
         assert midnight(FIRST, ZoneInfo(name)).year == 1
     with pytest.raises(OverflowError):
         datetime(1, 1, 1, tzinfo=ZoneInfo("Asia/Tokyo")).astimezone(UTC)
-    assert FIRST == date(1, 1, 1) + timedelta(days=1)
+    assert date(1, 1, 1) + timedelta(days=1) == FIRST
 
 
 def test_periods_at_the_ends_of_the_calendar() -> None:

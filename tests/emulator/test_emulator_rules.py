@@ -117,6 +117,8 @@ SEARCH = "*twelve chars/*"
         {"metadata.a-b": "x"},
         {"metadata.é": "x"},
         {"metadata.a.b": "x"},
+        {"start": "today-1dx"},
+        {"version": "2", "start": "0001-01-01", "end": "9999-12-31"},
         {"version": "3", "fields": ""},
         {"events": "a", "fields": ""},
     ],
