@@ -173,9 +173,11 @@ def test_every_public_name_exists_once_and_in_order() -> None:
     """``__all__`` is sorted and complete, and errors report their public module."""
     names = sitestats.__all__
     assert names == sorted(set(names))
-    assert set(names) == {name for name in vars(sitestats) if name[0].isupper()} | {
-        "is_field_name"
-    }
+    for name in names:
+        assert getattr(sitestats, name, None) is not None
+    assert set(names) <= set(dir(sitestats))
+    with pytest.raises(AttributeError, match="no attribute 'NoName'"):
+        _ = sitestats.NoName  # type: ignore[attr-defined]  # there is none
     for error in ERRORS:
         assert error.__module__ == "sitestats"
 
@@ -257,11 +259,42 @@ def test_importing_loads_nothing_heavy() -> None:
     assert not HEAVY & loaded_by("sitestats")
 
 
+@pytest.mark.parametrize(
+    ("statement", "ours", "theirs"),
+    [
+        ("import sitestats", set[str](), set[str]()),
+        ("from sitestats import QueryError", {"_common"}, {"attr"}),
+        ("from sitestats import StatsQuery", {"_common", "_query"}, {"attr"}),
+        (
+            "from sitestats import Client",
+            {"_client", "_common", "_protocol", "_query", "_results", "_transport"},
+            {"attr", "anyio"},
+        ),
+    ],
+)
+def test_only_what_is_used_is_loaded(
+    statement: str, ours: set[str], theirs: set[str]
+) -> None:
+    """A name of the package loads the folders that it needs, and no other, and of the
+    libraries in question only these.
+    """
+    loaded = loaded_after(statement)
+    parts = [name.split(".") for name in loaded]
+    assert {p[1] for p in parts if p[0] == "sitestats" and len(p) > 1} == ours
+    libraries = {"anyio", "attr", "asyncio", "cattrs", "h11", "httpx", "msgspec", "ssl"}
+    assert {p[0] for p in parts} & libraries == theirs
+
+
 def loaded_by(package: str) -> set[str]:
     """The modules that a fresh interpreter has after importing *package*."""
-    code = f"import sys, {package}; print('\\n'.join(sys.modules))"
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    loaded = set(done.stdout.split())
+    loaded = loaded_after(f"import {package}")
     assert package in loaded
     return loaded
+
+
+def loaded_after(statement: str) -> set[str]:
+    """The modules that a fresh interpreter has after running *statement*."""
+    code = f"import sys; {statement}; print('\\n'.join(sys.modules))"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return set(done.stdout.split())

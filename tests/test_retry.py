@@ -154,7 +154,7 @@ def test_retry_after_is_never_cut_short() -> None:
     runner = FlowRunner(HttpResponse(429, {"retry-after": "37"}), OK)
     assert run(runner) == OK
     assert runner.pauses == [37.0]
-    assert runner.notes == [Retrying(GET, 37.0, status=429)]
+    assert runner.notes == [Retrying(GET, 37.0, attempt=1, cause=429)]
 
 
 @pytest.mark.parametrize("retry_after", ["60", "61.5", "9" * 300])

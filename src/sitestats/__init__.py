@@ -5,52 +5,57 @@ Start with ``Client`` or ``AsyncClient`` and a ``StatsQuery``.
 
 from __future__ import annotations
 
-from ._client.async_client import AsyncClient
-from ._client.client import Client
-from ._client.get_many import AsyncOutcomes, Outcomes
-from ._common.errors import (
-    AuthenticationError,
-    BadRequestError,
-    ClientClosedError,
-    ConfigurationError,
-    ConnectionFailedError,
-    FieldNotRequestedError,
-    InvalidInputError,
-    MissingExtraError,
-    NotFoundError,
-    PermissionDeniedError,
-    Problem,
-    QueryError,
-    RateLimitedError,
-    ReadOnlyError,
-    RequestTimeoutError,
-    ResponseError,
-    ResponseTooLargeError,
-    ServerError,
-    ServiceError,
-    SiteStatsError,
-    SiteStatsWarning,
-    SpecError,
-    TransportError,
-    WebsiteLockedError,
-)
-from ._common.fields import FieldName, is_field_name
-from ._common.settings import RetryPolicy
-from ._query.builder import StatsQuery
-from ._query.rules import Filters, Interval
-from ._results.entries import Entries, EventCount, ListEntry, PageEntry
-from ._results.histogram import HistogramEntry
-from ._results.outcomes import Answered, Failed, Outcome
-from ._results.stats import Stats
-from ._results.websites import AddedWebsite, Website
-from .provisioning import (
-    Difference,
-    PlannedWebsite,
-    ProvisionedWebsite,
-    ProvisioningPlan,
-    ProvisioningReport,
-    WebsiteSpec,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from . import provisioning as provisioning
+    from ._client.async_client import AsyncClient
+    from ._client.client import Client
+    from ._client.get_many import AsyncOutcomes, Outcomes
+    from ._common.errors import (
+        AuthenticationError,
+        BadRequestError,
+        ClientClosedError,
+        ConfigurationError,
+        ConnectionFailedError,
+        FieldNotRequestedError,
+        InvalidInputError,
+        MissingExtraError,
+        NotFoundError,
+        PermissionDeniedError,
+        Problem,
+        QueryError,
+        RateLimitedError,
+        ReadOnlyError,
+        RequestTimeoutError,
+        ResponseError,
+        ResponseTooLargeError,
+        ServerError,
+        ServiceError,
+        SiteStatsError,
+        SiteStatsWarning,
+        SpecError,
+        TransportError,
+        WebsiteLockedError,
+    )
+    from ._common.fields import FieldName, is_field_name
+    from ._common.settings import RetryPolicy
+    from ._query.builder import StatsQuery
+    from ._query.rules import Filters, Interval
+    from ._results.entries import Entries, EventCount, ListEntry, PageEntry
+    from ._results.histogram import HistogramEntry
+    from ._results.outcomes import Answered, Failed, Outcome
+    from ._results.stats import Stats
+    from ._results.websites import AddedWebsite, Website
+    from .provisioning import (
+        Difference,
+        PlannedWebsite,
+        ProvisionedWebsite,
+        ProvisioningPlan,
+        ProvisioningReport,
+        WebsiteSpec,
+    )
 
 __all__ = [
     "AddedWebsite",
@@ -106,12 +111,49 @@ __all__ = [
     "is_field_name",
 ]
 
+_ERRORS: Final = "_common.errors"
+_MODULES: Final = {
+    "AddedWebsite": "_results.websites",
+    "Answered": "_results.outcomes",
+    "AsyncClient": "_client.async_client",
+    "AsyncOutcomes": "_client.get_many",
+    "Client": "_client.client",
+    "Difference": "provisioning",
+    "Entries": "_results.entries",
+    "EventCount": "_results.entries",
+    "Failed": "_results.outcomes",
+    "FieldName": "_common.fields",
+    "Filters": "_query.rules",
+    "HistogramEntry": "_results.histogram",
+    "Interval": "_query.rules",
+    "ListEntry": "_results.entries",
+    "Outcome": "_results.outcomes",
+    "Outcomes": "_client.get_many",
+    "PageEntry": "_results.entries",
+    "PlannedWebsite": "provisioning",
+    "ProvisionedWebsite": "provisioning",
+    "ProvisioningPlan": "provisioning",
+    "ProvisioningReport": "provisioning",
+    "RetryPolicy": "_common.settings",
+    "Stats": "_results.stats",
+    "StatsQuery": "_query.builder",
+    "Website": "_results.websites",
+    "WebsiteSpec": "provisioning",
+    "is_field_name": "_common.fields",
+}
+"""Where each name is defined, if not among the errors. It is imported when it is first
+used, so a program pays for what it needs."""
 
-def _name_errors_as_users_do() -> None:
-    # In tracebacks and pickles: sitestats.QueryError, wherever it is defined.
-    for public in map(globals().get, __all__):
-        if isinstance(public, type) and issubclass(public, Exception):
-            public.__module__ = __name__
+
+def __getattr__(name: str) -> object:
+    if name == "provisioning":
+        return import_module(f"{__name__}.provisioning")
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(f"{__name__}.{_MODULES.get(name, _ERRORS)}")
+    value = globals()[name] = getattr(module, name)
+    return value
 
 
-_name_errors_as_users_do()
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,7 +1,8 @@
-"""Benchmark of imports, each in a new interpreter."""
+"""Benchmark of imports and of the command's start, each in a new interpreter."""
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,9 @@ ADDRESS = "http://127.0.0.1"
 WHAT = {
     "import httpx": "import httpx",
     "import sitestats": "import sitestats",
+    "import both clients and StatsQuery": (
+        "from sitestats import AsyncClient, Client, StatsQuery"
+    ),
     "import httpx, and make a client": "import httpx; httpx.Client()",
     "import sitestats, and make a client": (
         f"import sitestats; sitestats.Client({ADDRESS!r}).stats"
@@ -28,6 +32,36 @@ WHAT = {
     "import requests": "import requests",
     "import aiohttp": "import aiohttp",
 }
+COMPLETION = {
+    "_SITESTATS_COMPLETE": "bash_complete",
+    "COMP_WORDS": "sitestats web",
+    "COMP_CWORD": "1",
+}
+CLICK = "import click; click.command()(lambda: None)(['--help'])"
+COMMAND = (
+    "import sys; sys.argv = ['sitestats', {}]; from sitestats.cli import main; main()"
+)
+PROGRAMS: dict[str, tuple[str, Mapping[str, str]]] = {
+    "a program of click alone: `--help`": (CLICK, {}),
+    "`python -c pass`": ("pass", {}),
+    "`sitestats --version`": (COMMAND.format("'--version'"), {}),
+    "`sitestats --help`": (COMMAND.format("'--help'"), {}),
+    "completing the name of a command": (COMMAND.format(""), COMPLETION),
+    "`sitestats stats --help`": (COMMAND.format("'stats', '--help'"), {}),
+}
+
+
+def _start(code: str, variables: Mapping[str, str]) -> float:
+    """The processor time of a whole process."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(
+        [sys.executable, "-c", code],
+        stdout=subprocess.DEVNULL,
+        check=True,
+        env=variables,
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def _once(code: str, variables: Mapping[str, str]) -> float | None:
@@ -56,6 +90,11 @@ def tables(scale: Scale) -> list[Table]:
             for what, code in WHAT.items():
                 if (took := _once(code, variables)) is not None:
                     found.setdefault(what, []).append(took)
+        starts: dict[str, list[float]] = {}
+        for _ in range(scale.rounds(20)):
+            for what, (code, more) in PROGRAMS.items():
+                took = _start(code, {**variables, **more})
+                starts.setdefault(what, []).append(took)
     names = list(found)
     bests = [min(times) for times in found.values()]
     return [
@@ -68,8 +107,8 @@ def tables(scale: Scale) -> list[Table]:
             compared(names, bests, seconds),
             [
                 Goal(
-                    "`import sitestats` beside `import httpx`",
-                    bests[names.index("import sitestats")] / bests[0],
+                    "importing both clients and StatsQuery beside `import httpx`",
+                    bests[names.index("import both clients and StatsQuery")] / bests[0],
                     1.3,
                     "What helped: httpx, h11, msgspec, cattrs, asyncio and "
                     "importlib.metadata are imported where they are first used. What "
@@ -77,5 +116,24 @@ def tables(scale: Scale) -> list[Table]:
                     "loading some fifty modules.",
                 )
             ],
-        )
+        ),
+        _startup({what: min(times) for what, times in starts.items()}),
     ]
+
+
+def _startup(bests: Mapping[str, float]) -> Table:
+    """The time of a whole process of the command line."""
+    first = bests["a program of click alone: `--help`"]
+    return Table(
+        "Start of the command line",
+        "The processor time of a whole process, the interpreter's start included.",
+        compared(list(bests), list(bests.values()), seconds),
+        [
+            Goal(
+                "completing a name beside a program of click alone",
+                bests["completing the name of a command"] / first,
+                1.5,
+                "What is left is attrs, which the errors need.",
+            )
+        ],
+    )

@@ -30,11 +30,80 @@ def commands(group: click.Command, *path: str) -> Iterator[tuple[str, ...]]:
     """The words of each command."""
     yield path
     if isinstance(group, click.Group):
-        for name, command in group.commands.items():
-            yield from commands(command, *path, name)
+        for name in group.list_commands(click.Context(group)):
+            yield from commands(command_of(group, name), *path, name)
+
+
+def command_of(group: click.Group, *path: str) -> click.Command:
+    """The command at *path* below *group*."""
+    command: click.Command | None = group
+    for name in path:
+        assert isinstance(command, click.Group)
+        command = command.get_command(click.Context(command), name)
+    assert command is not None, path
+    return command
 
 
 COMMANDS = list(commands(app))
+
+
+def test_the_overview_shows_the_help_of_each_command() -> None:
+    """The overview of all commands, which loads none of them, has the first line of
+    the help of each.
+    """
+    lines = " ".join(click.Context(app).get_help().split())
+    names = app.list_commands(click.Context(app))
+    assert names == sorted(names)
+    for name in names:
+        first, _, _ = (command_of(app, name).help or "").partition("\n\n")
+        assert f" {name} {' '.join(first.split())}" in lines
+
+
+LOADED = """
+import sys
+sys.argv = ["sitestats", *{arguments!r}]
+from sitestats.cli import main
+try:
+    main()
+except SystemExit:
+    pass
+print(*sys.modules, file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment"),
+    [
+        (["--version"], {}),
+        (["--help"], {}),
+        (
+            [],
+            {
+                "_SITESTATS_COMPLETE": "bash_complete",
+                "COMP_WORDS": "sitestats web",
+                "COMP_CWORD": "1",
+            },
+        ),
+    ],
+    ids=["version", "help", "completion"],
+)
+def test_what_runs_no_command_loads_no_command(
+    arguments: list[str], environment: dict[str, str]
+) -> None:
+    """The version, the overview and the completion of a command's name load neither a
+    command nor rich nor a client.
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED.format(arguments=arguments)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **environment},
+    )
+    assert done.stdout
+    loaded = done.stderr.split()
+    assert "sitestats.cli._app" in loaded
+    assert not {"rich", "sitestats.cli._websites", "sitestats._client"} & {*loaded}
 
 
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
@@ -85,7 +154,7 @@ def check_command(words: list[str]) -> None:
     """Check that click knows the command and each of its options."""
     command: click.Command = app
     while isinstance(command, click.Group) and words:
-        command = command.commands[words.pop(0)]
+        command = command_of(command, words.pop(0))
     known = {option for parameter in command.params for option in parameter.opts}
     used = {word.partition("=")[0] for word in words if word.startswith("-")}
     assert used <= known
@@ -105,10 +174,7 @@ def test_the_version_is_the_package_s(run: Run) -> None:
 def test_no_credential_is_an_argument() -> None:
     """No option takes a secret, as arguments show in the list of processes."""
     for path in COMMANDS:
-        command: click.Command = app
-        for word in path:
-            assert isinstance(command, click.Group)
-            command = command.commands[word]
+        command = command_of(app, *path)
         if path == ("emulator",):
             # The emulator's key is made up, and opens nothing.
             continue

@@ -69,7 +69,8 @@ def test_a_command_of_the_documentation(
 def test_a_serving_command_of_the_documentation(line: str) -> None:
     """A documented command that serves has options that exist."""
     name, *arguments = shlex.split(line)
-    command = app.commands[name]
+    command = app.get_command(click.Context(app), name)
+    assert command is not None
     parser = command.make_parser(click.Context(command))
     _, left, _ = parser.parse_args(arguments)
     assert left == []

@@ -142,9 +142,10 @@ def comparisons(comparison: Comparison) -> None:
     comparison["visitors"]  # type: ignore[index]  # a total
 
 
-def mistakes(client: Client, stats: Stats) -> None:
+def mistakes(client: Client, stats: Stats, query: StatsQuery) -> None:
     """A type checker finds these mistakes."""
     client.stats.get("example.com")  # type: ignore[arg-type]  # not a query
+    client.stats.get(query, timeout=2.0)  # type: ignore[arg-type]  # with_options
     client.websites.add("example.com", "UTC")  # type: ignore[call-arg]  # by name only
     stats.visitor  # type: ignore[attr-defined]  # noqa: B018  # misspelt
     stats.visitors = 5  # type: ignore[misc]  # read-only

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Never, Self
 
 from sitestats._protocol import operations
 
 from .base import BaseClient
 from .get_many import AsyncOutcomes
 from .runner import AsyncRunner
+from .unknown import refuse_unknown
 
 if TYPE_CHECKING:
     import os
@@ -214,7 +215,7 @@ class AsyncStatistics:
     def __init__(self, runner: AsyncRunner) -> None:
         self._runner = runner
 
-    async def get(self, query: StatsQuery) -> Stats:
+    async def get(self, query: StatsQuery, **_unknown: Never) -> Stats:
         """Request the statistics of one website or one page (section 4.3).
 
         Args:
@@ -238,12 +239,18 @@ class AsyncStatistics:
             >>> asyncio.run(main())
             1586
         """
+        if _unknown:
+            refuse_unknown("get", _unknown)
         return await self._runner.run(
             operations.get_stats(self._runner.settings, query)
         )
 
     async def compare(
-        self, query: StatsQuery, *, against: Against = "previous_period"
+        self,
+        query: StatsQuery,
+        *,
+        against: Against = "previous_period",
+        **_unknown: Never,
     ) -> Comparison:
         """Compare a period with another one, by two requests.
 
@@ -273,6 +280,8 @@ class AsyncStatistics:
             >>> asyncio.run(main())
             414
         """
+        if _unknown:
+            refuse_unknown("compare", _unknown)
         return await self._runner.run(
             operations.compare(self._runner.settings, query, against)
         )
@@ -283,6 +292,7 @@ class AsyncStatistics:
         *,
         concurrency: int | None = None,
         progress: Progress = None,
+        **_unknown: Never,
     ) -> AsyncOutcomes:
         """Request the statistics of many queries at once (section 4.3).
 
@@ -321,6 +331,8 @@ class AsyncStatistics:
             >>> asyncio.run(main())
             1586
         """
+        if _unknown:
+            refuse_unknown("get_many", _unknown)
         return AsyncOutcomes(
             self._runner, queries, concurrency=concurrency, progress=progress
         )
@@ -380,6 +392,10 @@ class AsyncClient(BaseClient["httpx.AsyncBaseTransport", "AsyncSender"]):
             (``HTTPS_PROXY``, ``NO_PROXY`` …); None goes without.
         verify: True to check certificates, a path to a bundle of CA
             certificates, or an ``ssl.SSLContext``.
+        headers: Headers to add to every request, such as a gateway wants.
+            They can't replace what the client sends itself.
+        user_agent: Your program's name, such as ``"dash/1.0"``; it stands before
+            this package's in ``User-Agent``.
         transport: An httpx transport to use in place of connections.
 
     Raises:

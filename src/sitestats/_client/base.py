@@ -19,6 +19,11 @@ from typing import (
 
 import attrs
 
+from sitestats._common.custom_headers import (
+    check_headers,
+    check_user_agent,
+    wrap_headers,
+)
 from sitestats._common.errors import ConfigurationError
 from sitestats._common.settings import (
     API_KEY_VARIABLE,
@@ -36,7 +41,7 @@ from sitestats._common.settings import (
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from sitestats._common.settings import RetryPolicy
 
@@ -66,6 +71,8 @@ class Options(TypedDict, Generic[TransportT], total=False):
     read_only: bool
     proxy: str | LeftOut | None
     verify: bool | str | ssl.SSLContext
+    headers: Mapping[str, str] | None
+    user_agent: str | None
     transport: TransportT | None
 
 
@@ -91,11 +98,14 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
         read_only: bool = False,
         proxy: str | LeftOut | None = LEFT_OUT,
         verify: bool | str | ssl.SSLContext = True,
+        headers: Mapping[str, str] | None = None,
+        user_agent: str | None = None,
         transport: TransportT | None = None,
     ) -> None:
         # From here on no frame of this package has a credential in a variable.
         key, user = wrap_credential(api_key), wrap_credential(user_id)
-        del api_key, user_id
+        given_headers = wrap_headers(headers)
+        del api_key, user_id, headers
         settings = resolve(
             base_url=base_url,
             api_key=key,
@@ -108,6 +118,8 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
             read_only=read_only,
             proxy=proxy,
             verify=verify,
+            headers=check_headers(given_headers),
+            user_agent=check_user_agent(user_agent),
         )
         self._has_own_transport = transport is not None
         self._set_up(settings, self._make_sender(settings, transport))
@@ -196,6 +208,11 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
                     "is never pickled: set SITESTATS_API_KEY and SITESTATS_USER_ID, "
                     "and leave the arguments out"
                 )
+        if settings.headers:
+            raise ConfigurationError(
+                "this client adds headers= of yours, which may be credentials and are "
+                "never pickled: make the client in the process that uses it"
+            )
         if self._has_own_transport or not isinstance(settings.verify, (bool, str)):
             raise ConfigurationError(
                 "this client has its own transport= or an SSLContext, which can't be "

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Never, Self
 
 from sitestats._protocol import operations
 
 from .base import BaseClient
 from .get_many import Outcomes
 from .runner import Runner
+from .unknown import refuse_unknown
 
 if TYPE_CHECKING:
     import os
@@ -197,7 +198,7 @@ class Statistics:
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
 
-    def get(self, query: StatsQuery) -> Stats:
+    def get(self, query: StatsQuery, **_unknown: Never) -> Stats:
         """Request the statistics of one website or one page (section 4.3).
 
         Args:
@@ -218,10 +219,16 @@ class Statistics:
             >>> client.stats.get(query).pageviews
             1586
         """
+        if _unknown:
+            refuse_unknown("get", _unknown)
         return self._runner.run(operations.get_stats(self._runner.settings, query))
 
     def compare(
-        self, query: StatsQuery, *, against: Against = "previous_period"
+        self,
+        query: StatsQuery,
+        *,
+        against: Against = "previous_period",
+        **_unknown: Never,
     ) -> Comparison:
         """Compare a period with another one, by two requests.
 
@@ -247,6 +254,8 @@ class Statistics:
             >>> client.stats.compare(query).totals["visitors"].before
             414
         """
+        if _unknown:
+            refuse_unknown("compare", _unknown)
         return self._runner.run(
             operations.compare(self._runner.settings, query, against)
         )
@@ -257,6 +266,7 @@ class Statistics:
         *,
         concurrency: int | None = None,
         progress: Progress = None,
+        **_unknown: Never,
     ) -> Outcomes:
         """Request the statistics of many queries at once (section 4.3).
 
@@ -290,6 +300,8 @@ class Statistics:
             ...     sum(outcome.result().pageviews for outcome in outcomes)
             1586
         """
+        if _unknown:
+            refuse_unknown("get_many", _unknown)
         return Outcomes(
             self._runner, queries, concurrency=concurrency, progress=progress
         )
@@ -346,6 +358,10 @@ class Client(BaseClient["httpx.BaseTransport", "Sender"]):
             (``HTTPS_PROXY``, ``NO_PROXY`` …); None goes without.
         verify: True to check certificates, a path to a bundle of CA
             certificates, or an ``ssl.SSLContext``.
+        headers: Headers to add to every request, such as a gateway wants.
+            They can't replace what the client sends itself.
+        user_agent: Your program's name, such as ``"dash/1.0"``; it stands before
+            this package's in ``User-Agent``.
         transport: An httpx transport to use in place of connections.
 
     Raises:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from sitestats._common.settings import Settings
+    from sitestats._common.wire import HttpResponse
     from sitestats._protocol.flow import Flow, Step, StepResult
     from sitestats._transport.interrupt import Stop
     from sitestats._transport.sender import AsyncSender, Sender
@@ -23,6 +25,22 @@ Observer: TypeAlias = "Callable[[object], None]"
 """Is called with the events of a flow's notes."""
 AsyncObserver: TypeAlias = "Callable[[object], Awaitable[None]]"
 """Is called with the events of a flow's notes."""
+
+
+def _logs(level: str) -> bool:
+    # While nothing has imported logging, nobody has set it up; our import would take
+    # a twentieth longer with it.
+    logging = sys.modules.get("logging")
+    return logging is not None and logging.getLogger("sitestats").isEnabledFor(
+        getattr(logging, level)
+    )
+
+
+def _log(event: object) -> None:
+    if _logs("INFO"):
+        from .log import log_event
+
+        log_event(event)
 
 
 class Runner:
@@ -69,13 +87,14 @@ class Runner:
 
     def _run_step(self, step: Step, on_note: Observer | None) -> StepResult:
         match step:
-            case Send(request, until):
-                return self._sender.send(
-                    request,
-                    until=until,
-                    timeout=self.settings.timeout,
-                    stop=self._stop,
-                )
+            case Send():
+                if not _logs("DEBUG"):
+                    return self._send(step)
+                from .log import logged_attempt
+
+                with logged_attempt(step) as responses:
+                    responses.append(self._send(step))
+                return responses[-1]
             case Now():
                 return Moment(time.monotonic(), time.time())
             case Sleep(seconds):
@@ -84,9 +103,18 @@ class Runner:
                 else:
                     self._stop.sleep(seconds)
             case Note(event):
+                _log(event)
                 if on_note is not None:
                     on_note(event)
         return None
+
+    def _send(self, step: Send) -> HttpResponse:
+        return self._sender.send(
+            step.request,
+            until=step.until,
+            timeout=self.settings.timeout,
+            stop=self._stop,
+        )
 
 
 class AsyncRunner:
@@ -126,15 +154,25 @@ class AsyncRunner:
 
     async def _run_step(self, step: Step, on_note: AsyncObserver | None) -> StepResult:
         match step:
-            case Send(request, until):
-                return await self._sender.send(
-                    request, until=until, timeout=self.settings.timeout
-                )
+            case Send():
+                if not _logs("DEBUG"):
+                    return await self._send(step)
+                from .log import logged_attempt
+
+                with logged_attempt(step) as responses:
+                    responses.append(await self._send(step))
+                return responses[-1]
             case Now():
                 return Moment(time.monotonic(), time.time())
             case Sleep(seconds):
                 await anyio.sleep(seconds)
             case Note(event):
+                _log(event)
                 if on_note is not None:
                     await on_note(event)
         return None
+
+    async def _send(self, step: Send) -> HttpResponse:
+        return await self._sender.send(
+            step.request, until=step.until, timeout=self.settings.timeout
+        )

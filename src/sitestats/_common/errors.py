@@ -43,6 +43,7 @@ from .wire import HttpRequest
 E = TypeVar("E", bound=BaseException)
 
 _SHOWN_PROBLEMS: Final = 50
+_PACKAGE: Final = __name__.partition(".")[0]
 
 
 @attrs.frozen
@@ -290,10 +291,17 @@ class SiteStatsWarning(UserWarning):
     """
 
 
+def _name_as_users_do() -> None:
+    # In tracebacks and pickles: sitestats.QueryError.
+    for value in list(globals().values()):
+        if isinstance(value, type) and issubclass(value, Exception):
+            value.__module__ = _PACKAGE
+
+
+_name_as_users_do()
+
+
 # --- warnings ---------------------------------------------------------------------
-
-
-_PACKAGE: Final = __name__.partition(".")[0]
 
 
 def warn(message: str) -> None:

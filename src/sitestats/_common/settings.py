@@ -134,6 +134,9 @@ class Settings:
     # A proxy's address may hold a password.
     proxy: str | None = attrs.field(default=None, repr=False)
     verify: bool | str | ssl.SSLContext = True
+    headers: tuple[tuple[str, Secret], ...] = ()
+    """What the caller adds to every request; the values may be credentials."""
+    user_agent: str | None = None
     from_environment: frozenset[str] = frozenset()
     """Which of the credentials were read from the environment."""
 
@@ -151,6 +154,8 @@ def resolve(
     read_only: object,
     proxy: object,
     verify: bool | str | ssl.SSLContext,
+    headers: tuple[tuple[str, Secret], ...] = (),
+    user_agent: str | None = None,
     trust_base_url: bool = False,
 ) -> Settings:
     """Check a constructor's arguments and read what was left out.
@@ -175,6 +180,8 @@ def resolve(
         read_only=_flag("read_only", read_only),
         proxy=_proxy(proxy, base),
         verify=verify,
+        headers=headers,
+        user_agent=user_agent,
         from_environment=frozenset(from_environment),
     )
 

@@ -31,6 +31,8 @@ class Send:
 
     request: HttpRequest
     until: float
+    attempt: int = 1
+    """Which attempt it is, from 1."""
 
 
 @attrs.frozen

@@ -31,8 +31,20 @@ class Retrying:
 
     request: HttpRequest
     seconds: float
-    status: int | None
-    """The status that caused it; None when no response arrived."""
+    attempt: int
+    """The attempt that failed, from 1."""
+    cause: int | str
+    """The status of the response; where none arrived, the name of the error."""
+
+
+@attrs.frozen
+class Pausing:
+    """A note of a flow: the service asked all requests of a kind to wait."""
+
+    request: HttpRequest
+    seconds: float
+    attempt: int
+    cause: int
 
 
 def send_with_retries(
@@ -47,6 +59,7 @@ def send_with_retries(
     ``TransportError`` is raised. The time counts from the end of a pause that
     is under way in *pauses*.
     """
+    shared = pauses is not None
     pauses = pauses or Pauses()
     yield from wait_for_pauses(request, pauses, patience=total_timeout)
     # Not by now(): one generator less for each request.
@@ -57,11 +70,10 @@ def send_with_retries(
     while True:
         retry += 1
         last = retry > policy.retries
-        response: HttpResponse | None = None
+        cause: int | str
         try:
-            outcome = yield Send(request, until)
-            assert isinstance(outcome, HttpResponse)
-            response = outcome
+            response = yield Send(request, until, retry)
+            assert isinstance(response, HttpResponse)
         except TransportError as error:
             if last or not _may_be_retried(request, error):
                 raise
@@ -69,19 +81,22 @@ def send_with_retries(
             seconds = policy.wait(retry)
             if moment.monotonic + seconds >= until:
                 raise
+            cause = type(error).__name__
         else:
             if response.status == TOO_MANY_REQUESTS:
                 moment = yield from now()
                 seconds = response.retry_after or 0.0
                 pauses.begin(request, now=moment.monotonic, seconds=seconds)
+                if shared and seconds:
+                    yield Note(Pausing(request, seconds, retry, response.status))
             if last or request.method != "GET" or not _is_temporary(response.status):
                 return response
             moment = yield from now()
             seconds = max(policy.wait(retry), response.retry_after or 0.0)
             if moment.monotonic + seconds >= until:
                 return response
-        status = None if response is None else response.status
-        yield Note(Retrying(request, seconds, status))
+            cause = response.status
+        yield Note(Retrying(request, seconds, retry, cause))
         yield Sleep(seconds)
         yield from wait_for_pauses(
             request, pauses, patience=total_timeout, since=started.monotonic

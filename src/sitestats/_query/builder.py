@@ -190,6 +190,21 @@ class StatsQuery:
     def where(self, /, **filters: Unpack[Filters]) -> StatsQuery:
         """Count only what matches all of these filters (section 4.3).
 
+        A ``*`` at the end of a value matches everything that begins so. None takes
+        a filter away.
+
+        Args:
+            page: A single page, such as ``"/contact"``.
+            pages: One page or several; like *page* it also takes one contains
+                search, ``"*…*"``.
+            country: A country's code, such as ``"NL"``.
+            referrer: A normalised referrer, such as ``"google"``.
+            utm_source, utm_medium, utm_campaign, utm_content, utm_term: A
+                campaign's parameter.
+            browser_name: A browser, such as ``"Firefox"``.
+            os_name: An operating system, such as ``"Android"``.
+            device_type: ``"mobile"``, ``"tablet"``, ``"desktop"`` or ``"tv"``.
+
         Raises:
             QueryError: A name is unknown, or a value breaks a rule.
 

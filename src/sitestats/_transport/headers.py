@@ -27,10 +27,14 @@ _MARK: Final = "…"
 
 
 @cache
-def _user_agent() -> bytes:
+def _own_user_agent() -> str:
     from importlib.metadata import version
 
-    return f"sitestats/{version('sitestats')}".encode("ascii")
+    return f"sitestats/{version('sitestats')}"
+
+
+def _user_agent(program: str | None) -> bytes:
+    return " ".join(filter(None, [program, _own_user_agent()])).encode("ascii")
 
 
 class RequestHeaders:
@@ -44,7 +48,11 @@ class RequestHeaders:
             (b"Host", host),
             (b"Accept", b"application/json"),
             (b"Accept-Encoding", b"gzip"),
-            (b"User-Agent", _user_agent()),
+            (b"User-Agent", _user_agent(settings.user_agent)),
+            *(
+                (name.encode("ascii"), value.reveal().encode("ascii"))
+                for name, value in settings.headers
+            ),
         )
         key = _credential(b"Api-Key", settings.api_key)
         user = _credential(b"User-Id", settings.user_id)

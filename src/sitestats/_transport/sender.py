@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 import anyio
 import h11
 
+from sitestats._common.custom_headers import secrets_in
 from sitestats._common.errors import ConfigurationError, SiteStatsError
 
 from .attempt import Attempt
@@ -54,7 +55,9 @@ class Service:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.redactor = Redactor((settings.api_key, settings.user_id))
+        self.redactor = Redactor(
+            (settings.api_key, settings.user_id, *secrets_in(settings.headers))
+        )
         self.headers = RequestHeaders(settings, settings.base.authority.encode("ascii"))
         self._route = Route(settings, self._tls_context)
         self._tls: ssl.SSLContext | None = None

@@ -15,8 +15,15 @@ NEEDS = ("click", "rich")
 
 def main() -> None:
     """Run the command line; the entry point of ``sitestats``."""
+    for stream in (sys.stdout, sys.stderr):
+        # A character that the terminal can't show must not end the command.
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
     try:
         from ._app import app
+
+        app(prog_name="sitestats")
     except ModuleNotFoundError as error:
         library = (error.name or "").partition(".")[0]
         if library not in NEEDS:
@@ -26,9 +33,3 @@ def main() -> None:
             file=sys.stderr,
         )
         sys.exit(2)
-    for stream in (sys.stdout, sys.stderr):
-        # A character that the terminal can't show must not end the command.
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="backslashreplace")
-    app(prog_name="sitestats")

@@ -2,20 +2,73 @@
 
 from __future__ import annotations
 
-from typing import Any
+from importlib import import_module
+from typing import Any, Final
 
 import click
+from click.shell_completion import CompletionItem
 
 from . import _exits as exits
-from ._completion import completion
-from ._demo import demo
-from ._emulator import emulator
-from ._stats import stats, url
-from ._websites import websites
+
+_COMMANDS: Final = {
+    "completion": (
+        "_completion",
+        "Print the script that makes SHELL complete sitestats' commands.",
+    ),
+    "demo": ("_demo", "Show real traffic, read over HTTP from the emulator."),
+    "emulator": (
+        "_emulator",
+        "Run the emulator, a local stand-in of the service, until Ctrl-C.",
+    ),
+    "stats": ("_stats", "Read the statistics of HOST."),
+    "url": (
+        "_stats",
+        "Print the address that `stats` would request; nothing is sent.",
+    ),
+    "websites": ("_websites", "List the user's websites, and add some."),
+}
+"""The module of each command and the first line of its help. A command is imported when
+it runs, since a shell that completes a name should not wait for all of them."""
 
 
 class App(click.Group):
     """A group that shows each error as one line, without a traceback."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click gives it
+        """The names of the commands."""
+        return [*_COMMANDS]
+
+    def get_command(
+        self,
+        ctx: click.Context,  # noqa: ARG002 - click gives it
+        cmd_name: str,
+    ) -> click.Command | None:
+        """The command of that name, imported now."""
+        if cmd_name not in _COMMANDS:
+            return None
+        module = import_module(f".{_COMMANDS[cmd_name][0]}", __package__)
+        command: click.Command = getattr(module, cmd_name)
+        return command
+
+    def format_commands(
+        self,
+        ctx: click.Context,  # noqa: ARG002 - click gives it
+        formatter: click.HelpFormatter,
+    ) -> None:
+        """Write the commands with the first line of their help."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
+
+    def shell_complete(
+        self, ctx: click.Context, incomplete: str
+    ) -> list[CompletionItem]:
+        """Complete to the names of commands, or to options."""
+        names = [
+            CompletionItem(name, help=text)
+            for name, (_, text) in _COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+        return names + click.Command.shell_complete(self, ctx, incomplete)
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         """Parse the options before the command's name."""
@@ -60,7 +113,3 @@ def app(ctx: click.Context) -> None:
     """Read a website's statistics, and add websites."""
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
-
-
-for _command in (stats, url, websites, emulator, demo, completion):
-    app.add_command(_command)

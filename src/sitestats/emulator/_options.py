@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
     import ssl
+    from collections.abc import Mapping
 
     from sitestats import RetryPolicy
 
@@ -50,3 +51,5 @@ class ClientOptions(TypedDict, total=False):
     max_response_bytes: int
     read_only: bool
     verify: bool | str | ssl.SSLContext
+    headers: Mapping[str, str] | None
+    user_agent: str | None
