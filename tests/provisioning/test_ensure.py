@@ -419,7 +419,9 @@ def test_a_pending_add_in_the_list_was_added() -> None:
     assert service.pauses == []
 
 
-@pytest.mark.parametrize(("age", "pause"), [(0, 120), (100, 20), (119.5, 0.5), (-500, 120)])
+@pytest.mark.parametrize(
+    ("age", "pause"), [(0, 120), (100, 20), (119.5, 0.5), (-500, 120)]
+)
 def test_a_pending_add_is_waited_for(age: float, pause: float) -> None:
     """A pending add is resent after total_timeout, even if the clock was set back."""
     service = FakeService()

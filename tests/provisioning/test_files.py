@@ -199,6 +199,9 @@ BAD: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
         "hostname\na.example\nb.example,c",
         [("3:11", "2 cells, and the first line names 1")],
     ),
+    "a line too short": ("a.csv", "timezone,label,hostname\nUTC,x", [
+        ("2:1", "no hostname"),
+    ]),
     "host name left out": ("a.csv", "hostname,label\n,x", [("2:1", "empty")]),
     "twice": (
         "a.csv",
