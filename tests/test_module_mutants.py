@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mutants.generate import mutants_of
-from mutants.modules import MODULES, listed, modules, sample, source_of
+from mutants.modules import MODULES, SAMPLE, listed, modules, sample, source_of
 from reliability_tables import read_rows
 
 SOURCE = b'''\
@@ -74,7 +74,7 @@ def test_a_mutant_for_each_change() -> None:
 def test_the_sample_can_be_tried(module: str) -> None:
     """Each mutant of the sample can be compiled, and has a name of its own."""
     source = source_of(module)
-    mutants = sample(module, 40)
+    mutants = sample(module, SAMPLE)
     assert len({one.key for one in mutants}) == len(mutants)
     for one in mutants:
         compile(one.apply(source), one.key, "exec")

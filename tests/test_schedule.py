@@ -171,3 +171,14 @@ def test_progress_is_reported() -> None:
     one.give(failed(0))
     one.give(failed(1))
     assert calls == [(1, 2), (2, 2)]
+
+
+def test_progress_is_about_queries(capsys: pytest.CaptureFixture[str]) -> None:
+    """The bar says what it counts, and ends with the block."""
+    one = schedule([QUERY] * 2, progress=True)
+    one.begin()
+    take_all(one)
+    for index in range(2):
+        one.give(failed(index))
+    one.end()
+    assert capsys.readouterr().err.splitlines()[-1] == "queries 2 of 2"

@@ -147,7 +147,7 @@ class _Judge:
         tests += [name for name in self.items if name not in self.known]
         path.write_bytes(job.mutant.apply(source))
         try:
-            limit = 20 + 5 * job.seconds
+            limit = 10 + 4 * job.seconds
             while tests:
                 failed = self.fork(tests, limit, job.mutant)
                 if failed == TIMED_OUT:
