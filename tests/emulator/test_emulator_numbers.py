@@ -20,7 +20,7 @@ import sitestats.emulator
 from bare_client import bare_client
 from reference_model import Row
 from sitestats.emulator import Emulator
-from sitestats.emulator._periods import FIRST, midnight, zone_names
+from sitestats.emulator._periods import FIRST, Period, count, midnight, zone_names
 
 pytestmark = pytest.mark.slow
 
@@ -676,6 +676,16 @@ def test_the_first_day_begins_in_every_zone() -> None:
     with pytest.raises(OverflowError):
         datetime(1, 1, 1, tzinfo=ZoneInfo("Asia/Tokyo")).astimezone(UTC)
     assert date(1, 1, 1) + timedelta(days=1) == FIRST
+
+
+def test_buckets_are_estimated_before_they_are_made() -> None:
+    """Whether a histogram is too long is known from the days of its period alone."""
+    zone = ZoneInfo("Europe/Berlin")
+    february = Period(date(2026, 2, 1), date(2026, 2, 28), zone)
+    year = Period(date(2026, 1, 1), date(2026, 12, 31), zone)
+    assert [count(february, "hour"), count(february, "day")] == [28 * 24, 28]
+    assert [count(february, "week"), count(february, "month")] == [4, 1]
+    assert [count(year, "day"), count(year, "year")] == [365, 1]
 
 
 def test_periods_at_the_ends_of_the_calendar() -> None:

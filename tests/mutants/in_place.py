@@ -51,7 +51,8 @@ class Job:
 def run(jobs: Sequence[Job], known: Collection[str]) -> Iterator[tuple[Job, str]]:
     """The test that fails with each mutant, ``TIMED_OUT`` after its limit, or ``""``.
 
-    Tests that are not *known* were written since they were measured: they run last.
+    Tests of the same files that are not *known* were written since all were measured.
+    They run first.
     """
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         here = Path(folder)
@@ -143,8 +144,13 @@ class _Judge:
     def judge(self, job: Job) -> str:
         path = self.here / "src" / PACKAGE / job.mutant.module
         source = path.read_bytes()
-        tests = [name for name in job.tests if name in self.items]
-        tests += [name for name in self.items if name not in self.known]
+        files = {name.partition("::")[0] for name in job.tests}
+        tests = [
+            name
+            for name in self.items
+            if name not in self.known and name.partition("::")[0] in files
+        ]
+        tests += [name for name in job.tests if name in self.items]
         path.write_bytes(job.mutant.apply(source))
         try:
             limit = 10 + 4 * job.seconds

@@ -162,6 +162,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--key", default="", help="part of what names a mutant")
     parser.add_argument("--resume", action="store_true", help="skip what was killed")
     parser.add_argument("--measure", action="store_true", help="measure the tests anew")
+    parser.add_argument("--report", action="store_true", help="judge none anew")
     parser.add_argument("--write", action="store_true", help="write the documentation")
     parser.add_argument(
         "--folder",
@@ -184,13 +185,18 @@ def main(arguments: Sequence[str]) -> int:
             known.update({f"{entry.module} {key}": EQUIVALENT for key in entry.mutants})
     done = {EQUIVALENT, *(KILLED if options.resume else ())}
     left = [one for one in mutants if known.get(f"{one.module} {one.key}") not in done]
+    left = [] if options.report else left
     print(f"{len(left)} of {len(mutants)} mutants to judge", flush=True)
     for one, verdict in judge(left, Measured(options.folder)).items():
         known[f"{one.module} {one.key}"] = verdict
         if verdict not in KILLED:
             print(f"\n{one.module}:{one.line} {verdict}\n{one.key}\n{difference(one)}")
     kept.write_text(json.dumps(known, indent=1), encoding="utf-8")
-    verdicts = [(one, known[f"{one.module} {one.key}"]) for one in mutants]
+    verdicts = [
+        (one, known[key])
+        for one in mutants
+        if (key := f"{one.module} {one.key}") in known
+    ]
     rows = table(named, verdicts)
     print("\n".join("  ".join(row) for row in rows))
     if options.write:
