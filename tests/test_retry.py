@@ -14,7 +14,7 @@ from sitestats._common.errors import ConfigurationError, ConnectionFailedError
 from sitestats._common.settings import RetryPolicy
 from sitestats._common.wire import HttpRequest, HttpResponse
 from sitestats._protocol.flow import Moment, Note, Now, Send, Sleep
-from sitestats._protocol.retry import Retrying, send_with_retries
+from sitestats._protocol.retry import Pauses, Pausing, Retrying, send_with_retries
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -155,6 +155,20 @@ def test_retry_after_is_never_cut_short() -> None:
     assert run(runner) == OK
     assert runner.pauses == [37.0]
     assert runner.notes == [Retrying(GET, 37.0, attempt=1, cause=429)]
+
+
+@pytest.mark.parametrize(
+    ("headers", "kinds"),
+    [({}, [Retrying]), ({"retry-after": "7"}, [Pausing, Retrying])],
+)
+def test_a_pause_that_others_share_is_noted(
+    headers: dict[str, str], kinds: list[type]
+) -> None:
+    """A 429 without Retry-After holds no other request, and is no pause of theirs."""
+    runner = FlowRunner(HttpResponse(429, headers), OK)
+    flow = send_with_retries(GET, RetryPolicy(), 60.0, Pauses())
+    assert runner.run(flow) == OK
+    assert [type(note) for note in runner.notes] == kinds
 
 
 @pytest.mark.parametrize("retry_after", ["60", "61.5", "9" * 300])

@@ -148,6 +148,10 @@ def test_a_pause_grows_while_it_is_waited_for() -> None:
     pauses.begin(PLAIN, now=2.0, seconds=10.0)
     assert next(flow) == Now()
     assert flow.send(Moment(5.0, 0.0)) == Sleep(7.0)
+    assert next(flow) == Now()
+    # It is over at its end.
+    with pytest.raises(StopIteration):
+        flow.send(Moment(12.0, 0.0))
 
 
 def test_a_shorter_pause_does_not_end_a_longer_one() -> None:
