@@ -354,7 +354,7 @@ class _Finder(ast.NodeVisitor):
     def visit_BinOp(self, node: ast.BinOp) -> None:
         other = SWAPPED_OPERATORS.get(type(node.op))
         if other is not None:
-            new = ast.BinOp(node.left, other(), node.right)  # type: ignore[arg-type]
+            new = ast.BinOp(node.left, other(), node.right)  # type: ignore[arg-type]  # its class is one of operators
             self.expression(node, new)
         self.generic_visit(node)
 

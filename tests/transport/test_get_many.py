@@ -428,6 +428,34 @@ def test_an_asynchronous_source(loop: str) -> None:
     assert closed == [True]
 
 
+@LOOPS
+def test_outcomes_that_are_ready_let_other_tasks_run(loop: str) -> None:
+    """A loop that awaits nothing of its own does not hold up the event loop."""
+    ran: list[bool] = []
+    seen: list[bool] = []
+
+    async def other() -> None:
+        await anyio.lowlevel.checkpoint()
+        ran.append(True)
+
+    async def main() -> None:
+        async with (
+            AsyncClient(server.address) as client,
+            anyio.create_task_group() as group,
+            client.stats.get_many([query()] * 9, concurrency=9) as outcomes,
+        ):
+            async for _ in outcomes:
+                if not seen:
+                    while len(outcomes._results) < 8:
+                        await anyio.sleep(0.001)
+                    group.start_soon(other)
+                seen.append(bool(ran))
+
+    with serve(respond_by_name) as server:
+        anyio.run(main, backend=loop)
+    assert seen[-1]
+
+
 def test_a_given_generator_stays_open(get_many: GetMany) -> None:
     """The caller can go on with a generator of queries after the block."""
     queries = (query() for _ in range(50))
