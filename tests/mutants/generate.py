@@ -53,6 +53,7 @@ SWAPPED_NAMES: Final = {
     for one, other in (pair, pair[::-1])
 } | {"sorted": "list", "isdisjoint": "issubset"}
 
+GENERIC: Final = frozenset(("dict", "frozenset", "list", "set", "tuple", "type"))
 SYMMETRICAL: Final = frozenset(("max", "min", "isinstance", "getattr"))
 """What does the same, or nothing at all, with its first two arguments swapped."""
 
@@ -235,9 +236,10 @@ class _Finder(ast.NodeVisitor):
         self.visit_FunctionDef(node)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        alias = ast.unparse(node.annotation) == "TypeAlias"
-        names = node.value is not None and "Literal[" in ast.unparse(node.value)
-        if node.value is not None and (names or not alias):
+        # Names in a type that the program asks for are more than a type.
+        is_type = ast.unparse(node.annotation) == "TypeAlias"
+        used = f"get_args({ast.unparse(node.target)})".encode() in self.source
+        if node.value is not None and (used or not is_type):
             self.removal(node)
             self.visit(node.value)
 
@@ -454,6 +456,8 @@ class _Finder(ast.NodeVisitor):
 
     def visit_Subscript(self, node: ast.Subscript) -> None:
         self.visit(node.value)
-        # The types in a generic alias that is called, as in frozenset[str](…).
-        if not ast.unparse(node.value).startswith(("frozenset", "Counter", "dict")):
+        # Not the types in a generic alias, as in frozenset[str](…) or Pool[T](…).
+        name = ast.unparse(node.value)
+        is_class = name.strip("_")[:1].isupper() and not name.isupper()
+        if name == "Literal" or not (is_class or name in GENERIC):
             self.visit(node.slice)
