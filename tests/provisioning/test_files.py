@@ -71,6 +71,13 @@ def test_each_kind_of_file_is_read(
     assert WebsiteSpec.load(str(path)) == WebsiteSpec.load(path)
 
 
+def test_flags_of_a_spreadsheet_are_read(tmp_path: Path) -> None:
+    """Spreadsheets write TRUE and FALSE, and people what they like."""
+    path = tmp_path / "a.csv"
+    path.write_text("hostname,public\na.example,TRUE\nb.example,False\nc.example,\n")
+    assert [spec.public for spec in WebsiteSpec.load(path)] == [True, False, False]
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [("a.toml", "websites = []"), ("a.json", "[]"), ("a.csv", "hostname\n")],

@@ -135,6 +135,9 @@ def test_a_report_becomes_a_frame() -> None:
     pytest.importorskip("pandas")
     frame = report().to_pandas()
     assert list(frame["state"]) == list(STATES)
+    assert list(frame.columns) == [
+        *("hostname", "state", "timezone", "public", "label", "differences", "error")
+    ]
     assert frame["public"].tolist() == [False] * 5 + [True]
     assert frame["error"].isna().tolist() == [True, True, True, False, False, True]
     assert frame["error"][3] == "It is taken"
@@ -153,6 +156,7 @@ def test_a_table_has_what_needs_attention_first() -> None:
     ]
     assert sheet.rows[3] == ("not-tried.example", "not tried", "UTC", True, "x", None)
     assert sheet.title == report().summary()
+    assert [*sheet.headings] == ["", "state", "time zone", "public", "label", ""]
     stopped, by_hand = sheet.note.split("; ")
     assert stopped == "stopped: the list can't be read back: refused"
     assert "by hand" in by_hand
