@@ -35,7 +35,7 @@ MODULES: Final = (
     "provisioning/_*.py",
     *("emulator/_parameters.py", "emulator/_periods.py", "emulator/_aggregate.py"),
 )
-SAMPLE: Final = 25
+SAMPLE: Final = 40
 """How many mutants of each module are tried."""
 LISTED: Final = Path(__file__).with_name("survivors.toml")
 EQUIVALENT: Final = "equivalent"
