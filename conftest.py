@@ -1,4 +1,4 @@
-"""For every test: no network, and the examples of the documentation as tests.
+"""For every test: no network, no files at home, and the documentation as tests.
 
 Tests are also the code blocks of the README and the documentation, and the examples of
 docstrings. They can use ``emulator``, its ``client``, and the package's public names.
@@ -10,7 +10,10 @@ from __future__ import annotations
 import asyncio
 import doctest
 import ipaddress
+import os
+import shutil
 import socket
+import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -22,6 +25,22 @@ from sybil.integration.pytest import SybilItem
 from sybil.parsers import markdown, myst
 from sybil.parsers.doctest import DocTestParser
 from sybil.sybil import SybilCollection
+
+# What runs of `ensure` lock and write is in a folder of the test run, also in programs
+# that the tests start, and never in the home folder.
+STATE = pytest.StashKey[str]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the state folder of the tests."""
+    config.stash[STATE] = tempfile.mkdtemp(prefix="sitestats-state-")
+    os.environ["XDG_STATE_HOME"] = config.stash[STATE]
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove the state folder of the tests."""
+    shutil.rmtree(config.stash[STATE], ignore_errors=True)
+
 
 # Reserved names that never resolve (RFC 6761).
 NEVER_FOUND = (".invalid", ".test", ".example")

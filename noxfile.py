@@ -19,10 +19,18 @@ nox.needs_version = ">=2025.5.1"
 
 PYTHONS = ["3.11", "3.12", "3.13"]
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
-EVERY_EXTRA = ".[emulator,cli,pandas,polars,arrow,plot]"
+EXTRAS = "[emulator,cli,pandas,polars,arrow,plot]"
+EVERY_EXTRA = f".{EXTRAS}"
 # The path of a wheel to test, so that several runs of nox test the same one.
 WHEEL = os.environ.get("WHEEL")
 LOCKED = ["--constraint", "tests/locked.txt"]
+# The lowest versions are tested with those of their time: the newest of today came
+# after them, and warn. The day is one after the newest of them.
+TIME_OF_LOWEST = "2025-06-01"
+# All but the pages whose libraries are in the dependency group "pages".
+WITHOUT_PAGES = tuple(
+    f"--ignore=docs/{page}.md" for page in ("caching", "logging", "web-applications")
+)
 
 nox.options.default_venv_backend = "uv"
 # .ci/run passes --error-on-missing-interpreters.
@@ -113,7 +121,7 @@ def docs(session: nox.Session) -> None:
 @nox.session(python=PYTHONS if HERE in PYTHONS else [*PYTHONS, HERE])
 def tests(session: nox.Session) -> None:
     """Run the tests and the examples of the documentation; report the coverage."""
-    session.install("--editable", EVERY_EXTRA, *groups("tests"), *LOCKED)
+    session.install("--editable", EVERY_EXTRA, *groups("tests", "pages"), *LOCKED)
     pytest(session, measured=True)
 
 
@@ -124,42 +132,82 @@ def build(session: nox.Session) -> None:
     session.run("uv", "build", "--quiet", "--clear", "--out-dir", out)
 
 
+def built_wheel(session: nox.Session) -> str:
+    """The wheel at $WHEEL, or else the one that was built."""
+    (wheel,) = [Path(WHEEL)] if WHEEL else dist(session).glob("*.whl")
+    return str(wheel)
+
+
+def run_installed(session: nox.Session, *args: str) -> None:
+    """Run the tests with the package as it was installed, not with the checkout."""
+    check = "assert sitestats.__path__[0].startswith(sysconfig.get_path('purelib'))"
+    session.run("python", "-c", f"import sitestats, sysconfig; {check}")
+    pytest(session, *args)
+
+
+def install_pinned(session: nox.Session, package: str, pins: Path) -> None:
+    """Install *package* and its extras with the versions of the file *pins*.
+
+    What it leaves open is as locked, where that goes together with it.
+    """
+    session.install(package, *groups("tests"), *LOCKED)
+    # Now uv keeps what is there, except where the pins want another version.
+    constraint = ("--constraint", str(pins))
+    session.install(f"{package}{EXTRAS}", *groups("tests"), *constraint)
+
+
 @nox.session(python=PYTHONS, requires=[] if WHEEL else ["build"])
 def tests_wheel(session: nox.Session) -> None:
     """Run the tests with the wheel at $WHEEL, or with one that is built first."""
-    (wheel,) = [Path(WHEEL)] if WHEEL else dist(session).glob("*.whl")
-    extras = EVERY_EXTRA.removeprefix(".")
-    session.install(f"{wheel}{extras}", *groups("tests"), *LOCKED)
-    check = "assert sitestats.__path__[0].startswith(sysconfig.get_path('purelib'))"
-    session.run("python", "-c", f"import sitestats, sysconfig; {check}")
-    pytest(session)
+    wheel = f"{built_wheel(session)}{EXTRAS}"
+    session.install(wheel, *groups("tests", "pages"), *LOCKED)
+    run_installed(session)
 
 
-@nox.session(python=PYTHONS)
+@nox.session(python=PYTHONS, requires=[] if WHEEL else ["build"])
+def tests_hosted(session: nox.Session) -> None:
+    """Run the tests with a hosted platform's versions; ``-- colab`` names it."""
+    lists = {path.stem: path for path in Path("tests/hosted").glob("*.txt")}
+    name = session.posargs.pop(0) if session.posargs else ""
+    if name not in lists:
+        session.error(f"Name a platform after --: {', '.join(sorted(lists))}")
+    if f"Python {session.python}:" not in lists[name].read_text("utf-8"):
+        session.skip(f"{name} has another Python")
+    install_pinned(session, built_wheel(session), lists[name])
+    run_installed(session, *WITHOUT_PAGES)
+
+
+# For a newer Python some of the lowest versions have no wheels.
+@nox.session(python=PYTHONS[:2])
 def tests_lowest(session: nox.Session) -> None:
     """Run the tests with the lowest versions that pyproject.toml allows."""
-    session.install(
-        *("--resolution", "lowest-direct"),
-        *("--editable", EVERY_EXTRA, *groups("tests")),
-    )
+    install_pinned(session, ".", Path("tests/lowest.txt"))
     pytest(session, "tests")
 
 
 @nox.session(python=PYTHONS)
 def tests_newest(session: nox.Session) -> None:
     """Run the tests with the newest versions, ignoring the lock file."""
-    session.install("--upgrade", "--editable", EVERY_EXTRA, *groups("tests"))
+    session.install(
+        *("--upgrade", "--editable", EVERY_EXTRA, *groups("tests", "pages"))
+    )
     pytest(session)
 
 
 @nox.session
 def lock(session: nox.Session) -> None:
-    """Update tests/locked.txt, the versions that the sessions install."""
+    """Update tests/locked.txt, what the sessions install, and tests/lowest.txt."""
+    compiled = ("uv", "pip", "compile", "--quiet", "--universal", "--upgrade")
+    plain = ("--no-header", "--no-annotate", "--all-extras", "pyproject.toml")
+    lowest = ("--resolution", "lowest-direct", "--exclude-newer", TIME_OF_LOWEST)
     session.run(
-        *("uv", "pip", "compile", "--quiet", "--universal", "--upgrade"),
-        *("--python-version", PYTHONS[0], "--no-header", "--no-annotate"),
-        *("--all-extras", *groups("dev", "bench", "notebooks", "release")),
-        *("--output-file", "tests/locked.txt", "pyproject.toml"),
+        *(*compiled, *plain, "--python-version", PYTHONS[0]),
+        *groups("dev", "bench", "notebooks", "release"),
+        *("--output-file", "tests/locked.txt"),
+    )
+    session.run(
+        *(*compiled, *plain, "--python-version", PYTHONS[0]),
+        *(*groups("pytest"), *lowest, "--output-file", "tests/lowest.txt"),
     )
 
 

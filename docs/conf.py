@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
+from docutils import nodes
+from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
 
 import sitestats
 
 if TYPE_CHECKING:
-    from docutils import nodes
     from sphinx.application import Sphinx
 
 SOURCE = Path(__file__).parent.parent / "src" / "sitestats"
@@ -28,6 +29,8 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
+    # Beside each page the same in Markdown, and llms.txt, which lists them.
+    "sphinx_llm.txt",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build"]
@@ -46,6 +49,13 @@ napoleon_numpy_docstring = False
 
 myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "fieldlist"]
 myst_heading_anchors = 3
+
+llms_txt_description = (
+    "A typed Python client of a web analytics service: its Admin API and its Stats API."
+)
+llms_txt_suffix_mode = "replace"  # a page's twin is at its address with .md for .html
+llms_txt_nested_enabled = False
+llms_txt_suppress_unknown_node_warnings = ["meta"]
 
 html_theme = "furo"
 html_title = f"sitestats {release}"
@@ -122,6 +132,22 @@ def break_names(
         )
 
 
+def describe(_app: Sphinx, page: nodes.document) -> None:
+    """Make the first sentence of a page its description, for llms.txt and for HTML."""
+    for paragraph in page.findall(nodes.paragraph):
+        references = paragraph.findall(addnodes.pending_xref)
+        named = all(reference.astext() for reference in references)
+        if named and isinstance(paragraph.parent, nodes.section):
+            text = " ".join(paragraph.astext().split())
+            first = re.split(r"(?<=\.) (?=[A-Z])|:$", text)[0]
+            page.insert(0, nodes.meta(name="description", content=first))
+            return
+
+
+def keep_text(_translator: Any, _node: nodes.Node) -> None:
+    """Write what is in a node, and nothing around it."""
+
+
 class ModuleTable(SphinxDirective):
     """``{modules}``: a table of all modules, with the first sentence of each."""
 
@@ -148,7 +174,10 @@ def first_sentence(module: Path) -> str:
 
 def setup(app: Sphinx) -> None:
     """Register the functions above; *keep_colons* before Napoleon's priority of 500."""
+    # The asterisk in signatures, which the Markdown would lose.
+    app.add_node(nodes.abbreviation, override=True, markdown=(keep_text, keep_text))
     app.connect("autodoc-process-signature", show_signature)
     app.connect("autodoc-process-docstring", keep_colons, priority=100)
+    app.connect("doctree-read", describe)
     app.connect("html-page-context", break_names)
     app.add_directive("modules", ModuleTable)

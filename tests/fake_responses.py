@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from typing import Any
 
@@ -51,7 +52,7 @@ def read_response(
     query: StatsQuery,
     data: Any,
     *,
-    received: float | None = None,
+    received: dt.datetime | None = None,
     status: int = 200,
     **headers: str,
 ) -> Stats:

@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -203,6 +204,7 @@ def test_every_error_is_exported_documented_and_in_the_tree(
 PROBLEM = sitestats.Problem("1001 is above 1000.", "limit", "4.3", "limit")
 EXAMPLES = [
     sitestats.ConfigurationError("no base address"),
+    sitestats.BusyError("busy"),
     sitestats.ReadOnlyError("read-only"),
     sitestats.ClientClosedError("closed"),
     sitestats.QueryError([PROBLEM]),
@@ -233,6 +235,7 @@ def test_every_error_survives_pickling(error: sitestats.SiteStatsError) -> None:
         assert copy.name == error.name
 
 
+OLD_ANYIO = tuple(map(int, version("anyio").split(".")[:2])) < (4, 15)
 HEAVY = {
     "asyncio",
     "cattrs",
@@ -278,6 +281,8 @@ def test_only_what_is_used_is_loaded(
     """A name of the package loads the folders that it needs, and no other, and of the
     libraries in question only these.
     """
+    if "anyio" in theirs and OLD_ANYIO:
+        pytest.skip("anyio below 4.15 loads asyncio and ssl")
     loaded = loaded_after(statement)
     parts = [name.split(".") for name in loaded]
     assert {p[1] for p in parts if p[0] == "sitestats" and len(p) > 1} == ours

@@ -25,21 +25,21 @@ from sitestats._common.errors import (
     SiteStatsError,
     WebsiteLockedError,
 )
-from sitestats._protocol.responses import check
+from sitestats._protocol.failures import check_status
 
 NOON = dt.datetime(2026, 11, 20, 12, tzinfo=dt.UTC)
 PAGE = b"<!DOCTYPE html><html><head><title>Down &amp; out</title></head></html>"
 
 
 def failed(
-    data: Any, status: int, received: float | None = None, **headers: str
+    data: Any, status: int, received: dt.datetime | None = None, **headers: str
 ) -> ServiceError | ResponseError:
     """The error that this response becomes."""
     response = attrs.evolve(
         http_response(data, status, **headers), received_at=received
     )
     with pytest.raises(SiteStatsError) as caught:
-        check(response, REQUEST)
+        check_status(response, REQUEST)
     error = caught.value
     assert isinstance(error, ServiceError | ResponseError)
     assert error.request is REQUEST
@@ -197,7 +197,7 @@ def test_a_message_is_one_line_and_not_endless() -> None:
     [
         ({"retry_after": "7"}, None, 7.0),
         ({"retry_after": "0.5"}, None, 0.5),
-        ({"retry_after": "Fri, 20 Nov 2026 12:00:30 GMT"}, NOON.timestamp(), 30.0),
+        ({"retry_after": "Fri, 20 Nov 2026 12:00:30 GMT"}, NOON, 30.0),
         (
             {
                 "retry_after": "Fri, 20 Nov 2026 12:00:30 GMT",
@@ -212,7 +212,7 @@ def test_a_message_is_one_line_and_not_endless() -> None:
     ],
 )
 def test_retry_after_becomes_seconds(
-    headers: dict[str, str], received: float | None, seconds: float | None
+    headers: dict[str, str], received: dt.datetime | None, seconds: float | None
 ) -> None:
     """A date in Retry-After counts from the service's Date, or else from our clock."""
     error = failed(error_body("Slow down"), 429, received, **headers)
@@ -258,8 +258,8 @@ def test_an_undocumented_status(status: int, same_text: SameText) -> None:
 
 @pytest.mark.parametrize("data", [stats_json(), [], b"<html>", b"", b"null", b"{"])
 def test_a_response_that_is_no_error_passes(data: Any) -> None:
-    """check() raises for error responses only, whatever else the body holds."""
-    check(http_response(data), REQUEST)
+    """check_status() raises for error responses only, whatever else the body holds."""
+    check_status(http_response(data), REQUEST)
 
 
 JSON: st.SearchStrategy[Any] = st.recursive(
@@ -285,7 +285,7 @@ def test_any_response_passes_or_is_one_of_our_errors(
 ) -> None:
     """No body, status or header raises any other exception."""
     try:
-        check(http_response(data, status, **headers), REQUEST)
+        check_status(http_response(data, status, **headers), REQUEST)
     except (ServiceError, ResponseError) as error:
         assert str(error)  # noqa: PT017  either outcome is right
     else:

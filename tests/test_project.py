@@ -24,6 +24,7 @@ CODE = sorted(
         *((ROOT / part).rglob("*.py") for part in ("tests", "docs", "examples"))
     )
 )
+HOSTED = sorted((ROOT / "tests" / "hosted").glob("*.txt"))
 EXCUSE = re.compile(r"#\s*(?:(?:type|pyright):\s*ignore|noqa)\b(?P<rest>.*)")
 NAMED = re.compile(r"(?:\[[\w, -]+\]|: [A-Z]+\d+(?:, ?[A-Z]+\d+)*)(?P<reason>.*)")
 
@@ -89,7 +90,8 @@ def test_ci_runs_every_python_that_is_promised() -> None:
     script = (ROOT / ".ci" / "run").read_text("utf-8")
     assert project["requires-python"] == f">={pythons[0]}"
     assert f"PYTHONS = {pythons}".replace("'", '"') in noxfile
-    assert f"for python in {' '.join(pythons)}; do" in script
+    assert f"for python in {' '.join(pythons[:-1])}; do" in script
+    assert f"tests_hosted-{pythons[-1]} -- colab" in script
     assert f"for python in {' '.join(reversed(pythons))}; do" in script
 
 
@@ -132,9 +134,14 @@ def test_ci_builds_no_environment_twice(tmp_path: Path, broken: str | None) -> N
     assert sessions[:2] == ["tests", "--session build"]
     others = sessions[2:]
     assert all("--error-on-missing-interpreters" in other for other in others)
-    ran = [name for other in others for name in other.split("--session")[1].split()]
-    wheels = {f"tests_wheel-{python}" for python in PYTHONS if python != here}
-    assert sorted(ran) == sorted({"docs", "tests_lowest-3.11", *wheels})
+    ran = [
+        name
+        for other in others
+        for name in other.split("--session")[1].partition(" -- ")[0].split()
+    ]
+    wheels = {f"tests_wheel-{python}" for python in PYTHONS[:-1] if python != here}
+    rest = {"docs", "tests_lowest-3.11", "tests_hosted-3.13"}
+    assert sorted(ran) == sorted({*rest, *wheels})
 
 
 def test_actions_are_pinned_by_their_commits() -> None:
@@ -242,10 +249,74 @@ def test_every_dependency_is_used_and_every_import_declared() -> None:
     assert outside - declared == {"pytest", "typing_extensions"}
 
 
+def bounds() -> dict[str, str]:
+    """The lower bound of each requirement of the package and its extras."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"].values()
+    lower = re.compile(r"([\w-]+)>=([\w.]+)")
+    found = map(lower.match, [*project["dependencies"], *chain(*extras)])
+    return {match[1]: match[2] for match in found if match}
+
+
+def is_same(one: str, other: str) -> bool:
+    """Whether two versions differ in zeros at the end alone."""
+    zeros = re.compile(r"(\.0)+$")
+    return zeros.sub("", one) == zeros.sub("", other)
+
+
+def test_the_lowest_versions_are_the_bounds() -> None:
+    """A bound that is changed is tested: tests/lowest.txt has exactly each of them."""
+    text = (ROOT / "tests" / "lowest.txt").read_text("utf-8")
+    lowest = dict(re.findall(r"^([\w.-]+)==([\w.]+)", text, re.MULTILINE))
+    assert len(bounds()) >= 15
+    assert {
+        name: (bound, lowest.get(name))
+        for name, bound in bounds().items()
+        if not is_same(bound, lowest.get(name, ""))
+    } == {}
+
+
+def test_the_page_on_installation_has_the_bounds() -> None:
+    """The table of bounds has each of pyproject.toml, with what was tried below it."""
+    page = (ROOT / "docs" / "installation.md").read_text("utf-8")
+    rows = re.findall(
+        r"^\| `([\w-]+)>=([\w.]+)` \| .+ \| .+ \| .+ \|$", page, re.MULTILINE
+    )
+    assert dict(rows) == bounds()
+
+
+@pytest.mark.parametrize("path", HOSTED, ids=lambda path: path.stem)
+def test_a_hosted_list_says_what_it_is_from(path: Path) -> None:
+    """Each list names its platform and Python, holds versions alone, and is shown."""
+    lines = path.read_text("utf-8").splitlines()
+    head = re.match(r"# (.+), Python (3\.\d+):", lines[0])
+    assert head
+    assert head[2] in PYTHONS
+    pins = [line for line in lines if not line.startswith("#")]
+    assert len(pins) >= 25
+    assert [pin for pin in pins if not re.fullmatch(r"[\w-]+[=~]=[\w.]+", pin)] == []
+    page = (ROOT / "docs" / "installation.md").read_text("utf-8")
+    (row,) = [
+        line for line in page.splitlines() if f"`tests/hosted/{path.name}`" in line
+    ]
+    names = ["pandas", "matplotlib", "duckdb", "pyarrow", "click", "anyio", "httpx"]
+    versions = dict(re.split("[=~]=", pin) for pin in pins)
+    shown = [cell.strip() for cell in row.split("|")[2:-2]]
+    assert shown[0] == head[2]
+    wanted = [versions.get(name, "none") for name in names]
+    assert [
+        a for a, b in zip(shown[1:], wanted, strict=True) if not is_same(a, b)
+    ] == []
+
+
 def test_the_lock_names_no_place() -> None:
     """The lock holds versions alone: no address, no path, no option."""
-    lines = (ROOT / "tests" / "locked.txt").read_text("utf-8").splitlines()
-    assert len(lines) > 30
+    lines = [
+        line
+        for name in ("locked.txt", "lowest.txt")
+        for line in (ROOT / "tests" / name).read_text("utf-8").splitlines()
+    ]
+    assert len(lines) > 60
     assert [
         line for line in lines if not re.match(r"[\w.-]+==[\w.]+( ; .+)?$", line)
     ] == []

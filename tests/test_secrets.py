@@ -27,7 +27,7 @@ import secret_search
 from client_variants import QUERY, QUICK
 from faults import CASES, FaultServer, authority
 from faults.responses import GOOD, response, stats
-from faults.script import CASE_OPTIONS, Case, ReadRequest, Send
+from faults.script import CASE_OPTIONS, Case, Finish, ReadRequest, Send
 from sitestats import (
     AsyncClient,
     Client,
@@ -298,6 +298,47 @@ def test_the_search_for_secrets_finds_one() -> None:
 
         logging.getLogger("httpcore.http11").debug("%s", key)
     assert shows(lines[0], key)
+
+
+# --- what is logged below -----------------------------------------------------------
+
+REFLECTED = "sa_api_key_that_comes_back"
+LOGGED = {
+    "a status line": b"HTTP/1.1 400 %s\r\nContent-Length: 0\r\n\r\n",
+    "a broken status line": b"HTTP/1.1 %s\r\n\r\n",
+    "a header": b"HTTP/1.1 400 Bad\r\nX-Key: %s\r\nContent-Length: 0\r\n\r\n",
+    "a chunk": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%s\r\nx\r\n",
+}
+
+
+@pytest.mark.parametrize("place", LOGGED)
+def test_what_is_logged_below(place: str) -> None:
+    """A key that comes back is in no log of ours; httpcore's has it at DEBUG, in the
+    places that docs/logging.md names, and nothing at INFO.
+    """
+    data = LOGGED[place] % REFLECTED.encode()
+    case = Case("logged", "", ((ReadRequest(), Send(data), Finish()),), "")
+    with FaultServer([case]) as server:
+        for cls in (Client, AsyncClient):
+            with (
+                secret_search.everything_logged() as lines,
+                pytest.raises(SiteStatsError),
+            ):
+                get(cls, server["logged"].origin, api_key=REFLECTED)
+            ours = ("'name': 'asyncio'", "'name': 'sitestats'")
+            assert all(any(name in line for name in ours) for line in lines)
+            assert not shows("\n".join(lines), REFLECTED)
+        transport = httpx.HTTPTransport()
+        options: dict[str, Any] = {"api_key": REFLECTED, "transport": transport}
+        with (
+            secret_search.everything_logged() as lines,
+            pytest.raises(SiteStatsError),
+        ):
+            get(Client, server["logged"].origin, **options)
+        transport.close()
+    assert any("'name': 'httpcore.http11'" in line for line in lines)
+    assert all("'levelname': 'DEBUG'" in line for line in lines)
+    assert shows("\n".join(lines), REFLECTED)
 
 
 # --- where requests go ------------------------------------------------------------

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ._common.errors import (
         AuthenticationError,
         BadRequestError,
+        BusyError,
         ClientClosedError,
         ConfigurationError,
         ConnectionFailedError,
@@ -64,6 +65,7 @@ __all__ = [
     "AsyncOutcomes",
     "AuthenticationError",
     "BadRequestError",
+    "BusyError",
     "Client",
     "ClientClosedError",
     "ConfigurationError",

@@ -159,6 +159,15 @@ def test_a_lone_surrogate_is_shown_as_an_escape() -> None:
     assert [tick.get_text() for tick in axes.get_yticklabels()] == [r"/\ud800"]
 
 
+def test_half_a_letter_in_a_label_is_shown_as_an_escape() -> None:
+    """A label that was cut within an emoji is escaped in HTML and in terminals."""
+    websites = WebsiteList([website("example.com", label="shop \ud83d")])
+    assert r"shop \ud83d" in websites._repr_html_().encode().decode()
+    console = Console(file=io.TextIOWrapper(io.BytesIO(), "utf-8"), record=True)
+    console.print(websites)
+    assert r"shop \ud83d" in console.export_text()
+
+
 def test_a_long_list_says_what_it_leaves_out() -> None:
     """Above ten rows a list counts the others, and a truncated list says so."""
     html = pages_of(*(f"/{n}" for n in range(25)))._repr_html_()
@@ -334,8 +343,10 @@ class TestPlots:
         axes: Any = histogram(partial=True).plot()
         *bars, shade = axes.patches
         assert [bar.get_hatch() for bar in bars] == [None, "//", None, "//"]
-        assert shade.get_width() == 1
-        assert shade.get_x() + 0.5 == bars[1].get_x() + bars[1].get_width() / 2
+        # A polygon before matplotlib 3.9, and a rectangle since.
+        span = shade.get_path().get_extents(shade.get_patch_transform())
+        assert span.width == 1
+        assert span.x0 + 0.5 == bars[1].get_x() + bars[1].get_width() / 2
         assert "not over yet" in axes.get_xlabel()
         axes = histogram(partial=False).plot()
         assert len(axes.patches) == 4

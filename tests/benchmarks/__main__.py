@@ -19,10 +19,12 @@ import decoding
 import emulator_speed
 import importing
 import report
+import sizes
 from measuring import Scale, Table
 
 PARTS = {
     "decoding": decoding.tables,
+    "sizes": sizes.tables,
     "calls": calls.tables,
     "concurrency": concurrent_queries.tables,
     "importing": importing.tables,

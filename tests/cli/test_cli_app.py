@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import httpx
 import pytest
 from click.shell_completion import ShellComplete
 
@@ -314,7 +315,17 @@ def test_the_completion_script_is_printed(run: Run, shell: str) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGINT for a child there")
-@pytest.mark.parametrize("given", [[], ["--api-key", "my_key"]], ids=["own", "given"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        [],
+        [
+            *("--api-key", "my_key", "--allow-host", "stand-in"),
+            *("--cors", "http://localhost:5173"),
+        ],
+    ],
+    ids=["own", "given"],
+)
 def test_the_emulator_serves_until_it_is_interrupted(
     given: list[str], tmp_path: Path
 ) -> None:
@@ -349,8 +360,25 @@ def test_the_emulator_serves_until_it_is_interrupted(
     ) as client:
         names = [site.hostname for site in client.websites.list()]
         assert names == ["mine.example", "other.example"]
+    address = settings["SITESTATS_BASE_URL"]
+    allowed = "stand-in" if given else "localhost"
+    for host in ("localhost", "stand-in", "evil.example"):
+        response = httpx.get(
+            f"{address}/x.json", headers={"Host": host}, trust_env=False
+        )
+        assert response.status_code == (404 if host in {"localhost", allowed} else 421)
+        if response.status_code == 404:
+            cors = response.headers.get("access-control-allow-origin")
+            assert cors == ("http://localhost:5173" if given else None)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
     assert process.returncode == 0
     assert "stop it with Ctrl-C" in err
     assert "Traceback" not in err
+
+
+def test_an_origin_that_is_none_is_one_line(run: Run) -> None:
+    """A wrong --cors is an error of one line before anything is served."""
+    done = run("emulator", "--empty", "--port", 0, "--cors", "localhost")
+    assert done.code == 2
+    assert done.err.startswith("sitestats: cors is '*', or an origin ")

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sitestats import WebsiteSpec
+from sitestats import Client, WebsiteSpec
 from sitestats.emulator import Emulator
+from sitestats.provisioning._journal import open_journal
+from sitestats.provisioning._run import open_run
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -229,6 +231,57 @@ def test_a_journal_is_kept_and_gone_on_with(
     assert f"{file}:1:" in wrong.err
 
 
+def test_a_busy_account_and_a_busy_journal_have_a_code_of_their_own(
+    emulator: Emulator, run: Run, file: Path, tmp_path: Path
+) -> None:
+    """While another run is under way a command ends with 7, and adds nothing."""
+    journal = tmp_path / "journal"
+    with emulator.client() as client, open_run(client._settings, None, None):
+        # It is the account at this address that is busy.
+        assert run("websites", "ensure", file, "--yes").code == 0
+    emulator._core.service.websites = {}
+    with Client(proxy=None) as client, open_run(client._settings, None, None):
+        for command in (("ensure", file), ("add", "new.example")):
+            done = run("websites", *command, "--yes")
+            assert done.code == 7
+            assert done.out == ""
+            (line,) = done.err.splitlines()
+            assert line.startswith("sitestats: another run adds websites for this ac")
+    with open_journal(journal, os.environ["SITESTATS_BASE_URL"]):
+        done = run("websites", "ensure", file, "--yes", "--journal", journal)
+        assert done.code == 7
+        assert "in use by another run" in done.err
+    assert emulator.websites == ()
+
+
+def test_a_list_that_is_named_as_the_journal_stays_as_it_is(
+    emulator: Emulator, run: Run, tmp_path: Path
+) -> None:
+    """The list itself as the journal is refused, also if its last line has no end."""
+    path = tmp_path / "websites.csv"
+    path.write_bytes(b"hostname,label\na.example,shop\nb.example,bl")
+    done = run("websites", "ensure", path, "--yes", "--journal", path)
+    assert done.code == 2
+    assert done.err == (
+        f"sitestats: {path}:1:1: the file is not a journal, and was not changed: name "
+        "a new file\n"
+    )
+    assert path.read_bytes() == b"hostname,label\na.example,shop\nb.example,bl"
+    assert adds(emulator) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other devices")
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/full", "/dev/null"])
+def test_a_device_as_the_journal(
+    emulator: Emulator, run: Run, file: Path, device: str
+) -> None:
+    """A device as the journal is one line of error, and nothing is added."""
+    done = run("websites", "ensure", file, "--yes", "--journal", device)
+    assert done.code == 2
+    assert done.err.startswith(f"sitestats: {device}: a journal is a regular file, ")
+    assert adds(emulator) == []
+
+
 TERMINAL = """\
 import os, pty, sys
 
@@ -311,6 +364,10 @@ LABELS = [
     ";;;;;;;;;;",
     "  ",
     "\t",
+    "=1+1",
+    "-a;=b",
+    "'=c",
+    "\x1b[31mred\x07",
 ]
 
 
@@ -333,7 +390,8 @@ def test_the_list_is_a_file_for_plan(
         monkeypatch.setenv("SITESTATS_API_KEY", listed.api_key)
         monkeypatch.setenv("SITESTATS_USER_ID", listed.user_id)
         path = tmp_path / f"list.{kind}"
-        written = run("websites", "list", "--format", kind).out
+        raw = ["--raw"] if kind == "csv" else []
+        written = run("websites", "list", "--format", kind, *raw).out
         path.write_text(written, "utf-8", newline="")
         done = run("websites", "plan", path)
         assert (done.code, done.err) == (0, "")
@@ -344,9 +402,11 @@ def test_the_list_is_a_file_for_plan(
         path.write_text(
             written.replace("Asia/Tokyo", "Asia/Seoul"), "utf-8", newline=""
         )
-        assert " 4 differing" in run("websites", "plan", path).out
+        changed = len(LABELS) // 2
+        assert f" {changed} differing" in run("websites", "plan", path).out
         path.write_text(written.replace("true", "false"), "utf-8", newline="")
-        assert " 3 differing" in run("websites", "plan", path).out
+        changed = len(range(0, len(LABELS), 3))
+        assert f" {changed} differing" in run("websites", "plan", path).out
 
 
 def test_a_column_of_the_list_alone_is_refused(

@@ -144,7 +144,7 @@ def test_a_kept_connection_ends_with_the_server() -> None:
     with emulator.serve() as address:
         port = int(address.rpartition(":")[2])
         connection = socket.create_connection(("127.0.0.1", port), timeout=3)
-        connection.sendall(b"GET /api/websites HTTP/1.1\r\nHost: x\r\n\r\n")
+        connection.sendall(b"GET /api/websites HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert connection.recv(1) == b"H"
     with connection, suppress(ConnectionError):
         while connection.recv(65536):

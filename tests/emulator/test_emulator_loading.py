@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import os
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -290,3 +291,64 @@ def test_a_device_type_is_one_of_four(
     emulator.load(rows)
     found = get_stats(fields="device_types").json()["device_types"]
     assert sorted(entry["value"] for entry in found) == sorted(filter(None, allowed))
+
+
+NAMED = {
+    "data[1].csv": "data1.csv",
+    "z*.csv": "zebra.csv",
+    "q?.csv": "qa.csv",
+    "[!a].csv": "b.csv",
+    "**.csv": "any.csv",
+    "d[1]/x.csv": "d1/x.csv",
+    "~/x.csv": "x.csv",
+    "number=7/x.csv": "x.csv",
+    "sp ace;'\".csv": "x.csv",
+}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such names")
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("name", NAMED)
+def test_the_file_of_that_name_is_loaded(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    packed: bool,  # noqa: FBT001 - pytest gives it by its name
+) -> None:
+    """A name is no pattern: the file of that name is loaded, and no other."""
+    monkeypatch.chdir(tmp_path)
+    ending = ".gz" if packed else ""
+    for file, hostname in ((name, "right.example"), (NAMED[name], "wrong.example")):
+        path = Path(f"{file}{ending}")
+        path.parent.mkdir(exist_ok=True)
+        content = f"hostname\n{hostname}\n".encode()
+        path.write_bytes(gzip.compress(content) if packed else content)
+    for path in (f"{name}{ending}", tmp_path / f"{name}{ending}"):
+        emulator = Emulator(now=NOW)
+        emulator.load(path)
+        assert emulator.websites == ("right.example",)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such names")
+@pytest.mark.parametrize("name", ["a\\*.csv", os.fsdecode(b"\xff.csv")])
+def test_a_name_that_duckdb_can_t_open(tmp_path: Path, name: str) -> None:
+    """A name that DuckDB has no way to write is an error, and never another file."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "b.csv").write_text("hostname\nwrong.example\n")
+    path = tmp_path / name
+    path.write_text("hostname\nright.example\n")
+    emulator = Emulator(now=NOW)
+    with pytest.raises(ValueError, match=r"\.csv: "):
+        emulator.load(path)
+    assert emulator.websites == ()
+
+
+@pytest.mark.parametrize("line", ["[" * 100_000, "1" * 5_000])
+def test_json_lines_that_python_can_t_read(tmp_path: Path, line: str) -> None:
+    """A line that is too deep or too long for Python is an error with its number."""
+    path = tmp_path / "rows.jsonl"
+    path.write_text(f'{{"hostname": "a.example"}}\n{line}\n')
+    emulator = Emulator(now=NOW)
+    with pytest.raises(ValueError, match=r"rows\.jsonl, line 2: not JSON"):
+        emulator.load(path)
+    assert emulator.websites == ()

@@ -800,6 +800,8 @@ def test_metadata_filters_must_all_match(
         "/nowhere.example.json",
         "/example.com",
         "/example.com/a",
+        "/example.com\\a.json",
+        "/example.coma.json",
         "/.json",
         "/example.com/.json",
         "/example.com/../example.com.json",

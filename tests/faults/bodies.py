@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 
-from .responses import ENVELOPE, GOOD, STATS, raw, response, stats
+from .responses import ENVELOPE, GOOD, GZIPPED, STATS, raw, repeated, response, stats
 from .script import Case, ReadRequest, Script, Send
 
+WEBSITE = {
+    "hostname": "example.com",
+    "is_public": False,
+    "timezone": "Europe/Amsterdam",
+    "has_ssl": True,
+    "has_script": True,
+    "own_hostname": None,
+    "label": "shop",
+    "pageviews": 1000,
+    "events": 10,
+}
 HTML = b"<!doctype html><html><body><h1>Welcome</h1></body></html>"
 _DEEP = 10_000
 
@@ -229,5 +241,61 @@ VALUES = (
         "a good response with its keys in reverse order",
         _body(json.dumps(dict(reversed(STATS.items()))).encode()),
         "value",
+    ),
+)
+
+
+def _with_list(name: str, item: bytes) -> bytes:
+    return stats(**{name: "?"}).replace(b'"?"', repeated(item, 1_000_000))
+
+
+COSTS = (
+    Case(
+        "compresses 500,000 wrong entries",
+        "1 MB of zeros for pages, gzipped to some kilobytes",
+        _body(gzip.compress(_with_list("pages", b"0"), mtime=0), *GZIPPED),
+        "ResponseError",
+        call="get lists",
+    ),
+    Case(
+        "sends 333,333 empty paths",
+        "pages that are empty strings",
+        _body(_with_list("pages", b'""')),
+        "ResponseError",
+        call="get lists",
+    ),
+    Case(
+        "sends 333,333 empty days",
+        "a histogram of empty objects",
+        _body(_with_list("histogram", b"{}")),
+        "ResponseError",
+        call="get lists",
+    ),
+    Case(
+        "lists 500,000 wrong websites",
+        "zeros in place of websites",
+        _body(b'{"success": true, "websites": %s}' % repeated(b"0", 1_000_000)),
+        "ResponseError",
+        call="list",
+    ),
+    Case(
+        "names itself at length",
+        "a host name of 1,000,000 letters",
+        _changed(hostname="a" * 1_000_000),
+        "ResponseError",
+    ),
+    Case(
+        "nests a value 200 deep",
+        "a website with arrays within arrays in an unknown key",
+        _body(b'[{"deep": %s}]' % (b"[" * 200 + b"]" * 200)),
+        "ResponseError",
+        call="list",
+    ),
+    Case(
+        "labels a website at length",
+        "a website whose label has 900,000 letters",
+        _body(json.dumps([{**WEBSITE, "label": "x" * 900_000}]).encode()),
+        "value",
+        call="list",
     ),
 )

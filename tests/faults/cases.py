@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .bodies import TEXT, TYPES, VALUES
+from .bodies import COSTS, TEXT, TYPES, VALUES
 from .connections import CONNECTING, NEVER_ENDING, STOPPING
 from .encryption import TLS
 from .framing import CHUNKS, ENCODINGS, HEADS, LENGTHS
@@ -19,6 +19,7 @@ KINDS = {
     "Kinds of body": TYPES,
     "Text": TEXT,
     "Values": VALUES,
+    "Small responses that could cost much": COSTS,
     "Error responses": ERROR_RESPONSES,
     "Rate limits": RATE_LIMITS,
     "Redirects": REDIRECTS,

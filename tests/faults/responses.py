@@ -42,6 +42,11 @@ def raw(pageviews: bytes) -> bytes:
     )
 
 
+def repeated(item: bytes, size: int) -> bytes:
+    """An array of the same items, about *size* bytes long."""
+    return b"[" + b",".join([item] * max(1, size // (len(item) + 1))) + b"]"
+
+
 def head(*headers: str, status: str = "200 OK") -> bytes:
     """A status line and headers, with the empty line after them."""
     return "\r\n".join([f"HTTP/1.1 {status}", *headers, "", ""]).encode("latin-1")

@@ -44,11 +44,15 @@ class Reflect:
     before: bytes = b""
     after: bytes = b""
     within_a_line: bool = False
+    escape: str = ""
+    """How each byte is written: a format of its code."""
 
     async def __call__(self, peer: Peer) -> None:
         head = peer.request
         if self.within_a_line:
             head = head.replace(b"\r\n", b" ").replace(b'"', b"")
+        if self.escape:
+            head = "".join(self.escape.format(code) for code in head).encode()
         await peer.send(self.before + head + self.after)
 
 

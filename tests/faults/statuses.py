@@ -344,6 +344,46 @@ REFLECTIONS = (
         ),
         "AuthenticationError",
     ),
+    *(
+        Case(
+            f"reflects the request in {what}",
+            f"400 whose `error` quotes all headers, each letter as `{sample}`",
+            (
+                (
+                    ReadRequest(),
+                    Send(head("Connection: close", status="400 Bad Request")),
+                    Reflect(
+                        b'{"ok": false, "error": "',
+                        b'"}',
+                        within_a_line=True,
+                        escape=escape,
+                    ),
+                    Finish(),
+                ),
+            ),
+            gives,
+        )
+        for what, sample, escape, gives in (
+            ("JSON escapes", r"\u0061", "\\u{:04x}", "AuthenticationError"),
+            ("HTML entities", "&#97;", "&#{};", "BadRequestError"),
+            ("percent-encoding", "%61", "%{:02x}", "BadRequestError"),
+        )
+    ),
+    Case(
+        "reflects the request in the title of a page",
+        "400 with an HTML page whose title quotes all headers, each letter as `&#x61;`",
+        (
+            (
+                ReadRequest(),
+                Send(head("Connection: close", status="400 Bad Request")),
+                Reflect(
+                    b"<html><title>", b"</title>", within_a_line=True, escape="&#x{:x};"
+                ),
+                Finish(),
+            ),
+        ),
+        "BadRequestError",
+    ),
     Case(
         "reflects the request in data",
         "200 that quotes all headers of the request in place of a count",

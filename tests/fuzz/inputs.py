@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from faults.bodies import HTML
+from faults.bodies import HTML, WEBSITE
 from faults.responses import ENVELOPE, STATS
 from sitestats._common.fields import LISTS
 
@@ -69,17 +69,6 @@ _OLD = {
     "agents": [{"count": 1, "browser_name": "Firefox"}],
     "pages": [{"value": "/", "visits": 3, "uniqueVisits": 2}],
 }
-_WEBSITE = {
-    "hostname": "example.com",
-    "is_public": False,
-    "timezone": "Europe/Amsterdam",
-    "has_ssl": True,
-    "has_script": True,
-    "own_hostname": None,
-    "label": "shop",
-    "pageviews": 1000,
-    "events": 10,
-}
 _ADDED = {
     "ok": True,
     "success": True,
@@ -105,8 +94,8 @@ SEEDS = (
     Input("version 2", _json(_OLD)),
     Input("version 1", _json(_OLD)),
     Input("page", _json({**STATS, "path": "/contact"})),
-    Input("list", _json({"success": True, "websites": [_WEBSITE, _WEBSITE]})),
-    Input("list", _json([_WEBSITE])),
+    Input("list", _json({"success": True, "websites": [WEBSITE, WEBSITE]})),
+    Input("list", _json([WEBSITE])),
     Input("add", _json(_ADDED)),
     Input("jsonp", b"show(" + _json(STATS) + b");"),
     Input("custom", _json({"a": [1, 2.5, None, True, "x"]})),

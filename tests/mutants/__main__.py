@@ -40,15 +40,13 @@ def main() -> int:
         print(f"{result.verdict}: {case.side}: {case.mutant.name}", flush=True)
         print(f"    {result.reason or ' '.join(case.mutant.tests)}", flush=True)
     seconds = time.monotonic() - start
-    missed = sum(not result.killed for result in results)
-    print(f"{len(results) - missed} of {len(results)} killed in {seconds:,.0f} s")
-    if options.write and not missed:
-        summary = (
-            f"{len(results)} of {len(results)} were killed, in {seconds / 60:.0f} "
-            f"minutes on Python {platform.python_version()}."
-        )
+    killed = sum(result.killed for result in results)
+    score = f"{killed} of {len(results)} killed in {seconds / 60:.0f} minutes"
+    print(score)
+    if options.write:
+        summary = f"{score}, on Python {platform.python_version()}."
         write_block("mutants", f"{summary}\n\n{as_table(_table(chosen, results))}")
-    return missed
+    return len(results) - killed
 
 
 def _table(chosen: Sequence[Case], results: Sequence[Result]) -> list[list[str]]:

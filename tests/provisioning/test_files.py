@@ -117,7 +117,21 @@ BAD: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
     "TOML end": ("a.toml", "a = '", [("1:6", "not valid TOML")]),
     "JSON syntax": ("a.json", '[\n {"a" 1}]', [("2:7", "not valid JSON")]),
     "JSON empty": ("a.json", "", [("1:1", "not valid JSON")]),
-    "JSON huge number": ("a.json", "[" + "9" * 5000 + "]", [("1:1", "not valid JSON")]),
+    "JSON huge number": (
+        "a.json",
+        f'["{"9" * 5000}",\n -{"9" * 5000}]',
+        [("2:3", "a number has more than 4,300 digits")],
+    ),
+    "TOML huge number": (
+        "a.toml",
+        f"# {'9' * 5000}\nlabel = '{'9' * 5000}'\npublic = {'9_9' * 2500}",
+        [("3:10", "a number has more than 4,300 digits")],
+    ),
+    "TOML huge hexadecimal number": (
+        "a.toml",
+        f"[[websites]]\nhostname = 0x{'f' * 5000}",
+        [("2:12", "of type int")],
+    ),
     "deep": ("a.json", "[" * 100_000, [("1:1", "nested too deeply")]),
     "deep and valid": (
         "a.json",

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import base64
+import copy
+import pickle
 import socket
 import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 import pytest
 import trustme
 from loopback import Connection, Script, Server, polite, serve
 from sender_variants import ADD, GET, KEY, LONG, USER, open_sender, settings_for
 
-from sitestats import Client
+from secret_search import shown_by
+from sitestats import AsyncClient, Client
 from sitestats._common.errors import (
     ConfigurationError,
     ConnectionFailedError,
@@ -282,3 +286,47 @@ def test_the_senders_do_not_look_into_the_environment(
     environment.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     with serve(polite) as server, open_sender(variant, server.address) as sender:
         assert sender.send(GET).status == 200
+
+
+# Pickles --------------------------------------------------------------------
+
+WITH_PASSWORD = f"http://user:{PASSWORD}@127.0.0.1:3128"
+BASE = "https://stats.example"
+
+
+@pytest.mark.parametrize("cls", [Client, AsyncClient])
+@pytest.mark.parametrize(
+    "proxy", [WITH_PASSWORD, "socks5://token@localhost", "https://:x@localhost"]
+)
+def test_a_password_of_an_argument_is_not_pickled(cls: type, proxy: str) -> None:
+    """A client whose proxy= has a user or a password can't be pickled or copied."""
+    client = cls(BASE, proxy=proxy)
+    for action in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(ConfigurationError, match="set HTTPS_PROXY") as caught:
+            action(client)
+        assert PASSWORD not in shown_by(caught.value)
+
+
+@pytest.mark.parametrize("make", [Client, Client.from_env, AsyncClient.from_env])
+def test_a_proxy_of_the_environment_is_read_again(
+    environment: pytest.MonkeyPatch, make: Callable[[str], Any]
+) -> None:
+    """A proxy that the environment names is in no pickle; each process has its own."""
+    environment.setenv("HTTPS_PROXY", WITH_PASSWORD)
+    client = make(BASE)
+    assert client._settings.proxy == WITH_PASSWORD
+    data = pickle.dumps(client)
+    assert PASSWORD.encode() not in data
+    assert pickle.loads(data)._settings.proxy == WITH_PASSWORD
+    environment.setenv("HTTPS_PROXY", "http://127.0.0.1:8080")
+    assert pickle.loads(data)._settings.proxy == "http://127.0.0.1:8080"
+    environment.delenv("HTTPS_PROXY")
+    assert pickle.loads(data)._settings.proxy is None
+
+
+def test_a_proxy_without_a_password_is_pickled(environment: pytest.MonkeyPatch) -> None:
+    """A proxy= that holds no credential goes along, and so does proxy=None."""
+    environment.setenv("HTTPS_PROXY", WITH_PASSWORD)
+    for proxy in ("http://127.0.0.1:3128", None):
+        client = Client(BASE, proxy=proxy)
+        assert pickle.loads(pickle.dumps(client))._settings.proxy == proxy

@@ -13,12 +13,7 @@ from .unknown import refuse_unknown
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import (
-        AsyncIterable,
-        Iterable,
-        Mapping,
-        Sequence,
-    )
+    from collections.abc import AsyncIterable, Iterable, Mapping, Sequence
 
     import httpx
 
@@ -60,7 +55,7 @@ class AsyncWebsites:
             >>> asyncio.run(main())
             3
         """
-        return await self._runner.run(operations.list_websites(self._runner.settings))
+        return await self._runner.call(operations.list_websites)
 
     async def add(
         self,
@@ -104,14 +99,12 @@ class AsyncWebsites:
             >>> asyncio.run(main())
             'UTC'
         """
-        return await self._runner.run(
-            operations.add_website(
-                self._runner.settings,
-                hostname,
-                timezone=timezone,
-                public=public,
-                label=label,
-            )
+        return await self._runner.call(
+            operations.add_website,
+            hostname,
+            timezone=timezone,
+            public=public,
+            label=label,
         )
 
     async def plan(self, specs: Iterable[WebsiteSpec]) -> ProvisioningPlan:
@@ -158,13 +151,16 @@ class AsyncWebsites:
         that every website would get (credentials, role, plan) ends the run, one
         about a single website does not. ``total_timeout`` is for each request.
 
+        Runs for one account exclude each other on one machine, by a file in the
+        user's state folder. If that can't be written, a ``SiteStatsWarning`` says so.
+
         Args:
             specs: The websites that should exist; ``WebsiteSpec.load`` reads
                 them from a file.
             journal: A file in which each add is announced before it is sent.
                 Given again after an interruption, however hard, no website is
                 sent a second time that the list shows; one that may still be
-                under way is waited for, up to ``total_timeout``.
+                under way is waited for, up to the ``total_timeout`` of its run.
             progress: True shows a bar; a function is called with
                 ``(done, total)``.
 
@@ -173,10 +169,13 @@ class AsyncWebsites:
 
         Raises:
             SpecError: A website is given twice, or is no ``WebsiteSpec``, or
-                the journal is damaged; nothing was sent.
+                the file is no journal or damaged; nothing was sent, and the
+                file was not changed.
             ReadOnlyError: The client is read-only; nothing was sent.
-            ConfigurationError: The journal is in use, or of another service;
-                nothing was sent.
+            BusyError: Another run uses the account or the journal; nothing was
+                sent.
+            ConfigurationError: The journal is of another service; nothing was
+                sent.
             OSError: The journal can't be opened; nothing was sent.
             SiteStatsError: The list can't be read; nothing was added.
 
@@ -194,18 +193,15 @@ class AsyncWebsites:
             added      b.example
             added      c.example
         """
-        from sitestats._common.progress import showing
         from sitestats.provisioning._ensure import ensure_websites
-        from sitestats.provisioning._journal import EventHandler, open_journal
+        from sitestats.provisioning._run import open_run
         from sitestats.provisioning._specs import as_specs
 
         wanted, settings = as_specs(specs), self._runner.settings
-        with (
-            open_journal(journal, str(settings.base)) as log,
-            showing(progress, "websites") as show,
-        ):
-            events = EventHandler(log, show)
-            flow = ensure_websites(settings, wanted, events.history)
+        with open_run(settings, journal, progress) as events:
+            flow = ensure_websites(
+                settings, wanted, events.history, events.not_excluded
+            )
             return await self._runner.run(flow, events.handle_async)
 
 
@@ -241,9 +237,7 @@ class AsyncStatistics:
         """
         if _unknown:
             refuse_unknown("get", _unknown)
-        return await self._runner.run(
-            operations.get_stats(self._runner.settings, query)
-        )
+        return await self._runner.call(operations.get_stats, query)
 
     async def compare(
         self,
@@ -282,9 +276,7 @@ class AsyncStatistics:
         """
         if _unknown:
             refuse_unknown("compare", _unknown)
-        return await self._runner.run(
-            operations.compare(self._runner.settings, query, against)
-        )
+        return await self._runner.call(operations.compare, query, against)
 
     def get_many(
         self,
@@ -362,9 +354,7 @@ class AsyncStatistics:
             >>> asyncio.run(main()).startswith("show(")
             True
         """
-        return await self._runner.run(
-            operations.get_jsonp(self._runner.settings, query, callback)
-        )
+        return await self._runner.call(operations.get_jsonp, query, callback)
 
 
 class AsyncClient(BaseClient["httpx.AsyncBaseTransport", "AsyncSender"]):
@@ -445,10 +435,8 @@ class AsyncClient(BaseClient["httpx.AsyncBaseTransport", "AsyncSender"]):
             >>> asyncio.run(main())["success"]
             True
         """
-        return await self._runner.run(
-            operations.request_json(
-                self._settings, method, path, params=params, json=json
-            )
+        return await self._runner.call(
+            operations.request_json, method, path, params=params, json=json
         )
 
     async def aclose(self) -> None:

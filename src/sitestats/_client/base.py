@@ -36,6 +36,7 @@ from sitestats._common.settings import (
     check_seconds,
     resolve,
     with_credentials_of_environment,
+    without_credentials,
     wrap_credential,
 )
 
@@ -127,9 +128,7 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
 
     @classmethod
     def from_env(
-        cls,
-        base_url: str | LeftOut = LEFT_OUT,
-        **options: Unpack[Options[TransportT]],
+        cls, base_url: str | LeftOut = LEFT_OUT, **options: Unpack[Options[TransportT]]
     ) -> Self:
         """Make a client that sends the environment's credentials to *base_url*.
 
@@ -155,7 +154,8 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
         )
         settings = client._settings
         held = ("api_key", "user_id")
-        names = frozenset(n for n in held if getattr(settings, n) is not None)
+        names = settings.from_environment & {"proxy"}
+        names |= {name for name in held if getattr(settings, name) is not None}
         settings = attrs.evolve(settings, from_environment=names)
         client._set_up(settings, client._sender)
         return client
@@ -200,14 +200,7 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
         return f"{type(self).__name__}({base})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        settings = self._settings
-        for name in ("api_key", "user_id"):
-            if getattr(settings, name) and name not in settings.from_environment:
-                raise ConfigurationError(
-                    f"this client has its {name} from an argument, and a credential "
-                    "is never pickled: set SITESTATS_API_KEY and SITESTATS_USER_ID, "
-                    "and leave the arguments out"
-                )
+        settings = without_credentials(self._settings)
         if settings.headers:
             raise ConfigurationError(
                 "this client adds headers= of yours, which may be credentials and are "
@@ -218,7 +211,6 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
                 "this client has its own transport= or an SSLContext, which can't be "
                 "pickled: make the client in the process that uses it"
             )
-        settings = attrs.evolve(settings, api_key=None, user_id=None)
         return _unpickle, (type(self), settings)
 
     def __del__(self, _is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:

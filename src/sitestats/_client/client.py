@@ -52,7 +52,7 @@ class Websites:
             >>> [website.hostname for website in client.websites.list()][:2]
             ['semicomplete.com', 'blog.semicomplete.com']
         """
-        return self._runner.run(operations.list_websites(self._runner.settings))
+        return self._runner.call(operations.list_websites)
 
     def add(
         self,
@@ -92,14 +92,12 @@ class Websites:
             >>> client.websites.add("shop.example.com", timezone="Asia/Tokyo").timezone
             'Asia/Tokyo'
         """
-        return self._runner.run(
-            operations.add_website(
-                self._runner.settings,
-                hostname,
-                timezone=timezone,
-                public=public,
-                label=label,
-            )
+        return self._runner.call(
+            operations.add_website,
+            hostname,
+            timezone=timezone,
+            public=public,
+            label=label,
         )
 
     def plan(self, specs: Iterable[WebsiteSpec]) -> ProvisioningPlan:
@@ -144,13 +142,16 @@ class Websites:
         that every website would get (credentials, role, plan) ends the run, one
         about a single website does not. ``total_timeout`` is for each request.
 
+        Runs for one account exclude each other on one machine, by a file in the
+        user's state folder. If that can't be written, a ``SiteStatsWarning`` says so.
+
         Args:
             specs: The websites that should exist; ``WebsiteSpec.load`` reads
                 them from a file.
             journal: A file in which each add is announced before it is sent.
                 Given again after an interruption, however hard, no website is
                 sent a second time that the list shows; one that may still be
-                under way is waited for, up to ``total_timeout``.
+                under way is waited for, up to the ``total_timeout`` of its run.
             progress: True shows a bar; a function is called with
                 ``(done, total)``.
 
@@ -159,10 +160,13 @@ class Websites:
 
         Raises:
             SpecError: A website is given twice, or is no ``WebsiteSpec``, or
-                the journal is damaged; nothing was sent.
+                the file is no journal or damaged; nothing was sent, and the
+                file was not changed.
             ReadOnlyError: The client is read-only; nothing was sent.
-            ConfigurationError: The journal is in use, or of another service;
-                nothing was sent.
+            BusyError: Another run uses the account or the journal; nothing was
+                sent.
+            ConfigurationError: The journal is of another service; nothing was
+                sent.
             OSError: The journal can't be opened; nothing was sent.
             SiteStatsError: The list can't be read; nothing was added.
 
@@ -177,18 +181,15 @@ class Websites:
             added      b.example
             added      c.example
         """
-        from sitestats._common.progress import showing
         from sitestats.provisioning._ensure import ensure_websites
-        from sitestats.provisioning._journal import EventHandler, open_journal
+        from sitestats.provisioning._run import open_run
         from sitestats.provisioning._specs import as_specs
 
         wanted, settings = as_specs(specs), self._runner.settings
-        with (
-            open_journal(journal, str(settings.base)) as log,
-            showing(progress, "websites") as show,
-        ):
-            events = EventHandler(log, show)
-            flow = ensure_websites(settings, wanted, events.history)
+        with open_run(settings, journal, progress) as events:
+            flow = ensure_websites(
+                settings, wanted, events.history, events.not_excluded
+            )
             return self._runner.run(flow, events.handle)
 
 
@@ -221,7 +222,7 @@ class Statistics:
         """
         if _unknown:
             refuse_unknown("get", _unknown)
-        return self._runner.run(operations.get_stats(self._runner.settings, query))
+        return self._runner.call(operations.get_stats, query)
 
     def compare(
         self,
@@ -256,9 +257,7 @@ class Statistics:
         """
         if _unknown:
             refuse_unknown("compare", _unknown)
-        return self._runner.run(
-            operations.compare(self._runner.settings, query, against)
-        )
+        return self._runner.call(operations.compare, query, against)
 
     def get_many(
         self,
@@ -328,9 +327,7 @@ class Statistics:
             >>> client.stats.get_jsonp(query, callback="show").startswith("show(")
             True
         """
-        return self._runner.run(
-            operations.get_jsonp(self._runner.settings, query, callback)
-        )
+        return self._runner.call(operations.get_jsonp, query, callback)
 
 
 class Client(BaseClient["httpx.BaseTransport", "Sender"]):
@@ -408,10 +405,8 @@ class Client(BaseClient["httpx.BaseTransport", "Sender"]):
             >>> client.request("GET", "/api/websites")["success"]
             True
         """
-        return self._runner.run(
-            operations.request_json(
-                self._settings, method, path, params=params, json=json
-            )
+        return self._runner.call(
+            operations.request_json, method, path, params=params, json=json
         )
 
     def close(self) -> None:

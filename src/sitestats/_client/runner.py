@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeAlias, TypeVar
 
 import anyio
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from sitestats._transport.sender import AsyncSender, Sender
 
 T = TypeVar("T")
+P = ParamSpec("P")
+Operation: TypeAlias = "Callable[Concatenate[Settings, P], Flow[T]]"
+"""A function of ``operations``: a flow for the settings of a client."""
 Observer: TypeAlias = "Callable[[object], None]"
 """Is called with the events of a flow's notes."""
 AsyncObserver: TypeAlias = "Callable[[object], Awaitable[None]]"
@@ -56,6 +59,10 @@ class Runner:
     def stopped_by(self, stop: Stop) -> Runner:
         """A runner for other threads, which *stop* ends."""
         return Runner(self.settings, self._sender, stop)
+
+    def call(self, operation: Operation[P, T], *args: P.args, **options: P.kwargs) -> T:
+        """Run *operation* with the settings of the client."""
+        return self.run(operation(self.settings, *args, **options))
 
     def run(self, flow: Flow[T], on_note: Observer | None = None) -> T:
         """Run the steps of *flow*; the value is what it returns.
@@ -123,6 +130,12 @@ class AsyncRunner:
     def __init__(self, settings: Settings, sender: AsyncSender) -> None:
         self.settings = settings
         self._sender = sender
+
+    async def call(
+        self, operation: Operation[P, T], *args: P.args, **options: P.kwargs
+    ) -> T:
+        """Run *operation* with the settings of the client."""
+        return await self.run(operation(self.settings, *args, **options))
 
     async def run(self, flow: Flow[T], on_note: AsyncObserver | None = None) -> T:
         """Run the steps of *flow*; the value is what it returns.

@@ -169,6 +169,5 @@ def _no_queries(value: object) -> Problem:
 
 def _no_query(value: object, index: int) -> Problem:
     return Problem(
-        f"each query is a StatsQuery, not {shown(value)}",
-        where=f"queries[{index}]",
+        f"each query is a StatsQuery, not {shown(value)}", where=f"queries[{index}]"
     )

@@ -4,6 +4,7 @@ It is split by what the caller can do::
 
     * SiteStatsError
       x ConfigurationError            set the client up differently
+        + BusyError                   wait for the other run's end
         + ReadOnlyError
         + ClientClosedError
       x InvalidInputError             correct the value; also a ValueError
@@ -33,6 +34,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterable
+from itertools import islice
 from types import FrameType
 from typing import Any, Final, Literal, TypeVar
 
@@ -42,8 +44,10 @@ from .wire import HttpRequest
 
 E = TypeVar("E", bound=BaseException)
 
-_SHOWN_PROBLEMS: Final = 50
 _PACKAGE: Final = __name__.partition(".")[0]
+
+MOST_PROBLEMS: Final = 50
+"""Of one response: a hostile one may be wrong in a million places."""
 
 
 @attrs.frozen
@@ -88,6 +92,10 @@ def _restore(cls: type[E], args: tuple[Any, ...], state: dict[str, Any]) -> E:
 
 class ConfigurationError(SiteStatsError):
     """The client can't do this the way it was set up."""
+
+
+class BusyError(ConfigurationError):
+    """Another run of ``ensure`` uses the account or the journal; nothing was sent."""
 
 
 class ReadOnlyError(ConfigurationError):
@@ -267,13 +275,11 @@ class ResponseError(SiteStatsError):
         body: bytes = b"",
         request: HttpRequest | None = None,
     ) -> None:
-        self.problems: tuple[Problem, ...] = tuple(problems)
-        """Each wrong place, by its JSON path."""
-        # A response of thousands of entries may be wrong in every one of them.
-        lines = [message, *map(str, self.problems[:_SHOWN_PROBLEMS])]
-        if len(self.problems) > _SHOWN_PROBLEMS:
-            more = len(self.problems) - _SHOWN_PROBLEMS
-            lines.append(f"… and {more} more in .problems")
+        self.problems: tuple[Problem, ...] = tuple(islice(problems, MOST_PROBLEMS))
+        """The wrong places, by their JSON paths. Reading stops after 50."""
+        lines = [message, *map(str, self.problems)]
+        if len(self.problems) == MOST_PROBLEMS:
+            lines.append("… there may be more: reading stopped here")
         super().__init__("\n".join(lines))
         self.body = body
         """The response's body as received, with credentials redacted."""
@@ -287,7 +293,8 @@ class ResponseTooLargeError(ResponseError):
 
 class SiteStatsWarning(UserWarning):
     """The response has another zone, version, path or period than the query, or a
-    filter's value will match literally.
+    filter's value will match literally; or a run of ``ensure`` can't exclude others,
+    or waits for what an interrupted one sent.
     """
 
 

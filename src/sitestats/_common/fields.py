@@ -8,28 +8,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
-FieldName: TypeAlias = Literal[
-    "pageviews",
-    "visitors",
-    "histogram",
-    "pages",
-    "countries",
-    "referrers",
-    "utm_sources",
-    "utm_mediums",
-    "utm_campaigns",
-    "utm_contents",
-    "utm_terms",
-    "browser_names",
-    "os_names",
-    "device_types",
-    "seconds_on_page",
-]
-"""A field of the Stats API (section 4.3)."""
-
-TotalName: TypeAlias = Literal["pageviews", "visitors", "seconds_on_page"]
-"""A field that is one number."""
-
 ListName: TypeAlias = Literal[
     "pages",
     "countries",
@@ -45,6 +23,14 @@ ListName: TypeAlias = Literal[
 ]
 """A field whose entries are counted values, which two periods can be compared by."""
 
+FieldName: TypeAlias = Literal[
+    "pageviews", "visitors", "histogram", ListName, "seconds_on_page"
+]
+"""A field of the Stats API (section 4.3)."""
+
+TotalName: TypeAlias = Literal["pageviews", "visitors", "seconds_on_page"]
+"""A field that is one number."""
+
 TableName: TypeAlias = ListName | Literal["histogram", "events"]
 """What has rows of its own in a frame."""
 
@@ -55,8 +41,7 @@ COUNTS: Final = ("pageviews", "visitors")
 """The totals that are whole numbers; entries of lists have them too."""
 TOTALS: Final[tuple[str, ...]] = get_args(TotalName)
 """The fields that are one number each."""
-_ALONE: Final = (*TOTALS, "histogram", "pages")
-LISTS: Final[tuple[str, ...]] = tuple(name for name in FIELDS if name not in _ALONE)
+LISTS: Final[tuple[str, ...]] = get_args(ListName)[1:]
 """The lists whose entries are alike; those of pages have a path for a value."""
 
 ENVELOPE: Final[Mapping[str, Any]] = {

@@ -89,9 +89,10 @@ def _to_ascii(text: str, display: str) -> str:
         raise HostnameError(
             "The host name is empty: give the website's, such as 'example.com'."
         )
-    _refuse_foreign_characters(text, display)
+    # First: what follows looks at each character.
     if len(text) > _LONGEST_INPUT:
         raise _too_long(display)
+    _refuse_foreign_characters(text, display)
     name = text.lower() if text.isascii() else _encode(text, display)
     _refuse_foreign_characters(name, display)
     name = name.removesuffix(".")

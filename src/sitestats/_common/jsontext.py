@@ -8,7 +8,9 @@ encodings than UTF-8) is refused here.
 from __future__ import annotations
 
 import json
-from typing import Final, NoReturn, TypeAlias
+from collections.abc import Callable, Iterable
+from itertools import chain
+from typing import Any, Final, NoReturn, TypeAlias
 
 JsonValue: TypeAlias = (
     "dict[str, JsonValue] | list[JsonValue] | str | int | float | bool | None"
@@ -16,6 +18,12 @@ JsonValue: TypeAlias = (
 """A JSON value as plain Python values."""
 
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+
+_DEEPEST: Final = 100
+"""Levels of arrays and objects: what is decoded can be pickled, copied and compared
+from anywhere. How far Python itself can follow depends on where it is called."""
+_CONTAINERS: Final = frozenset((dict, list))
+_values: Callable[..., Iterable[Any]] = dict[str, Any].values
 
 
 class NotJsonError(ValueError):
@@ -34,13 +42,31 @@ def load_json(body: bytes) -> JsonValue:
     except UnicodeDecodeError as error:
         raise NotJsonError(f"is no UTF-8 at byte {error.start}") from None
     try:
-        return _loads(text)
+        value = _loads(text)
     except RecursionError:
         raise NotJsonError("is nested too deeply") from None
     except json.JSONDecodeError as error:
         raise NotJsonError(
             f"is no JSON at character {error.pos}: {error.msg}"
         ) from None
+    if _is_too_deep(value):
+        raise NotJsonError("is nested too deeply")
+    return value
+
+
+def _is_too_deep(value: Any) -> bool:
+    # Without a call for each item, as there may be millions: so not by isinstance.
+    level: list[Any] = [value] if type(value) in _CONTAINERS else []
+    for _ in range(_DEEPEST + 1):
+        objects: list[dict[str, Any]] = [one for one in level if type(one) is dict]
+        arrays = [one for one in level if type(one) is not dict]
+        if not level:
+            return False
+        inside = map(_values, objects), arrays
+        items = chain.from_iterable(chain.from_iterable(inside))
+        # An empty one is no level of its own, and there may be millions.
+        level = [one for one in items if one and type(one) in _CONTAINERS]
+    return True
 
 
 def _loads(text: str) -> JsonValue:

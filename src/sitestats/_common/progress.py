@@ -39,10 +39,7 @@ def check_progress(progress: object) -> Progress:
 
 
 @contextmanager
-def showing(
-    progress: Progress,
-    what: str,
-) -> Generator[ShowProgress | None]:
+def showing(progress: Progress, what: str) -> Generator[ShowProgress | None]:
     """The function to call with the progress: the caller's, a bar's, or None.
 
     Raises:

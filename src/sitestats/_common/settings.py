@@ -6,6 +6,7 @@ import os
 import random
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, TypeAlias
+from urllib.parse import urlsplit
 
 import attrs
 
@@ -138,7 +139,8 @@ class Settings:
     """What the caller adds to every request; the values may be credentials."""
     user_agent: str | None = None
     from_environment: frozenset[str] = frozenset()
-    """Which of the credentials were read from the environment."""
+    """Which of the credentials were read from the environment, and the proxy if it
+    was left to it."""
 
 
 def resolve(
@@ -156,18 +158,19 @@ def resolve(
     verify: bool | str | ssl.SSLContext,
     headers: tuple[tuple[str, Secret], ...] = (),
     user_agent: str | None = None,
-    trust_base_url: bool = False,
 ) -> Settings:
     """Check a constructor's arguments and read what was left out.
 
     A credential from the environment goes only to a base address from the
-    environment, unless *trust_base_url* says that the caller chose both.
+    environment.
     """
     base = _base_address(base_url)
-    trusted = trust_base_url or base == _base_address_of_environment()
+    trusted = base == _base_address_of_environment()
     from_environment: set[str] = set()
     key = _credential("api_key", api_key, API_KEY_VARIABLE, trusted, from_environment)
     user = _credential("user_id", user_id, USER_ID_VARIABLE, trusted, from_environment)
+    if proxy is LEFT_OUT:
+        from_environment.add("proxy")
     return Settings(
         base=base,
         api_key=key,
@@ -295,12 +298,42 @@ def _proxy(given: object, base: BaseAddress) -> str | None:
     )
 
 
+def without_credentials(settings: Settings) -> Settings:
+    """*settings* as they are pickled: what came from the environment is left out.
+
+    Raises:
+        ConfigurationError: A credential came from an argument.
+    """
+    for name in ("api_key", "user_id"):
+        if getattr(settings, name) and name not in settings.from_environment:
+            raise ConfigurationError(
+                f"this client has its {name} from an argument, and a credential "
+                f"is never pickled: set {API_KEY_VARIABLE} and {USER_ID_VARIABLE}, "
+                "and leave the arguments out"
+            )
+    if "proxy" in settings.from_environment:
+        settings = attrs.evolve(settings, proxy=None)
+    elif "@" in urlsplit(settings.proxy or "").netloc:
+        raise ConfigurationError(
+            "this client has a proxy with a user or a password from an argument, and "
+            "a credential is never pickled: set HTTPS_PROXY or HTTP_PROXY, and leave "
+            "the argument out"
+        )
+    return attrs.evolve(settings, api_key=None, user_id=None)
+
+
 def with_credentials_of_environment(settings: Settings) -> Settings:
-    """*settings* with the credentials that it had from the environment."""
+    """*settings* with the credentials, and the proxy, that it had from the
+    environment.
+    """
+    proxy = settings.proxy
+    if "proxy" in settings.from_environment:
+        proxy = proxy_from_environment(settings.base)
     return attrs.evolve(
         settings,
         api_key=_from_environment(settings, "api_key", API_KEY_VARIABLE),
         user_id=_from_environment(settings, "user_id", USER_ID_VARIABLE),
+        proxy=proxy,
     )
 
 

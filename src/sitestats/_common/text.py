@@ -1,13 +1,20 @@
-"""Text for messages: quote values safely, suggest names, escape for terminals."""
+"""Text for messages: quote values safely, shorten, suggest names, escape."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import date
-from typing import Final
+from itertools import islice
+from typing import Any, Final
 
 _LONGEST: Final = 60
+"""Characters of a value in a message."""
+_LONGEST_VALUE: Final = 1000
+"""Characters of a text in a repr or a table."""
+_MOST_ITEMS: Final = 20
+_DEEPEST: Final = 3
+"""Items, and levels within each other, of an array or an object in a repr."""
 
 
 def shown(value: object) -> str:
@@ -18,17 +25,42 @@ def shown(value: object) -> str:
     """
     if isinstance(value, str):
         # The cut before the repr bounds the time.
-        return _cut(repr(str.__str__(value)[: _LONGEST + 1]))
+        return _on_a_line(repr(str.__str__(value)[: _LONGEST + 1]))
     if value is None or isinstance(value, bool | int | float | date):
         # A subclass's repr may raise anything; that of an int of 5,000 digits does.
         with suppress(Exception):
-            return _cut(repr(value))
+            return _on_a_line(repr(value))
     return f"a value of type {type(value).__name__}"
 
 
-def _cut(text: str) -> str:
-    line = text if text.isprintable() else ascii(text)
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+def _on_a_line(text: str) -> str:
+    return cut(text if text.isprintable() else ascii(text), _LONGEST)
+
+
+def cut(text: str, most: int) -> str:
+    """*text*, shortened to *most* characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def bounded(value: Any, depth: int = _DEEPEST) -> Any:
+    """A value of JSON for a repr: what is long or deep in it is cut first.
+
+    >>> bounded({"a": ["x" * 1000, 7], "b": [[["deep"]]]})["b"]
+    [['…']]
+    """
+    whole = value
+    if isinstance(value, str):
+        return cut(value, _LONGEST_VALUE)
+    if not isinstance(value, (dict, list)) or not value:
+        return whole
+    if not depth:
+        return "…"
+    if isinstance(value, dict):
+        names = [*islice(whole, _MOST_ITEMS)]
+        short = {cut(name, _LONGEST): bounded(whole[name], depth - 1) for name in names}
+        return short if len(names) == len(whole) else {**short, "…": "…"}
+    items = [bounded(item, depth - 1) for item in whole[:_MOST_ITEMS]]
+    return items if len(items) == len(whole) else [*items, "…"]
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

@@ -66,8 +66,8 @@ class HttpResponse:
     headers: Mapping[str, str] = attrs.field(factory=dict[str, str])
     """Names are lower case."""
     body: bytes = b""
-    received_at: float | None = None
-    """When it arrived, by this machine's clock in seconds since 1970."""
+    received_at: datetime | None = None
+    """When it arrived, by this machine's clock."""
 
     @property
     def date(self) -> datetime | None:
@@ -78,10 +78,7 @@ class HttpResponse:
     @property
     def responded_at(self) -> datetime | None:
         """When the service responded: its ``Date``, else when it was received."""
-        moment = self.date
-        if moment is None and self.received_at is not None:
-            return datetime.fromtimestamp(self.received_at, UTC)
-        return moment
+        return self.date or self.received_at
 
     @property
     def retry_after(self) -> float | None:

@@ -23,9 +23,10 @@ from sitestats._common.hostnames import HostnameError, normalise_hostname
 from sitestats._common.text import shown
 from sitestats._query.filters import PAGE_FILTERS
 from sitestats._query.periods import days_back
-from sitestats._results.tables import find_zone, same_zone
+from sitestats._results.tables import LONGEST_ZONE, find_zone, same_zone
 
 if TYPE_CHECKING:
+    from sitestats._common.wire import HttpResponse
     from sitestats._query.requested import Requested
     from sitestats._results.entries import EventCount
     from sitestats._results.histogram import Bucket
@@ -41,20 +42,99 @@ _MAY_BE_WRONG: Final = frozenset(ENVELOPE) - {"hostname"}
 """Parts of the envelope that only warn when they can't be read."""
 
 
-def response_problems(
+MOST_ENTRIES: Final = 1000
+"""Of a list, and of all events (section 8). A query that was not checked can have a
+higher limit."""
+_MOST_PARTS: Final = 10_000
+"""Of a histogram of any period: so many days are 27 years."""
+_MOST_OF_AN_UNKNOWN_PERIOD: Final = 200_000
+"""So many hours are 22 years."""
+
+
+def lengths_problems(
+    data: Mapping[str, Any],
+    expected: Shape,
+    requested: Requested,
+    response: HttpResponse,
+) -> Iterator[Problem]:
+    """The lists that are longer than any response to the query can be.
+
+    Args:
+        data: The response; of its lists only the lengths are looked at.
+        expected: The names to look for.
+        requested: What to compare with.
+        response: When it was received tells the days that words stand for.
+    """
+    for name in expected.names:
+        items: Any = data.get(name)
+        if not isinstance(data.get(name), list) or len(items) <= MOST_ENTRIES:
+            continue
+        most = _most_entries(name, requested, response)
+        if len(items) > most:
+            yield Problem(
+                f"has {len(items):,} entries, and there can be {most:,} at most",
+                section="8",
+                where=f"$.{name}",
+            )
+
+
+def _most_entries(name: str, requested: Requested, response: HttpResponse) -> int:
+    if name == "events":
+        return max(MOST_ENTRIES, len(requested.events or ()))
+    if name != "histogram":
+        return max(MOST_ENTRIES, requested.limit)
+    days = _most_days(requested, response.received_at)
+    if days is None:
+        return _MOST_OF_AN_UNKNOWN_PERIOD
+    # Twice as many as there are, since only what is hostile is to be found here.
+    return max(_MOST_PARTS, 2 * days * (24 if requested.interval == "hour" else 1))
+
+
+def _most_days(requested: Requested, received: dt.datetime | None) -> int | None:
+    """How many days were requested, None where that is not known."""
+    # Without a start the period is a month (section 4.3).
+    first = requested.params.get("start", "today-31d")
+    last = requested.params.get("end", "today")
+    length = _length(first, last)
+    if length is None:
+        # By this machine's clock: the service could claim any year.
+        todays = [] if received is None else [received.date()]
+        start, end = (_days(text, todays)[0] for text in (first, last))
+        length = None if start is None or end is None else end - start
+    return None if length is None else length.days + 1
+
+
+def differences(
     data: Mapping[str, Any],
     wrong: Mapping[str, list[Problem]],
     expected: Shape,
     requested: Requested,
-) -> Iterator[Problem]:
-    """Why *data* can't be the response to what was requested.
+    date: dt.datetime | None,
+) -> tuple[list[Problem], list[str]]:
+    """Why *data* can't be the response to what was requested, and warnings.
 
     Args:
         data: The values that could be read, by name.
         wrong: The problems of the others, by name.
         expected: The names and types to look for.
         requested: What to compare with.
+        date: When the service responded, by its own clock; None when it did not say.
     """
+    problems = [*_problems(data, wrong, expected, requested)]
+    if problems:
+        return problems, []
+    return [], [
+        *_warnings(data, wrong, requested),
+        *_period_warnings(data, requested, date),
+    ]
+
+
+def _problems(
+    data: Mapping[str, Any],
+    wrong: Mapping[str, list[Problem]],
+    expected: Shape,
+    requested: Requested,
+) -> Iterator[Problem]:
     for name in wrong:
         if name not in _MAY_BE_WRONG:
             yield from wrong[name]
@@ -113,27 +193,35 @@ def same_host(first: str, second: str) -> bool:
         return False
 
 
-def warnings_for(
-    data: Mapping[str, Any],
-    wrong: Mapping[str, list[Problem]],
-    requested: Requested,
+def same_value(name: str, wanted: object, found: object) -> bool:
+    """Whether a website has the host name, the time zone or the other value wanted."""
+    if isinstance(wanted, str) and isinstance(found, str):
+        if name == "hostname":
+            return same_host(wanted, found)
+        if name == "timezone":
+            return same_zone(wanted, found)
+    return wanted == found
+
+
+def _warnings(
+    data: Mapping[str, Any], wrong: Mapping[str, list[Problem]], requested: Requested
 ) -> Iterator[str]:
     """How *data* differs from what was requested, where its numbers may be right."""
     path = data.get("path")
     if requested.path is not None:
-        if path is not None and requested.path not in {path, unquote(path)}:
+        if path is not None and not _same_page(requested.path, path):
             yield _differs("page", path, requested.path)
     elif path is not None and path != _ALL_PAGES:
         if PAGE_FILTERS.isdisjoint(requested.params):
             yield _differs("page", path, "all pages")
         page = requested.params.get("page", "*")
         # With a pattern the document does not say what the response has here.
-        if "*" not in page and page not in {path, unquote(path)}:
+        if "*" not in page and not _same_page(page, path):
             yield _differs("page", path, page)
     timezone = data.get("timezone")
     wanted = requested.timezone
     if None not in {timezone, wanted} and not same_zone(timezone, wanted):
-        yield _differs("time zone", timezone, requested.timezone)
+        yield _differs("time zone", timezone, wanted)
     version = data.get("version")
     if version is not None and requested.version != version:
         yield _differs("version", version, requested.version)
@@ -151,6 +239,11 @@ def warnings_for(
         yield f"the response's {name!r} is not used: {problems[0]}"
 
 
+def _same_page(wanted: str, path: str) -> bool:
+    # Four bytes, each percent-encoded, are the most that a character comes in.
+    return wanted == path or (len(path) <= 12 * len(wanted) and unquote(path) == wanted)
+
+
 def _differs(what: str, got: object, wanted: object) -> str:
     return (
         f"the response has the {what} {shown(got)}, but {shown(wanted)} was requested"
@@ -159,8 +252,6 @@ def _differs(what: str, got: object, wanted: object) -> str:
 
 # --- the period -------------------------------------------------------------------
 
-_LONGEST: Final = 64
-"""Characters: no moment and no zone has more, and a cache must not keep megabytes."""
 _DAY: Final = dt.timedelta(days=1)
 _HOUR: Final = dt.timedelta(hours=1)
 """How far a bound may be from midnight: an end was seen an hour late, with summer
@@ -199,9 +290,15 @@ class _Bound:
         return abs(midnight.astimezone(dt.UTC) - self.moment) <= _HOUR
 
 
-def read_moment(text: str | None) -> dt.datetime | None:
-    """A moment of the envelope in UTC, None when *text* is none."""
-    return None if text is None or len(text) > _LONGEST else _moment(text)
+def read_period(
+    data: Mapping[str, Any],
+) -> tuple[dt.datetime | None, dt.datetime | None]:
+    """The start and the end in UTC, None where *data* has no such moment."""
+    return _read_moment(data.get("start")), _read_moment(data.get("end"))
+
+
+def _read_moment(text: str | None) -> dt.datetime | None:
+    return None if text is None or len(text) > LONGEST_ZONE else _moment(text)
 
 
 # Many responses have the same period.
@@ -218,7 +315,7 @@ def _moment(text: str) -> dt.datetime | None:
 
 
 def _bound(text: str | None, zone: dt.tzinfo | None, *, is_end: bool) -> _Bound | None:
-    moment = read_moment(text)
+    moment = _read_moment(text)
     if text is None or moment is None or moment.year in _ENDS:
         return None
     if _DATE.fullmatch(text):
@@ -229,21 +326,13 @@ def _bound(text: str | None, zone: dt.tzinfo | None, *, is_end: bool) -> _Bound 
     return _Bound(within.astimezone(zone).date(), is_end, moment=moment, zone=zone)
 
 
-def period_warnings(
-    data: Mapping[str, Any],
-    requested: Requested,
-    responded_at: dt.datetime | None,
+def _period_warnings(
+    data: Mapping[str, Any], requested: Requested, responded_at: dt.datetime | None
 ) -> Iterator[str]:
     """How the period of *data* differs from the one that was requested.
 
     Only what is certain: dates are compared in the response's zone, words
     (``today-7d``) by the response's own date, or else by the length of the period.
-
-    Args:
-        data: The values that could be read, by name.
-        requested: What to compare with.
-        responded_at: When the service responded, by its own clock; None when it
-            did not say.
     """
     name = data.get("timezone") or requested.timezone
     # Without an end the period ends today (section 4.3).
@@ -251,9 +340,9 @@ def period_warnings(
     if not (_is_word(first) or _is_word(last)):
         responded_at = None
     texts = (data.get("start"), data.get("end"), name)
-    are_long = any(text is not None and len(text) > _LONGEST for text in texts)
-    differences = _period_differences.__wrapped__ if are_long else _period_differences
-    yield from differences(*texts, first, last, responded_at)
+    is_long = len("".join(filter(None, texts))) > LONGEST_ZONE * len(texts)
+    compare = _period_differences.__wrapped__ if is_long else _period_differences
+    yield from compare(*texts, first, last, responded_at)
     if data.get("histogram"):
         yield from _histogram_warnings(data, requested, find_zone(name))
 
@@ -273,6 +362,7 @@ def _period_differences(  # noqa: PLR0917 - a cache's key
     responded_at: dt.datetime | None,
 ) -> tuple[str, ...]:
     zone = find_zone(name)
+    place = name if zone or (name and len(name) <= LONGEST_ZONE) else "UTC"
     start = _bound(start_text, zone, is_end=False)
     end = _bound(end_text, zone, is_end=True)
     todays = _todays(responded_at, zone)
@@ -285,7 +375,7 @@ def _period_differences(  # noqa: PLR0917 - a cache's key
             continue
         if not any(bound.fits(day) for day in _days(text, todays)):
             found.append(
-                f"the response's period {verb} on {bound.day} in {name or 'UTC'}, but "
+                f"the response's period {verb} on {bound.day} in {place}, but "
                 f"{shown(text)} was requested"
             )
     length = _length(wanted_start, wanted_end)
@@ -294,9 +384,12 @@ def _period_differences(  # noqa: PLR0917 - a cache's key
         if not any(start.fits(day) and end.fits(day + length) for day in firsts):
             found.append(
                 f"the response's period is {start.day} to {end.day} in "
-                f"{name or 'UTC'}, but {shown(wanted_start)} to {shown(wanted_end)} "
+                f"{place}, but {shown(wanted_start)} to {shown(wanted_end)} "
                 f"was requested, which has {length.days + 1} days"
             )
+    for which, text in (("start", start_text), ("end", end_text)):
+        if text is not None and _read_moment(text) is None:
+            found.append(f"the response's {which!r} is no date: {shown(text)}")
     return tuple(found)
 
 

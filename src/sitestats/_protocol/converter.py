@@ -14,14 +14,14 @@ import datetime as dt
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, TypeVar, cast, get_origin
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final, TypeVar, cast, get_args, get_origin
 
 import attrs
 import cattrs
 from cattrs.gen import make_dict_structure_fn, override
 
-from sitestats._common.errors import Problem
+from sitestats._common.errors import MOST_PROBLEMS, Problem
 from sitestats._common.jsontext import JsonValue
 from sitestats._results.entries import (
     Entry,
@@ -141,13 +141,17 @@ def _entry(
     if not issubclass(complete, PageEntry):
         may_be_none.add("value")
 
+    structure = _converter.get_structure_hook(loosely)
+    unknown: dict[str, Any] = {}
+    if "seconds_on_page" in columns:
+        unknown = {"seconds_on_page": None}
+
     def hook(value: object, _: Any) -> Entry:
         if isinstance(value, str):
-            loose = loosely(value)
-        elif isinstance(value, dict):
-            loose = _converter.structure(value, loosely)
-        else:
+            return incomplete({"value": value, **unknown})
+        if not isinstance(value, dict):
             raise UnexpectedValueError("an object or a string", value)
+        loose = structure(value, loosely)
         values = {name: getattr(loose, name) for name in columns}
         known = {
             name: value
@@ -214,8 +218,9 @@ _converter.register_structure_hook(
 
 # --- responses of the Admin API -----------------------------------------------------
 
-_WEBSITE_OVERRIDES: Final = {"extra": override(struct_hook=_as_it_is)}
-_converter.register_structure_hook(Website, _object(Website, **_WEBSITE_OVERRIDES))
+_converter.register_structure_hook(
+    Website, _object(Website, extra=override(struct_hook=_as_it_is))
+)
 
 _ADDED_NAMES: Final = {"custom_domain": "customDomain", "valid_dns": "validDNS"}
 _converter.register_structure_hook(
@@ -242,16 +247,9 @@ def structure_websites(
     # The document has both for every website, null where there is none; a
     # website without them is no reason to lose the list.
     defaults = {"own_hostname": None, "label": None}
-    websites: list[Website] = []
-    problems: list[Problem] = []
-    for index, item in enumerate(items):
-        value = _with_extra(item, _WEBSITE_NAMES, defaults)
-        result = _structure(value, Website, f"{path}[{index}]", section="2.1")
-        if isinstance(result, _Wrong):
-            problems += result.problems
-        else:
-            websites.append(result)
-    return websites, problems
+    values = (_with_extra(item, _WEBSITE_NAMES, defaults) for item in items)
+    result = _structure_list(values, Website, path, section="2.1")
+    return ([], result.problems) if isinstance(result, _Wrong) else (result, [])
 
 
 def structure_added(value: JsonValue) -> tuple[AddedWebsite | None, list[Problem]]:
@@ -289,13 +287,16 @@ def structure_stats(
     for name, wanted in types.items():
         if name not in data:
             continue
-        value = data[name]
-        if get_origin(wanted) is list and not isinstance(value, list):
+        value, path = data[name], f"$.{name}"
+        if get_origin(wanted) is not list:
+            result: Any = _structure(value, wanted, path, section="2.3")
+        elif isinstance(value, list):
+            (kind,) = get_args(wanted)
+            result = _structure_list(value, kind, path, section="2.3")
+        else:
             # cattrs would take a string for a list of its characters.
             problem = str(UnexpectedValueError("an array", value))
-            wrong[name] = [Problem(problem, section="2.3", where=f"$.{name}")]
-            continue
-        result = _structure(value, wanted, f"$.{name}", section="2.3")
+            result = _Wrong([Problem(problem, section="2.3", where=path)])
         if isinstance(result, _Wrong):
             wrong[name] = result.problems
         else:
@@ -322,23 +323,35 @@ def _structure(
         return _Wrong(list(_problems(error, path, section)))
 
 
+def _structure_list(
+    items: Iterable[JsonValue], wanted: type[T], path: str, *, section: str
+) -> list[T] | _Wrong:
+    """The items, or the problems of the first wrong ones.
+
+    cattrs would go on to the end: the problems of a million items take a gigabyte.
+    """
+    structure = _converter.get_structure_hook(wanted)
+    values: list[T] = []
+    problems: list[Problem] = []
+    for index, item in enumerate(items):
+        try:
+            values.append(structure(item, wanted))
+        except (cattrs.BaseValidationError, UnexpectedValueError) as error:
+            problems += _problems(error, f"{path}[{index}]", section)
+            if len(problems) >= MOST_PROBLEMS:
+                break
+    return _Wrong(problems) if problems else values
+
+
 def _problems(error: BaseException, path: str, section: str) -> Iterator[Problem]:
     """One problem for each wrong place that cattrs found under *path*."""
-    if isinstance(error, cattrs.IterableValidationError):
-        for inner, note in error.group_exceptions()[0]:
-            yield from _problems(inner, f"{path}[{note.index}]", section)
-    elif isinstance(error, cattrs.ClassValidationError):
+    if isinstance(error, cattrs.ClassValidationError):
         for inner, field in error.group_exceptions()[0]:
             name = _ADDED_NAMES.get(field.name, field.name)
             yield from _problems(inner, f"{path}.{name}", section)
     elif isinstance(error, UnexpectedValueError):
         yield Problem(str(error), section=section, where=path)
     elif isinstance(error, KeyError):
-        yield missing(path, section)
+        yield Problem("is missing", section=section, where=path)
     else:
         raise error
-
-
-def missing(path: str, section: str) -> Problem:
-    """The problem of a missing value."""
-    return Problem("is missing", section=section, where=path)

@@ -97,9 +97,7 @@ def is_failure(data: JsonValue) -> bool:
 
 
 def failure(
-    response: HttpResponse,
-    request: HttpRequest,
-    data: JsonValue,
+    response: HttpResponse, request: HttpRequest, data: JsonValue
 ) -> ServiceError:
     """The exception for an error response.
 

@@ -132,13 +132,9 @@ def request_json(
 def _exchange(
     request: HttpRequest, settings: Settings, pauses: Pauses | None = None
 ) -> Flow[HttpResponse]:
-    """The last response to *request*."""
+    """Send *request* with retries; one that is not permitted is an error at once."""
     _check_permitted(request, settings)
-    return (
-        yield from send_with_retries(
-            request, settings.retry, settings.total_timeout, pauses
-        )
-    )
+    return send_with_retries(request, settings.retry, settings.total_timeout, pauses)
 
 
 def _validated(query: StatsQuery, settings: Settings) -> Requested:

@@ -79,10 +79,7 @@ def jsonp_request(requested: Requested, callback: str) -> HttpRequest:
 def list_request() -> HttpRequest:
     """Request the websites of the user (section 4.1)."""
     return HttpRequest(
-        "GET",
-        "/api/websites",
-        content_type=JSON,
-        credentials=Credentials.KEY_AND_USER,
+        "GET", "/api/websites", content_type=JSON, credentials=Credentials.KEY_AND_USER
     )
 
 

@@ -18,21 +18,20 @@ import attrs
 from sitestats._common.errors import Problem, warn
 from sitestats._common.fields import COUNTS, FIELDS, LISTS
 from sitestats._common.jsontext import JsonValue
-from sitestats._common.text import shown
+from sitestats._common.text import bounded, shown
 from sitestats._results.entries import Entries, EventCount
 from sitestats._results.histogram import entry_type, read_histogram
 from sitestats._results.stats import Stats
-from sitestats._results.tables import same_zone
 from sitestats._results.websites import WebsiteList
 
 from .consistency import (
     LATEST_SHAPE,
+    MOST_ENTRIES,
+    differences,
+    lengths_problems,
     missing_events,
-    period_warnings,
-    read_moment,
-    response_problems,
-    same_host,
-    warnings_for,
+    read_period,
+    same_value,
 )
 from .decoder import Shape, shape
 from .failures import (
@@ -54,22 +53,7 @@ _OWN_FIELDS: Final = 3
 """From this version on, a query names its fields."""
 _WITH_PAGES: Final = 2
 """The version whose responses always include pages."""
-_MOST_EVENTS: Final = 1000
 _NO_CONTENT: Final = 204
-
-
-def check(response: HttpResponse, request: HttpRequest) -> None:
-    """Raise the error for *response*, if it is an error response.
-
-    Args:
-        response: The response.
-        request: Its request.
-
-    Raises:
-        ServiceError: It is an error response, by its status or its body.
-        ResponseError: The status is undocumented.
-    """
-    check_status(response, request)
 
 
 def read_json(response: HttpResponse, request: HttpRequest) -> JsonValue:
@@ -123,14 +107,11 @@ def read_added(
     problems = [*_flags(data), *problems]
     if added is None or problems:
         raise not_as_documented(
-            response,
-            request,
-            problems,
-            what="the website was added, but the response",
+            response, request, problems, what="the website was added, but the response"
         )
     differences = tuple(
         Problem(
-            f"requested {wanted!r}, but the service made it {applied!r}",
+            f"requested {wanted!r}, but the service made it {shown(applied)}",
             section="2.2",
             where=name,
         )
@@ -139,11 +120,12 @@ def read_added(
             ("timezone", timezone, added.timezone),
             ("public", public, added.public),
         )
-        if wanted is not None and not _same(name, wanted, applied)
+        if wanted is not None and not same_value(name, wanted, applied)
     )
     if differences and warned:
         what = "; ".join(map(str, differences))
-        warn(f"{added.hostname} was added, but differs from what was requested: {what}")
+        name = bounded(added.hostname)
+        warn(f"{name} was added, but differs from what was requested: {what}")
     return attrs.evolve(added, differences=differences)
 
 
@@ -158,14 +140,6 @@ def _flags(data: JsonValue) -> list[Problem]:
     ]
 
 
-def _same(name: str, wanted: object, applied: object) -> bool:
-    if name == "hostname" and isinstance(wanted, str) and isinstance(applied, str):
-        return same_host(wanted, applied)
-    if name == "timezone" and isinstance(wanted, str) and isinstance(applied, str):
-        return same_zone(wanted, applied)
-    return wanted == applied
-
-
 def load_readers() -> None:
     """Import what responses are read with.
 
@@ -178,11 +152,7 @@ def load_readers() -> None:
 # --- JSONP ------------------------------------------------------------------------
 
 
-def read_jsonp(
-    response: HttpResponse,
-    request: HttpRequest,
-    callback: str,
-) -> str:
+def read_jsonp(response: HttpResponse, request: HttpRequest, callback: str) -> str:
     """The statistics wrapped in a call of *callback*, as served (section 4.3).
 
     An error response may be wrapped too, so the call is unwrapped to check it.
@@ -245,21 +215,18 @@ def read_stats(
     data = expected.decode(response.body) if response.status in OK else None
     if data is None or not (data.get("ok", True) and data.get("success", True)):
         data, wrong = _decode_strictly(response, request, expected, requested)
-    problems = [*response_problems(data, wrong, expected, requested)]
+    else:
+        _check_lengths(data, response, request, expected, requested)
+    date = response.date
+    problems, warnings = differences(data, wrong, expected, requested, date)
     if problems:
         nothing = expected.required and expected.required.isdisjoint(data)
         hint = _NO_DATA if nothing else ""
         raise not_as_documented(response, request, problems, hint=hint)
-    start, end = read_moment(data.get("start")), read_moment(data.get("end"))
-    for sentence in (
-        *warnings_for(data, wrong, requested),
-        *period_warnings(data, requested, response.date),
-    ):
+    for sentence in warnings:
         warn(sentence)
-    for name, bound in (("start", start), ("end", end)):
-        if bound is None and data.get(name) is not None:
-            warn(f"the response's {name!r} is no date: {shown(data[name])}")
-    moment = response.responded_at
+    period = start, end = read_period(data)
+    moment = date or response.received_at
     return Stats(
         query=query,
         hostname=data.get("hostname"),
@@ -272,7 +239,7 @@ def read_stats(
         partial=moment is not None and end is not None and moment < end,
         body=response.body,
         requested=requested,
-        values=dict(_values(data, expected, requested, end, moment)),
+        values=dict(_values(data, expected, requested, period, moment)),
     )
 
 
@@ -288,10 +255,7 @@ def _with_own_fields(requested: Requested) -> Requested:
 
 
 def _decode_strictly(
-    response: HttpResponse,
-    request: HttpRequest,
-    expected: Shape,
-    requested: Requested,
+    response: HttpResponse, request: HttpRequest, expected: Shape, requested: Requested
 ) -> tuple[dict[str, Any], dict[str, list[Problem]]]:
     """The values that msgspec refused, and the problems of others by name."""
     from .converter import structure_stats
@@ -300,11 +264,25 @@ def _decode_strictly(
     if not isinstance(data, dict):
         problem = Problem("expected an object", section="2.3", where="$")
         raise not_as_documented(response, request, [problem])
+    # Before the entries themselves, which take much longer.
+    _check_lengths(data, response, request, expected, requested)
     values, wrong = structure_stats(data, expected.types)
     if requested.version < LATEST_SHAPE:
         # Older lists have shapes of their own: they are in raw() alone.
         wrong = {name: found for name, found in wrong.items() if name not in _LISTS}
     return values, wrong
+
+
+def _check_lengths(
+    data: Mapping[str, Any],
+    response: HttpResponse,
+    request: HttpRequest,
+    expected: Shape,
+    requested: Requested,
+) -> None:
+    problems = [*lengths_problems(data, expected, requested, response)]
+    if problems:
+        raise not_as_documented(response, request, problems)
 
 
 _LISTS: Final = frozenset((*LISTS, "pages", "histogram", "events"))
@@ -318,7 +296,7 @@ def _values(
     data: Mapping[str, Any],
     expected: Shape,
     requested: Requested,
-    end: datetime | None,
+    period: tuple[datetime | None, datetime | None],
     moment: datetime | None,
 ) -> Iterator[tuple[str, Any]]:
     """What was requested, in the document's order."""
@@ -336,8 +314,8 @@ def _values(
                 data[name],
                 interval=requested.interval,
                 timezone=timezone,
-                start=read_moment(data.get("start")),
-                end=end,
+                start=period[0],
+                end=period[1],
                 moment=moment,
             )
             kind = entry_type(requested.interval)
@@ -364,4 +342,4 @@ def _values(
 def _limit(name: str, requested: Requested) -> float:
     if name != "events":
         return requested.limit
-    return _MOST_EVENTS if requested.events == "*" else math.inf
+    return MOST_ENTRIES if requested.events == "*" else math.inf

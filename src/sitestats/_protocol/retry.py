@@ -154,11 +154,7 @@ class Pauses:
 
 
 def wait_for_pauses(
-    request: HttpRequest,
-    pauses: Pauses,
-    *,
-    patience: float,
-    since: float | None = None,
+    request: HttpRequest, pauses: Pauses, *, patience: float, since: float | None = None
 ) -> Flow[None]:
     """Wait until no pause applies to *request*.
 

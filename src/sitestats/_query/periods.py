@@ -190,16 +190,7 @@ def utc(value: datetime) -> datetime | None:
             return None
         there = value.astimezone(UTC)
         # Not a subclass, such as pandas' Timestamp.
-        return datetime(
-            there.year,
-            there.month,
-            there.day,
-            there.hour,
-            there.minute,
-            there.second,
-            there.microsecond,
-            tzinfo=UTC,
-        )
+        return datetime.combine(there.date(), there.time(), UTC)
     except Exception:  # noqa: BLE001 - a tzinfo of the user's may raise anything
         return None
 

@@ -7,22 +7,16 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlencode
 
-from sitestats._common.errors import Problem
-
 from .filters import METADATA
 from .periods import StoredDay, days_back, last
+from .requested import Unchecked, Values
 from .rules import FILTERS, LATEST_VERSION
 
 _SOMEWHERE: Final = "https://stats.example"
 """A base address for an address that is read again: a query is bound to none."""
 
 
-def chain(
-    hostname: str,
-    page: str | None,
-    values: Mapping[str, StoredDay],
-    unchecked: Mapping[str, tuple[Problem, ...]],
-) -> str:
+def chain(hostname: str, page: str | None, values: Values, unchecked: Unchecked) -> str:
     """The call of the constructor and of each step, as Python would read it.
 
     Only an address gives parameters with problems: these are in one.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 from urllib.parse import quote
 
 import attrs
@@ -19,19 +19,17 @@ from .periods import StoredDay
 
 # The order of the document's tables; metadata and unknown parameters follow.
 _ORDER: Final[tuple[str, ...]] = (
-    "version",
-    "start",
-    "end",
-    "limit",
-    "timezone",
-    "info",
-    "events",
-    "interval",
-    "fields",
+    *("version", "start", "end", "limit", "timezone"),
+    *("info", "events", "interval", "fields"),
     *rules.FILTERS,
 )
 _KNOWN: Final = frozenset(_ORDER)
 _NUMBER: Final = re.compile(r"[0-9]{1,9}")
+
+Values: TypeAlias = Mapping[str, StoredDay]
+"""A query's parameters as it holds them; a moment is no day yet."""
+Unchecked: TypeAlias = Mapping[str, tuple[Problem, ...]]
+"""Parameters that were not checked, each with its known problems."""
 
 
 @attrs.frozen
@@ -55,10 +53,7 @@ class Requested:
     """The time zone; None leaves it to the website's own."""
     version: int = rules.LATEST_VERSION
     interval: str | None = None
-    unchecked: Mapping[str, tuple[Problem, ...]] = attrs.field(
-        factory=dict[str, tuple[Problem, ...]]
-    )
-    """The parameters that were not checked, each with its known problems."""
+    unchecked: Unchecked = attrs.field(factory=dict[str, tuple[Problem, ...]])
     problems: tuple[Problem, ...] = ()
     """Why it can't be sent: a moment is no day without a time zone."""
     has_moments: bool = False
@@ -70,10 +65,7 @@ class Requested:
 
 
 def read_requested(
-    hostname: str,
-    path: str | None,
-    values: Mapping[str, StoredDay],
-    unchecked: Mapping[str, tuple[Problem, ...]],
+    hostname: str, path: str | None, values: Values, unchecked: Unchecked
 ) -> Requested:
     """Read the stored *values* of a query."""
     has_moments = _is_moment(values, "start") or _is_moment(values, "end")
@@ -104,9 +96,7 @@ def is_documented(name: str) -> bool:
     return name in _KNOWN or name.startswith(METADATA)
 
 
-def with_days(
-    values: Mapping[str, StoredDay],
-) -> tuple[dict[str, StoredDay], list[Problem]]:
+def with_days(values: Values) -> tuple[dict[str, StoredDay], list[Problem]]:
     """The *values* with days for moments, and the problems of the moments.
 
     A moment is stored as it is, since its day depends on the query's time zone,
@@ -127,7 +117,7 @@ def with_days(
     return days, problems
 
 
-def in_order(values: Mapping[str, StoredDay]) -> dict[str, str]:
+def in_order(values: Values) -> dict[str, str]:
     """The parameters in an order that depends on nothing but themselves."""
     names = [name for name in _ORDER if name in values]
     if len(names) < len(values):
@@ -140,7 +130,7 @@ def _metadata_first(name: str) -> tuple[bool, str]:
     return not name.startswith(METADATA), name
 
 
-def _is_moment(values: Mapping[str, StoredDay], name: str) -> bool:
+def _is_moment(values: Values, name: str) -> bool:
     return isinstance(values.get(name), datetime)
 
 

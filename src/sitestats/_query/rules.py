@@ -31,130 +31,110 @@ class Rule:
     """The rule in one sentence."""
 
 
-_ROWS: Final[Mapping[str, tuple[str, str]]] = {
-    "hostname": ("4.3", "A query is for one website, by its host name alone."),
-    "text": ("4.3", "Names and values are UTF-8 text: no half of a surrogate pair."),
+_ROWS: Final = {
+    "hostname": "4.3: A query is for one website, by its host name alone.",
+    "text": "4.3: Names and values are UTF-8 text: no half of a surrogate pair.",
     # The path of a page-specific address.
-    "path-slash": ("4.3", "The path of a page-specific address starts with a slash."),
-    "path-root": (
-        "4.3",
-        "The root page has no address of its own: use the filter page.",
-    ),
-    "path-dots": ("4.3", "No part of a path is '.' or '..'."),
-    "path-control": ("4.3", "A path has no control characters."),
+    "path-slash": "4.3: The path of a page-specific address starts with a slash.",
+    "path-root": "4.3: The root page has no address of its own: use the filter page.",
+    "path-dots": "4.3: No part of a path is '.' or '..'.",
+    "path-control": "4.3: A path has no control characters.",
     # Single values.
-    "version-range": ("9", "The version is a whole number from 1 to 6."),
-    "limit-range": ("8", "The limit is a whole number from 1 to 1000."),
-    "timezone-name": (
-        "4.3",
-        "A time zone is a name of the tz database in its exact case.",
-    ),
-    "interval-name": ("4.3", "The interval is hour, day, week, month or year."),
-    "interval-version": ("9", "The interval hour exists from version 6 on."),
-    "info-flag": ("4.3", "info is true or false."),
+    "version-range": "9: The version is a whole number from 1 to 6.",
+    "limit-range": "8: The limit is a whole number from 1 to 1000.",
+    "timezone-name": "4.3: A time zone is a name of the tz database in its exact case.",
+    "interval-name": "4.3: The interval is hour, day, week, month or year.",
+    "interval-version": "9: The interval hour exists from version 6 on.",
+    "info-flag": "4.3: info is true or false.",
     # Fields and events.
-    "field-name": ("4.3", "A field is one of the fifteen names."),
-    "fields-or-events": (
-        "4.3",
-        "From version 3 on, a query has fields, events or both.",
-    ),
-    "event-name": ("4.3", "An event's name is not empty and has no comma and no '*'."),
-    "events-all": ("4.3", "Either events are named or all are requested."),
+    "field-name": "4.3: A field is one of the fifteen names.",
+    "fields-or-events": "4.3: From version 3 on, a query has fields, events or both.",
+    "event-name": "4.3: An event's name is not empty and has no comma and no '*'.",
+    "events-all": "4.3: Either events are named or all are requested.",
     # The period.
-    "period-day": ("4.3", "A day is a date YYYY-MM-DD, today, yesterday or today-30d."),
-    "period-date": ("4.3", "A date is one of the calendar."),
-    "period-naive": ("4.3", "A time of day needs a time zone."),
-    "period-zone": ("4.3", "A moment needs the query's time zone to be a day."),
-    "period-order": ("4.3", "The end, which is included, is not before the start."),
-    "period-days": ("4.3", "A period of whole days has at least one."),
+    "period-day": "4.3: A day is a date YYYY-MM-DD, today, yesterday or today-30d.",
+    "period-date": "4.3: A date is one of the calendar.",
+    "period-naive": "4.3: A time of day needs a time zone.",
+    "period-zone": "4.3: A moment needs the query's time zone to be a day.",
+    "period-order": "4.3: The end, which is included, is not before the start.",
+    "period-days": "4.3: A period of whole days has at least one.",
     # Filters.
-    "filter-name": ("4.3", "A filter is one of the twelve names."),
-    "filter-text": ("4.3", "A filter's value is text."),
-    "filter-empty": ("4.3", "A filter has a value that is not empty."),
-    "filter-star": ("4.3", "A '*' stands at the end of a value (Wildcards, 1)."),
-    "pages-comma": ("4.3", "A comma separates pages, so none has one inside."),
+    "filter-name": "4.3: A filter is one of the twelve names.",
+    "filter-text": "4.3: A filter's value is text.",
+    "filter-empty": "4.3: A filter has a value that is not empty.",
+    "filter-star": "4.3: A '*' stands at the end of a value (Wildcards, 1).",
+    "pages-comma": "4.3: A comma separates pages, so none has one inside.",
     "device-type": (
-        "4.3",
-        "It is mobile, tablet, desktop or tv, or the beginning of one with a '*'.",
+        "4.3: It is mobile, tablet, desktop or tv, or the beginning of one with a '*'."
     ),
-    "path-or-page": ("4.3", "A query with a path has no filter page or pages."),
-    "page-slash": ("4.3", "A page is given by its path, which starts with a slash."),
-    "country-code": ("4.3", "A country is given by its code."),
+    "path-or-page": "4.3: A query with a path has no filter page or pages.",
+    "page-slash": "4.3: A page is given by its path, which starts with a slash.",
+    "country-code": "4.3: A country is given by its code.",
     "referrer-normalized": (
-        "4.3",
-        "A referrer is given as normalised by the service, not as an address.",
+        "4.3: A referrer is given as normalised by the service, not as an address."
     ),
     # Contains searches: a pattern that starts and ends with '*'.
     "contains-filter": (
-        "4.3",
-        "Only page and pages take a contains search (Wildcards, 2).",
+        "4.3: Only page and pages take a contains search (Wildcards, 2)."
     ),
-    "contains-key": (
-        "5",
-        "A contains search needs an API key, for public websites too.",
-    ),
-    "contains-one-pattern": ("4.3", "A contains search has exactly one pattern."),
-    "contains-star": (
-        "4.3",
-        "A contains search has a '*' at both ends and none inside.",
-    ),
+    "contains-key": "5: A contains search needs an API key, for public websites too.",
+    "contains-one-pattern": "4.3: A contains search has exactly one pattern.",
+    "contains-star": "4.3: A contains search has a '*' at both ends and none inside.",
     "contains-length": (
-        "8",
-        "A contains search has at least 12 characters other than '/' between its '*'.",
+        "8: A contains search has at least 12 characters other than '/' between its "
+        "'*'."
     ),
     "contains-fields": (
-        "4.3",
-        "A contains search has no other fields than pageviews, visitors, histogram.",
+        "4.3: A contains search has no other fields than pageviews, visitors, "
+        "histogram."
     ),
-    "contains-events": ("4.3", "A contains search gives no events."),
+    "contains-events": "4.3: A contains search gives no events.",
     # Metadata filters.
-    "metadata-key": ("4.3", "A key has letters, digits and underscores (Metadata, 1)."),
+    "metadata-key": "4.3: A key has letters, digits and underscores (Metadata, 1).",
     "metadata-value": (
-        "4.3",
-        "A value is text, a number, a flag or a moment in UTC (Metadata, 3 to 5).",
+        "4.3: A value is text, a number, a flag or a moment in UTC (Metadata, 3 to 5)."
     ),
-    "metadata-version": ("9", "Metadata filters exist from version 6 on."),
-    "metadata-suffix": ("4.3", "A key has no storage type at its end (Metadata, 1)."),
-    "metadata-star": ("4.3", "A '*' is a plain character in a value (Metadata, 7)."),
+    "metadata-version": "9: Metadata filters exist from version 6 on.",
+    "metadata-suffix": "4.3: A key has no storage type at its end (Metadata, 1).",
+    "metadata-star": "4.3: A '*' is a plain character in a value (Metadata, 7).",
     # Parameters that have no step.
-    "extra-name": ("4.3", "A parameter has a name that is not empty."),
-    "extra-value": ("4.3", "A parameter's value is text, a number or a flag."),
-    "callback-step": ("4.3", "A callback is for one call, not part of a query."),
-    "callback-name": ("4.3", "A callback is one or more identifiers and dots."),
+    "extra-name": "4.3: A parameter has a name that is not empty.",
+    "extra-value": "4.3: A parameter's value is text, a number or a flag.",
+    "callback-step": "4.3: A callback is for one call, not part of a query.",
+    "callback-name": "4.3: A callback is one or more identifiers and dots.",
     # Adding a website.
-    "website-hostname": ("4.2", "A website is added by its host name alone."),
+    "website-hostname": "4.2: A website is added by its host name alone.",
     "website-timezone": (
-        "4.2",
-        "A time zone is a valid name: the service would silently use UTC for others.",
+        "4.2: A time zone is a valid name: the service would silently use UTC for "
+        "others."
     ),
-    "website-public": ("4.2", "A website is public (true) or private (false)."),
-    "website-label": ("4.2", "A label is text."),
+    "website-public": "4.2: A website is public (true) or private (false).",
+    "website-label": "4.2: A label is text.",
     # Addresses.
     "address": (
-        "4.3",
-        "An address is the base address, a host name, a page's path, .json for data.",
+        "4.3: An address is the base address, a host name, a page's path, .json for "
+        "data."
     ),
-    "address-once": ("4.3", "A parameter is given once."),
-    "address-parameter": (
-        "4.3",
-        "The parameters of an address are those of the document.",
-    ),
+    "address-once": "4.3: A parameter is given once.",
+    "address-parameter": "4.3: The parameters of an address are those of the document.",
     "address-page": (
-        "4.3",
-        "The path of an address is a page's, not a view of the dashboard.",
+        "4.3: The path of an address is a page's, not a view of the dashboard."
     ),
     "address-length": (
-        "8",
-        "A request's address has at most 64,000 characters (a limit of the client's).",
+        "8: A request's address has at most 64,000 characters (a limit of the "
+        "client's)."
     ),
     # Custom endpoints.
-    "custom-method": ("1", "A custom endpoint is called by an HTTP method."),
-    "custom-path": ("1", "A custom endpoint is a path below the base address."),
-    "custom-params": ("1", "Parameters are names with text, numbers or flags."),
-    "custom-body": ("1", "A body is a value that JSON can hold."),
+    "custom-method": "1: A custom endpoint is called by an HTTP method.",
+    "custom-path": "1: A custom endpoint is a path below the base address.",
+    "custom-params": "1: Parameters are names with text, numbers or flags.",
+    "custom-body": "1: A body is a value that JSON can hold.",
 }
+"""Each rule by its name: the section of the document, and a sentence."""
 RULES: Final[Mapping[str, Rule]] = {
-    name: Rule(name, section, text) for name, (section, text) in _ROWS.items()
+    name: Rule(name, section, text)
+    for name, row in _ROWS.items()
+    for section, _, text in [row.partition(": ")]
 }
 
 TextOrProblems: TypeAlias = str | list[Problem]

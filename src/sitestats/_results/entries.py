@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar, overlo
 import attrs
 
 from sitestats._common.errors import FieldNotRequestedError
-from sitestats._common.text import shown
+from sitestats._common.text import bounded, shown
 
 from .display import Displayed, HasFrame, draw
 from .tables import Column, common_zone, named
@@ -60,7 +60,7 @@ class Entry:
 
     def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
         for name in self.columns:
-            yield name, getattr(self, name)
+            yield name, bounded(getattr(self, name))
 
 
 def _for_json(value: Any) -> JsonValue:
@@ -76,8 +76,23 @@ def _seconds_not_requested() -> FieldNotRequestedError:
     )
 
 
+class Counted(Entry):
+    """An entry with page views and visitors; a ``Timed…`` one has seconds too."""
+
+    __slots__ = ()
+
+    @property
+    def seconds_on_page(self) -> float | None:
+        """Median seconds on the page (section 2.3, rule 2), None when unknown.
+
+        Raises:
+            FieldNotRequestedError: The query did not request it.
+        """
+        raise _seconds_not_requested()
+
+
 @attrs.frozen(weakref_slot=False, repr=False)
-class ListEntry(Entry):
+class ListEntry(Counted):
     """One entry of a list: a country, a referrer, a browser… (section 2.3).
 
     >>> from sitestats import ListEntry
@@ -96,15 +111,6 @@ class ListEntry(Entry):
     visitors: int
     """Visitors in the period, which are unique page views."""
 
-    @property
-    def seconds_on_page(self) -> float | None:
-        """Median seconds on the page (section 2.3, rule 2), None when unknown.
-
-        Raises:
-            FieldNotRequestedError: The query did not request it.
-        """
-        raise _seconds_not_requested()
-
 
 @attrs.frozen(weakref_slot=False, repr=False)
 class TimedListEntry(ListEntry):
@@ -118,7 +124,7 @@ class TimedListEntry(ListEntry):
 
 
 @attrs.frozen(weakref_slot=False, repr=False)
-class PageEntry(Entry):
+class PageEntry(Counted):
     """One of the most visited pages (section 2.3).
 
     >>> from sitestats import PageEntry
@@ -135,15 +141,6 @@ class PageEntry(Entry):
     """Page views in the period."""
     visitors: int
     """Visitors in the period, which are unique page views."""
-
-    @property
-    def seconds_on_page(self) -> float | None:
-        """Median seconds on the page (section 2.3, rule 2), None when unknown.
-
-        Raises:
-            FieldNotRequestedError: The query did not request it.
-        """
-        raise _seconds_not_requested()
 
 
 @attrs.frozen(weakref_slot=False, repr=False)
@@ -235,7 +232,8 @@ class Incomplete(Entry):
         return self._known.get(name)
 
     def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
-        yield from self._known.items()
+        for name, value in self._known.items():
+            yield name, bounded(value)
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):

@@ -11,6 +11,7 @@ import attrs
 from sitestats._common.errors import FieldNotRequestedError, ResponseError
 from sitestats._common.fields import ENVELOPE, FIELDS, TOTALS
 from sitestats._common.jsontext import NotJsonError, load_json
+from sitestats._common.text import bounded
 from sitestats._query.requested import Requested
 
 from .display import Displayed, HasFrame
@@ -245,7 +246,7 @@ class Stats(HasFrame, Displayed):
         return hash(self.query)
 
     def __repr__(self) -> str:
-        shown = [repr(self.hostname or self._requested.hostname)]
+        shown = [repr(bounded(self.hostname or self._requested.hostname))]
         shown += [f"{name}={value}" for name, value in self._shortly()]
         return f"Stats({', '.join(shown)})"
 
@@ -265,10 +266,10 @@ class Stats(HasFrame, Displayed):
                 yield name, repr(value)
 
     def __rich_repr__(self) -> Iterator[Any]:
-        yield self.hostname or self._requested.hostname
+        yield bounded(self.hostname or self._requested.hostname)
         for name in ENVELOPE:
             if name != "hostname":
-                yield name, getattr(self, name), None
+                yield name, bounded(getattr(self, name)), None
         yield "partial", self.partial, False
         yield from self._values.items()
 

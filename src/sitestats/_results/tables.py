@@ -108,6 +108,8 @@ class Sheet(NamedTuple):
     rows: Sequence[Sequence[object]]
     note: str = ""
     """What stands below the last row."""
+    total: int | None = None
+    """How many rows there would be, where *rows* has the first ones alone."""
 
     def is_number(self, column: int) -> bool:
         """Whether a column holds numbers alone, which stand to the right."""
@@ -117,11 +119,16 @@ class Sheet(NamedTuple):
 
 # --- time zones -------------------------------------------------------------------
 
+LONGEST_ZONE: Final = 64
+"""Characters: no zone's name has more."""
+
 
 def find_zone(name: str | None) -> ZoneInfo | None:
     """The time zone; None where the service knows one that this machine does not."""
+    if name is None or len(name) > LONGEST_ZONE:
+        return None
     try:
-        return None if name is None else ZoneInfo(name)
+        return ZoneInfo(name)
     except (KeyError, ValueError, OSError):
         return None
 

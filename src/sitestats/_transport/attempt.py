@@ -7,6 +7,8 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, cast
 
+import attrs
+
 from sitestats._common.errors import (
     ConnectionFailedError,
     RequestTimeoutError,
@@ -22,36 +24,25 @@ from .waiting import OutOfTimeError
 if TYPE_CHECKING:
     from sitestats._common.settings import Settings
 
-    from .headers import Redactor
-    from .interrupt import Stop
+    from .redaction import Redactor
 
 _LONGEST_REASON: Final = 300
 
 
+@attrs.define(eq=False, repr=False)
 class Attempt:
     """One request on its way."""
 
-    def __init__(
-        self,
-        request: HttpRequest,
-        settings: Settings,
-        redactor: Redactor,
-        *,
-        until: float,
-        timeout: float,
-        stop: Stop | None = None,
-    ) -> None:
-        self.request = request
-        self.until = until
-        self.started = time.monotonic()
-        self.began = False
-        """Whether something may have left the machine; the connection sets it."""
-        self.lease: Lease[Any] = Lease(fresh=request.fresh_connection, stop=stop)
-        self._handled = sys.exception()
-        self._settings = settings
-        self._redactor = redactor
-        self.timeout = timeout
-        self.most_bytes = settings.max_response_bytes
+    request: HttpRequest
+    settings: Settings
+    _redactor: Redactor
+    lease: Lease[Any]
+    until: float
+    timeout: float
+    started: float = attrs.field(factory=time.monotonic, init=False)
+    began: bool = attrs.field(default=False, init=False)
+    """Whether something may have left the machine; the connection sets it."""
+    _handled: BaseException | None = attrs.field(factory=sys.exception, init=False)
 
     def drop_frames(self, error: BaseException) -> None:
         """Take the frames from *error*, which goes on as it is: they hold the key."""
@@ -61,7 +52,7 @@ class Attempt:
             link.with_traceback(None)
             link = link.__cause__ or link.__context__
 
-    def limit_error(self, error: Exception) -> Exception | None:
+    def limit_error(self, error: BaseException) -> Exception | None:
         """The error for a limit of ours that was reached; None for another *error*."""
         if isinstance(error, (TooLargeError, CorruptError)):
             return self.body_error(error)
@@ -79,7 +70,7 @@ class Attempt:
         if self.lease.waited:
             message += (
                 f", {self.lease.waited:.3g} s of them spent waiting for one of "
-                f"{self._settings.max_connections} connections to be free"
+                f"{self.settings.max_connections} connections to be free"
             )
         return RequestTimeoutError(message, request=self.request, maybe_sent=self.began)
 
@@ -111,13 +102,13 @@ class Attempt:
             )
         return ResponseTooLargeError(
             f"the response to {self.request} is larger than max_response_bytes, "
-            f"{self._settings.max_response_bytes:,} bytes; it was not read on",
+            f"{self.settings.max_response_bytes:,} bytes; it was not read on",
             request=self.request,
         )
 
     @property
     def _origin(self) -> str:
-        scheme, host, port = self._settings.base.origin
+        scheme, host, port = self.settings.base.origin
         return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
 
     def _reason(self, error: BaseException) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sitestats._common.wire import HttpRequest
+    from .attempt import Attempt
 
 _GZIP: Final = 31
 """zlib's window bits for the largest window and a gzip header."""
@@ -123,15 +123,14 @@ class Body:
         return self._whole.getvalue()
 
 
-def body_of(
-    request: HttpRequest, status: int, headers: Mapping[str, str], *, limit: int
-) -> Body:
+def body_of(attempt: Attempt, status: int, headers: Mapping[str, str]) -> Body:
     """What collects the body that follows *status* and *headers*.
 
     Raises:
-        TooLargeError: Its length is over *limit* already.
+        TooLargeError: Its length is over the limit already.
         CorruptError: It has an encoding that was not requested.
     """
-    has_body = request.method != "HEAD" and status not in _WITHOUT_BODY
+    limit = attempt.settings.max_response_bytes
+    has_body = attempt.request.method != "HEAD" and status not in _WITHOUT_BODY
     length = headers.get("content-length") if has_body else None
     return Body(headers.get("content-encoding", ""), limit=limit, length=length)

@@ -1,17 +1,11 @@
-"""Request headers with credentials, response headers, and redaction.
-
-A service may well repeat a key: in the error for a wrong one, or in a page that
-shows the whole request. Whoever logs the error would log the key, so credentials
-are taken out of whatever comes back.
-"""
+"""Request headers with credentials, and response headers."""
 
 from __future__ import annotations
 
-import json
 from functools import cache
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from sitestats._common.wire import Credentials, HttpRequest, HttpResponse
+from sitestats._common.wire import Credentials, HttpRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -19,11 +13,6 @@ if TYPE_CHECKING:
     from sitestats._common.settings import Secret, Settings
 
 RawHeaders: TypeAlias = list[tuple[bytes, bytes]]
-
-_SHORTEST: Final = 12
-"""Characters: what is shorter is no secret, and may stand in data by chance."""
-
-_MARK: Final = "…"
 
 
 @cache
@@ -89,58 +78,3 @@ def response_headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
     headers.pop("set-cookie", None)
     return headers
-
-
-class Redactor:
-    """Puts a mark in the place of each of a sender's credentials.
-
-    >>> from sitestats._common.settings import Secret
-    >>> Redactor([Secret("0123456789ab")]).text("the key is 0123456789ab")
-    'the key is …'
-    """
-
-    # As for RequestHeaders.
-    __slots__ = ("_forms", "_long_bytes", "_long_forms")
-
-    def __init__(self, secrets: Iterable[Secret | None]) -> None:
-        values = [secret.reveal() for secret in secrets if secret is not None]
-        self._forms = [form for value in values for form in _forms(value)]
-        self._long_forms = [
-            form
-            for value in values
-            if len(value) >= _SHORTEST
-            for form in _forms(value)
-        ]
-        self._long_bytes = [form.encode("ascii") for form in self._long_forms]
-
-    def text(self, text: str) -> str:
-        """*text* without credentials."""
-        for form in self._forms:
-            text = text.replace(form, _MARK)
-        return text
-
-    def response(
-        self, status: int, headers: Mapping[str, str], body: bytes, received_at: float
-    ) -> HttpResponse:
-        """A response without credentials."""
-        clean = dict(headers)
-        for form in self._long_forms:
-            for name, value in clean.items():
-                if form in value:
-                    clean[name] = value.replace(form, _MARK)
-        for data in self._long_bytes:
-            body = body.replace(data, _MARK.encode())
-        return HttpResponse(status, clean, body, received_at)
-
-
-def _forms(secret: str) -> list[str]:
-    """How a secret may be written: as it is, in JSON, and in Python's own strings."""
-    # The others differ from it by a backslash before one of these.
-    if {"\\", '"', "'"}.isdisjoint(secret):
-        return [secret]
-    return [
-        secret,
-        json.dumps(secret)[1:-1],
-        repr(secret)[1:-1],
-        secret.replace("\\", "\\\\"),
-    ]

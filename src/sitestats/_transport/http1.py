@@ -77,7 +77,7 @@ class Connection:
             response = yield from receive_head(http, stream)
             status = response.status_code
             received = response_headers(response.headers)
-            body = body_of(request, status, received, limit=attempt.most_bytes)
+            body = body_of(attempt, status, received)
             while True:
                 event = http.next_event()
                 if event is h11.NEED_DATA:

@@ -22,6 +22,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 
 import anyio
+import attrs
 
 from sitestats._common.errors import ClientClosedError
 
@@ -48,38 +49,23 @@ class _Event(Protocol):
     def set(self) -> object: ...
 
 
+@attrs.define(eq=False)
 class Lease(Generic[T]):
     """One use of a connection, from waiting for it to giving it back."""
 
-    __slots__ = (
-        "aborted",
-        "clean",
-        "connection",
-        "event",
-        "fresh",
-        "last",
-        "queued",
-        "stop",
-        "to_close",
-        "waited",
-    )
-
-    def __init__(self, *, fresh: bool = False, stop: Stop | None = None) -> None:
-        self.fresh = fresh
-        """Whether it must be a connection that was never used before."""
-        self.stop = stop
-        """What may end the waiting from another thread."""
-        self.connection: T | None = None
-        """The connection while it is in use."""
-        self.waited = 0.0
-        """Seconds spent waiting for a connection."""
-        self.last = False
-        """Whether its connection must not be used again, however well this ends."""
-        self.aborted = False
-        self.clean = False
-        self.event: _Event | None = None
-        self.queued = False  # Whether it may be among those that wait.
-        self.to_close: list[T] = []
+    fresh: bool = False
+    """Whether it must be a connection that was never used before."""
+    stop: Stop | None = None
+    """What may end the waiting from another thread."""
+    connection: T | None = None
+    """The connection while it is in use."""
+    waited: float = 0.0
+    """Seconds spent waiting for a connection."""
+    aborted: bool = False
+    clean: bool = False
+    event: _Event | None = None
+    queued: bool = False  # Whether it may be among those that wait.
+    to_close: list[T] = attrs.field(factory=list[T])
 
     def abort(self) -> None:
         """Stop waiting for a connection; another thread may call this."""
@@ -189,20 +175,30 @@ class _ThreadedState(_PoolState[T]):
         self.closed = inherited is not None and inherited.closed
 
 
-class Pool(Generic[T]):
+@attrs.define(eq=False, slots=False)
+class _PoolBase(Generic[T]):
+    """What both pools are made with."""
+
+    _make: Callable[[], T]
+    _close: Callable[[T], None]
+    _limit: int = attrs.field(kw_only=True)
+    _idle_seconds: float = attrs.field(kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        """Make the state; the constructor calls this."""
+        raise NotImplementedError
+
+    def _close_retired(self, lease: Lease[T]) -> None:
+        while lease.to_close:
+            self._close(lease.to_close[-1])
+            lease.to_close.pop()
+
+
+class Pool(_PoolBase[T]):
     """Slots for the threads of a process; a forked child gets its own."""
 
-    def __init__(
-        self,
-        make: Callable[[], T],
-        close: Callable[[T], None],
-        *,
-        limit: int,
-        idle_seconds: float,
-    ) -> None:
-        self._make = make
-        self._close = close
-        self._state = _ThreadedState[T](limit, idle_seconds, None)
+    def __attrs_post_init__(self) -> None:
+        self._state = _ThreadedState[T](self._limit, self._idle_seconds, None)
 
     def _here(self) -> _ThreadedState[T]:
         state = self._state
@@ -224,7 +220,7 @@ class Pool(Generic[T]):
             if connection is None:
                 connection = lease.connection = self._make()
             result = work(connection)
-            lease.clean = not lease.last
+            lease.clean = True
             return result
         finally:
             try:
@@ -271,11 +267,6 @@ class Pool(Generic[T]):
             state.leave(lease)
         self._close_retired(lease)
 
-    def _close_retired(self, lease: Lease[T]) -> None:
-        while lease.to_close:
-            self._close(lease.to_close[-1])
-            lease.to_close.pop()
-
     def close(self) -> None:
         """Close what is idle now, and what is in use as soon as it is left."""
         state = self._here()
@@ -298,25 +289,14 @@ class _LoopState(_PoolState[T]):
     closing: AsyncGenerator[None, None] | None = None
 
 
-class AsyncPool(Generic[T]):
+class AsyncPool(_PoolBase[T]):
     """Slots for the tasks of an event loop; each loop gets its own.
 
     Connections belong to the loop that opened them. A loop that ends by
     ``asyncio.run`` or ``trio.run`` closes the idle ones of its own.
     """
 
-    def __init__(
-        self,
-        make: Callable[[], T],
-        close: Callable[[T], None],
-        *,
-        limit: int,
-        idle_seconds: float,
-    ) -> None:
-        self._make = make
-        self._close = close
-        self._limit = limit
-        self._idle_seconds = idle_seconds
+    def __attrs_post_init__(self) -> None:
         self._closed = False
         self._states: dict[object, _LoopState[T]] = {}
         self._process = os.getpid()
@@ -344,7 +324,7 @@ class AsyncPool(Generic[T]):
             if connection is None:
                 connection = lease.connection = self._make()
             result = await work(connection)
-            lease.clean = not lease.last
+            lease.clean = True
             return result
         finally:
             state.leave(lease)
@@ -365,10 +345,6 @@ class AsyncPool(Generic[T]):
                     return
         finally:
             lease.waited = time.monotonic() - started
-
-    def _close_retired(self, lease: Lease[T]) -> None:
-        while lease.to_close:
-            self._close(lease.to_close.pop())
 
     async def _close_with_the_loop(
         self, state: _LoopState[T]

@@ -10,9 +10,8 @@ from __future__ import annotations
 import os
 import ssl
 import threading
-import time
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 import anyio
 import h11
@@ -21,32 +20,34 @@ from sitestats._common.custom_headers import secrets_in
 from sitestats._common.errors import ConfigurationError, SiteStatsError
 
 from .attempt import Attempt
-from .headers import Redactor, RequestHeaders
+from .headers import RequestHeaders
 from .http1 import Connection, DisconnectedError
-from .pool import AsyncPool, Pool
+from .pool import AsyncPool, Lease, Pool
+from .redaction import Redactor
 from .route import ProxyRefusedError, Route
 from .tls import make_context
 from .waiting import SilenceError, run, run_async
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import httpx
 
     from sitestats._common.settings import Settings
     from sitestats._common.wire import HttpRequest, HttpResponse
 
     from .interrupt import Stop
-    from .user_transport import AsyncUserTransport, UserTransport
+    from .user_transport import (
+        AsyncUserTransport,  # noqa: F401 - what the senders are generic in
+        Carrier,
+        UserTransport,  # noqa: F401 - as above
+    )
 
 IDLE_SECONDS: Final = 30.0
 """How long an unused connection is kept. Servers keep theirs for 5 to 75 seconds,
 and close what is older: that is seen before a connection is used again."""
 
-_FAULTS: Final = (
-    OSError,
-    h11.ProtocolError,
-    DisconnectedError,
-    ProxyRefusedError,
-)
+_FAULTS: Final = (OSError, h11.ProtocolError, DisconnectedError, ProxyRefusedError)
 """What a connection fails with. Anything else is a mistake, and comes out as it is."""
 
 
@@ -98,42 +99,63 @@ class Service:
             request,
             self.settings,
             self.redactor,
+            Lease(fresh=request.fresh_connection, stop=stop),
             until=until,
             timeout=timeout,
-            stop=stop,
         )
 
 
-def _failure(attempt: Attempt, error: Exception) -> Exception | None:
-    """The error to raise instead of *error*, or None for *error* as it is."""
-    if isinstance(error, SilenceError):
-        what = str(error) if attempt.began else "no connection to"
-        return attempt.timeout_error(what)
-    if isinstance(error, _FAULTS):
-        return attempt.connection_error(error)
-    return attempt.limit_error(error)
+PoolT = TypeVar("PoolT", bound=Pool[Connection] | AsyncPool[Connection])
+CarrierT = TypeVar("CarrierT", bound="Carrier")
 
 
-class Sender:
-    """Sends requests, blocking; threads may share it."""
+class _SenderBase(Generic[PoolT, CarrierT]):
+    """What both senders have in common."""
 
-    def __init__(
-        self, settings: Settings, transport: httpx.BaseTransport | None = None
-    ) -> None:
+    def __init__(self, settings: Settings, pool: Callable[..., PoolT]) -> None:
         self._service = Service(settings)
-        self._given: UserTransport | None = None
-        self._failure = _failure
-        if transport is not None:
-            from .user_transport import UserTransport, failure
-
-            self._given = UserTransport(self._service, transport)
-            self._failure = failure
-        self._pool = Pool(
+        self._given: CarrierT | None = None
+        """A transport of the user's own."""
+        self._pool = pool(
             self._service.new_connection,
             Connection.close,
             limit=settings.max_connections,
             idle_seconds=IDLE_SECONDS,
         )
+
+    def _failure(self, attempt: Attempt, error: BaseException) -> Exception | None:
+        """The error to raise instead of *error*, or None for *error* as it is."""
+        if isinstance(error, SiteStatsError):
+            return None
+        if self._given is not None and isinstance(error, Exception):
+            return self._given.failure(attempt, error)
+        if isinstance(error, SilenceError):
+            what = str(error) if attempt.began else "no connection to"
+            return attempt.timeout_error(what)
+        if isinstance(error, _FAULTS):
+            return attempt.connection_error(error)
+        failure = attempt.limit_error(error)
+        if failure is None:
+            attempt.drop_frames(error)
+        return failure
+
+    @property
+    def is_open(self) -> bool:
+        """Whether closing this would close a connection."""
+        return self._given is None and self._pool.is_open
+
+
+class Sender(_SenderBase[Pool[Connection], "UserTransport"]):
+    """Sends requests, blocking; threads may share it."""
+
+    def __init__(
+        self, settings: Settings, transport: httpx.BaseTransport | None = None
+    ) -> None:
+        super().__init__(settings, Pool)
+        if transport is not None:
+            from .user_transport import UserTransport
+
+            self._given = UserTransport(self._service, transport)
 
     def send(
         self,
@@ -165,17 +187,10 @@ class Sender:
         try:
             work = partial(self._exchange, attempt)
             return self._pool.use(attempt.lease, work, until=until)
-        except SiteStatsError:
-            raise
-        except Exception as error:
+        except BaseException as error:
             failure = self._failure(attempt, error)
             if failure is None:
-                if self._given is None:
-                    attempt.drop_frames(error)
                 raise
-        except BaseException as interrupt:
-            attempt.drop_frames(interrupt)
-            raise
         try:
             raise failure
         finally:
@@ -191,38 +206,24 @@ class Sender:
             timeout=attempt.timeout,
             stop=attempt.lease.stop,
         )
-        return self._service.redactor.response(*received, time.time())
+        return self._service.redactor.response(*received)
 
     def close(self) -> None:
         """Close the connections; what is in flight may come to its end first."""
         self._pool.close()
 
-    @property
-    def is_open(self) -> bool:
-        """Whether closing this would close a connection."""
-        return self._given is None and self._pool.is_open
 
-
-class AsyncSender:
+class AsyncSender(_SenderBase[AsyncPool[Connection], "AsyncUserTransport"]):
     """Sends requests under asyncio or trio; tasks and event loops may share it."""
 
     def __init__(
         self, settings: Settings, transport: httpx.AsyncBaseTransport | None = None
     ) -> None:
-        self._service = Service(settings)
-        self._given: AsyncUserTransport | None = None
-        self._failure = _failure
+        super().__init__(settings, AsyncPool)
         if transport is not None:
-            from .user_transport import AsyncUserTransport, failure
+            from .user_transport import AsyncUserTransport
 
             self._given = AsyncUserTransport(self._service, transport)
-            self._failure = failure
-        self._pool = AsyncPool(
-            self._service.new_connection,
-            Connection.close,
-            limit=settings.max_connections,
-            idle_seconds=IDLE_SECONDS,
-        )
 
     async def send(
         self,
@@ -242,17 +243,10 @@ class AsyncSender:
             try:
                 work = partial(self._exchange, attempt)
                 return await self._pool.use(attempt.lease, work)
-            except SiteStatsError:
-                raise
-            except Exception as error:
+            except BaseException as error:
                 failure = self._failure(attempt, error)
                 if failure is None:
-                    if self._given is None:
-                        attempt.drop_frames(error)
                     raise
-            except BaseException as interrupt:
-                attempt.drop_frames(interrupt)
-                raise
         if failure is None:
             failure = attempt.total_timeout_error()
         try:
@@ -267,13 +261,8 @@ class AsyncSender:
         received = await run_async(
             connection.exchange(attempt), until=attempt.until, timeout=attempt.timeout
         )
-        return self._service.redactor.response(*received, time.time())
+        return self._service.redactor.response(*received)
 
     async def aclose(self) -> None:
         """Close the connections; what is in flight may come to its end first."""
         await self._pool.aclose()
-
-    @property
-    def is_open(self) -> bool:
-        """Whether closing this would close a connection."""
-        return self._given is None and self._pool.is_open

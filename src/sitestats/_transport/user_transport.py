@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from sitestats._common.wire import HttpResponse
 
     from .attempt import Attempt
-    from .body import Body
     from .sender import Service
 
 _GRACE: Final = 1.0
@@ -71,29 +70,6 @@ _FAULTS: Final = (
 """By these a transport means that the network failed."""
 
 
-def failure(attempt: Attempt, error: Exception) -> Exception | None:
-    """The error to raise instead of *error*, or None for *error* as it is.
-
-    That is a mistake in the transport, whose author needs the traceback.
-    """
-    limit = attempt.limit_error(error)
-    if limit is not None:
-        return limit
-    # Python wraps a StopIteration that leaves a generator or a coroutine.
-    cause = error.__cause__ if isinstance(error, RuntimeError) else None
-    if not isinstance(error, _FAULTS) and not isinstance(
-        cause, (StopIteration, StopAsyncIteration)
-    ):
-        return None
-    attempt.began = not isinstance(error, _NEVER_SENT)
-    if time.monotonic() >= attempt.until:
-        return attempt.total_timeout_error()
-    for kind, what in _SILENCES.items():
-        if isinstance(error, kind):
-            return attempt.timeout_error(what)
-    return attempt.connection_error(error)
-
-
 def _check(transport: object, *, asynchronous: bool) -> None:
     """Refuse what carries no requests, when the client is made.
 
@@ -122,12 +98,35 @@ def _check(transport: object, *, asynchronous: bool) -> None:
     )
 
 
-class _Carrier:
+class Carrier:
     """What both kinds of transports have in common."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
         self._origin = httpx.URL(str(service.settings.base)).copy_with(raw_path=b"/")
+
+    @staticmethod
+    def failure(attempt: Attempt, error: Exception) -> Exception | None:
+        """The error to raise instead of *error*, or None for *error* as it is.
+
+        That is a mistake in the transport, whose author needs the traceback.
+        """
+        limit = attempt.limit_error(error)
+        if limit is not None:
+            return limit
+        # Python wraps a StopIteration that leaves a generator or a coroutine.
+        cause = error.__cause__ if isinstance(error, RuntimeError) else None
+        if not isinstance(error, _FAULTS) and not isinstance(
+            cause, (StopIteration, StopAsyncIteration)
+        ):
+            return None
+        attempt.began = not isinstance(error, _NEVER_SENT)
+        if time.monotonic() >= attempt.until:
+            return attempt.total_timeout_error()
+        for kind, what in _SILENCES.items():
+            if isinstance(error, kind):
+                return attempt.timeout_error(what)
+        return attempt.connection_error(error)
 
     def _outgoing(self, attempt: Attempt) -> httpx.Request:
         """The request of *attempt* as httpx has it, with credentials.
@@ -161,13 +160,6 @@ class _Carrier:
         outgoing.read()
         return outgoing
 
-    def _finished(
-        self, status: int, headers: dict[str, str], body: Body
-    ) -> HttpResponse:
-        return self._service.redactor.response(
-            status, headers, body.finish(), time.time()
-        )
-
 
 def _url(address: str) -> httpx.URL:
     try:
@@ -186,7 +178,7 @@ def _url(address: str) -> httpx.URL:
     )
 
 
-class UserTransport(_Carrier):
+class UserTransport(Carrier):
     """Requests over a transport of httpx's."""
 
     def __init__(self, service: Service, transport: httpx.BaseTransport) -> None:
@@ -203,22 +195,19 @@ class UserTransport(_Carrier):
         assert isinstance(stream, httpx.SyncByteStream)
         try:
             headers = response_headers(response.headers.raw)
-            body = body_of(
-                attempt.request,
-                response.status_code,
-                headers,
-                limit=attempt.most_bytes,
-            )
+            body = body_of(attempt, response.status_code, headers)
             for piece in stream:
                 body.feed(piece)
                 if time.monotonic() >= attempt.until:
                     raise OutOfTimeError
-            return self._finished(response.status_code, headers, body)
+            return self._service.redactor.response(
+                response.status_code, headers, body.finish()
+            )
         finally:
             stream.close()
 
 
-class AsyncUserTransport(_Carrier):
+class AsyncUserTransport(Carrier):
     """Requests over an asynchronous transport of httpx's."""
 
     def __init__(self, service: Service, transport: httpx.AsyncBaseTransport) -> None:
@@ -237,16 +226,13 @@ class AsyncUserTransport(_Carrier):
         whole = False
         try:
             headers = response_headers(response.headers.raw)
-            body = body_of(
-                attempt.request,
-                response.status_code,
-                headers,
-                limit=attempt.most_bytes,
-            )
+            body = body_of(attempt, response.status_code, headers)
             async for piece in pieces:
                 body.feed(piece)
             whole = True
-            return self._finished(response.status_code, headers, body)
+            return self._service.redactor.response(
+                response.status_code, headers, body.finish()
+            )
         finally:
             if whole:
                 await stream.aclose()

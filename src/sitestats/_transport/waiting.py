@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Generator, Sequence
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 import anyio
 import anyio.to_thread
@@ -96,8 +96,7 @@ def run(
             try:
                 step = waiting.send(outcome)
             except StopIteration as done:
-                result: T = done.value
-                return result
+                return cast("T", done.value)
             left = until - time.monotonic()
             if left <= 0:
                 raise OutOfTimeError
@@ -212,8 +211,7 @@ async def run_async(
             try:
                 step = waiting.send(outcome)
             except StopIteration as done:
-                result: T = done.value
-                return result
+                return cast("T", done.value)
             seconds = timeout
             if isinstance(step, Ready) and step.seconds is not None:
                 seconds = min(seconds, step.seconds)

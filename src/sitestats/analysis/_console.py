@@ -130,7 +130,7 @@ def _sparkline(chart: Chart, options: ConsoleOptions) -> Iterator[Text]:
         )
         yield line
     yield _note(f"the highest is {highest:,}")
-    yield from map(_note, _edges(chart))
+    yield from map(_note, filter(None, [chart.note, *_edges(chart)]))
 
 
 def _edges(chart: Chart) -> Iterator[str]:

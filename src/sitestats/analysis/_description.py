@@ -21,6 +21,7 @@ from sitestats._results.stats import Stats
 from sitestats._results.tables import Sheet
 
 from ._labels import (
+    MOST_BARS,
     MOST_ROWS,
     NO_ENTRIES,
     about,
@@ -70,6 +71,8 @@ class Chart:
     """Page views over time."""
 
     bars: Sequence[Bar]
+    note: str = ""
+    """How many entries are left out; empty if none is."""
 
     @property
     def highest(self) -> int:
@@ -156,14 +159,14 @@ def _of_stats(stats: Stats, top: int = MOST_ROWS) -> Iterator[Part]:
 @describe.register(Entries)
 def _of_entries(entries: Entries[Any], top: int = MOST_ROWS) -> Iterator[Part]:
     if "date" in entries.columns:
-        yield Chart([_bar(entry) for entry in entries])
+        note = ""
+        if len(entries) > MOST_BARS:
+            note = f"the last {MOST_BARS:,} of {len(entries):,}"
+        yield Chart([_bar(entry) for entry in entries[-MOST_BARS:]], note)
         return
     first, *numbers = entries.columns
     rows = [
-        (
-            _label(entry.get(first), entries.name),
-            *(entry.get(name) for name in numbers),
-        )
+        (_label(entry.get(first), entries.name), *(entry.get(name) for name in numbers))
         for entry in entries[:top]
     ]
     note = left_out(len(entries), len(rows), truncated=entries.truncated)
@@ -206,12 +209,13 @@ def _bar(entry: Any) -> Bar:
 @describe.register(Sheet)
 def _of_sheet(sheet: Sheet, top: int = MOST_ROWS) -> Iterator[Part]:
     rows = sheet.rows[:top]
+    total = len(sheet.rows) if sheet.total is None else sheet.total
     yield Table(
         sheet.title,
         sheet.headings,
         rows,
         numbers={n for n in range(len(sheet.headings)) if sheet.is_number(n)},
-        notes=(left_out(len(sheet.rows), len(rows), truncated=False), sheet.note),
+        notes=(left_out(total, len(rows), truncated=False), sheet.note),
         empty="none",
         is_sheet=True,
     )

@@ -166,6 +166,7 @@ def _chart(chart: Chart) -> str:
     step = _WIDTH / len(chart.bars)
     every = -(-len(chart.bars) // _MOST_TICKS)
     base, highest = _TOP + _HEIGHT, chart.highest
+    marks = f"shaded and dashed: {chart.marks}" if chart.marks else ""
     drawn: list[str] = []
     for index, bar in enumerate(chart.bars):
         height = _HEIGHT * bar.count / highest
@@ -191,6 +192,5 @@ def _chart(chart: Chart) -> str:
         f"aria-label='page views over time'>"
         f"<line x1='0' y1='{base}' x2='{_WIDTH}' y2='{base}'/>"
         f"<text x='0' y='{_TOP - 4}'>{escape(cell(highest))}</text>"
-        f"{''.join(drawn)}</svg>"
-        + _note(f"shaded and dashed: {chart.marks}" if chart.marks else "")
+        f"{''.join(drawn)}</svg>" + _note("; ".join(filter(None, [marks, chart.note])))
     )

@@ -6,13 +6,17 @@ import datetime as dt
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from sitestats._results.tables import find_zone
+from sitestats._common.text import bounded, cut
+from sitestats._results.tables import LONGEST_ZONE, find_zone
 
 if TYPE_CHECKING:
     from sitestats._results.stats import Stats
 
 MOST_ROWS: Final = 10
 """The most rows of a table; longer ones are shortened."""
+
+MOST_BARS: Final = 1000
+"""The most bars of a chart: more would be narrower than a point of the screen."""
 
 NOTHING: Final = "\N{EN DASH}"
 NO_ENTRIES: Final = "nothing in this period"
@@ -61,7 +65,7 @@ def cell(value: object) -> str:
         case dt.date():
             text = f"{value:%a %Y-%m-%d}"
         case _:
-            text = str(value)
+            text = str(bounded(value))
     return text
 
 
@@ -103,8 +107,8 @@ def unknown(field: str) -> str:
 
 def title(stats: Stats) -> str:
     """The website of a result, with the page if it is about one."""
-    where = stats.hostname or stats.query.hostname
-    return where if stats.path in {None, "*"} else f"{where}{stats.path}"
+    where: str = bounded(stats.hostname or stats.query.hostname)
+    return where if stats.path in {None, "*"} else f"{where}{bounded(stats.path)}"
 
 
 def about(stats: Stats) -> str:
@@ -119,7 +123,7 @@ def about(stats: Stats) -> str:
             )
             parts.append(f"{first} to {last}")
     if stats.timezone:
-        parts.append(stats.timezone)
+        parts.append(cut(stats.timezone, LONGEST_ZONE))
     if stats.partial:
         parts.append(NOT_OVER)
     return ", ".join(parts)

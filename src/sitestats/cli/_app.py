@@ -104,6 +104,7 @@ class App(click.Group):
       4    try later: no response, too many requests, or the service failed
       5    the response was not understood
       6    ensure, add: it is not known whether a website was added
+      7    ensure, add: another run is under way for this account or journal
       130  interrupted
     """,
 )

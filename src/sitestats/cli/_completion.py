@@ -18,7 +18,7 @@ Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
       eval "$(sitestats completion bash)"      # in ~/.bashrc
       eval "$(sitestats completion zsh)"       # in ~/.zshrc
       sitestats completion fish > ~/.config/fish/completions/sitestats.fish
-    """,
+    """
 )
 @click.argument("shell", type=click.Choice(SHELLS))
 @click.pass_context

@@ -56,7 +56,7 @@ def run_program(client: Client) -> tuple[Sequence[Website], AddedWebsite, Stats]
     epilog="""\b
     Example:
       sitestats demo
-    """,
+    """
 )
 @click.option(
     "--top",

@@ -16,7 +16,7 @@ from ._exits import Code, fail
       sitestats emulator
       sitestats emulator --port 8080 --load export.csv.gz --api-key made-up
       sitestats emulator --empty --website example.com
-    """,
+    """
 )
 @click.option(
     "--port",
@@ -45,6 +45,20 @@ from ._exits import Code, fail
 @click.option("--api-key", metavar="KEY", help="A made-up key that it accepts.")
 @click.option("--user-id", metavar="ID", help="A made-up user ID that it accepts.")
 @click.option("--empty", is_flag=True, help="Leave the demo's websites out.")
+@click.option(
+    "--allow-host",
+    "allowed_hosts",
+    multiple=True,
+    metavar="NAME",
+    help="Another name by which programs reach it, such as a container's; may be "
+    "repeated. Addresses and localhost need none.",
+)
+@click.option(
+    "--cors",
+    metavar="ORIGIN",
+    help="The origin whose pages may read the responses in a browser, such as "
+    "http://localhost:5173; * for every one. No page may when left out.",
+)
 def emulator(
     port: int,
     rows: tuple[Path, ...],
@@ -53,6 +67,8 @@ def emulator(
     user_id: str | None,
     *,
     empty: bool,
+    allowed_hosts: tuple[str, ...],
+    cors: str | None,
 ) -> None:
     """Run the emulator, a local stand-in of the service, until Ctrl-C.
 
@@ -70,9 +86,10 @@ def emulator(
         for hostname in hostnames:
             if hostname not in service.websites:
                 service.add_website(hostname)
+        serving = service.serve(port=port, allowed_hosts=allowed_hosts, cors=cors)
     except ValueError as error:
         fail([str(error)], Code.WRONG_USE)
-    with service.serve(port=port) as address:
+    with serving as address:
         click.echo(f"export SITESTATS_BASE_URL={address}")
         click.echo(f"export SITESTATS_API_KEY={service.api_key}")
         click.echo(f"export SITESTATS_USER_ID={service.user_id}")

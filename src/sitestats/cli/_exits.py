@@ -12,6 +12,7 @@ from typing import NoReturn, TextIO
 import click
 
 from sitestats._common.errors import (
+    BusyError,
     ConfigurationError,
     InvalidInputError,
     MissingExtraError,
@@ -38,6 +39,7 @@ class Code(IntEnum):
     TRY_LATER = 4
     BAD_RESPONSE = 5
     UNKNOWN = 6
+    BUSY = 7
     INTERRUPTED = 130
 
 
@@ -55,6 +57,8 @@ def _one_line(text: object) -> str:
 def code_of(error: SiteStatsError) -> Code:
     """The exit code for *error*, by what a script can do about it."""
     match error:
+        case BusyError():
+            return Code.BUSY
         case InvalidInputError() | ConfigurationError() | MissingExtraError():
             return Code.WRONG_USE
         case TransportError() | RateLimitedError() | ServerError():

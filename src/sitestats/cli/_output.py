@@ -4,24 +4,48 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, TypeVar
 
 import click
 from rich.console import Console
 
+from sitestats._common.text import encodable, plain
+
+F = TypeVar("F", bound=Callable[..., Any])
+
 FORMATS: Final = ("table", "json", "csv")
 
 _SPECIAL: Final = re.compile(r'[,"\r\n]')
+# A spreadsheet that writes decimals with a comma splits cells at semicolons.
+_FORMULA: Final = re.compile(r"(^|;)(?= *[=+\-@\uff1d\uff0b\uff0d\uff20])")
 
-format_option = click.option(
-    "--format",
-    "output",
-    type=click.Choice(FORMATS),
-    default="table",
-    show_default=True,
-    help="The format of the output.",
-)
+
+def format_options(command: F) -> F:
+    """Give *command* the arguments ``output`` and ``raw``."""
+    formatted = click.option(
+        "--format",
+        "output",
+        type=click.Choice(FORMATS),
+        default="table",
+        show_default=True,
+        is_eager=True,
+        help="The format of the output.",
+    )
+    raw = click.option(
+        "--raw",
+        is_flag=True,
+        callback=_check_raw,
+        help="Write the values of CSV as they are, for a program. Otherwise a formula "
+        "gets a ' before it, and a control character becomes an escape.",
+    )
+    return formatted(raw(command))
+
+
+def _check_raw(ctx: click.Context, _option: click.Parameter, value: bool) -> bool:  # noqa: FBT001 - click's
+    if value and ctx.params["output"] != "csv":
+        raise click.UsageError("--raw: only --format csv has values that it changes")
+    return value
 
 
 def make_console(*, stderr: bool = False) -> Console:
@@ -34,18 +58,30 @@ def print_json(value: object) -> None:
     click.echo(json.dumps(value, indent=2))
 
 
-def print_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
-    """Print *rows* as CSV with a first line of *columns*."""
+def print_csv(
+    columns: Sequence[str], rows: Iterable[Mapping[str, Any]], *, raw: bool
+) -> None:
+    """Print *rows* as CSV with a first line of *columns*.
+
+    Unless they are *raw*, the values are safe to look at, in a terminal and in a
+    spreadsheet: the service has them from everybody who visits a website.
+    """
     lines = [columns, *([row.get(name) for name in columns] for row in rows)]
-    click.echo("".join(",".join(map(_cell, line)) + "\n" for line in lines), nl=False)
+    text = "".join(
+        ",".join(_cell(value, raw=raw) for value in line) + "\n" for line in lines
+    )
+    # Otherwise click leaves colours out when it writes to a file.
+    click.echo(text, nl=False, color=True)
 
 
-def _cell(value: object) -> str:
+def _cell(value: object, *, raw: bool) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
-    text = str(value)
+    text = encodable(str(value))
+    if isinstance(value, str) and not raw:
+        text = _FORMULA.sub(r"\1'", plain(text))
     # Readers drop blanks around a cell without quotes.
     if text != text.strip() or _SPECIAL.search(text):
         return '"' + text.replace('"', '""') + '"'

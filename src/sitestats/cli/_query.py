@@ -47,10 +47,7 @@ _OPTIONS = (
     ),
     click.option("--all-events", is_flag=True, help="Count all events."),
     click.option(
-        "--last",
-        type=int,
-        metavar="DAYS",
-        help="The last whole days, up to yesterday.",
+        "--last", type=int, metavar="DAYS", help="The last whole days, up to yesterday."
     ),
     click.option(
         "--start",

@@ -11,7 +11,7 @@ from sitestats.analysis._console import show_stats
 from sitestats.analysis._labels import left_out
 
 from ._client import base_address, client_options, make_client
-from ._output import format_option, make_console, print_csv, print_json
+from ._output import format_options, make_console, print_csv, print_json
 from ._query import make_query, query_options
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
       sitestats stats example.com --all-events --metadata plan=pro
       sitestats stats example.com -f histogram --interval hour --on yesterday
       sitestats stats example.com --field pages --limit 1000 --format csv
-    """,
+    """
 )
 @click.argument("host")
 @query_options
@@ -44,9 +44,17 @@ if TYPE_CHECKING:
     metavar="FIELD",
     help="The list that --format csv prints, if several are requested.",
 )
-@format_option
+@format_options
 @client_options
-def stats(host: str, top: int, table: str | None, output: str, **options: Any) -> None:
+def stats(
+    host: str,
+    *,
+    top: int,
+    table: str | None,
+    output: str,
+    raw: bool,
+    **options: Any,
+) -> None:
     """Read the statistics of HOST.
 
     HOST is a website's host name, or the address of its dashboard or of its
@@ -59,7 +67,7 @@ def stats(host: str, top: int, table: str | None, output: str, **options: Any) -
     if output == "json":
         print_json(found.to_dict())
     elif output == "csv":
-        _print_csv(found, table)
+        _print_csv(found, table, raw=raw)
     else:
         show_stats(make_console(), found, top=top)
 
@@ -69,7 +77,7 @@ def stats(host: str, top: int, table: str | None, output: str, **options: Any) -
     Examples:
       sitestats url example.com --last 30 --field pages
       sitestats url example.com --where country=NL --base-url https://stats.example
-    """,
+    """
 )
 @click.argument("host")
 @query_options
@@ -85,7 +93,7 @@ def url(host: str, **options: Any) -> None:
     click.echo(query.url(base_address(options)))
 
 
-def _print_csv(found: Stats, table: str | None) -> None:
+def _print_csv(found: Stats, table: str | None, *, raw: bool) -> None:
     lists = [name for name in found.requested if name in found and name not in TOTALS]
     if table is None and len(lists) > 1:
         raise click.UsageError(
@@ -97,10 +105,10 @@ def _print_csv(found: Stats, table: str | None) -> None:
         )
     if not lists:
         row = {name: getattr(found, name) for name in TOTALS if name in found}
-        print_csv(list(row), [row])
+        print_csv(list(row), [row], raw=raw)
         return
     entries = cast("Entries[Any]", getattr(found, table or lists[0]))
-    print_csv(entries.columns, entries.to_dicts())
+    print_csv(entries.columns, entries.to_dicts(), raw=raw)
     note = left_out(len(entries), len(entries), truncated=entries.truncated)
     if note:
         # On standard error, since programs read the rows.

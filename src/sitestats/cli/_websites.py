@@ -22,7 +22,7 @@ from sitestats.provisioning._refusals import message_of
 from ._client import client_options, make_client
 from ._completion import one_of
 from ._exits import Code, code_of, fail
-from ._output import format_option, make_console, print_csv, print_json
+from ._output import format_options, make_console, print_csv, print_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,16 +71,17 @@ def websites(ctx: click.Context) -> None:
     epilog="""\b
     Examples:
       sitestats websites list
-      sitestats websites list --format csv > websites.csv
+      sitestats websites list --format csv --raw > websites.csv
       sitestats websites plan websites.csv
     """,
 )
-@format_option
+@format_options
 @client_options
-def list_(output: str, **options: Any) -> None:
+def list_(*, output: str, raw: bool, **options: Any) -> None:
     """List every website of the user.
 
-    Page views and events are estimates per 30 days.
+    Page views and events are estimates per 30 days. Write a list with --raw if
+    `plan` and `ensure` are to read it.
     """
     with make_client(options, admin=True) as client:
         found = client.websites.list()
@@ -92,7 +93,7 @@ def list_(output: str, **options: Any) -> None:
     if output == "json":
         print_json(rows)
     elif output == "csv":
-        print_csv(_CSV_COLUMNS, rows)
+        print_csv(_CSV_COLUMNS, rows, raw=raw)
     else:
         numbers = {n for n, (*_, is_number) in enumerate(_TABLE_COLUMNS) if is_number}
         table = make_table([title for title, _, _ in _TABLE_COLUMNS], numbers)
@@ -107,7 +108,7 @@ def list_(output: str, **options: Any) -> None:
     Examples:
       sitestats websites add example.com --timezone Europe/Amsterdam
       sitestats websites add example.com --public --label shop --yes
-    """,
+    """
 )
 @click.argument("host")
 @click.option(
@@ -150,12 +151,12 @@ def add(
     Examples:
       sitestats websites plan websites.toml
       sitestats websites plan websites.csv --format json
-    """,
+    """
 )
 @file_argument
-@format_option
+@format_options
 @client_options
-def plan(file: Path, output: str, **options: Any) -> None:
+def plan(file: Path, *, output: str, raw: bool, **options: Any) -> None:
     """Show what `ensure` would do with FILE; nothing is added.
 
     FILE is TOML, JSON or CSV. The exit code is 0 if every website exists as
@@ -164,7 +165,7 @@ def plan(file: Path, output: str, **options: Any) -> None:
     specs = WebsiteSpec.load(file)
     with make_client(options, admin=True) as client:
         planned = client.websites.plan(specs)
-    _print(planned, output)
+    _print(planned, output, raw=raw)
     _exit(planned)
 
 
@@ -174,7 +175,7 @@ def plan(file: Path, output: str, **options: Any) -> None:
       sitestats websites ensure websites.toml --dry-run
       sitestats websites ensure websites.toml
       sitestats websites ensure websites.toml --yes --journal websites.journal
-    """,
+    """
 )
 @file_argument
 @click.option("--dry-run", is_flag=True, help="Add nothing: the same as `plan`.")
@@ -186,7 +187,7 @@ def plan(file: Path, output: str, **options: Any) -> None:
     help="A file that records every add before it is sent; give it again to "
     "continue after an interruption.",
 )
-@format_option
+@format_options
 @client_options
 def ensure(
     file: Path,
@@ -195,6 +196,7 @@ def ensure(
     yes: bool,
     journal: Path | None,
     output: str,
+    raw: bool,
     **options: Any,
 ) -> None:
     """Add the missing websites of FILE, one at a time.
@@ -206,7 +208,7 @@ def ensure(
     with make_client(options, read_only=dry_run, admin=True) as client:
         planned = client.websites.plan(specs)
         if dry_run:
-            _print(planned, output)
+            _print(planned, output, raw=raw)
             _exit(planned)
             return
         if planned.to_add:
@@ -218,16 +220,18 @@ def ensure(
                 report = client.websites.ensure(specs, journal=journal, progress=show)
         except KeyboardInterrupt:
             fail([_INTERRUPTED], Code.INTERRUPTED)
-    _print(report, output)
+    _print(report, output, raw=raw)
     _exit(report)
 
 
-def _print(result: ProvisioningPlan | ProvisioningReport, output: str) -> None:
+def _print(
+    result: ProvisioningPlan | ProvisioningReport, output: str, *, raw: bool = False
+) -> None:
     if output == "json":
         print_json(result.to_dict())
     elif output == "csv":
         rows = [item.row() for item in result.items]
-        print_csv(list(rows[0]) if rows else ["hostname", "state"], rows)
+        print_csv(list(rows[0]) if rows else ["hostname", "state"], rows, raw=raw)
     else:
         click.echo(_plain_lines(str(result)))
 

@@ -33,10 +33,7 @@ Agent: TypeAlias = (
 """Page views with a browser and its version, a system and its version, and a device."""
 
 _AGENT_COLUMNS: Final = (
-    "browser_name",
-    "browser_version",
-    "os_name",
-    "os_version",
+    *("browser_name", "browser_version", "os_name", "os_version"),
     "device_type",
 )
 
@@ -78,11 +75,7 @@ class Aggregate:
         self._stretches = query.period.stretches(
             rows.span[0], max(rows.span) + timedelta(seconds=1)
         )
-        self._params: list[Any] = [
-            hostname,
-            query.period.start,
-            query.period.end,
-        ]
+        self._params: list[Any] = [hostname, query.period.start, query.period.end]
         self._where = "hostname = ? AND ts >= ? AND ts < ?"
         for filter_ in query.filters:
             self._where += f" AND ({self._filter(filter_)})"
@@ -123,13 +116,7 @@ class Aggregate:
                 self._params.append(typed)
         return " OR ".join(found) or "false"
 
-    def count(
-        self,
-        lists: Sequence[str],
-        *,
-        histogram: bool,
-        medians: bool,
-    ) -> Numbers:
+    def count(self, lists: Sequence[str], *, histogram: bool, medians: bool) -> Numbers:
         """Count page views: the totals, and what else is requested."""
         keys = [LISTS[name] for name in lists]
         if histogram:

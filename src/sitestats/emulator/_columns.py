@@ -12,25 +12,10 @@ import attrs
 from ._parameters import DEVICES
 
 COLUMNS: Final = (
-    "added_iso",
-    "hostname",
-    "datapoint",
-    "path",
-    "is_unique",
-    "is_robot",
-    "document_referrer",
-    "utm_source",
-    "utm_medium",
-    "utm_campaign",
-    "utm_content",
-    "utm_term",
-    "duration_seconds",
-    "device_type",
-    "country_code",
-    "browser_name",
-    "os_name",
-    "browser_version",
-    "os_version",
+    *("added_iso", "hostname", "datapoint", "path", "is_unique", "is_robot"),
+    *("document_referrer", "utm_source", "utm_medium", "utm_campaign", "utm_content"),
+    *("utm_term", "duration_seconds", "device_type", "country_code"),
+    *("browser_name", "os_name", "browser_version", "os_version"),
 )
 """The columns that responses are computed from; others are not stored."""
 

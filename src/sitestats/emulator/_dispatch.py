@@ -10,12 +10,14 @@ import attrs
 
 from sitestats._common.wire import HttpResponse
 
-from ._faults import Faults
+from ._faults import Fault, Faults
 from ._http import RecordedRequest
 from ._service import Service
 
 KEPT: Final = 10_000
 """The most recorded requests; the oldest are dropped."""
+
+_NO_FAULT: Final = Fault()
 
 
 @attrs.frozen
@@ -23,10 +25,7 @@ class Reply:
     """A response, and how its delivery fails."""
 
     response: HttpResponse
-    latency: float = 0.0
-    drip: float = 0.0
-    cut_off: int | None = None
-    reset: bool = False
+    fault: Fault
 
 
 @attrs.frozen
@@ -42,16 +41,9 @@ class Core:
     def handle(self, request: RecordedRequest) -> Reply:
         """Respond to one request. Safe to call from many threads."""
         self.requests.append(request)
-        fault = self.faults.take(request)
-        if fault is None:
-            return Reply(self._dated(self.service.respond(request)))
-        return Reply(
-            self._dated(fault.respond(request, self.service.respond)),
-            latency=fault.latency,
-            drip=fault.drip,
-            cut_off=fault.cut_off,
-            reset=fault.reset,
-        )
+        fault = self.faults.take(request) or _NO_FAULT
+        response = fault.respond(request, self.service.respond)
+        return Reply(self._dated(response), fault)
 
     def _dated(self, response: HttpResponse) -> HttpResponse:
         # By the emulator's clock: clients derive from it which hours are over.

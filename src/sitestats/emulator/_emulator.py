@@ -313,21 +313,42 @@ class Emulator:
         }
         return {**own, **options}
 
-    def serve(self, port: int = 0, *, host: str = HOST) -> AbstractContextManager[str]:
+    def serve(
+        self,
+        port: int = 0,
+        *,
+        host: str = HOST,
+        allowed_hosts: Iterable[str] = (),
+        cors: str | None = None,
+    ) -> AbstractContextManager[str]:
         """Serve HTTP on a socket of this machine within a ``with`` block.
+
+        It responds to requests for ``localhost``, for addresses such as 127.0.0.1,
+        and for the names given here. Others get 421, since a website may make its
+        name lead to this machine, to read what only you should.
 
         Args:
             port: The port; 0 for any free one.
             host: The address to listen on.
+            allowed_hosts: Other names by which programs reach it, such as that of
+                a container.
+            cors: The origin whose pages may read the responses in a browser, such
+                as ``"http://localhost:5173"``; ``"*"`` for every origin, as at the
+                service (section 5). None for no page.
 
         Returns:
             A context manager that gives the base address.
+
+        Raises:
+            ValueError: *cors* is no origin.
 
         >>> with emulator.serve() as address:
         ...     address.startswith("http://127.0.0.1:")
         True
         """
-        return serve(self._core, host=host, port=port)
+        return serve(
+            self._core, host=host, port=port, allowed_hosts=allowed_hosts, cors=cors
+        )
 
     # -- recorded requests and simulated failures
 

@@ -31,28 +31,16 @@ LISTS: Final = {
 }
 """The list fields, each with the column that it counts."""
 
-FIELDS: Final = (
-    "pageviews",
-    "visitors",
-    "histogram",
-    *LISTS,
-    "seconds_on_page",
-)
+FIELDS: Final = ("pageviews", "visitors", "histogram", *LISTS, "seconds_on_page")
 """The fifteen names of ``fields`` (section 4.3)."""
 
-FILTERS: Final = {
-    "page": "path",
-    "pages": "path",
-    "country": "country",
-    "referrer": "referrer",
-    "utm_source": "utm_source",
-    "utm_medium": "utm_medium",
-    "utm_campaign": "utm_campaign",
-    "utm_content": "utm_content",
-    "utm_term": "utm_term",
-    "browser_name": "browser_name",
-    "os_name": "os_name",
-    "device_type": "device_type",
+FILTERS: Final = {"page": "path", "pages": "path"} | {
+    name: name
+    for name in (
+        *("country", "referrer"),
+        *("utm_source", "utm_medium", "utm_campaign", "utm_content", "utm_term"),
+        *("browser_name", "os_name", "device_type"),
+    )
 }
 """The filters, each with the column that it compares (section 4.3)."""
 
@@ -83,16 +71,8 @@ The document has no such limit. Without one, a single request could fill the mem
 
 PARAMETERS: Final = frozenset(
     {
-        "version",
-        "start",
-        "end",
-        "limit",
-        "timezone",
-        "info",
-        "callback",
-        "events",
-        "interval",
-        "fields",
+        *("version", "start", "end", "limit", "timezone"),
+        *("info", "callback", "events", "interval", "fields"),
         *FILTERS,
     }
 )

@@ -6,7 +6,6 @@ them. So there is one time zone database, and each instant has one local time.
 
 from __future__ import annotations
 
-import calendar
 import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
@@ -15,6 +14,7 @@ from typing import Final, Literal, TypeGuard
 from zoneinfo import ZoneInfo, available_timezones
 
 import attrs
+from dateutil.relativedelta import relativedelta
 
 Interval = Literal["hour", "day", "week", "month", "year"]
 
@@ -29,6 +29,12 @@ EARLIEST: Final = datetime.combine(FIRST, time.min)
 LATEST: Final = datetime.combine(LAST, time.min)
 EPOCH: Final = datetime.combine(date(1970, 1, 1), time.min)
 
+_STEPS: Final[dict[Interval, timedelta | relativedelta]] = {
+    "day": DAY,
+    "week": 7 * DAY,
+    "month": relativedelta(months=1),
+    "year": relativedelta(years=1),
+}
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _DAYS_AGO: Final = re.compile(r"today-(0|[1-9][0-9]*)d")
 
@@ -59,8 +65,7 @@ def parse_day(text: str, today: date) -> date | None:
 
 def one_month_before(day: date) -> date:
     """The same day of the previous month, or that month's last day."""
-    year, month = (day.year, day.month - 1) if day.month > 1 else (day.year - 1, 12)
-    return date(year, month, min(day.day, calendar.monthrange(year, month)[1]))
+    return day - relativedelta(months=1)
 
 
 def midnight(day: date, zone: ZoneInfo) -> datetime:
@@ -199,23 +204,13 @@ def buckets(period: Period, interval: Interval) -> Iterator[Bucket]:
         return
     first, last = max(period.first, FIRST), min(period.last, LAST)
     wall = truncate(datetime.combine(first, time.min), interval)
+    step = _STEPS[interval]
     while wall.date() <= last:
         yield Bucket(wall)
         try:
-            wall = _next(wall, interval)
+            wall += step
         except (OverflowError, ValueError):
             return
-
-
-def _next(wall: datetime, interval: Interval) -> datetime:
-    if interval == "week":
-        return wall + timedelta(days=7)
-    if interval == "month":
-        year, month = divmod(wall.year * 12 + wall.month, 12)
-        return wall.replace(year=year, month=month + 1)
-    if interval == "year":
-        return wall.replace(year=wall.year + 1)
-    return wall + DAY
 
 
 def count(period: Period, interval: Interval) -> int:

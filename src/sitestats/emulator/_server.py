@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ipaddress
+import re
 import socket
 import struct
 import sys
 import threading
-from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator, Iterable
+from contextlib import AbstractContextManager, contextmanager, suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final, cast
@@ -17,6 +19,12 @@ from ._http import RecordedRequest
 
 HOST: Final = "127.0.0.1"
 
+LARGEST_BODY: Final = 1024 * 1024
+"""The most bytes of a request's body; that of the service's own is far smaller."""
+
+_CORS: Final = "access-control-allow-origin"
+_ORIGIN: Final = re.compile(r"\*|https?://[^\s/]+", re.ASCII)
+_PORT: Final = re.compile(r":[0-9]*$")
 _WITHOUT_BODY: Final = frozenset({204, 304})
 
 
@@ -24,8 +32,16 @@ class _Server(ThreadingHTTPServer):
     # Fifty clients may connect in the same instant.
     request_queue_size = 256
 
-    def __init__(self, core: Core, address: tuple[str, int]) -> None:
+    def __init__(
+        self,
+        core: Core,
+        address: tuple[str, int],
+        names: frozenset[str],
+        cors: str | None,
+    ) -> None:
         self.core = core
+        self.names = names
+        self.cors = cors
         self.ending = threading.Event()
         self._open: dict[socket.socket, threading.Thread] = {}
         self._guard = threading.Lock()
@@ -79,30 +95,46 @@ class _Handler(BaseHTTPRequestHandler):
         return cast("_Server", self.server)
 
     def _respond(self) -> None:
+        hosts = self.headers.get_all("host", [])
+        if len(hosts) != 1 or not _is_own(hosts[0], self._served.names):
+            self.send_error(
+                HTTPStatus.MISDIRECTED_REQUEST,
+                explain="The Host is another one. Use the address of serve(), or pass "
+                "allowed_hosts to it (sitestats emulator --allow-host)",
+            )
+            return
         length = self.headers.get("content-length", "0")
         if "transfer-encoding" in self.headers or not length.isdecimal():
             self.send_error(HTTPStatus.LENGTH_REQUIRED)
+            return
+        # A number of thousands of digits is not read at all.
+        if len(length) > len(str(LARGEST_BODY)) or int(length) > LARGEST_BODY:
+            self.send_error(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                explain=f"The body is longer than {LARGEST_BODY:,} bytes",
+            )
+            return
+        body = self.rfile.read(int(length))
+        if len(body) < int(length):
+            # A request that was cut off is none.
             self.close_connection = True
             return
         request = RecordedRequest.of(
-            self.command,
-            self.path,
-            self.headers.items(),
-            self.rfile.read(int(length)),
+            self.command, self.path, self.headers.items(), body
         )
         reply = self._served.core.handle(request)
-        if reply.latency and self._served.ending.wait(reply.latency):
+        if reply.fault.latency and self._served.ending.wait(reply.fault.latency):
             self.close_connection = True
             return
-        if reply.reset:
+        if reply.fault.reset:
             self._reset()
             return
         head, content = self._parts(reply)
-        if reply.cut_off is not None and reply.cut_off < len(content):
-            content = content[: reply.cut_off]
+        if reply.fault.cut_off is not None and reply.fault.cut_off < len(content):
+            content = content[: reply.fault.cut_off]
             self.close_connection = True
-        if reply.drip:
-            self._drip(head + content, reply.drip)
+        if reply.fault.drip:
+            self._drip(head + content, reply.fault.drip)
         else:
             self.wfile.write(head + content)
 
@@ -115,6 +147,11 @@ class _Handler(BaseHTTPRequestHandler):
     def _parts(self, reply: Reply) -> tuple[bytes, bytes]:
         response = reply.response
         headers = dict(response.headers)
+        if headers.get(_CORS) == "*":
+            # The service lets every website read; here they are the user's own pages.
+            del headers[_CORS]
+            if self._served.cors is not None:
+                headers[_CORS] = self._served.cors
         if response.status not in _WITHOUT_BODY:
             headers["content-length"] = str(len(response.body))
         try:
@@ -145,10 +182,29 @@ class _Handler(BaseHTTPRequestHandler):
         """Log nothing: ``emulator.requests`` has the requests."""
 
 
-@contextmanager
-def serve(core: Core, *, host: str = HOST, port: int = 0) -> Generator[str]:
+def serve(
+    core: Core,
+    *,
+    host: str = HOST,
+    port: int = 0,
+    allowed_hosts: Iterable[str] = (),
+    cors: str | None = None,
+) -> AbstractContextManager[str]:
     """Serve on a socket within the block; gives the base address."""
-    server = _Server(core, (host, port))
+    if cors is not None and not _ORIGIN.fullmatch(cors):
+        raise ValueError(
+            f"cors is '*', or an origin such as 'http://localhost:5173', not {cors!r}"
+        )
+    given = [allowed_hosts] if isinstance(allowed_hosts, str) else allowed_hosts
+    names = frozenset(name.lower().rstrip(".") for name in (host, *given))
+    return _serve(core, (host, port), names, cors)
+
+
+@contextmanager
+def _serve(
+    core: Core, address: tuple[str, int], names: frozenset[str], cors: str | None
+) -> Generator[str]:
+    server = _Server(core, address, names, cors)
     thread = threading.Thread(
         target=server.serve_forever,
         args=(0.05,),
@@ -157,9 +213,25 @@ def serve(core: Core, *, host: str = HOST, port: int = 0) -> Generator[str]:
     )
     thread.start()
     try:
-        yield f"http://{host}:{server.server_port}"
+        yield f"http://{address[0]}:{server.server_port}"
     finally:
         server.shutdown()
         thread.join()
         server.end()
         server.server_close()
+
+
+def _is_own(host: str, names: frozenset[str]) -> bool:
+    """Whether a ``Host`` names this server.
+
+    A website of any other name may have been made to lead here (DNS rebinding): its
+    pages would be of the same origin. An address can't be made to.
+    """
+    name = _PORT.sub("", host).lower().rstrip(".")
+    if name in names or name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        ipaddress.ip_address(name.strip("[]"))
+    except ValueError:
+        return False
+    return True

@@ -284,7 +284,7 @@ def _payload(request: RecordedRequest) -> dict[str, Any] | str:
         return "The Content-Type must be application/json"
     try:
         payload = json.loads(request.body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return "The payload is not JSON"
     if not isinstance(payload, dict):
         return "The payload is not a JSON object"
@@ -311,9 +311,7 @@ def _admin_failure(
 
 
 def _failure(
-    denied: Denied,
-    query: Query | None = None,
-    headers: dict[str, str] | None = None,
+    denied: Denied, query: Query | None = None, headers: dict[str, str] | None = None
 ) -> HttpResponse:
     body: dict[str, object] = {"ok": False, "error": denied.error}
     if denied.code is not None:

@@ -30,10 +30,7 @@ _OBSERVED: Final = {
 }
 """Headers that the hosted service was observed to send; clients ignore cookies."""
 
-_AGENT: Final = (
-    *("browser_name", "browser_version", "os_name", "os_version"),
-    "type",
-)
+_AGENT: Final = (*("browser_name", "browser_version", "os_name", "os_version"), "type")
 """The keys of an agent in versions 1 and 2, in the order of ``Numbers.agents``."""
 
 _PROSE: Final = {
@@ -45,7 +42,12 @@ _PROSE: Final = {
 
 def encode(data: object) -> bytes:
     """JSON as the service writes it: without spaces, in UTF-8."""
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        # A label may have half of a surrogate pair, which JSON has as an escape.
+        return json.dumps(data, separators=(",", ":")).encode()
 
 
 def json_response(

@@ -67,7 +67,7 @@ def _json_lines(path: Path, *, packed: bool) -> Iterator[Any]:
             if line.strip():
                 try:
                     yield json.loads(line)
-                except ValueError as error:
+                except (ValueError, RecursionError) as error:
                     raise ValueError(
                         f"{path.name}, line {number}: not JSON: {error}"
                     ) from None
@@ -91,9 +91,11 @@ def _stage_csv(
             "CREATE OR REPLACE TEMP TABLE staged AS "
             "SELECT row_number() OVER () AS number, * FROM read_csv($path, "
             "columns = $columns, header = true, delim = ',', quote = '\"', "
-            "escape = '\"', nullstr = '', auto_detect = false, compression = $packed)",
+            "escape = '\"', nullstr = '', auto_detect = false, compression = $packed, "
+            "hive_partitioning = false)",
             {
-                "path": str(path),
+                # It reads the path as a pattern of many files, and "~" as the home.
+                "path": re.sub(r"[\[*?]", r"[\g<0>]", str(path.absolute())),
                 "columns": columns,
                 "packed": "gzip" if packed else "none",
             },

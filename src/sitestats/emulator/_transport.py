@@ -9,6 +9,7 @@ import anyio
 import httpx
 
 from ._dispatch import Core, Reply
+from ._faults import Fault
 from ._http import RecordedRequest
 
 
@@ -54,57 +55,41 @@ def _read_timeout(request: httpx.Request) -> float:
 
 
 def _pause(request: httpx.Request, reply: Reply) -> float:
-    return min(reply.latency, _read_timeout(request))
+    return min(reply.fault.latency, _read_timeout(request))
 
 
 def _raise_failure(request: httpx.Request, reply: Reply) -> None:
     # The errors that httpx raises for the same failure on a socket.
-    if reply.latency > _read_timeout(request):
+    if reply.fault.latency > _read_timeout(request):
         raise httpx.ReadTimeout(
             "The emulator's latency is longer than the read timeout", request=request
         )
-    if reply.reset:
+    if reply.fault.reset:
         raise httpx.ReadError("Connection reset by the emulator", request=request)
 
 
 def _response(request: httpx.Request, reply: Reply) -> httpx.Response:
     body = b"" if request.method == "HEAD" else reply.response.body
-    headers = {
-        **reply.response.headers,
-        "content-length": str(len(reply.response.body)),
-    }
-    if reply.drip or reply.cut_off is not None:
-        return httpx.Response(
-            reply.response.status,
-            headers=headers,
-            stream=_Stream(request, reply, body),
-        )
-    return httpx.Response(reply.response.status, headers=headers, stream=_Whole(body))
-
-
-class _Whole(httpx.SyncByteStream, httpx.AsyncByteStream):
-    def __init__(self, body: bytes) -> None:
-        self._body = body
-
-    def __iter__(self) -> Iterator[bytes]:
-        yield self._body
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        yield self._body
+    length = str(len(reply.response.body))
+    stream: httpx.ByteStream | _Stream = httpx.ByteStream(body)
+    if reply.fault.drip or reply.fault.cut_off is not None:
+        stream = _Stream(request, reply.fault, body)
+    headers = {**reply.response.headers, "content-length": length}
+    return httpx.Response(reply.response.status, headers=headers, stream=stream)
 
 
 class _Stream(httpx.SyncByteStream, httpx.AsyncByteStream):
     """A body that arrives byte by byte, or is cut off."""
 
-    def __init__(self, request: httpx.Request, reply: Reply, body: bytes) -> None:
+    def __init__(self, request: httpx.Request, fault: Fault, body: bytes) -> None:
         self._request = request
-        self._cut = reply.cut_off is not None and reply.cut_off < len(body)
-        self._pieces = [body] if not reply.drip else [bytes([byte]) for byte in body]
-        if reply.cut_off is not None:
-            body = body[: reply.cut_off]
-            self._pieces = self._pieces[: reply.cut_off] if reply.drip else [body]
-        self._pause = min(reply.drip, _read_timeout(request))
-        self._late = reply.drip > _read_timeout(request)
+        self._cut = fault.cut_off is not None and fault.cut_off < len(body)
+        self._pieces = [body] if not fault.drip else [bytes([byte]) for byte in body]
+        if fault.cut_off is not None:
+            body = body[: fault.cut_off]
+            self._pieces = self._pieces[: fault.cut_off] if fault.drip else [body]
+        self._pause = min(fault.drip, _read_timeout(request))
+        self._late = fault.drip > _read_timeout(request)
 
     def __iter__(self) -> Iterator[bytes]:
         for piece in self._pieces:

@@ -78,10 +78,7 @@ def _read_cell(text: str, offset: int, unquoted: re.Pattern[str]) -> tuple[Cell,
     quoted = _QUOTED.match(text, start)
     if quoted is None:
         raise CsvError("a quote that is never closed", start)
-    return (
-        Cell(quoted[1].replace('""', '"'), start),
-        _end(_BLANK, text, quoted.end()),
-    )
+    return (Cell(quoted[1].replace('""', '"'), start), _end(_BLANK, text, quoted.end()))
 
 
 def _end(pattern: re.Pattern[str], text: str, offset: int) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from sitestats._common.hostnames import HostnameError, normalise_hostname
-from sitestats._results.tables import same_zone
+from sitestats._protocol.consistency import same_value
 
 if TYPE_CHECKING:
     from sitestats._results.websites import AddedWebsite, Website
@@ -67,31 +67,18 @@ def differences_of_added(
 
     The response to an add has no label (section 2.2).
     """
-    # Capitals and a trailing dot are no difference.
-    is_same = normalised(added.hostname) == spec.hostname
     return _differences(
-        ("hostname", spec.hostname, spec.hostname if is_same else added.hostname),
+        ("hostname", spec.hostname, added.hostname),
         ("timezone", spec.timezone, added.timezone),
         ("public", spec.public, added.public),
     )
 
 
-def _differences(
-    *values: tuple[str, str | bool, str | bool],
-) -> tuple[Difference, ...]:
+def _differences(*values: tuple[str, str | bool, str | bool]) -> tuple[Difference, ...]:
     return tuple(
         Difference(name, wanted, found)
         for name, wanted, found in values
-        if found != wanted and not _is_same_zone(name, wanted, found)
-    )
-
-
-def _is_same_zone(name: str, wanted: object, found: object) -> bool:
-    return (
-        name == "timezone"
-        and isinstance(wanted, str)
-        and isinstance(found, str)
-        and same_zone(wanted, found)
+        if not same_value(name, wanted, found)
     )
 
 

@@ -9,20 +9,22 @@ The rules:
 * A refusal that concerns the account (credentials, role, plan) stops the run,
   any other one does not.
 * An add that an earlier run announced in the journal, without an outcome, is not
-  sent again before ``total_timeout`` has passed since then: by that time the
-  service has processed it or never will, and the list shows which.
+  sent again before the ``total_timeout`` of that run has passed since then: by that
+  time the service has processed it or never will, and the list shows which.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import attrs
+
 from sitestats._common.errors import RateLimitedError, ReadOnlyError, SiteStatsError
 from sitestats._protocol import operations
 from sitestats._protocol.flow import note, now, sleep
 
 from ._differences import by_hostname, differences_of, differences_of_added, normalised
-from ._events import Began, Ended, History, Sending, Settled, WebsiteDone
+from ._events import Began, Ended, History, Sending, Settled, Waiting, WebsiteDone
 from ._refusals import is_account_wide, is_refusal, message_of, was_not_sent
 from ._report import ProvisionedWebsite, ProvisioningReport, State
 
@@ -38,9 +40,14 @@ _FIRST_PAUSE: Final = 1.0
 
 
 def ensure_websites(
-    settings: Settings, specs: tuple[WebsiteSpec, ...], history: History
+    settings: Settings,
+    specs: tuple[WebsiteSpec, ...],
+    history: History,
+    not_excluded: tuple[str, ...] = (),
 ) -> Flow[ProvisioningReport]:
     """Add the missing websites of *specs*, and report on each of them.
+
+    *not_excluded* goes into the report.
 
     Raises:
         ReadOnlyError: The client is read-only; nothing was sent.
@@ -52,25 +59,24 @@ def ensure_websites(
             "would be added"
         )
     run = _Run(settings, specs, history)
-    return (yield from run.run())
+    items, stopped = yield from run.run()
+    return ProvisioningReport(items, stopped, not_excluded)
 
 
+@attrs.define
 class _Run:
-    def __init__(
-        self, settings: Settings, specs: tuple[WebsiteSpec, ...], history: History
-    ) -> None:
-        self._settings = settings
-        self._specs = specs
-        self._history = history
-        self._listed: dict[str, Website]
-        self._added: dict[str, AddedWebsite] = {}
-        self._items: list[ProvisionedWebsite] = []
-        self._stopped: str | None = None
-        self._list_is_fresh = False
-        self._list_is_readable = True
-        self._rate_limits = 0
+    _settings: Settings
+    _specs: tuple[WebsiteSpec, ...]
+    _history: History
+    _listed: dict[str, Website] = attrs.field(factory=dict[str, "Website"])
+    _added: dict[str, AddedWebsite] = attrs.field(factory=dict[str, "AddedWebsite"])
+    _items: list[ProvisionedWebsite] = attrs.field(factory=list[ProvisionedWebsite])
+    _stopped: str | None = None
+    _list_is_fresh: bool = False
+    _list_is_readable: bool = True
+    _rate_limits: int = 0
 
-    def run(self) -> Flow[ProvisioningReport]:
+    def run(self) -> Flow[tuple[tuple[ProvisionedWebsite, ...], str | None]]:
         moment = yield from now()
         yield from note(Began(len(self._specs), moment.unix))
         yield from self._read_list()
@@ -82,7 +88,7 @@ class _Run:
         yield from self._read_list_again()
         moment = yield from now()
         yield from self._record(Ended(moment.unix))
-        return ProvisioningReport(tuple(self._items), self._stopped)
+        return tuple(self._items), self._stopped
 
     # --- before ---------------------------------------------------------------
 
@@ -93,30 +99,26 @@ class _Run:
 
     def _wait_for_pending_adds(self) -> Flow[None]:
         """Read the list until no add of an interrupted run can be under way."""
-        started = yield from now()
         pause = _FIRST_PAUSE
-        while sent := self._pending_adds():
+        while pending := self._pending_adds():
             moment = yield from now()
-            longest = self._settings.total_timeout
-            left = min(
-                max(sent) + longest - moment.unix,
-                # The system clock may have been set back.
-                started.monotonic + longest - moment.monotonic,
-            )
+            left = max(pending.values()) - moment.monotonic
             if left <= 0:
                 return
+            if pause == _FIRST_PAUSE:
+                yield from note(Waiting(tuple(pending), left))
             yield from sleep(min(left, pause))
             yield from self._read_list()
             pause *= 2
 
-    def _pending_adds(self) -> list[float]:
-        """The times of pending adds whose websites are not in the list."""
-        return [
-            self._history.pending[spec.hostname]
+    def _pending_adds(self) -> dict[str, float]:
+        """The deadlines of pending adds whose websites are not in the list."""
+        return {
+            spec.hostname: self._history.pending[spec.hostname]
             for spec in self._specs
             if spec.hostname in self._history.pending
             and spec.hostname not in self._listed
-        ]
+        }
 
     # --- one website ------------------------------------------------------------
 
@@ -139,7 +141,9 @@ class _Run:
                 ),
             )
         moment = yield from now()
-        announced = yield from self._record(Sending(spec.hostname, moment.unix))
+        announced = yield from self._record(
+            Sending(spec.hostname, moment, self._settings.total_timeout)
+        )
         if not announced:
             return ProvisionedWebsite(spec, "not_tried")
         item = yield from self._add(spec)

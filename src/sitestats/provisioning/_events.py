@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import attrs
 
+from sitestats._protocol.flow import Moment
+
 from ._report import State
 
 
@@ -20,7 +22,14 @@ class Sending:
     """An add is sent as soon as this event is recorded."""
 
     hostname: str
-    unix: float
+    moment: Moment
+    timeout: float
+    """Seconds after which it is no longer under way, whatever happens."""
+
+    @property
+    def unix(self) -> float:
+        """The time of the system clock."""
+        return self.moment.unix
 
 
 @attrs.frozen
@@ -41,6 +50,14 @@ class Ended:
 
 
 @attrs.frozen
+class Waiting:
+    """The run waits, as adds of an interrupted one may still be under way."""
+
+    hostnames: tuple[str, ...]
+    seconds: float
+
+
+@attrs.frozen
 class WebsiteDone:
     """One more website is done: *done* of *total*."""
 
@@ -54,6 +71,6 @@ class History:
 
     pending: dict[str, float] = attrs.field(factory=dict[str, float])
     """Host names of adds that were announced and have no outcome, each with the
-    time of its announcement in Unix seconds."""
+    time of the monotonic clock until which it may be under way."""
     added: frozenset[str] = frozenset()
     """Host names that an interrupted run added."""

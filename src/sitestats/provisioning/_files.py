@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import sys
 import tomllib
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
@@ -19,7 +20,7 @@ from sitestats._common.text import did_you_mean, shown
 
 from ._checks import FIELDS, check_field, find_duplicates, spec_fields
 from ._csv import Cell, CsvError, find_separator, read_cells
-from ._positions import Path, Positions, json_positions, toml_positions
+from ._positions import STRING, Path, Positions, json_positions, toml_positions
 
 SpecT = TypeVar("SpecT")
 
@@ -27,6 +28,8 @@ _RULE: Final = "website-file"
 _WEBSITES: Final = "websites"
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
 _AT_LINE: Final = re.compile(r" \(at line (\d+), column (\d+)\)")
+_NUMBER: Final = re.compile(rf"{STRING}|#[^\n]*|(?P<digits>[0-9][0-9_]*)")
+"""A number; or what may have digits in it and is none."""
 _AT_END: Final = " (at end of document)"
 
 
@@ -188,9 +191,10 @@ def _read_toml(text: _Text, problems: list[Problem]) -> list[_Entry]:
         if found is not None:
             offset = text.offset(int(found[1]), int(found[2]))
         text.refuse(
-            f"not valid TOML: {_AT_LINE.sub('', message).removesuffix(_AT_END)}",
-            offset,
+            f"not valid TOML: {_AT_LINE.sub('', message).removesuffix(_AT_END)}", offset
         )
+    except ValueError:
+        _refuse_long_number(text)
     return _tree_entries(text, tree, toml_positions(text.text), problems)
 
 
@@ -199,15 +203,28 @@ def _read_json(text: _Text, problems: list[Problem]) -> list[_Entry]:
         tree: object = json.loads(text.text)
     except json.JSONDecodeError as error:
         text.refuse(f"not valid JSON: {error.msg}", error.pos)
-    except ValueError as error:
-        # Such as an integer of more digits than Python reads.
-        text.refuse(f"not valid JSON: {error}", 0)
+    except ValueError:
+        _refuse_long_number(text)
     positions = json_positions(text.text)
     problems += [
         text.problem(f"{shown(path[-1])} is given twice: leave one out", offset)
         for path, offset in positions.duplicate_keys
     ]
     return _tree_entries(text, tree, positions, problems)
+
+
+def _refuse_long_number(text: _Text) -> NoReturn:
+    """Refuse the first number of more digits than Python reads.
+
+    It is the one error of the two parsers that has no position.
+    """
+    limit = sys.get_int_max_str_digits()
+    found = (
+        match.start()
+        for match in _NUMBER.finditer(text.text)
+        if match["digits"] and len(match["digits"].replace("_", "")) > limit
+    )
+    text.refuse(f"a number has more than {limit:,} digits", next(found, 0))
 
 
 def _tree_entries(

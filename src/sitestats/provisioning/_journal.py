@@ -4,6 +4,9 @@ One JSON object a line. A line that announces an add is on the disk before the
 add is sent, so a website without such a line was certainly not sent, however
 the process ended. A line that was cut off announces nothing.
 
+The announcement has the time until which the add may be under way, on the monotonic
+clock, and which start of the machine that clock belongs to. Nobody can set that clock.
+
 The journal contains host names, times, states and the service's messages, and the
 service's address. It never contains a credential.
 """
@@ -12,30 +15,43 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+import time
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from io import FileIO
+from math import isfinite
 from pathlib import Path
 from typing import Any, Final, cast
 
-import anyio.to_thread
-
 from sitestats._common.errors import ConfigurationError, Problem, SpecError
 
-from ._events import Began, Ended, History, Sending, Settled, WebsiteDone
+from ._events import Began, Ended, History, Sending, Settled
+from ._locks import SpecialFileError, is_in_place, locked
 
-FORMAT: Final = 1
+FORMAT: Final = 2
+
+_MARK: Final = b'{"journal": "sitestats"'
+"""The least of a header that was cut off by which it is known to be one."""
+_LONGEST_HEADER: Final = 65_536
+"""The most bytes of a first line; a base address is far shorter."""
 
 
 class Journal:
-    """An open journal, which no other run can open at the same time."""
+    """An open journal, which no other run can open at the same time.
 
-    def __init__(self, name: str, file: FileIO, history: History) -> None:
+    Without *durable* it survives the end of the process, but no power failure.
+    """
+
+    def __init__(
+        self, name: str, file: FileIO, history: History, *, durable: bool = True
+    ) -> None:
         self.name = name
         self.history = history
+        self.under_way: set[str] = set(history.pending)
+        """Host names of adds that were announced and not settled in any way."""
         self._file = file
+        self._durable = durable
 
     def record(self, event: object) -> None:
         """Append *event*, if the journal keeps events of its class.
@@ -47,16 +63,32 @@ class Journal:
         if line is None:
             return
         try:
+            if isinstance(event, Sending):
+                self.under_way.add(event.hostname)
+            elif isinstance(event, Settled):
+                self.under_way.discard(event.hostname)
             _append(self._file, line)
             # After a power failure the service's list shows an outcome that was
             # lost, but not that an add was announced.
-            if not isinstance(event, Settled):
+            if self._durable and not isinstance(event, Settled):
                 os.fsync(self._file.fileno())
         except OSError as error:
             raise ConfigurationError(
                 f"the journal {self.name} can't be written, so nothing more was "
                 f"sent: {error.strerror}"
             ) from error
+
+    def check_place(self) -> None:
+        """Check that the next run will find the file, and its lock.
+
+        Raises:
+            ConfigurationError: It was removed or replaced.
+        """
+        if not is_in_place(self._file):
+            raise ConfigurationError(
+                f"the journal {self.name} was removed or replaced during the run, so "
+                "nothing more was sent: keep it until the run has ended"
+            )
 
 
 @contextmanager
@@ -66,66 +98,97 @@ def open_journal(
     """Open the journal at *path*, or create it; None for None.
 
     Raises:
-        ConfigurationError: Another run uses it, or it is for another service.
-        SpecError: The file is not a journal, or damaged.
+        BusyError: Another run uses it.
+        ConfigurationError: It is for another service.
+        SpecError: The file is not a journal, or damaged; it was not changed.
         OSError: The file can't be opened.
     """
     if path is None:
         yield None
         return
     name = os.fspath(path)
-    # Closing the file releases the lock.
-    with FileIO(name, "a+") as file:
-        _lock(file, name)
-        yield Journal(name, file, _read_history(file, name, service))
-
-
-def _read_history(file: FileIO, name: str, service: str) -> History:
-    file.seek(0)
-    data = file.read()
-    whole, _, rest = data.rpartition(b"\n")
-    if rest:
-        # The last line was cut off, unless an editor has removed its line end.
-        if _is_json(rest):
-            _append(file, b"\n")
-            whole = data
-        else:
-            file.truncate(len(data) - len(rest))
-    lines = whole.splitlines()
-    if not lines:
-        header = {"journal": "sitestats", "format": FORMAT, "service": service}
-        _append(file, _encode(header))
-        os.fsync(file.fileno())
-        _sync_directory(name)
-        return History()
-    records = [_decode(name, number, line) for number, line in enumerate(lines, 1)]
-    header = records[0]
-    if header.get("journal") != "sitestats" or header.get("format") != FORMAT:
-        raise SpecError(
-            [
-                Problem(
-                    "the file is not a journal of this version: name a new file",
-                    rule="journal",
-                    where=f"{name}:1:1",
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(
+                locked(
+                    name,
+                    busy=f"the journal {name} is in use by another run: wait for its "
+                    "end, or name another file",
                 )
-            ]
+            )
+        except SpecialFileError as error:
+            raise _refused(
+                f"a journal is a regular file, and this is {error.kind}: name another",
+                name,
+            ) from None
+        yield Journal(name, file, read_history(file, name, service))
+
+
+def read_history(
+    file: FileIO, name: str, service: str, *, durable: bool = True
+) -> History:
+    """Read an open journal; begin a new one, and mend a last line that was cut off.
+
+    Raises:
+        ConfigurationError: It is for another service.
+        SpecError: The file is not a journal, or damaged; it was not changed.
+    """
+    header = _encode({"journal": "sitestats", "format": FORMAT, "service": service})
+    file.seek(0)
+    # Of a file that is no journal, which may be long, no more than this is read.
+    head = file.read(_LONGEST_HEADER)
+    was_cut_off = head != header and header.startswith(head)
+    if not head or (was_cut_off and _MARK in head):
+        file.truncate(0)
+        _append(file, header)
+        if durable:
+            os.fsync(file.fileno())
+            _sync_directory(name)
+        return History()
+    _check_header(head, name, service)
+    data = head + file.readall()
+    whole, _, rest = data.rpartition(b"\n")
+    # The last line was cut off, unless an editor has removed its line end.
+    is_complete = _is_json(rest)
+    lines = (data if is_complete else whole).splitlines()
+    records = [_decode(name, number, line) for number, line in enumerate(lines, 1)]
+    history = _replay(name, records[1:])
+    if is_complete:
+        _append(file, b"\n")
+    elif rest:
+        file.truncate(len(data) - len(rest))
+    return history
+
+
+def _check_header(head: bytes, name: str, service: str) -> None:
+    line = head.partition(b"\n")[0]
+    record: object = json.loads(line) if _is_json(line) else None
+    header = cast("dict[str, Any]", record) if isinstance(record, dict) else {}
+    if header.get("journal") != "sitestats":
+        raise _refused(
+            "the file is not a journal, and was not changed: name a new file",
+            f"{name}:1:1",
+        )
+    if header.get("format") != FORMAT:
+        raise _refused(
+            "the file is a journal of another version: name a new file", f"{name}:1:1"
         )
     if header.get("service") != service:
         raise ConfigurationError(
             f"the journal {name} is for {header.get('service')}, and this client uses "
             f"{service}: name another file"
         )
-    return _replay(name, records[1:])
 
 
 def _replay(name: str, records: list[dict[str, Any]]) -> History:
     pending: dict[str, float] = {}
     added: set[str] = set()
+    boot, now = _boot(), time.monotonic()
     for number, record in enumerate(records, start=2):
         try:
             match record["event"]:
                 case "sending":
-                    pending[record["hostname"]] = _unix(record["at"])
+                    pending[record["hostname"]] = _deadline(record, boot, now)
                 case "settled" if record["state"] == "unknown":
                     pass
                 case "settled":
@@ -142,6 +205,26 @@ def _replay(name: str, records: list[dict[str, Any]]) -> History:
     return History(pending, frozenset(added))
 
 
+def _deadline(record: dict[str, Any], boot: str | None, now: float) -> float:
+    """Until when the add of *record* may be under way, on the monotonic clock."""
+    until, timeout = float(record["until"]), float(record["timeout"])
+    if not (isfinite(until) and isfinite(timeout)):
+        raise ValueError
+    if boot is None or record["boot"] != boot:
+        # Clocks of other machines, or before a restart, say nothing here. The system
+        # clock, which everybody shares, may have been set.
+        return now + timeout
+    return min(until, now + timeout)
+
+
+def _boot() -> str | None:
+    """What this start of the machine is called; None where the system has no name."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+    except OSError:
+        return None
+
+
 def _decode(name: str, number: int, line: bytes) -> dict[str, Any]:
     try:
         record: object = json.loads(line)
@@ -155,11 +238,14 @@ def _decode(name: str, number: int, line: bytes) -> dict[str, Any]:
 
 
 def _damaged(name: str, number: int, column: int) -> SpecError:
-    message = (
+    return _refused(
         "the journal is damaged here: repair the line; or name a new file, if you "
-        "know that no add is pending"
+        "know that no add is pending",
+        f"{name}:{number}:{column}",
     )
-    where = f"{name}:{number}:{column}"
+
+
+def _refused(message: str, where: str) -> SpecError:
     return SpecError([Problem(message, rule="journal", where=where)])
 
 
@@ -177,7 +263,13 @@ def _encode_event(event: object) -> bytes | None:
         case Began():
             record = {"event": "began", "websites": event.websites}
         case Sending():
-            record = {"event": "sending", "hostname": event.hostname}
+            record = {
+                "event": "sending",
+                "hostname": event.hostname,
+                "timeout": event.timeout,
+                "until": event.moment.monotonic + event.timeout,
+                "boot": _boot(),
+            }
         case Settled():
             record = {
                 "event": "settled",
@@ -192,13 +284,12 @@ def _encode_event(event: object) -> bytes | None:
     return _encode({"at": _timestamp(event.unix), **record})
 
 
-def _timestamp(unix: float) -> str:
-    moment = datetime.fromtimestamp(unix, UTC)
+def _timestamp(unix: float) -> str | None:
+    try:
+        moment = datetime.fromtimestamp(unix, UTC)
+    except (OSError, ValueError, OverflowError):
+        return None  # a system clock that shows no time
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _unix(text: str) -> float:
-    return datetime.fromisoformat(text).timestamp()
 
 
 def _encode(record: dict[str, Any]) -> bytes:
@@ -220,60 +311,3 @@ def _sync_directory(name: str) -> None:
             os.fsync(directory)
         finally:
             os.close(directory)
-
-
-def _lock(file: FileIO, name: str) -> None:
-    try:
-        _lock_or_fail(file)
-    except OSError:
-        raise ConfigurationError(
-            f"the journal {name} is in use by another run: wait for its end, or name "
-            "another file"
-        ) from None
-
-
-def _lock_or_fail(file: FileIO) -> None:
-    # The system releases the lock when the process ends, however it ends.
-    if sys.platform == "win32":
-        import msvcrt
-
-        # Far behind the end, since locked bytes can't be read.
-        file.seek(1 << 40)
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-    else:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-# --- events of a run --------------------------------------------------------------
-
-
-class EventHandler:
-    """Handles the events of a run: writes the journal and shows the progress."""
-
-    def __init__(
-        self, journal: Journal | None, show: Callable[[int, int], object] | None
-    ) -> None:
-        self._journal = journal
-        self._show = show
-        self.history = History() if journal is None else journal.history
-
-    def handle(self, event: object) -> None:
-        """Write *event* to the journal, or show the progress.
-
-        Raises:
-            ConfigurationError: The journal can't be written.
-        """
-        if isinstance(event, WebsiteDone):
-            if self._show is not None:
-                self._show(event.done, event.total)
-        elif self._journal is not None:
-            self._journal.record(event)
-
-    async def handle_async(self, event: object) -> None:
-        """The same, without blocking the event loop while the disk is written."""
-        if isinstance(event, WebsiteDone) or self._journal is None:
-            self.handle(event)
-        else:
-            await anyio.to_thread.run_sync(self._journal.record, event)

@@ -20,12 +20,13 @@ Path: TypeAlias = tuple[str | int, ...]
 _BLANK: Final = re.compile(r"[ \t\r\n]*")
 _BLANK_OR_COMMENT: Final = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
 # The longer quotes first; two quotes may stand within three, also at the end.
-_STRING: Final = re.compile(
+STRING: Final = (
     r'"""(?:[^"\\]|\\[\s\S]|"{1,2}(?!"))*"{3,5}'
     r"|'''(?:[^']|'{1,2}(?!'))*'{3,5}"
     r'|"(?:[^"\\]|\\.)*"'
     r"|'[^']*'"
 )
+_STRING: Final = re.compile(STRING)
 # A number, a word or a date, which may have a space in it.
 _OTHER: Final = re.compile(r"[^,\]}#\r\n]+")
 _BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")

@@ -74,6 +74,9 @@ class ProvisioningReport(Items[ProvisionedWebsite]):
     stopped: str | None = None
     """Why the run ended before its last website, as one sentence; None when it
     did not."""
+    not_excluded: tuple[str, ...] = ()
+    """What might have added a website a second time all the same: what this run could
+    neither prevent nor notice. It is printed if there are ``unknown`` websites."""
 
     _columns: ClassVar[tuple[str, ...]] = (*COLUMNS, "error")
 
@@ -98,7 +101,8 @@ class ProvisioningReport(Items[ProvisionedWebsite]):
         return self._in_state("not_tried")
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: ``complete``, ``stopped``, and ``items`` with one object each.
+        """For JSON: ``complete``, ``stopped``, ``not_excluded``, and ``items`` with
+        one object each.
 
         Their ``differences`` are a list of objects with ``field``, ``expected`` and
         ``found``.
@@ -106,6 +110,7 @@ class ProvisioningReport(Items[ProvisionedWebsite]):
         return {
             "complete": self.complete,
             "stopped": self.stopped,
+            "not_excluded": list(self.not_excluded),
             **super().to_dict(),
         }
 
@@ -117,4 +122,6 @@ class ProvisioningReport(Items[ProvisionedWebsite]):
 
     def _notes(self) -> list[str]:
         stopped = [] if self.stopped is None else [f"stopped: {self.stopped}"]
-        return stopped + super()._notes()
+        open_ = self.not_excluded if self.unknown else ()
+        risks = [f"can't be excluded: {text}" for text in open_]
+        return stopped + super()._notes() + risks

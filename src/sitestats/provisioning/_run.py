@@ -1,0 +1,124 @@
+"""One run of ``ensure``: exclude other runs, write the journal, show the progress."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Final
+
+import anyio.to_thread
+
+from sitestats._common.errors import warn
+from sitestats._common.progress import Progress, showing
+
+from ._account import locked_account
+from ._events import History, Sending, Waiting, WebsiteDone
+from ._journal import Journal, open_journal
+
+if TYPE_CHECKING:
+    from sitestats._common.settings import Settings
+
+OTHERS: Final = (
+    "runs on other machines and of other users, and websites that are added in the "
+    "dashboard or without ensure at the same time"
+)
+NO_JOURNAL: Final = (
+    "adds of this run that end as unknown or in a power failure, and websites that it "
+    "added and somebody removed: there is no journal"
+)
+
+
+class EventHandler:
+    """Handles the events of a run: writes the journals and shows the progress."""
+
+    def __init__(
+        self,
+        journals: Sequence[Journal],
+        show: Callable[[int, int], object] | None,
+        not_excluded: tuple[str, ...] = (),
+    ) -> None:
+        self._journals = journals
+        self._show = show
+        self.not_excluded = not_excluded
+        """What may add a website twice all the same."""
+        pending: dict[str, float] = {}
+        for journal in journals:
+            for hostname, until in journal.history.pending.items():
+                pending[hostname] = max(until, pending.get(hostname, until))
+        added = (journal.history.added for journal in journals)
+        self.history = History(pending, frozenset[str]().union(*added))
+
+    def handle(self, event: object) -> None:
+        """Write *event* to the journals, or show the progress.
+
+        Raises:
+            ConfigurationError: A journal can't be written.
+        """
+        match event:
+            case WebsiteDone():
+                if self._show is not None:
+                    self._show(event.done, event.total)
+            case Waiting():
+                first, *more = event.hostnames
+                others = f" and {len(more):,} more" if more else ""
+                warn(
+                    f"an earlier run sent {first}{others}, and the list does not show "
+                    f"it yet: waiting up to {event.seconds:.0f} seconds, as it may "
+                    "still be under way"
+                )
+            case _:
+                if isinstance(event, Sending):
+                    # Before any has it: what one announces, the next run waits for.
+                    for journal in self._journals:
+                        journal.check_place()
+                for journal in self._journals:
+                    journal.record(event)
+
+    async def handle_async(self, event: object) -> None:
+        """The same, without blocking the event loop while the disk is written."""
+        if isinstance(event, (WebsiteDone, Waiting)):
+            self.handle(event)
+        else:
+            await anyio.to_thread.run_sync(self.handle, event)
+
+
+@contextmanager
+def open_run(
+    settings: Settings, journal: str | os.PathLike[str] | None, progress: Progress
+) -> Generator[EventHandler]:
+    """Lock the account and the journal for one run.
+
+    Raises:
+        BusyError: Another run uses the account or the journal.
+        ConfigurationError: The journal is for another service.
+        SpecError: The file is not a journal, or damaged.
+        OSError: The journal can't be opened.
+    """
+    not_excluded = [OTHERS]
+    journals: list[Journal] = []
+    with ExitStack() as stack:
+        # Without a user ID, or read-only, nothing will be added.
+        if settings.user_id is not None and not settings.read_only:
+            account = stack.enter_context(locked_account(settings))
+            if isinstance(account, Journal):
+                journals.append(account)
+            else:
+                not_excluded.insert(0, _not_locked(account))
+                warn(f"this can't be excluded: {not_excluded[0]}")
+        own = stack.enter_context(open_journal(journal, str(settings.base)))
+        if own is None:
+            not_excluded.append(NO_JOURNAL)
+        else:
+            journals.insert(0, own)
+        show = stack.enter_context(showing(progress, "websites"))
+        yield EventHandler(journals, show, tuple(not_excluded))
+
+
+def _not_locked(error: OSError) -> str:
+    where = "" if error.filename is None else f"{error.filename}: "
+    return (
+        "other runs on this machine at the same time, because the state folder can't "
+        f"be used ({where}{error.strerror or error}): set XDG_STATE_HOME to one that "
+        "can be written"
+    )
