@@ -25,8 +25,8 @@ from .machine import PACKAGE, ROOT, SOURCE
 
 FIRST_FILES: Final = 3
 """The files whose tests are tried first: those that have the most of few modules."""
-FIRST_SECONDS: Final = 3.0
-MOST_SECONDS: Final = 8.0
+FIRST_SECONDS: Final = 2.0
+MOST_SECONDS: Final = 4.0
 """How long the tests of a mutant may take, the quickest of few modules first."""
 
 _passed: dict[str, float] = {}
