@@ -113,7 +113,7 @@ def test_a_report_is_a_value() -> None:
 def test_a_report_becomes_json() -> None:
     """A report can be written as JSON, with the service's messages."""
     read = json.loads(json.dumps(report().to_dict()))
-    assert list(read) == ["complete", "stopped", "items"]
+    assert list(read) == ["complete", "stopped", "not_excluded", "items"]
     assert read["complete"] is False
     assert read["stopped"] == "the list can't be read back: refused"
     assert read["items"][2]["differences"] == [
