@@ -29,7 +29,7 @@ LOCKED = ["--constraint", "tests/locked.txt"]
 TIME_OF_LOWEST = "2025-06-01"
 # All but the pages whose libraries are in the dependency group "pages".
 WITHOUT_PAGES = tuple(
-    f"--ignore=docs/{page}.md" for page in ("caching", "logging", "web-applications")
+    f"--ignore=docs/{page}.md" for page in ("logging", "web-applications")
 )
 
 nox.options.default_venv_backend = "uv"

@@ -62,6 +62,9 @@ ELSEWHERE: Final = frozenset(
         "address",
         "address-parameter",
         "address-page",
+        # What is sent of a unit of the calendar are its dates.
+        "period-unit",
+        "period-words",
         # No case is that long.
         "address-length",
         "custom-method",

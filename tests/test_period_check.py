@@ -12,10 +12,10 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from fake_responses import read_response, stats_json
+from query_strategies import around
 from same_text import SameText
 from sitestats._common.errors import QueryError, SiteStatsWarning
 from sitestats._query.builder import StatsQuery
-from sitestats._query.periods import zones
 from sitestats.emulator import Emulator
 
 QUERY = StatsQuery("example.com").fields("visitors")
@@ -222,36 +222,74 @@ def test_a_histogram_without_any_period_does_not_warn() -> None:
         assert read_response(query, data).histogram[0].pageviews == 3
 
 
+# --- the first and the last day -----------------------------------------------------
+
+
+def days(query: StatsQuery, start: Any, end: Any, **more: Any) -> str:
+    """The first and the last day of this response to *query*."""
+    data = stats_json(visitors=1, start=start, end=end, **more)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SiteStatsWarning)
+        stats = read_response(query, data)
+    return f"{stats.first_day} {stats.last_day}"
+
+
+WORDS = QUERY.last(days=7)
+LOCAL = ("2023-04-25T22:00:00.000Z", "2023-05-26T22:59:59.999Z")
+MADE_UP = "Moon/Crater"
+
+
+@pytest.mark.parametrize(
+    ("query", "echoed", "zone", "expected"),
+    [
+        (WORDS, period("2026-11-13", "2026-11-19"), "UTC", "2026-11-13 2026-11-19"),
+        # In the zone of the response, or else in that of the query.
+        (WORDS, LOCAL, BERLIN, "2023-04-26 2023-05-26"),
+        (WORDS.timezone(BERLIN), LOCAL, None, "2023-04-26 2023-05-26"),
+        # Other days than requested are those that the numbers are of.
+        (SEPTEMBER, LOCAL, BERLIN, "2023-04-26 2023-05-26"),
+        # Without a zone a moment may be on either of two days.
+        (WORDS, LOCAL, MADE_UP, "None None"),
+        (QUERY.between("2023-04-26", "2023-05-26"), LOCAL, MADE_UP, "2023-04-26 2023-"),
+        (SEPTEMBER, LOCAL, MADE_UP, "None None"),
+        # Days without a time of day are in no need of a zone.
+        (SEPTEMBER, ("2026-09-01", "2026-09-30"), MADE_UP, "2026-09-01 2026-09-30"),
+        (WORDS, ("2026-09-01", "2026-09-30"), "America/Lima", "2026-09-01 2026-09-30"),
+        # Where the response does not say, as in version 1, it is what was requested.
+        (SEPTEMBER, (None, None), "UTC", "2026-09-01 2026-09-30"),
+        (SEPTEMBER, ("soon", "9999-12-31T23:59:59Z"), "UTC", "2026-09-01 2026-09-30"),
+        (WORDS, (None, "soon"), "UTC", "None None"),
+        (QUERY.extra_param("start", "2026-W10"), (None, None), "UTC", "None None"),
+    ],
+)
+def test_a_result_knows_its_first_and_last_day(
+    query: StatsQuery, echoed: tuple[Any, Any], zone: str | None, expected: str
+) -> None:
+    """A day in UTC, or of another response, would be the wrong row of a frame."""
+    assert days(query, *echoed, timezone=zone).startswith(expected)
+
+
+def test_a_zone_of_any_length_is_read() -> None:
+    """Megabytes in the envelope would stay in the cache."""
+    echoed = period("2026-09-01", "2026-09-30")
+    assert days(SEPTEMBER, *echoed, timezone="x" * 1_000_000) == "2026-09-01 2026-09-30"
+
+
+def test_an_end_that_is_late_by_an_hour_clips_nothing() -> None:
+    """The last day of a month is whole with an end an hour after midnight."""
+    query = SEPTEMBER.fields("histogram").interval("month")
+    buckets = [{"date": "2026-09-01", "pageviews": 3, "visitors": 2}]
+    late = period("2026-09-01", "2026-09-30")[0], "2026-10-01T00:59:59.999Z"
+    data = stats_json(histogram=buckets, start=late[0], end=late[1])
+    stats = read_response(query, data)
+    assert stats.last_day == dt.date(2026, 9, 30)
+    assert not stats.histogram[0].clipped
+
+
 # --- never wrongly ----------------------------------------------------------------
 
 EMULATOR = Emulator()
 EMULATOR.add_website("example.com")
-
-ODD_DAYS = [
-    ("Europe/Berlin", dt.date(2026, 3, 29)),
-    ("Europe/Berlin", dt.date(2026, 10, 25)),
-    ("Africa/Cairo", dt.date(2026, 4, 24)),
-    ("America/Havana", dt.date(2026, 11, 1)),
-    ("America/Sao_Paulo", dt.date(2018, 11, 4)),
-    ("Australia/Lord_Howe", dt.date(2026, 4, 5)),
-    ("America/Nuuk", dt.date(2026, 3, 28)),
-    ("Pacific/Apia", dt.date(2011, 12, 30)),
-    ("Asia/Manila", dt.date(1844, 12, 31)),
-    ("Pacific/Kiritimati", dt.date(2026, 1, 1)),
-    ("America/Juneau", dt.date(1867, 10, 18)),
-]
-"""Days that are longer, shorter, or that do not exist."""
-
-
-@st.composite
-def around(draw: st.DrawFn) -> tuple[str, dt.date]:
-    """A zone, and a day in it, most often beside a change of its offset."""
-    if draw(st.booleans()):
-        zone, day = draw(st.sampled_from(ODD_DAYS))
-        return zone, day + dt.timedelta(days=draw(st.integers(-2, 2)))
-    zone = draw(st.sampled_from(sorted(zones())))
-    return zone, draw(st.dates(dt.date(1800, 1, 1), dt.date(2200, 1, 1)))
-
 
 KINDS = st.sampled_from(["dates", "words", "from date", "to date", "nothing"])
 INTERVALS = st.sampled_from(["day", "week", "month", "year", "hour"])
@@ -291,7 +329,10 @@ def test_no_response_of_the_emulator_warns(
         EMULATOR.change_website("example.com", timezone=zone)
     with EMULATOR.client() as client, warnings.catch_warnings():
         warnings.simplefilter("error", SiteStatsWarning)
-        assert client.stats.get(query).timezone == zone
+        stats = client.stats.get(query)
+    assert stats.timezone == zone
+    if kind == "dates":
+        assert (stats.first_day, stats.last_day) == (day, last)
 
 
 def test_a_query_of_no_day_is_refused_before(same_text: SameText) -> None:

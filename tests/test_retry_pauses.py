@@ -16,6 +16,8 @@ from sitestats._common.settings import RetryPolicy
 from sitestats._common.wire import HttpRequest, HttpResponse
 from sitestats._protocol.flow import Moment, Note, Now, Send, Sleep
 from sitestats._protocol.retry import (
+    NO_DEADLINE,
+    Deadline,
     Pauses,
     is_contains_search,
     send_with_retries,
@@ -45,6 +47,7 @@ class ConcurrentFlows:
     sent: list[tuple[float, HttpRequest]] = field(
         factory=list[tuple[float, HttpRequest]]
     )
+    limits: list[float] = field(factory=list[float])
     ended: dict[int, HttpResponse | RateLimitedError] = field(
         factory=dict[int, HttpResponse | RateLimitedError]
     )
@@ -78,20 +81,23 @@ class ConcurrentFlows:
                     outcome = Moment(self.time, unix=0.0)
                 case Sleep(seconds):
                     return self.time + seconds
-                case Send(request):
+                case Send(request, until):
                     self.sent.append((self.time, request))
+                    self.limits.append(until)
                     outcome = self.responses.pop(0) if self.responses else OK
                 case Note():
                     pass
 
 
 def sends(
-    *requests: HttpRequest, total_timeout: float = 60.0
+    *requests: HttpRequest,
+    total_timeout: float = 60.0,
+    deadline: Deadline = NO_DEADLINE,
 ) -> list[Flow[HttpResponse]]:
-    """A flow for each request; they share their pauses."""
+    """A flow for each request; they share their pauses and their deadline."""
     pauses = Pauses()
     return [
-        send_with_retries(request, POLICY, total_timeout, pauses)
+        send_with_retries(request, POLICY, total_timeout, pauses, deadline)
         for request in requests
     ]
 
@@ -220,6 +226,28 @@ def test_no_request_is_sent_within_a_pause(
         for when, request in flows.sent:
             if request == SEARCH or refused == PLAIN:
                 assert not began < when < began + seconds - 1e-6
+
+
+@given(
+    requests=st.lists(st.sampled_from([PLAIN, SEARCH]), min_size=1, max_size=8),
+    responses=st.lists(
+        st.one_of(st.just(HttpResponse(503)), st.floats(0.001, 20).map(refusal)),
+        max_size=12,
+    ),
+    seconds=st.floats(0.1, 100),
+)
+def test_nothing_is_sent_or_waited_for_after_the_deadline(
+    requests: list[HttpRequest], responses: list[HttpResponse], seconds: float
+) -> None:
+    """Whatever is refused, every request ends by the deadline that they share."""
+    deadline = Deadline(seconds, 1_000 + seconds)
+    flows = ConcurrentFlows(list(responses))
+    flows.run(*sends(*requests, deadline=deadline))
+    assert len(flows.ended) == len(requests)
+    assert flows.time <= deadline.at
+    for (when, _), until in zip(flows.sent, flows.limits, strict=True):
+        assert until == min(deadline.at, until)
+        assert when <= until
 
 
 @pytest.mark.parametrize(

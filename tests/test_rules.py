@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 from enum import Enum
 from itertools import combinations
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
 
@@ -28,6 +29,7 @@ from sitestats._query import (
     dashboards,
     periods,
     rules,
+    units,
     urls,
     validation,
     values,
@@ -534,6 +536,86 @@ REFUSED: dict[str, tuple[str, Step]] = {
         f"last {value!r} days": ("period-days", step("last", value))
         for value in (0, -1, 100_000, True, "30", 1.0, None)
     },
+    **{
+        f"during {value!r}": ("period-unit", step("during", value))
+        for value in (
+            *("march", "26-03", "2026-3", "2026-Q5", "2026-w10", "2026-03 ", "2026-Q"),
+            *("today", "2026-03-05/2026-03-06", "2026-W10-1", "٢٠٢٦", "", 2026, None),
+            SimpleNamespace(start_time=1, end_time=2),
+        )
+    },
+    **{
+        f"{value!r}, which is not in the calendar": (
+            "period-date",
+            step("during", value),
+        )
+        for value in (
+            *("2026-13", "2026-00", "2026-02-30", "0000", "0000-Q1", "2026-W00"),
+            *("2026-W54", "2025-W53", "0000-W10", "9999-W52"),
+        )
+    },
+    "during what raises": ("period-unit", lambda q: q.during(Broken())),
+    "each with another unit": ("period-unit", lambda q: next(q.each("hour"))),
+    "each with no unit": ("period-unit", lambda q: next(q.each(None))),
+    **{
+        f"each month {name}": ("period-words", split)
+        for name, split in {
+            "of words": lambda q: next(q.last(days=30).each("month")),
+            "of the default period": lambda q: next(q.each("month")),
+            "up to today": lambda q: next(q.since("2026-01-01").each("month")),
+            "of another word": lambda q: next(
+                q.extra_param("start", "2026-W10").each("month")
+            ),
+        }.items()
+    },
+    "each day from a date to a word": (
+        "period-words",
+        lambda q: next(q.between("2026-01-01", "yesterday").each("day")),
+    ),
+    "each day without a start": ("period-words", lambda q: next(q.each("day"))),
+    "each day backwards": (
+        "period-order",
+        lambda q: next(
+            q.extra_param("start", "2026-03-02")
+            .extra_param("end", "2026-03-01")
+            .each("day")
+        ),
+    ),
+    "pinned without a zone": ("period-zone", lambda q: q.last(days=3).pinned()),
+    "pinned in another zone": (
+        "period-zone",
+        lambda q: q.last(days=3).timezone("UTC").pinned("Asia/Tokyo"),
+    ),
+    "pinned in a zone that nobody knows": (
+        "period-zone",
+        lambda q: q.last(days=3).extra_param("timezone", "Moon/Crater").pinned(),
+    ),
+    "pinned in no zone": ("timezone-name", lambda q: q.last(days=3).pinned("utc")),
+    **{
+        f"pinned at {now!r}": (
+            "period-naive",
+            lambda q, now=now: q.last(days=3).pinned("UTC", now),
+        )
+        for now in (
+            *(datetime(2026, 3, 1), date(2026, 3, 1), "now", 0),  # noqa: DTZ001 - the point
+        )
+    },
+    "pinned with another word": (
+        "period-day",
+        lambda q: q.extra_param("start", "2026-W10").pinned("UTC"),
+    ),
+    "pinned with no date": (
+        "period-day",
+        lambda q: q.extra_param("end", "2026-02-30").pinned("UTC"),
+    ),
+    "pinned to an end before the start": (
+        "period-order",
+        lambda q: q.since("2026-03-02").pinned("UTC", datetime(2026, 3, 1, tzinfo=UTC)),
+    ),
+    "pinned before the calendar": (
+        "period-date",
+        lambda q: q.last(days=99_999).pinned("UTC", datetime(273, 1, 1, tzinfo=UTC)),
+    ),
     "last with another today": ("period-days", lambda q: q.last(7, today=1)),
     **{
         f"zone {value!r}": (
@@ -1121,6 +1203,7 @@ def test_every_row_of_the_table_is_enforced() -> None:
     """The code uses each rule of the table, and names no other."""
     modules = (
         validation,
+        units,
         urls,
         dashboards,
         filter_rules,

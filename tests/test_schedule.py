@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -9,9 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from same_text import SameText
-from sitestats import ConfigurationError, QueryError, StatsQuery
-from sitestats._client.schedule import END, Schedule
+from sitestats import (
+    Answered,
+    Answers,
+    ConfigurationError,
+    QueryError,
+    Stats,
+    StatsQuery,
+)
+from sitestats._client.schedule import END, Options, Schedule
 from sitestats._common.errors import ConnectionFailedError
+from sitestats._protocol.retry import NO_DEADLINE
 from sitestats._results.outcomes import Failed
 
 QUERY = StatsQuery("example.com").fields("pageviews")
@@ -19,8 +28,9 @@ QUERY = StatsQuery("example.com").fields("pageviews")
 
 def schedule(queries: object = (), limit: int | None = 3, **more: Any) -> Schedule:
     """A schedule of a client with fifty connections."""
-    options: dict[str, Any] = {"max_connections": 50, "progress": False, **more}
-    return Schedule(queries, (list, tuple), concurrency=limit, **options)
+    connections = more.pop("max_connections", 50)
+    options = Options(concurrency=limit, **more)
+    return Schedule(queries, (list, tuple), options, connections)
 
 
 def begun(limit: int | None = 3, **more: Any) -> Schedule:
@@ -171,6 +181,48 @@ def test_progress_is_reported() -> None:
     one.give(failed(0))
     one.give(failed(1))
     assert calls == [(1, 2), (2, 2)]
+
+
+def test_the_deadline_counts_from_the_beginning() -> None:
+    """Its seconds begin when the block is entered; without it there is none."""
+    one = schedule(deadline=7.5)
+    assert one.deadline == NO_DEADLINE
+    before = time.monotonic()
+    one.begin()
+    assert one.deadline.seconds == 7.5
+    assert before + 7.5 <= one.deadline.at <= time.monotonic() + 7.5
+    assert begun().deadline == NO_DEADLINE
+
+
+@given(
+    st.lists(st.booleans(), max_size=12).flatmap(
+        lambda failing: st.tuples(
+            st.just(failing), st.permutations(range(len(failing)))
+        )
+    )
+)
+def test_a_retry_puts_each_outcome_in_its_place(
+    given: tuple[list[bool], list[int]],
+) -> None:
+    """Whatever failed, and in whatever order it arrives, each index is there once."""
+    failing, order = given
+    queries = [QUERY.limit(1 + index) for index in range(len(failing))]
+    outcomes = [
+        Failed(queries[index], index, ConnectionFailedError("gone"))
+        if failing[index]
+        else Answered(queries[index], index, stats=Stats.__new__(Stats))
+        for index in order
+    ]
+    answers = Answers(outcomes)
+    assert [one.query for one in answers] == queries
+    again = [
+        Answered(one.query, place, stats=Stats.__new__(Stats))
+        for place, one in enumerate(answers.failed)
+    ]
+    better = answers._retried(again[::-1])
+    assert [one.query for one in better] == queries
+    assert [one.index for one in better] == [*range(len(queries))]
+    assert better.failed == ()
 
 
 def test_progress_is_about_queries(capsys: pytest.CaptureFixture[str]) -> None:

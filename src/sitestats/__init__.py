@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from . import provisioning as provisioning
-    from ._client.async_client import AsyncClient
-    from ._client.client import Client
+    from ._client.answers import Answers, AsyncAnswers
+    from ._client.async_client import AsyncClient, AsyncStatistics, AsyncWebsites
+    from ._client.client import Client, Statistics, Websites
     from ._client.get_many import AsyncOutcomes, Outcomes
     from ._common.errors import (
         AuthenticationError,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
         WebsiteLockedError,
     )
     from ._common.fields import FieldName, is_field_name
+    from ._common.keyvalue import KeyValueStore
     from ._common.settings import RetryPolicy
     from ._query.builder import StatsQuery
     from ._query.rules import Filters, Interval
@@ -48,7 +50,8 @@ if TYPE_CHECKING:
     from ._results.histogram import HistogramEntry
     from ._results.outcomes import Answered, Failed, Outcome
     from ._results.stats import Stats
-    from ._results.websites import AddedWebsite, Website
+    from ._results.websites import AddedWebsite, Website, WebsiteList
+    from ._store.sqlite import Store, StoreStats
     from .provisioning import (
         Difference,
         PlannedWebsite,
@@ -61,8 +64,12 @@ if TYPE_CHECKING:
 __all__ = [
     "AddedWebsite",
     "Answered",
+    "Answers",
+    "AsyncAnswers",
     "AsyncClient",
     "AsyncOutcomes",
+    "AsyncStatistics",
+    "AsyncWebsites",
     "AuthenticationError",
     "BadRequestError",
     "BusyError",
@@ -80,6 +87,7 @@ __all__ = [
     "HistogramEntry",
     "Interval",
     "InvalidInputError",
+    "KeyValueStore",
     "ListEntry",
     "MissingExtraError",
     "NotFoundError",
@@ -104,12 +112,17 @@ __all__ = [
     "SiteStatsError",
     "SiteStatsWarning",
     "SpecError",
+    "Statistics",
     "Stats",
     "StatsQuery",
+    "Store",
+    "StoreStats",
     "TransportError",
     "Website",
+    "WebsiteList",
     "WebsiteLockedError",
     "WebsiteSpec",
+    "Websites",
     "is_field_name",
 ]
 
@@ -117,8 +130,12 @@ _ERRORS: Final = "_common.errors"
 _MODULES: Final = {
     "AddedWebsite": "_results.websites",
     "Answered": "_results.outcomes",
+    "Answers": "_client.answers",
+    "AsyncAnswers": "_client.answers",
     "AsyncClient": "_client.async_client",
     "AsyncOutcomes": "_client.get_many",
+    "AsyncStatistics": "_client.async_client",
+    "AsyncWebsites": "_client.async_client",
     "Client": "_client.client",
     "Difference": "provisioning",
     "Entries": "_results.entries",
@@ -128,6 +145,7 @@ _MODULES: Final = {
     "Filters": "_query.rules",
     "HistogramEntry": "_results.histogram",
     "Interval": "_query.rules",
+    "KeyValueStore": "_common.keyvalue",
     "ListEntry": "_results.entries",
     "Outcome": "_results.outcomes",
     "Outcomes": "_client.get_many",
@@ -137,10 +155,16 @@ _MODULES: Final = {
     "ProvisioningPlan": "provisioning",
     "ProvisioningReport": "provisioning",
     "RetryPolicy": "_common.settings",
-    "Stats": "_results.stats",
+    "Statistics": "_client.client",
+    # With what reads responses, which Stats.from_body needs.
+    "Stats": "_protocol.responses",
     "StatsQuery": "_query.builder",
+    "Store": "_store.sqlite",
+    "StoreStats": "_store.sqlite",
     "Website": "_results.websites",
+    "WebsiteList": "_results.websites",
     "WebsiteSpec": "provisioning",
+    "Websites": "_client.client",
     "is_field_name": "_common.fields",
 }
 """Where each name is defined, if not among the errors. It is imported when it is first

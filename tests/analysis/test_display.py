@@ -122,8 +122,8 @@ def test_what_a_response_says_of_itself_is_text(name: str, attack: str) -> None:
     day = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
     stats = Stats(
         query=query,
-        start=day,
-        end=day,
+        first_day=day.date(),
+        last_day=day.date(),
         requested=requested(query),
         values={"pageviews": 3},
         **{name: attack},

@@ -20,7 +20,7 @@ from sitestats import (
     SiteStatsWarning,
     StatsQuery,
 )
-from sitestats._client.frames import TableBuilder
+from sitestats._results.many import TableBuilder
 from sitestats._results.outcomes import Answered, Failed
 from sitestats.emulator import Emulator
 
@@ -59,6 +59,9 @@ def test_a_list_of_many_websites(client: Client) -> None:
         frame = outcomes.to_polars("pages")
     assert dict(frame.schema) == {
         "hostname": pl.String,
+        "timezone": pl.String,
+        "first_day": pl.Date,
+        "last_day": pl.Date,
         "value": pl.String,
         "pageviews": pl.Int64,
         "visitors": pl.Int64,
@@ -81,7 +84,8 @@ def test_totals_of_many_websites(client: Client) -> None:
         with outcomes_of(client, *queries) as outcomes:
             frame = outcomes.to_polars()
     assert frame.columns == [
-        *("hostname", "start", "end", "pageviews", "partial", "error", "query")
+        *("hostname", "timezone", "first_day", "last_day", "start", "end"),
+        *("pageviews", "partial", "error", "query"),
     ]
     assert frame["partial"].to_list() == [False, None, False]
     assert frame["hostname"].to_list() == [HOST, "nobody.example", PROJECTS]
@@ -166,13 +170,13 @@ def test_queries_that_requested_different_things(client: Client) -> None:
     with outcomes_of(client, QUERY, timed) as outcomes:
         frame = outcomes.to_polars("pages")
     assert frame.columns == [
-        *("hostname", "value", "pageviews", "visitors", "seconds_on_page"),
-        *("truncated", "query"),
+        *("hostname", "timezone", "first_day", "last_day"),
+        *("value", "pageviews", "visitors", "seconds_on_page", "truncated", "query"),
     ]
     assert frame["seconds_on_page"].is_null().to_list() == [True] * 3 + [False] * 3
     with outcomes_of(client, timed, QUERY) as outcomes:
         totals = outcomes.to_polars()
-    assert totals.columns[3:6] == ["pageviews", "visitors", "seconds_on_page"]
+    assert totals.columns[6:9] == ["pageviews", "visitors", "seconds_on_page"]
     assert totals["pageviews"].to_list() == [None, 1586]
     assert totals["visitors"].to_list() == [953, None]
 
@@ -206,7 +210,8 @@ def test_pandas_polars_and_arrow_agree(client: Client) -> None:
             frames.append(getattr(outcomes, method)("pages"))
     pandas, polars, arrow = frames
     assert polars.equals(pl.from_arrow(arrow))
-    assert pandas.to_dict("list") == polars.to_dict(as_series=False)
+    days = {name: pandas[name].dt.date for name in ("first_day", "last_day")}
+    assert pandas.assign(**days).to_dict("list") == polars.to_dict(as_series=False)
 
 
 def test_the_async_client_has_the_same_frames(client: Client) -> None:
@@ -236,7 +241,7 @@ def test_a_second_frame_of_one_block_is_an_error(client: Client, method: str) ->
     with outcomes_of(client, QUERY) as outcomes:
         assert len(getattr(outcomes, method)("pages")) == 3
         for field in (None, "pages"):
-            with pytest.raises(ConfigurationError, match="call get_many again"):
+            with pytest.raises(ConfigurationError, match=r"\.collect\(\)"):
                 getattr(outcomes, method)(field)
         # It is an iterator still, and those end for good.
         assert [*outcomes] == []

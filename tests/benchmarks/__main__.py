@@ -18,6 +18,8 @@ import concurrent_queries
 import decoding
 import emulator_speed
 import importing
+import kept_responses
+import panels
 import report
 import sizes
 from measuring import Scale, Table
@@ -27,6 +29,8 @@ PARTS = {
     "sizes": sizes.tables,
     "calls": calls.tables,
     "concurrency": concurrent_queries.tables,
+    "store": kept_responses.tables,
+    "panels": panels.tables,
     "importing": importing.tables,
     "emulator": emulator_speed.tables,
 }

@@ -1,9 +1,10 @@
 """A minimal HTTP server on loopback, in a process of its own, for measuring clients.
 
-    python tests/benchmarks/service.py 0.05
+    python tests/benchmarks/service.py 0.05 0
 
-It sends the same response to every request, after the given seconds, and looks only
-for the end of each request. So its own time is small.
+It responds after the given seconds. To every request it sends the same totals, and
+looks only for its end; so its own time is small. With a number of pages it sends so
+many, of the website and the days that are requested.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import subprocess
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+from functools import cache
+from urllib.parse import parse_qsl
 
 BODY = (
     b'{"ok":true,"docs":"https://docs.example.com/api","info":"false",'
@@ -21,12 +24,45 @@ BODY = (
     b'"version":6,"timezone":"UTC","pageviews":66,"visitors":41,'
     b'"generated_in_ms":398}'
 )
-RESPONSE = (
-    b"HTTP/1.1 200 OK\r\n"
-    b"Content-Type: application/json; charset=utf-8\r\n"
-    b"Access-Control-Allow-Origin: *\r\n"
-    b"Content-Length: %d\r\n\r\n%b" % (len(BODY), BODY)
-)
+
+
+def pages_json(hostname: str, start: str, end: str, count: int) -> bytes:
+    """The body of a response with so many pages."""
+    return (
+        f'{{"ok":true,"hostname":"{hostname}","path":"*","version":6,'
+        f'"timezone":"UTC","start":"{start}T00:00:00.000Z",'
+        f'"end":"{end}T23:59:59.999Z","pages":[{_pages(count)}]}}'
+    ).encode()
+
+
+@cache
+def _pages(count: int) -> str:
+    return ",".join(
+        f'{{"value":"/blog/{number}-a-title-of-usual-length",'
+        f'"pageviews":{5 * count - number},"visitors":{3 * count - number}}}'
+        for number in range(count)
+    )
+
+
+def _response(body: bytes) -> bytes:
+    return (
+        b"HTTP/1.1 200 OK\r\n"
+        b"Content-Type: application/json; charset=utf-8\r\n"
+        b"Access-Control-Allow-Origin: *\r\n"
+        b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+    )
+
+
+RESPONSE = _response(BODY)
+
+
+def _response_to(request: bytes, pages: int) -> bytes:
+    """The response to the head of a request."""
+    if not pages:
+        return RESPONSE
+    path, _, query = request.split(b" ", 2)[1].decode().partition(".json?")
+    params = dict(parse_qsl(query))
+    return _response(pages_json(path[1:], params["start"], params["end"], pages))
 
 
 class _Connection(asyncio.Protocol):
@@ -34,8 +70,9 @@ class _Connection(asyncio.Protocol):
 
     transport: asyncio.Transport
 
-    def __init__(self, delay: float) -> None:
+    def __init__(self, delay: float, pages: int) -> None:
         self._delay = delay
+        self._pages = pages
         self._unread = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -45,18 +82,19 @@ class _Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._unread += data
         while b"\r\n\r\n" in self._unread:
-            self._unread = self._unread.partition(b"\r\n\r\n")[2]
+            request, _, self._unread = self._unread.partition(b"\r\n\r\n")
+            response = _response_to(request, self._pages)
             if self._delay:
                 loop = asyncio.get_running_loop()
-                loop.call_later(self._delay, self.transport.write, RESPONSE)
+                loop.call_later(self._delay, self.transport.write, response)
             else:
-                self.transport.write(RESPONSE)
+                self.transport.write(response)
 
 
-async def _serve(delay: float) -> None:
+async def _serve(delay: float, pages: int) -> None:
     loop = asyncio.get_running_loop()
     server = await loop.create_server(
-        lambda: _Connection(delay), "127.0.0.1", 0, backlog=1024
+        lambda: _Connection(delay, pages), "127.0.0.1", 0, backlog=1024
     )
     print(server.sockets[0].getsockname()[1], flush=True)
     # The parent process ends this one by closing the pipe, also when it dies.
@@ -64,10 +102,10 @@ async def _serve(delay: float) -> None:
 
 
 @contextmanager
-def serving(delay: float = 0.0) -> Generator[str, None, None]:
+def serving(delay: float = 0.0, *, pages: int = 0) -> Generator[str, None, None]:
     """The address of a server that takes *delay* seconds for each response."""
     with subprocess.Popen(
-        [sys.executable, __file__, str(delay)],
+        [sys.executable, __file__, str(delay), str(pages)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     ) as process:
@@ -78,4 +116,4 @@ def serving(delay: float = 0.0) -> Generator[str, None, None]:
 
 
 if __name__ == "__main__":
-    asyncio.run(_serve(float(sys.argv[1])))
+    asyncio.run(_serve(float(sys.argv[1]), int(sys.argv[2])))

@@ -316,18 +316,21 @@ def test_the_completion_script_is_printed(run: Run, shell: str) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGINT for a child there")
 @pytest.mark.parametrize(
-    "given",
+    ("given", "more"),
     [
-        [],
-        [
-            *("--api-key", "my_key", "--allow-host", "stand-in"),
-            *("--cors", "http://localhost:5173"),
-        ],
+        ([], []),
+        (
+            [
+                *("--api-key", "my_key", "--allow-host", "stand-in"),
+                *("--cors", "http://localhost:5173", "--made-up", "2"),
+            ],
+            ["shop.example", "blog.example"],
+        ),
     ],
     ids=["own", "given"],
 )
 def test_the_emulator_serves_until_it_is_interrupted(
-    given: list[str], tmp_path: Path
+    given: list[str], more: list[str], tmp_path: Path
 ) -> None:
     """It prints settings for a shell, and serves with them.
 
@@ -359,7 +362,7 @@ def test_the_emulator_serves_until_it_is_interrupted(
         proxy=None,
     ) as client:
         names = [site.hostname for site in client.websites.list()]
-        assert names == ["mine.example", "other.example"]
+        assert names == [*more, "mine.example", "other.example"]
     address = settings["SITESTATS_BASE_URL"]
     allowed = "stand-in" if given else "localhost"
     for host in ("localhost", "stand-in", "evil.example"):

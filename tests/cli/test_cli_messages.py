@@ -111,7 +111,8 @@ def test_every_step_that_an_error_advises_is_an_option() -> None:
         for step in re.findall(r"(?<![\w)])\.([a-z_]+)\(", node.value)
     }
     assert len(named) > 8
-    assert named <= STEPS.keys()
+    # No command takes these: they split a period, or make dates of words.
+    assert named - {"during", "pinned"} <= STEPS.keys()
 
 
 @pytest.mark.parametrize(

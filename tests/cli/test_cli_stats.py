@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +14,8 @@ from sitestats import StatsQuery
 from sitestats.emulator import Emulator
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from conftest import Run
 
 HOST = "semicomplete.com"
@@ -234,3 +237,15 @@ def test_a_warning_is_one_line(run: Run) -> None:
     (line,) = done.err.splitlines()
     assert line.startswith("sitestats: warning: ")
     assert "plan_text" in line
+
+
+def test_a_store_saves_requests(
+    emulator: Emulator, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With --store, or SITESTATS_STORE, days that are over are requested once."""
+    day = str(datetime.now(UTC).date() - timedelta(days=2))
+    command = ("stats", HOST, "--start", day, "--end", day, "--format", "json")
+    first = run(*command, "--store", tmp_path / "kept")
+    monkeypatch.setenv("SITESTATS_STORE", str(tmp_path / "kept"))
+    assert run(*command).out == first.out
+    assert len(emulator.requests) == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import repeat
@@ -29,6 +29,13 @@ OPTIONS: dict[str, Any] = {
 }
 AT_ONCE = 8
 """Concurrent calls, and the most open connections."""
+
+IN_A_BLOCK = 100
+"""Queries that are collected together."""
+
+DEADLINE = 0.2
+"""Seconds of each block that is collected: less than a client waits for a response, so
+that it strikes while a request hangs."""
 
 MOMENTS = ("before", "first", "half", "end", "closed")
 """When to measure: before the client is made, after its first calls, after half of
@@ -105,6 +112,14 @@ def _get_many(client: Client, calls: int, outcomes: Counter[str]) -> None:
             outcomes[_name(outcome)] += 1
 
 
+def _collect(client: Client, calls: int, outcomes: Counter[str]) -> None:
+    for some in _blocks(calls):
+        many = client.stats.get_many(
+            repeat(QUERY, some), concurrency=AT_ONCE, deadline=DEADLINE
+        )
+        outcomes.update(map(_name, many.collect()))
+
+
 async def _run_async(phase: Phase, origin: str, shares: tuple[int, ...]) -> None:
     make_calls, backend = ASYNC[phase.variant]
     count = _asyncio_tasks if backend == "asyncio" else _trio_tasks
@@ -140,6 +155,22 @@ async def _get_many_async(
             outcomes[_name(outcome)] += 1
 
 
+async def _collect_async(
+    client: AsyncClient, calls: int, outcomes: Counter[str]
+) -> None:
+    for some in _blocks(calls):
+        many = client.stats.get_many(
+            repeat(QUERY, some), concurrency=AT_ONCE, deadline=DEADLINE
+        )
+        outcomes.update(map(_name, await many.collect()))
+
+
+def _blocks(calls: int) -> Iterator[int]:
+    """How many queries each block has, of so many *calls*."""
+    for begin in range(0, calls, IN_A_BLOCK):
+        yield min(IN_A_BLOCK, calls - begin)
+
+
 def _name(outcome: Any) -> str:
     if outcome.error is None:
         return str(outcome.stats.pageviews)
@@ -163,6 +194,7 @@ def _trio_tasks() -> int:
 SYNC: dict[str, Callable[[Client, int, Counter[str]], None]] = {
     "threads": _in_threads,
     "`get_many`": _get_many,
+    "`collect`": _collect,
 }
 ASYNC: dict[
     str, tuple[Callable[[AsyncClient, int, Counter[str]], Awaitable[None]], str]
@@ -171,5 +203,7 @@ ASYNC: dict[
     "trio": (_in_tasks, "trio"),
     "`get_many`, asyncio": (_get_many_async, "asyncio"),
     "`get_many`, trio": (_get_many_async, "trio"),
+    "`collect`, asyncio": (_collect_async, "asyncio"),
+    "`collect`, trio": (_collect_async, "trio"),
 }
 VARIANTS = (*SYNC, *ASYNC)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import date, datetime
 from typing import assert_type
 
@@ -29,6 +28,7 @@ from sitestats import (
     StatsQuery,
     TransportError,
     Website,
+    WebsiteList,
     WebsiteSpec,
 )
 from sitestats.analysis import Change, Changes, Comparison
@@ -38,7 +38,7 @@ def blocking(query: StatsQuery) -> None:
     """Each method of Client returns a plain model."""
     with Client("https://stats.example.org", api_key="a", user_id=None) as client:
         assert_type(client, Client)
-        assert_type(client.websites.list(), Sequence[Website])
+        assert_type(client.websites.list(), WebsiteList)
         assert_type(client.websites.add("example.com", public=True), AddedWebsite)
         specs = WebsiteSpec.load("websites.toml")
         assert_type(specs, tuple[WebsiteSpec, ...])
@@ -47,6 +47,8 @@ def blocking(query: StatsQuery) -> None:
         assert_type(report, ProvisioningReport)
         assert_type(report.refused[0].error, SiteStatsError | None)
         assert_type(client.stats.get(query), Stats)
+        month = client.stats.compare(query, against="previous_month")
+        assert_type(month, Comparison)
         assert_type(client.stats.get_jsonp(query, callback="show"), str)
         assert_type(client.with_options(timeout=5, retries=0), Client)
         assert_type(client.with_options(retries=RetryPolicy(retries=5)), Client)
@@ -57,7 +59,7 @@ async def awaited(query: StatsQuery) -> None:
     """AsyncClient returns the same, awaited."""
     async with AsyncClient("https://stats.example.org", max_connections=5) as client:
         assert_type(client, AsyncClient)
-        assert_type(await client.websites.list(), Sequence[Website])
+        assert_type(await client.websites.list(), WebsiteList)
         assert_type(await client.websites.add("example.com"), AddedWebsite)
         specs = [WebsiteSpec("example.com", public=True)]
         assert_type(await client.websites.plan(specs), ProvisioningPlan)
@@ -74,6 +76,7 @@ def results(stats: Stats) -> None:
     assert_type(stats.visitors, int)
     assert_type(stats.pageviews, int)
     assert_type(stats.seconds_on_page, float | None)
+    assert_type(stats.first_day, date | None)
     assert_type(stats.pages, Entries[PageEntry])
     assert_type(stats.countries, Entries[ListEntry])
     assert_type(stats.histogram, Entries[HistogramEntry])
@@ -145,6 +148,7 @@ def comparisons(comparison: Comparison) -> None:
 def mistakes(client: Client, stats: Stats, query: StatsQuery) -> None:
     """A type checker finds these mistakes."""
     client.stats.get("example.com")  # type: ignore[arg-type]  # not a query
+    client.stats.compare(query, against="next_month")  # type: ignore[arg-type]  # unknown
     client.stats.get(query, timeout=2.0)  # type: ignore[arg-type]  # with_options
     client.websites.add("example.com", "UTC")  # type: ignore[call-arg]  # by name only
     stats.visitor  # type: ignore[attr-defined]  # noqa: B018  # misspelt

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from typing import assert_type
 
+import pandas as pd
+
+from sitestats import Website, WebsiteSpec
 from sitestats._common.fields import FieldName, is_field_name
 from sitestats._query.builder import StatsQuery
 from sitestats._query.rules import Filters
@@ -22,6 +26,13 @@ def every_step(query: StatsQuery) -> None:
     assert_type(query.last(days=30, today=True), StatsQuery)
     assert_type(query.since(date(2026, 3, 1)), StatsQuery)
     assert_type(query.on("yesterday"), StatsQuery)
+    assert_type(query.during("2026-03"), StatsQuery)
+    assert_type(query.during(date(2026, 3, 5)), StatsQuery)
+    assert_type(query.during(pd.Period("2026-03")), StatsQuery)
+    assert_type(query.pinned(), StatsQuery)
+    assert_type(query.pinned("UTC", now=datetime.now(UTC)), StatsQuery)
+    assert_type(query.is_relative, bool)
+    assert_type(query.each("month"), Iterator[StatsQuery])
     assert_type(query.timezone("Europe/Amsterdam"), StatsQuery)
     assert_type(query.where(country="NL", pages=["/a*", "/b*"]), StatsQuery)
     assert_type(query.where(pages="/a*", device_type=None), StatsQuery)
@@ -48,7 +59,17 @@ def wrong_names(query: StatsQuery, names: list[str]) -> None:
     query.where(countries="NL")  # type: ignore[call-arg] # not a filter
     query.where(country=5)  # type: ignore[arg-type] # not a str
     query.where_metadata(tags=["a"])  # type: ignore[arg-type] # a list
+    query.each("hour")  # type: ignore[arg-type] # not a unit
+    query.during(2026)  # type: ignore[arg-type] # an int
+    query.website(5)  # type: ignore[arg-type] # not a website
     query.limit("50")  # type: ignore[arg-type] # a str
+
+
+def websites_of_a_list(query: StatsQuery, website: Website) -> None:
+    """A website of the list is as good as its host name."""
+    assert_type(StatsQuery(website), StatsQuery)
+    assert_type(query.website(website), StatsQuery)
+    assert_type(query.website(WebsiteSpec("example.com")), StatsQuery)
 
 
 def names_from_outside(query: StatsQuery, names: list[str]) -> StatsQuery:

@@ -15,6 +15,7 @@ from typing import (
     TypedDict,
     TypeVar,
     Unpack,
+    cast,
 )
 
 import attrs
@@ -44,7 +45,10 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Mapping
 
+    from sitestats._common.keyvalue import KeyValueStore
     from sitestats._common.settings import RetryPolicy
+    from sitestats._store.kept_responses import KeptResponses
+    from sitestats._store.sqlite import Store
 
 TransportT = TypeVar("TransportT")
 
@@ -74,6 +78,7 @@ class Options(TypedDict, Generic[TransportT], total=False):
     verify: bool | str | ssl.SSLContext
     headers: Mapping[str, str] | None
     user_agent: str | None
+    store: str | os.PathLike[str] | KeyValueStore | None
     transport: TransportT | None
 
 
@@ -83,6 +88,7 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
     _settings: Settings
     _sender: SenderT
     _owns_sender: bool = False
+    _own_store: Store | None = None
     _has_own_transport: bool = False
 
     def __init__(
@@ -101,12 +107,14 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
         verify: bool | str | ssl.SSLContext = True,
         headers: Mapping[str, str] | None = None,
         user_agent: str | None = None,
+        store: str | os.PathLike[str] | KeyValueStore | None = None,
         transport: TransportT | None = None,
     ) -> None:
         # From here on no frame of this package has a credential in a variable.
         key, user = wrap_credential(api_key), wrap_credential(user_id)
         given_headers = wrap_headers(headers)
         del api_key, user_id, headers
+        kept, own = _as_store(store)
         settings = resolve(
             base_url=base_url,
             api_key=key,
@@ -121,10 +129,12 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
             verify=verify,
             headers=check_headers(given_headers),
             user_agent=check_user_agent(user_agent),
+            store=kept,
         )
         self._has_own_transport = transport is not None
         self._set_up(settings, self._make_sender(settings, transport))
         self._owns_sender = True
+        self._own_store = own
 
     @classmethod
     def from_env(
@@ -239,6 +249,27 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
     @abstractmethod
     def _set_up(self, settings: Settings, sender: SenderT) -> None:
         """Store *settings* and *sender*, and make the parts that use them."""
+
+
+def _as_store(given: object) -> tuple[KeyValueStore | None, Store | None]:
+    """The store that was given, and the one that the client makes and closes."""
+    if given is None:
+        return None, None
+    if callable(getattr(given, "get", None)) and callable(getattr(given, "set", None)):
+        return cast("KeyValueStore", given), None
+    # A program that keeps nothing needs no SQLite.
+    from sitestats._store.sqlite import Store
+
+    own = Store(cast("str", given))
+    return own, own
+
+
+def kept_by(settings: Settings) -> KeptResponses | None:
+    if settings.store is None:
+        return None
+    from sitestats._store.kept_responses import KeptResponses
+
+    return KeptResponses(settings.store, settings)
 
 
 _senders: dict[tuple[type, Settings], Any] = {}

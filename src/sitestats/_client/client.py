@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Never, Self
 
 from sitestats._protocol import operations
 
-from .base import BaseClient
+from .base import BaseClient, kept_by
 from .get_many import Outcomes
 from .runner import Runner
+from .schedule import Options
 from .unknown import refuse_unknown
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     import httpx
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from sitestats._query.builder import StatsQuery
     from sitestats._results.comparison import Comparison
     from sitestats._results.stats import Stats
-    from sitestats._results.websites import AddedWebsite, Website
+    from sitestats._results.websites import AddedWebsite, WebsiteList
     from sitestats._transport.sender import Sender
     from sitestats.provisioning import ProvisioningPlan, ProvisioningReport, WebsiteSpec
 
@@ -35,12 +36,13 @@ class Websites:
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
 
-    def list(self) -> Sequence[Website]:
+    def list(self) -> WebsiteList:
         """List every website of the user (section 4.1).
 
         Returns:
             The websites in the service's order, with estimates of page views
-            and events per 30 days.
+            and events per 30 days: a tuple that is shown as a table and becomes a
+            frame.
 
         Raises:
             ConfigurationError: The client has no API key or no user ID.
@@ -199,11 +201,15 @@ class Statistics:
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
 
-    def get(self, query: StatsQuery, **_unknown: Never) -> Stats:
+    def get(
+        self, query: StatsQuery, *, fresh: bool = False, **_unknown: Never
+    ) -> Stats:
         """Request the statistics of one website or one page (section 4.3).
 
         Args:
             query: The query; every rule of the document is checked first.
+            fresh: Whether to ask the service even where the client's store has the
+                response.
 
         Returns:
             What was requested, typed. A field that was not requested raises
@@ -222,13 +228,14 @@ class Statistics:
         """
         if _unknown:
             refuse_unknown("get", _unknown)
-        return self._runner.call(operations.get_stats, query)
+        return self._runner.call(operations.get_stats, query, fresh=fresh)
 
     def compare(
         self,
         query: StatsQuery,
         *,
         against: Against = "previous_period",
+        fresh: bool = False,
         **_unknown: Never,
     ) -> Comparison:
         """Compare a period with another one, by two requests.
@@ -236,9 +243,12 @@ class Statistics:
         Args:
             query: The query for the period of interest.
             against: ``"previous_period"``, as many days just before;
-                ``"previous_year"``, the same days a year before; a pair of days;
-                or a query of its own. Placeholders are shifted by placeholders,
-                so both periods are in the zone of the website or of the query.
+                ``"previous_week"`` and ``"previous_month"``, as many whole weeks or
+                months just before; ``"previous_year"``, the same days a year before;
+                a pair of days; or a query of its own. Placeholders are shifted by
+                placeholders, so both periods are in the zone of the website or of
+                the query.
+            fresh: As for ``get``.
 
         Returns:
             Totals and lists of both periods, absolute and in percent.
@@ -257,7 +267,7 @@ class Statistics:
         """
         if _unknown:
             refuse_unknown("compare", _unknown)
-        return self._runner.call(operations.compare, query, against)
+        return self._runner.call(operations.compare, query, against, fresh=fresh)
 
     def get_many(
         self,
@@ -265,6 +275,8 @@ class Statistics:
         *,
         concurrency: int | None = None,
         progress: Progress = None,
+        deadline: float | None = None,
+        fresh: bool = False,
         **_unknown: Never,
     ) -> Outcomes:
         """Request the statistics of many queries at once (section 4.3).
@@ -273,6 +285,9 @@ class Statistics:
         its ``index`` among the queries, and either ``stats`` or ``error``;
         ``result()`` returns the one or raises the other. What ``get`` would
         raise for a query is its outcome, and ends no other.
+
+        Without a block, ``get_many(…).collect()`` keeps all outcomes, in the order of
+        the queries, for frames, tables and comparisons.
 
         Leaving the block ends what is under way. When the service responds
         with 429 and a pause, all requests that it concerns wait: contains
@@ -286,11 +301,15 @@ class Statistics:
             progress: True shows a bar, in a terminal or a notebook; a function
                 is called with ``(done, total)`` after each outcome, where the
                 total is None for *queries* without a length.
+            deadline: Seconds for the whole block, counted from its beginning; None
+                is without. A query that is not answered by then is a ``Failed``
+                with a ``RequestTimeoutError``, and so are those that follow.
+            fresh: As for ``get``.
 
         Raises:
             QueryError: *queries* is no iterable, or holds what is no query.
-            ConfigurationError: *concurrency* or *progress* is wrong, or the
-                outcomes are used outside of the block.
+            ConfigurationError: *concurrency*, *progress* or *deadline* is wrong, or
+                the outcomes are used outside of the block.
 
         Example:
             >>> query = StatsQuery("semicomplete.com").fields("pageviews").last(days=4)
@@ -302,7 +321,7 @@ class Statistics:
         if _unknown:
             refuse_unknown("get_many", _unknown)
         return Outcomes(
-            self._runner, queries, concurrency=concurrency, progress=progress
+            self._runner, queries, Options(concurrency, progress, deadline, fresh)
         )
 
     def get_jsonp(self, query: StatsQuery, *, callback: str) -> str:
@@ -359,6 +378,8 @@ class Client(BaseClient["httpx.BaseTransport", "Sender"]):
             They can't replace what the client sends itself.
         user_agent: Your program's name, such as ``"dash/1.0"``; it stands before
             this package's in ``User-Agent``.
+        store: Keeps responses about days that are over, which are not requested
+            again: a path, a ``Store``, or a ``KeyValueStore`` of your own.
         transport: An httpx transport to use in place of connections.
 
     Raises:
@@ -418,6 +439,8 @@ class Client(BaseClient["httpx.BaseTransport", "Sender"]):
         """
         if self._owns_sender:
             self._sender.close()
+        if self._own_store is not None:
+            self._own_store.close()
 
     def __enter__(self) -> Self:
         return self
@@ -436,6 +459,6 @@ class Client(BaseClient["httpx.BaseTransport", "Sender"]):
     def _set_up(self, settings: Settings, sender: Sender) -> None:
         self._settings = settings
         self._sender = sender
-        self._runner = Runner(settings, sender)
+        self._runner = Runner(settings, sender, kept_by(settings))
         self.websites = Websites(self._runner)
         self.stats = Statistics(self._runner)

@@ -1,20 +1,13 @@
-"""Data frames of the results of ``get_many``, in the order of the queries."""
+"""Data frames of the outcomes of ``get_many``, made while they arrive."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import AsyncIterator, Iterator
+from typing import TYPE_CHECKING
 
-from sitestats._common.errors import FieldNotRequestedError, warn
-from sitestats._common.fields import FIELDS, TOTALS
-from sitestats._common.text import did_you_mean, shown
-from sitestats._query.builder import requested
 from sitestats._results.display import frame_maker
-from sitestats._results.entries import Entries, columns_of_entries, entry_class
-from sitestats._results.histogram import entry_type
-from sitestats._results.stats import columns_of_totals
-from sitestats._results.tables import Column, named, stacked
+from sitestats._results.many import FramesOfMany, TableBuilder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,11 +15,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sitestats._common.fields import TableName
-    from sitestats._query.builder import StatsQuery
     from sitestats._results.outcomes import Failed, Outcome
-
-_LISTS: Final = (*(name for name in FIELDS if name not in TOTALS), "events")
-_MOST_NAMED: Final = 3
+    from sitestats._results.tables import Column
 
 
 class _KeepsFailed:
@@ -40,91 +30,34 @@ class _KeepsFailed:
         return self._failed
 
 
-class FramesOfMany(_KeepsFailed, ABC):
-    """Outcomes that are all read to make a frame."""
+class FramesOfStream(_KeepsFailed, FramesOfMany):
+    """Outcomes that are left, all read to make a frame."""
 
     @abstractmethod
     def __iter__(self) -> Iterator[Outcome]: ...
 
     @abstractmethod
-    def _begin_frame(self) -> None:
-        """Raise an error if outcomes went into a frame already."""
-
-    def to_pandas(self, field: TableName | None = None) -> pd.DataFrame:
-        """All outcomes that are left as one pandas data frame (the extra ``pandas``).
-
-        It is tidy: the website's host name, then the columns that an entry of the
-        list has by itself, then whether that website's list was ``truncated`` by
-        the limit (a histogram never is), and the index of the ``query`` among
-        those given, which distinguishes two queries of one website. Rows are in
-        the order of the queries, whichever response came first.
-
-        Without a *field* there is a row for each query: host name, start, end, the
-        totals that were requested, ``error`` and ``query``. A query that failed
-        has its error there. In a frame of a list such a query can have no rows,
-        so there is a ``SiteStatsWarning``, and ``failed`` has the outcome.
-
-        Args:
-            field: A list, such as ``"pages"``, ``"histogram"`` or ``"events"``.
-
-        Raises:
-            MissingExtraError: pandas is not installed; nothing was sent.
-            FieldNotRequestedError: There is no such list, or a query that
-                succeeded did not request it.
-            ConfigurationError: All outcomes were taken by a loop, or went into a
-                frame. A block makes one frame, as its responses are not kept.
-
-        >>> query = StatsQuery("semicomplete.com").fields("countries").last(days=7)
-        >>> query = query.limit(2)
-        >>> queries = [query, query.website("blog.semicomplete.com")]
-        >>> with client.stats.get_many(queries) as outcomes:
-        ...     countries = outcomes.to_pandas("countries")
-        >>> countries[["hostname", "value", "pageviews"]]
-                        hostname value  pageviews
-        0       semicomplete.com    US        535
-        1       semicomplete.com    DE        108
-        2  blog.semicomplete.com    US        222
-        3  blog.semicomplete.com    DE         29
-        """
-        # The maker comes first: without the library nothing is sent.
-        return frame_maker("pandas")(self._columns(field))
-
-    def to_polars(self, field: TableName | None = None) -> pl.DataFrame:
-        """All outcomes that are left as one polars data frame: see ``to_pandas``.
-
-        Raises:
-            MissingExtraError: polars is not installed; nothing was sent.
-            FieldNotRequestedError: See ``to_pandas``.
-        """
-        return frame_maker("polars")(self._columns(field))
-
-    def to_arrow(self, field: TableName | None = None) -> pa.Table:
-        """All outcomes that are left as one table of Arrow: see ``to_pandas``.
-
-        Raises:
-            MissingExtraError: pyarrow is not installed; nothing was sent.
-            FieldNotRequestedError: See ``to_pandas``.
-        """
-        return frame_maker("arrow")(self._columns(field))
+    def _begin_all(self) -> None:
+        """Raise an error if all outcomes were taken already."""
 
     def _columns(self, field: str | None) -> list[Column]:
         builder = TableBuilder(field)
-        self._begin_frame()
+        self._begin_all()
         for outcome in self:
             builder.add(outcome)
         self._failed = builder.failed
         return builder.columns()
 
 
-class AsyncFramesOfMany(_KeepsFailed, ABC):
-    """Outcomes that are all read, asynchronously, to make a frame."""
+class AsyncFramesOfStream(_KeepsFailed, ABC):
+    """Outcomes that are left, all read, asynchronously, to make a frame."""
 
     @abstractmethod
     def __aiter__(self) -> AsyncIterator[Outcome]: ...
 
     @abstractmethod
-    def _begin_frame(self) -> None:
-        """Raise an error if outcomes went into a frame already."""
+    def _begin_all(self) -> None:
+        """Raise an error if all outcomes were taken already."""
 
     async def to_pandas(self, field: TableName | None = None) -> pd.DataFrame:
         """As ``Outcomes.to_pandas``, awaited."""
@@ -140,132 +73,8 @@ class AsyncFramesOfMany(_KeepsFailed, ABC):
 
     async def _columns(self, field: str | None) -> list[Column]:
         builder = TableBuilder(field)
-        self._begin_frame()
+        self._begin_all()
         async for outcome in self:
             builder.add(outcome)
         self._failed = builder.failed
         return builder.columns()
-
-
-# --- the rows of many outcomes as one table ---------------------------------------
-
-
-class _Part(NamedTuple):
-    """The rows of one outcome, without its response."""
-
-    query: int
-    columns: Sequence[Column]
-    truncated: bool = False
-    error: str | None = None
-
-
-class TableBuilder:
-    """The rows of many outcomes, which may be added in any order.
-
-    Args:
-        field: The list that the rows are of; None for one row of totals for each
-            outcome.
-
-    Raises:
-        FieldNotRequestedError: There is no such list.
-    """
-
-    def __init__(self, field: str | None) -> None:
-        if field is not None and field not in _LISTS:
-            hint = did_you_mean(field, _LISTS)
-            if field in TOTALS:
-                hint = ": it is a total, which are a row each when no field is given"
-            raise FieldNotRequestedError(
-                f"{shown(field)} is no list of a response{hint}", name=field
-            )
-        self._field = field
-        self._parts: list[_Part] = []
-        self._failed: list[Failed] = []
-
-    @property
-    def failed(self) -> tuple[Failed, ...]:
-        """The outcomes without a response, in the order of the queries."""
-        return tuple(sorted(self._failed, key=lambda failed: failed.index))
-
-    def add(self, outcome: Outcome) -> None:
-        """Take the rows of *outcome*.
-
-        Raises:
-            FieldNotRequestedError: Its query did not request the field.
-        """
-        truncated, error = False, None
-        if outcome.error is not None:
-            self._failed.append(outcome)
-            error = f"{type(outcome.error).__name__}: {outcome.error}"
-        if self._field is None:
-            columns = _totals(outcome)
-        elif outcome.error is not None:
-            columns = _no_rows(self._field, outcome.query)
-        else:
-            entries: Entries[Any] = getattr(outcome.stats, self._field)
-            columns = columns_of_entries(entries, outcome.query.hostname)
-            truncated = entries.truncated
-        self._parts.append(_Part(outcome.index, columns, truncated, error))
-
-    def columns(self) -> list[Column]:
-        """The table; there is a warning about failed queries that have no row in it."""
-        parts = sorted(self._parts, key=lambda part: part.query)
-        tables = [part.columns for part in parts]
-        if self._field is None:
-            names = {column.name for table in tables for column in table}
-            # First, for the document's order of columns.
-            no_rows = columns_of_totals([], [n for n in TOTALS if n in names])
-            columns = stacked([no_rows, *tables])
-            columns.append(_repeated(parts, "error"))
-        else:
-            columns = stacked([_no_rows(self._field, None), *tables])
-            if self._field != "histogram":
-                columns.append(_repeated(parts, "truncated"))
-            if self._failed:
-                warn(_missing(self.failed, len(parts)))
-        return [*columns, _repeated(parts, "query")]
-
-
-def _repeated(parts: Sequence[_Part], name: str) -> Column:
-    # Each row has the value of its part.
-    return named(
-        name, [getattr(part, name) for part in parts for _ in part.columns[0].cells]
-    )
-
-
-def _totals(outcome: Outcome) -> list[Column]:
-    if outcome.error is None:
-        return columns_of_totals([outcome.stats])
-    fields = requested(outcome.query).fields
-    cells: dict[str, Any] = {"hostname": outcome.query.hostname}
-    return [
-        column._replace(cells=[cells.get(column.name)])
-        for column in columns_of_totals([], fields)
-    ]
-
-
-def _no_rows(field: str, query: StatsQuery | None) -> list[Column]:
-    """The columns of a response to *query*, or of one to the simplest query."""
-    wanted = None if query is None else requested(query)
-    kind: type[Any]
-    if field == "histogram":
-        kind = entry_type(wanted.interval if wanted else None)
-    else:
-        fields = wanted.fields if wanted else ()
-        kind = entry_class(field, timed="seconds_on_page" in fields)
-    empty: Entries[Any] = Entries([], name=field, entry_type=kind)
-    return columns_of_entries(empty, "")
-
-
-def _missing(failed: Sequence[Failed], total: int) -> str:
-    named = [
-        f"{one.query.hostname} ({type(one.error).__name__}: {one.error})"
-        for one in failed[:_MOST_NAMED]
-    ]
-    if len(failed) > _MOST_NAMED:
-        named.append(f"{len(failed) - _MOST_NAMED} more")
-    were = "query failed and has" if len(failed) == 1 else "queries failed and have"
-    return (
-        f"{len(failed)} {were} no rows here, of {total} in all; .failed has them: "
-        f"{', '.join(named)}"
-    )

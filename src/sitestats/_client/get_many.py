@@ -18,6 +18,7 @@ from collections.abc import (
     Iterable,
     Iterator,
 )
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, Self, TypeGuard
 
@@ -27,13 +28,13 @@ from sitestats._protocol import operations
 from sitestats._protocol.retry import Pauses
 from sitestats._transport.interrupt import Stop, StoppedError
 
-from .frames import AsyncFramesOfMany, FramesOfMany
-from .schedule import END, Job, Schedule
+from .answers import Again, Answers, AsyncAnswers
+from .frames import AsyncFramesOfStream, FramesOfStream
+from .schedule import END, Job, Options, Schedule
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
 
-    from sitestats._common.progress import Progress
     from sitestats._query.builder import StatsQuery
     from sitestats._results.outcomes import Outcome
 
@@ -45,12 +46,12 @@ _POLL_SECONDS: Final = 0.5
 """On Windows a thread that waits for a queue does not see Ctrl-C."""
 
 
-class Outcomes(FramesOfMany):
+class Outcomes(FramesOfStream):
     """The outcomes of many queries, in the order of completion: ``get_many``.
 
     It is used in a ``with`` block and iterated over once; a frame of outcomes
     that were all taken raises ``ConfigurationError``. Leaving the block ends what is
-    still under way.
+    still under way. ``collect`` needs no block, and keeps all outcomes.
 
     Example:
         >>> queries = [StatsQuery("semicomplete.com").fields("pageviews")] * 3
@@ -66,18 +67,12 @@ class Outcomes(FramesOfMany):
         self,
         runner: Runner,
         queries: Iterable[StatsQuery],
-        *,
-        concurrency: int | None,
-        progress: Progress,
+        options: Options,
     ) -> None:
-        settings = runner.settings
-        self._schedule = Schedule(
-            queries,
-            (Iterable,),
-            concurrency=concurrency,
-            max_connections=settings.max_connections,
-            progress=progress,
-        )
+        connections = runner.settings.max_connections
+        self._schedule = Schedule(queries, (Iterable,), options, connections)
+        self._again = Again(partial(Outcomes, runner), options)
+        self._fresh = options.fresh
         self._queries = queries
         self._pauses = Pauses()
         self._runner = runner
@@ -108,8 +103,33 @@ class Outcomes(FramesOfMany):
             raise StopIteration
         return schedule.give(self._next_result())
 
-    def _begin_frame(self) -> None:
-        self._schedule.begin_frame()
+    def collect(self) -> Answers:
+        """Keep the outcomes of all queries, in the order of the queries.
+
+        It needs no ``with`` block: it enters one, and leaves it when it returns.
+        Within a block it keeps the outcomes that are left.
+
+        Raises:
+            ConfigurationError: The outcomes were taken already.
+
+        Example:
+            >>> query = StatsQuery("semicomplete.com").fields("visitors", "pages")
+            >>> queries = [query.on("yesterday"), query.on("today-2d")]
+            >>> answers = client.stats.get_many(queries).collect()
+            >>> len(answers.to_pandas()), len(answers.to_pandas("pages"))
+            (2, 100)
+        """
+        if self._schedule.is_begun:
+            return self._collect_all()
+        with self:
+            return self._collect_all()
+
+    def _collect_all(self) -> Answers:
+        self._begin_all()
+        return Answers(self, self._again)
+
+    def _begin_all(self) -> None:
+        self._schedule.begin_all()
 
     def _begin(self, job: Job) -> None:
         self._jobs.put(job)
@@ -127,9 +147,11 @@ class Outcomes(FramesOfMany):
 
     def _work(self) -> None:
         result: Outcome | BaseException
-        settings = self._runner.settings
+        settings, deadline = self._runner.settings, self._schedule.deadline
         while (job := self._jobs.get()) is not None:
-            flow = operations.get_outcome(settings, *job, self._pauses)
+            flow = operations.get_outcome(
+                settings, *job, self._pauses, deadline, fresh=self._fresh
+            )
             try:
                 result = self._runner.run(flow)
             except StoppedError:
@@ -163,12 +185,13 @@ class Outcomes(FramesOfMany):
                 self._iterator.close()
 
 
-class AsyncOutcomes(AsyncFramesOfMany):
+class AsyncOutcomes(AsyncFramesOfStream):
     """The outcomes of many queries, in the order of completion: ``get_many``.
 
     It is used in an ``async with`` block and iterated over once; a frame of
     outcomes that were all taken raises ``ConfigurationError``. Leaving the block ends
-    what is still under way.
+    what is still under way. ``await outcomes.collect()`` needs no block, and keeps all
+    outcomes.
 
     Example:
         >>> queries = [StatsQuery("semicomplete.com").fields("pageviews")] * 3
@@ -190,18 +213,14 @@ class AsyncOutcomes(AsyncFramesOfMany):
         self,
         runner: AsyncRunner,
         queries: Iterable[StatsQuery] | AsyncIterable[StatsQuery],
-        *,
-        concurrency: int | None,
-        progress: Progress,
+        options: Options,
     ) -> None:
         self._runner = runner
-        self._schedule = Schedule(
-            queries,
-            (Iterable, AsyncIterable),
-            concurrency=concurrency,
-            max_connections=runner.settings.max_connections,
-            progress=progress,
-        )
+        connections = runner.settings.max_connections
+        kinds = (Iterable, AsyncIterable)
+        self._schedule = Schedule(queries, kinds, options, connections)
+        self._again = Again(partial(AsyncOutcomes, runner), options)
+        self._fresh = options.fresh
         self._queries = queries
         self._pauses = Pauses()
         self._results: deque[Outcome | BaseException] = deque()
@@ -235,8 +254,19 @@ class AsyncOutcomes(AsyncFramesOfMany):
             raise StopAsyncIteration
         return schedule.give(await self._next_result())
 
-    def _begin_frame(self) -> None:
-        self._schedule.begin_frame()
+    async def collect(self) -> AsyncAnswers:
+        """As ``Outcomes.collect``, awaited."""
+        if self._schedule.is_begun:
+            return await self._collect_all()
+        async with self:
+            return await self._collect_all()
+
+    async def _collect_all(self) -> AsyncAnswers:
+        self._begin_all()
+        return AsyncAnswers([outcome async for outcome in self], self._again)
+
+    def _begin_all(self) -> None:
+        self._schedule.begin_all()
 
     async def _next_query(self) -> object:
         if isinstance(self._iterator, AsyncIterator):
@@ -244,8 +274,10 @@ class AsyncOutcomes(AsyncFramesOfMany):
         return next(self._iterator, END)
 
     async def _work(self, query: StatsQuery, index: int) -> None:
-        settings = self._runner.settings
-        flow = operations.get_outcome(settings, query, index, self._pauses)
+        settings, deadline = self._runner.settings, self._schedule.deadline
+        flow = operations.get_outcome(
+            settings, query, index, self._pauses, deadline, fresh=self._fresh
+        )
         result: Outcome | BaseException
         try:
             result = await self._runner.run(flow)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeAlias, TypeVar
 
 import anyio
 
 from sitestats._common.errors import SiteStatsError
-from sitestats._protocol.flow import Moment, Note, Now, Send, Sleep
+from sitestats._protocol.flow import Keep, Moment, Note, Now, Recall, Send, Sleep
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from logging import Logger
 
     from sitestats._common.settings import Settings
     from sitestats._common.wire import HttpResponse
     from sitestats._protocol.flow import Flow, Step, StepResult
+    from sitestats._store.kept_responses import KeptResponses
     from sitestats._transport.interrupt import Stop
     from sitestats._transport.sender import AsyncSender, Sender
 
@@ -29,36 +31,57 @@ Observer: TypeAlias = "Callable[[object], None]"
 AsyncObserver: TypeAlias = "Callable[[object], Awaitable[None]]"
 """Is called with the events of a flow's notes."""
 
+_DEBUG: Final = 10
+_INFO: Final = 20
+_LOGGER: Final[dict[str, Logger]] = {}
+"""The logger, once it was needed: to get it takes a lock, which an interrupt at the
+wrong moment would leave locked."""
 
-def _logs(level: str) -> bool:
-    # While nothing has imported logging, nobody has set it up; our import would take
-    # a twentieth longer with it.
-    logging = sys.modules.get("logging")
-    return logging is not None and logging.getLogger("sitestats").isEnabledFor(
-        getattr(logging, level)
-    )
+
+def _logs(level: int) -> bool:
+    if not _LOGGER:
+        # While nothing has imported logging, nobody has set it up. Another thread may
+        # be in the middle of importing it.
+        get_logger = getattr(sys.modules.get("logging"), "getLogger", None)
+        if get_logger is None:
+            return False
+        _LOGGER["sitestats"] = get_logger("sitestats")
+    return _LOGGER["sitestats"].isEnabledFor(level)
 
 
 def _log(event: object) -> None:
-    if _logs("INFO"):
+    if _logs(_INFO):
         from .log import log_event
 
         log_event(event)
+
+
+def _use_store(kept: KeptResponses | None, step: Recall | Keep) -> HttpResponse | None:
+    assert kept is not None, "only a client with a store has such a step"
+    if isinstance(step, Recall):
+        return kept.recall(step.requested, step.clock)
+    kept.keep(step.requested, step.response, step.stats)
+    return None
 
 
 class Runner:
     """Runs flows, blocking."""
 
     def __init__(
-        self, settings: Settings, sender: Sender, stop: Stop | None = None
+        self,
+        settings: Settings,
+        sender: Sender,
+        kept: KeptResponses | None = None,
+        stop: Stop | None = None,
     ) -> None:
         self.settings = settings
         self._sender = sender
+        self._kept = kept
         self._stop = stop
 
     def stopped_by(self, stop: Stop) -> Runner:
         """A runner for other threads, which *stop* ends."""
-        return Runner(self.settings, self._sender, stop)
+        return Runner(self.settings, self._sender, self._kept, stop)
 
     def call(self, operation: Operation[P, T], *args: P.args, **options: P.kwargs) -> T:
         """Run *operation* with the settings of the client."""
@@ -95,7 +118,7 @@ class Runner:
     def _run_step(self, step: Step, on_note: Observer | None) -> StepResult:
         match step:
             case Send():
-                if not _logs("DEBUG"):
+                if not _logs(_DEBUG):
                     return self._send(step)
                 from .log import logged_attempt
 
@@ -113,6 +136,8 @@ class Runner:
                 _log(event)
                 if on_note is not None:
                     on_note(event)
+            case Recall() | Keep():
+                return _use_store(self._kept, step)
         return None
 
     def _send(self, step: Send) -> HttpResponse:
@@ -127,9 +152,15 @@ class Runner:
 class AsyncRunner:
     """Runs flows, awaiting."""
 
-    def __init__(self, settings: Settings, sender: AsyncSender) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        sender: AsyncSender,
+        kept: KeptResponses | None = None,
+    ) -> None:
         self.settings = settings
         self._sender = sender
+        self._kept = kept
 
     async def call(
         self, operation: Operation[P, T], *args: P.args, **options: P.kwargs
@@ -168,7 +199,7 @@ class AsyncRunner:
     async def _run_step(self, step: Step, on_note: AsyncObserver | None) -> StepResult:
         match step:
             case Send():
-                if not _logs("DEBUG"):
+                if not _logs(_DEBUG):
                     return await self._send(step)
                 from .log import logged_attempt
 
@@ -183,6 +214,9 @@ class AsyncRunner:
                 _log(event)
                 if on_note is not None:
                     await on_note(event)
+            # In a thread: another process may have the file for a moment.
+            case Recall() | Keep():
+                return await anyio.to_thread.run_sync(_use_store, self._kept, step)
         return None
 
     async def _send(self, step: Send) -> HttpResponse:

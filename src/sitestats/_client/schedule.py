@@ -7,15 +7,19 @@ database's cursor, and its errors are raised where the outcomes are used.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sized
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+import attrs
+
 from sitestats._common.errors import ConfigurationError, Problem, QueryError
 from sitestats._common.progress import Progress, ShowProgress, check_progress, showing
-from sitestats._common.settings import positive_count
+from sitestats._common.settings import check_seconds, positive_count
 from sitestats._common.text import shown
 from sitestats._protocol.responses import load_readers
+from sitestats._protocol.retry import NO_DEADLINE, Deadline
 from sitestats._query.builder import StatsQuery
 
 if TYPE_CHECKING:
@@ -32,6 +36,18 @@ _DEFAULT_CONCURRENCY: Final = 20
 the same client find a connection free."""
 
 
+@attrs.frozen
+class Options:
+    """What a caller may choose about a block of queries."""
+
+    concurrency: int | None = None
+    progress: Progress = None
+    deadline: float | None = None
+    """Seconds for the whole block."""
+    fresh: bool = False
+    """Whether to ask the service even where the store has the response."""
+
+
 class Schedule:
     """Counts queries taken and outcomes returned, and decides what is next."""
 
@@ -39,18 +55,21 @@ class Schedule:
         self,
         queries: object,
         kinds: tuple[type, ...],
-        *,
-        concurrency: int | None,
+        options: Options,
         max_connections: int,
-        progress: Progress,
     ) -> None:
         if not isinstance(queries, kinds):
             raise QueryError([_no_queries(queries)])
+        concurrency = options.concurrency
         if concurrency is None:
             concurrency = _DEFAULT_CONCURRENCY
         # More would wait for a connection while their total_timeout runs.
         self._limit = min(positive_count("concurrency", concurrency), max_connections)
-        self._progress = check_progress(progress)
+        self._progress = check_progress(options.progress)
+        seconds = options.deadline
+        self._seconds = None if seconds is None else check_seconds("deadline", seconds)
+        self.deadline = NO_DEADLINE
+        """When the queries of the block have to be answered; set when it begins."""
         self._total = len(queries) if isinstance(queries, Sized) else None
         self._show: ShowProgress | None = None
         self._block = ExitStack()
@@ -60,7 +79,7 @@ class Schedule:
         self._taken = 0
         self._given = 0
         self._took_one = False
-        self._framed = False
+        self._all_wanted = False
         self._finished = False
 
     def begin(self) -> None:
@@ -71,7 +90,14 @@ class Schedule:
             )
         self._begun = True
         load_readers()
+        if self._seconds is not None:
+            self.deadline = Deadline(self._seconds, time.monotonic() + self._seconds)
         self._show = self._block.enter_context(showing(self._progress, "queries"))
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether the block was entered."""
+        return self._begun
 
     def end(self) -> None:
         """Leave the block."""
@@ -84,27 +110,28 @@ class Schedule:
             raise ConfigurationError(
                 "get_many needs a block, which ends what is under way when it is left: "
                 "“with client.stats.get_many(queries) as outcomes:” (“async with” for "
-                "an AsyncClient)"
+                "an AsyncClient); without one, .collect() keeps all outcomes"
             )
         if self._ended:
             raise ConfigurationError(
                 "the get_many block was left, which ended what was under way: take the "
-                "outcomes within the block"
+                "outcomes within the block, or keep them by .collect()"
             )
 
-    def begin_frame(self) -> None:
-        """Raise an error outside of the block, and where a frame would lack rows
-        without a word: when a loop took all outcomes, or a frame was begun. One that
-        ended in an error took outcomes too.
+    def begin_all(self) -> None:
+        """Raise an error outside of the block, and where all that are left would be
+        none, without a word: when a loop took them, or a frame or ``collect`` was
+        begun. One that ended in an error took outcomes too.
         """
         self.check_open()
-        if self._given and (self._finished or self._framed):
+        if self._given and (self._finished or self._all_wanted):
             raise ConfigurationError(
                 "the outcomes of this get_many block were taken already, and each "
-                "comes once: call get_many again for another frame, or keep each "
-                "outcome.stats in one loop, which makes frames as often as you like"
+                "comes once: keep them by “answers = "
+                "client.stats.get_many(…).collect()”, which makes frames as often as "
+                "you like"
             )
-        self._framed = True
+        self._all_wanted = True
 
     def finish(self) -> None:
         """Record that the last outcome was returned."""

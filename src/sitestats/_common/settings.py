@@ -16,6 +16,8 @@ from .hostnames import BaseAddress
 if TYPE_CHECKING:
     import ssl
 
+    from .keyvalue import KeyValueStore
+
 
 MIB: Final = 1024 * 1024
 
@@ -138,6 +140,8 @@ class Settings:
     headers: tuple[tuple[str, Secret], ...] = ()
     """What the caller adds to every request; the values may be credentials."""
     user_agent: str | None = None
+    # Clients with different stores may share their connections.
+    store: KeyValueStore | None = attrs.field(default=None, eq=False, repr=False)
     from_environment: frozenset[str] = frozenset()
     """Which of the credentials were read from the environment, and the proxy if it
     was left to it."""
@@ -158,6 +162,7 @@ def resolve(
     verify: bool | str | ssl.SSLContext,
     headers: tuple[tuple[str, Secret], ...] = (),
     user_agent: str | None = None,
+    store: KeyValueStore | None = None,
 ) -> Settings:
     """Check a constructor's arguments and read what was left out.
 
@@ -185,6 +190,7 @@ def resolve(
         verify=verify,
         headers=headers,
         user_agent=user_agent,
+        store=store,
         from_environment=frozenset(from_environment),
     )
 

@@ -22,7 +22,7 @@ from sitestats._common.fields import ENVELOPE
 from sitestats._common.hostnames import HostnameError, normalise_hostname
 from sitestats._common.text import shown
 from sitestats._query.filters import PAGE_FILTERS
-from sitestats._query.periods import days_back
+from sitestats._query.periods import as_date, days_back
 from sitestats._results.tables import LONGEST_ZONE, find_zone, same_zone
 
 if TYPE_CHECKING:
@@ -340,11 +340,53 @@ def _period_warnings(
     if not (_is_word(first) or _is_word(last)):
         responded_at = None
     texts = (data.get("start"), data.get("end"), name)
-    is_long = len("".join(filter(None, texts))) > LONGEST_ZONE * len(texts)
+    is_long = _are_long(texts)
     compare = _period_differences.__wrapped__ if is_long else _period_differences
     yield from compare(*texts, first, last, responded_at)
     if data.get("histogram"):
         yield from _histogram_warnings(data, requested, find_zone(name))
+
+
+def period_days(
+    data: Mapping[str, Any], requested: Requested
+) -> tuple[dt.date | None, dt.date | None]:
+    """The first and last day of the period of *data*, None where not known.
+
+    They are those of the response, in its zone. A requested date that fits is taken
+    as it is: a day that the zone skipped has no moments to be known by. So is one
+    that the response says nothing about.
+    """
+    texts = data.get("start"), data.get("end")
+    name = data.get("timezone") or requested.timezone
+    params = requested.params
+    days = _period_days.__wrapped__ if _are_long((*texts, name)) else _period_days
+    return days(*texts, name, params.get("start"), params.get("end"))
+
+
+@lru_cache(maxsize=256)
+def _period_days(
+    start_text: str | None,
+    end_text: str | None,
+    name: str | None,
+    wanted_start: str | None,
+    wanted_end: str | None,
+) -> tuple[dt.date | None, dt.date | None]:
+    zone = find_zone(name)
+    return (
+        _period_day(_bound(start_text, zone, is_end=False), as_date(wanted_start)),
+        _period_day(_bound(end_text, zone, is_end=True), as_date(wanted_end)),
+    )
+
+
+def _period_day(bound: _Bound | None, wanted: dt.date | None) -> dt.date | None:
+    if bound is None or (wanted is not None and bound.fits(wanted)):
+        return wanted
+    return bound.day if bound.exact else None
+
+
+def _are_long(texts: Iterable[str | None]) -> bool:
+    """Whether one of *texts* is too long to be kept as the key of a cache."""
+    return any(text is not None and len(text) > LONGEST_ZONE for text in texts)
 
 
 def _is_word(text: str | None) -> bool:
@@ -419,15 +461,7 @@ def _days(text: str, todays: Iterable[dt.date]) -> list[dt.date | None]:
             return [today - _DAY * days for today in todays] or [None]
         except OverflowError:
             return [None]
-    return [_date(text)]
-
-
-def _date(text: str | None) -> dt.date | None:
-    try:
-        is_date = text is not None and _DATE.fullmatch(text)
-        return dt.date.fromisoformat(text) if text and is_date else None
-    except ValueError:
-        return None
+    return [as_date(text)]
 
 
 def _length(start: str | None, end: str) -> dt.timedelta | None:
@@ -462,7 +496,7 @@ def _edges(
     text: str | None, wanted: str | None, zone: dt.tzinfo | None, *, is_end: bool
 ) -> Iterator[dt.date]:
     """Days of the period at its start or end; the entries may go up to each."""
-    date = _date(wanted)
+    date = as_date(wanted)
     if date is not None:
         yield date
     bound = _bound(text, zone, is_end=is_end)

@@ -8,11 +8,14 @@ needs no clock, no socket and no mock.
 from __future__ import annotations
 
 from collections.abc import Generator
+from datetime import datetime
 from typing import TypeAlias, TypeVar
 
 import attrs
 
 from sitestats._common.wire import HttpRequest, HttpResponse
+from sitestats._query.requested import Requested
+from sitestats._results.stats import Stats
 
 T = TypeVar("T")
 
@@ -54,7 +57,25 @@ class Note:
     event: object
 
 
-Step: TypeAlias = Send | Sleep | Now | Note
+@attrs.frozen
+class Recall:
+    """Find a kept response to what was requested; None where there is none to use."""
+
+    requested: Requested
+    clock: datetime
+    """The time now: words are days by it."""
+
+
+@attrs.frozen
+class Keep:
+    """Keep *response*, which was read as *stats*, where that is right."""
+
+    requested: Requested
+    response: HttpResponse
+    stats: Stats
+
+
+Step: TypeAlias = Send | Sleep | Now | Note | Recall | Keep
 StepResult: TypeAlias = HttpResponse | Moment | None
 Flow: TypeAlias = Generator[Step, StepResult, T]
 

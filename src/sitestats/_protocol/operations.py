@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sitestats._common.errors import (
@@ -9,15 +11,18 @@ from sitestats._common.errors import (
     Problem,
     QueryError,
     ReadOnlyError,
+    RequestTimeoutError,
     SiteStatsError,
 )
 from sitestats._common.text import did_you_mean, shown
-from sitestats._common.wire import Credentials
+from sitestats._common.wire import Credentials, HttpResponse
 from sitestats._query.builder import StatsQuery, requested
 from sitestats._query.periods import previous_period, previous_year
+from sitestats._query.units import previous_month, previous_week
 from sitestats._query.validation import validate
 from sitestats._results.outcomes import Answered, Failed
 
+from .flow import Keep, Recall, now
 from .requests import (
     add_request,
     custom_request,
@@ -26,26 +31,26 @@ from .requests import (
     stats_request,
 )
 from .responses import read_added, read_json, read_jsonp, read_stats, read_websites
-from .retry import send_with_retries
+from .retry import NO_DEADLINE, Deadline, send_with_retries
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sitestats._common.jsontext import JsonValue
     from sitestats._common.settings import Settings
-    from sitestats._common.wire import HttpRequest, HttpResponse
+    from sitestats._common.wire import HttpRequest
     from sitestats._query.periods import Day
     from sitestats._query.requested import Requested
     from sitestats._results.comparison import Comparison
     from sitestats._results.outcomes import Outcome
     from sitestats._results.stats import Stats
-    from sitestats._results.websites import AddedWebsite, Website
+    from sitestats._results.websites import AddedWebsite, WebsiteList
 
     from .flow import Flow
     from .retry import Pauses
 
 
-def list_websites(settings: Settings) -> Flow[tuple[Website, ...]]:
+def list_websites(settings: Settings) -> Flow[WebsiteList]:
     """Every website of the user (section 4.1)."""
     request = list_request()
     response = yield from _exchange(request, settings)
@@ -78,31 +83,64 @@ def add_website(
 
 
 def get_stats(
-    settings: Settings, query: StatsQuery, pauses: Pauses | None = None
+    settings: Settings,
+    query: StatsQuery,
+    pauses: Pauses | None = None,
+    deadline: Deadline = NO_DEADLINE,
+    *,
+    fresh: bool = False,
 ) -> Flow[Stats]:
-    """The statistics that *query* requests (section 4.3)."""
+    """The statistics that *query* requests (section 4.3).
+
+    Where the client has a store, a kept response is used unless *fresh*.
+    """
     validated = _validated(query, settings)
     request = stats_request(validated)
-    response = yield from _exchange(request, settings, pauses)
-    return read_stats(response, request, query, validated)
+    keeps = settings.store is not None
+    if keeps and not fresh:
+        moment = yield from now()
+        clock = datetime.fromtimestamp(moment.unix, UTC)
+        kept = yield Recall(validated, clock)
+        if isinstance(kept, HttpResponse):
+            # What an earlier version of this package kept may not pass any more.
+            with suppress(SiteStatsError):
+                return read_stats(kept, request, query, validated, kept_for=clock)
+    response = yield from _exchange(request, settings, pauses, deadline)
+    stats = read_stats(response, request, query, validated)
+    if keeps:
+        yield Keep(validated, response, stats)
+    return stats
 
 
 def compare(
-    settings: Settings, query: StatsQuery, against: Against
+    settings: Settings, query: StatsQuery, against: Against, *, fresh: bool = False
 ) -> Flow[Comparison]:
     """The statistics of *query* and those of the period *against*."""
     other = other_period(query, against)
-    now = yield from get_stats(settings, query)
-    before = yield from get_stats(settings, other)
-    return now.compare_to(before)
+    after = yield from get_stats(settings, query, fresh=fresh)
+    before = yield from get_stats(settings, other, fresh=fresh)
+    return after.compare_to(before)
 
 
 def get_outcome(
-    settings: Settings, query: StatsQuery, index: int, pauses: Pauses
+    settings: Settings,
+    query: StatsQuery,
+    index: int,
+    pauses: Pauses,
+    deadline: Deadline,
+    *,
+    fresh: bool = False,
 ) -> Flow[Outcome]:
-    """The outcome of the query at *index* of many, which share *pauses*."""
+    """The outcome of the query at *index* of many, which share *pauses* and
+    *deadline*.
+    """
+    if deadline is not NO_DEADLINE and deadline.is_over((yield from now())):
+        return Failed(query, index, deadline.error(query))
     try:
-        stats = yield from get_stats(settings, query, pauses)
+        stats = yield from get_stats(settings, query, pauses, deadline, fresh=fresh)
+    except RequestTimeoutError as error:
+        is_over = deadline.is_over((yield from now()))
+        return Failed(query, index, deadline.error(query, error) if is_over else error)
     except SiteStatsError as error:
         return Failed(query, index, error)
     return Answered(query, index, stats)
@@ -130,11 +168,16 @@ def request_json(
 
 
 def _exchange(
-    request: HttpRequest, settings: Settings, pauses: Pauses | None = None
+    request: HttpRequest,
+    settings: Settings,
+    pauses: Pauses | None = None,
+    deadline: Deadline = NO_DEADLINE,
 ) -> Flow[HttpResponse]:
     """Send *request* with retries; one that is not permitted is an error at once."""
     _check_permitted(request, settings)
-    return send_with_retries(request, settings.retry, settings.total_timeout, pauses)
+    return send_with_retries(
+        request, settings.retry, settings.total_timeout, pauses, deadline
+    )
 
 
 def _validated(query: StatsQuery, settings: Settings) -> Requested:
@@ -168,12 +211,20 @@ def _missing_credentials(settings: Settings) -> str:
 # --- the other period of a comparison ---------------------------------------------
 
 
-Against: TypeAlias = (
-    "Literal['previous_period', 'previous_year'] | tuple[Day, Day] | StatsQuery"
-)
+Relation: TypeAlias = Literal[
+    "previous_period", "previous_week", "previous_month", "previous_year"
+]
+"""How the other period is found from a query's own."""
+
+Against: TypeAlias = "Relation | tuple[Day, Day] | StatsQuery"
 """The other period: by its relation, by its days, or as a query of its own."""
 
-_RELATIONS = {"previous_period": previous_period, "previous_year": previous_year}
+_RELATIONS = {
+    "previous_period": previous_period,
+    "previous_week": previous_week,
+    "previous_month": previous_month,
+    "previous_year": previous_year,
+}
 
 
 def other_period(query: StatsQuery, against: Against) -> StatsQuery:
@@ -181,7 +232,8 @@ def other_period(query: StatsQuery, against: Against) -> StatsQuery:
 
     Raises:
         QueryError: *against* is none of what it can be, or the period of *query*
-            is not known: it has none, or is from a date to a placeholder.
+            is not known: it has none, is from a date to a placeholder, or is no
+            whole weeks or months.
 
     >>> query = StatsQuery("example.com").last(days=7)
     >>> other_period(query, "previous_period").params()["start"]
@@ -196,7 +248,7 @@ def other_period(query: StatsQuery, against: Against) -> StatsQuery:
     if relation is None:
         hint = did_you_mean(given, _RELATIONS) if isinstance(given, str) else ""
         message = (
-            "against is 'previous_period', 'previous_year', a pair of days, or a "
+            f"against is {', '.join(map(repr, _RELATIONS))}, a pair of days, or a "
             f"query, not {shown(given)}{hint}"
         )
         raise QueryError([Problem(message, where="against")])

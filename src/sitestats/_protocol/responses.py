@@ -9,19 +9,23 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import date, datetime
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 import attrs
 
-from sitestats._common.errors import Problem, warn
+from sitestats._common.errors import Problem, QueryError, warn
 from sitestats._common.fields import COUNTS, FIELDS, LISTS
 from sitestats._common.jsontext import JsonValue
 from sitestats._common.text import bounded, shown
+from sitestats._common.wire import HttpResponse
+from sitestats._query.builder import StatsQuery, requested
+from sitestats._query.periods import utc
+from sitestats._query.validation import validate
 from sitestats._results.entries import Entries, EventCount
 from sitestats._results.histogram import entry_type, read_histogram
-from sitestats._results.stats import Stats
+from sitestats._results.stats import Stats, read_body
 from sitestats._results.websites import WebsiteList
 
 from .consistency import (
@@ -30,6 +34,7 @@ from .consistency import (
     differences,
     lengths_problems,
     missing_events,
+    period_days,
     read_period,
     same_value,
 )
@@ -42,10 +47,10 @@ from .failures import (
     page_title,
     unreadable,
 )
+from .requests import stats_request
 
 if TYPE_CHECKING:
-    from sitestats._common.wire import HttpRequest, HttpResponse
-    from sitestats._query.builder import StatsQuery
+    from sitestats._common.wire import HttpRequest
     from sitestats._query.requested import Requested
     from sitestats._results.websites import AddedWebsite
 
@@ -194,6 +199,8 @@ def read_stats(
     request: HttpRequest,
     query: StatsQuery,
     requested: Requested,
+    *,
+    kept_for: datetime | None = None,
 ) -> Stats:
     """The statistics that *query* requested (section 4.3).
 
@@ -202,6 +209,7 @@ def read_stats(
         request: Its request.
         query: The query of the result.
         requested: What the response is checked against.
+        kept_for: When a kept response was looked up; None for one that came now.
 
     Raises:
         ServiceError: It is an error response.
@@ -218,15 +226,17 @@ def read_stats(
     else:
         _check_lengths(data, response, request, expected, requested)
     date = response.date
-    problems, warnings = differences(data, wrong, expected, requested, date)
+    problems, warnings = differences(data, wrong, expected, requested, kept_for or date)
     if problems:
         nothing = expected.required and expected.required.isdisjoint(data)
         hint = _NO_DATA if nothing else ""
         raise not_as_documented(response, request, problems, hint=hint)
     for sentence in warnings:
         warn(sentence)
-    period = start, end = read_period(data)
+    start, end = read_period(data)
     moment = date or response.received_at
+    days = period_days(data, requested)
+    values = _values(data, expected, requested, days=days, end=end, moment=moment)
     return Stats(
         query=query,
         hostname=data.get("hostname"),
@@ -235,12 +245,35 @@ def read_stats(
         version=data.get("version"),
         start=start,
         end=end,
+        first_day=days[0],
+        last_day=days[1],
         generated_in_ms=data.get("generated_in_ms"),
         partial=moment is not None and end is not None and moment < end,
+        responded_at=moment,
         body=response.body,
+        from_store=kept_for is not None,
         requested=requested,
-        values=dict(_values(data, expected, requested, period, moment)),
+        values=dict(values),
     )
+
+
+@read_body.register(StatsQuery)
+def _read_body(
+    query: StatsQuery, body: bytes, responded_at: datetime | None = None
+) -> Stats:
+    """A body that was kept, checked as the response to *query*."""
+    kind: type = type(body)
+    if not issubclass(kind, bytes):
+        problem = Problem(f"a body is bytes, not {shown(body)}", where="body")
+        raise QueryError([problem])
+    wanted = requested(query)
+    validate(wanted, has_key=None)
+    moment = None if responded_at is None else utc(responded_at)
+    if moment is None and responded_at is not None:
+        message = f"it is a datetime with a time zone, not {shown(responded_at)}"
+        raise QueryError([Problem(message, where="responded_at")])
+    response = HttpResponse(OK[0], {}, body, moment)
+    return read_stats(response, stats_request(wanted), query, wanted)
 
 
 def _with_own_fields(requested: Requested) -> Requested:
@@ -296,7 +329,9 @@ def _values(
     data: Mapping[str, Any],
     expected: Shape,
     requested: Requested,
-    period: tuple[datetime | None, datetime | None],
+    *,
+    days: tuple[date | None, date | None],
+    end: datetime | None,
     moment: datetime | None,
 ) -> Iterator[tuple[str, Any]]:
     """What was requested, in the document's order."""
@@ -314,8 +349,8 @@ def _values(
                 data[name],
                 interval=requested.interval,
                 timezone=timezone,
-                start=period[0],
-                end=period[1],
+                period=days,
+                end=end,
                 moment=moment,
             )
             kind = entry_type(requested.interval)

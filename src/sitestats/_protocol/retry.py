@@ -5,7 +5,8 @@ other method is retried only when it certainly did not leave the machine. No
 wait is shorter than ``Retry-After``, and one that would pass the total timeout
 ends the call at once.
 
-Requests that share ``Pauses`` all wait when the service asks one of them to.
+Requests that share ``Pauses`` all wait when the service asks one of them to. Those
+that share a ``Deadline`` all end when it passes.
 """
 
 from __future__ import annotations
@@ -15,14 +16,21 @@ from typing import Final
 
 import attrs
 
-from sitestats._common.errors import RateLimitedError, TransportError
+from sitestats._common.errors import (
+    RateLimitedError,
+    RequestTimeoutError,
+    TransportError,
+)
 from sitestats._common.settings import RetryPolicy
 from sitestats._common.wire import HttpRequest, HttpResponse
+from sitestats._query.builder import StatsQuery
 from sitestats._query.filters import PAGE_FILTERS, is_contains
 
 from .flow import Flow, Moment, Note, Now, Send, Sleep, now
 
 TOO_MANY_REQUESTS: Final = 429
+_EARLY: Final = 0.01
+"""Seconds by which a timer may fire early."""
 
 
 @attrs.frozen
@@ -47,13 +55,43 @@ class Pausing:
     cause: int
 
 
+@attrs.frozen
+class Deadline:
+    """When the last request of a block has to end."""
+
+    seconds: float
+    """From the beginning of the block."""
+    at: float
+    """By the monotonic clock."""
+
+    def is_over(self, moment: Moment) -> bool:
+        """Whether it has passed, or is so close that a timer may have fired."""
+        return moment.monotonic > self.at - _EARLY
+
+    def error(
+        self, query: StatsQuery, last: TransportError | None = None
+    ) -> RequestTimeoutError:
+        """The error for *query*, whose *last* attempt it cut short; None for none."""
+        why = "it was not sent before" if last is None else "it was under way"
+        return RequestTimeoutError(
+            f"no response about {query.hostname} within the deadline of get_many, "
+            f"{self.seconds:g} s: {why}",
+            request=None if last is None else last.request,
+            maybe_sent=last is not None and last.maybe_sent,
+        )
+
+
+NO_DEADLINE: Final = Deadline(math.inf, math.inf)
+
+
 def send_with_retries(
     request: HttpRequest,
     policy: RetryPolicy,
     total_timeout: float,
     pauses: Pauses | None = None,
+    deadline: Deadline = NO_DEADLINE,
 ) -> Flow[HttpResponse]:
-    """Send *request*, with retries, within *total_timeout*.
+    """Send *request*, with retries, within *total_timeout* and before *deadline*.
 
     The value is the last response, whatever its status; without one the last
     ``TransportError`` is raised. The time counts from the end of a pause that
@@ -61,11 +99,13 @@ def send_with_retries(
     """
     shared = pauses is not None
     pauses = pauses or Pauses()
-    yield from wait_for_pauses(request, pauses, patience=total_timeout)
+    yield from wait_for_pauses(
+        request, pauses, patience=total_timeout, before=deadline.at
+    )
     # Not by now(): one generator less for each request.
     started = yield Now()
     assert isinstance(started, Moment)
-    until = started.monotonic + total_timeout
+    until = min(started.monotonic + total_timeout, deadline.at)
     retry = 0
     while True:
         retry += 1
@@ -99,7 +139,11 @@ def send_with_retries(
         yield Note(Retrying(request, seconds, retry, cause))
         yield Sleep(seconds)
         yield from wait_for_pauses(
-            request, pauses, patience=total_timeout, since=started.monotonic
+            request,
+            pauses,
+            patience=total_timeout,
+            since=started.monotonic,
+            before=deadline.at,
         )
 
 
@@ -154,12 +198,18 @@ class Pauses:
 
 
 def wait_for_pauses(
-    request: HttpRequest, pauses: Pauses, *, patience: float, since: float | None = None
+    request: HttpRequest,
+    pauses: Pauses,
+    *,
+    patience: float,
+    since: float | None = None,
+    before: float = math.inf,
 ) -> Flow[None]:
     """Wait until no pause applies to *request*.
 
     Its *patience* in seconds counts from *since*, when it was first sent. For one
-    that was not sent yet it counts anew with each pause.
+    that was not sent yet it counts anew with each pause. It ends *before* the clock
+    shows so much.
 
     Raises:
         RateLimitedError: A pause is longer than that, so nothing was sent.
@@ -169,11 +219,13 @@ def wait_for_pauses(
         left = end - moment.monotonic
         if left <= 0:
             return
-        if end >= (moment.monotonic if since is None else since) + patience:
+        patient_until = (moment.monotonic if since is None else since) + patience
+        if end >= min(patient_until, before):
+            limit = "the deadline" if before < patient_until else "total_timeout"
             raise RateLimitedError(
                 f"{request} was not sent: the service asked for a pause of {left:.3g} "
-                "more seconds (429, Retry-After), which is longer than total_timeout "
-                "allows; give the client a longer one to wait for it",
+                f"more seconds (429, Retry-After), which is longer than {limit} "
+                "allows; give a longer one to wait for it",
                 request=request,
                 retry_after=left,
             )

@@ -9,7 +9,8 @@ query and checks its own arguments; ``validate`` checks what spans steps.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, date, datetime
 from typing import Final, Unpack, cast, final
 
 import attrs
@@ -19,13 +20,14 @@ from sitestats._common.fields import FieldName
 from sitestats._common.hostnames import BaseAddress
 from sitestats._common.wire import HttpRequest
 
-from . import dashboards, periods, rules, urls, validation
+from . import dashboards, periods, rules, units, urls, validation
 from . import filters as filter_rules
 from . import values as value_rules
 from .filters import MetadataValue
 from .periods import Day, StoredDay
-from .requested import Requested, read_requested, with_days
-from .rules import Filters, Interval
+from .requested import Requested, in_order, read_requested, with_days
+from .rules import Filters, HasHostname, Interval
+from .units import Span, Unit
 
 _NUMBER: Final = re.compile(r"[0-9]{1,9}")
 _FLAGS: Final = {"true": True, "false": False}
@@ -71,13 +73,13 @@ class StatsQuery:
     """The parameters that were not checked, from ``extra_param``, or from an
     address, with their problems."""
 
-    def __init__(self, hostname: str) -> None:
-        """Make a query for the website *hostname* (section 4.3).
+    def __init__(self, hostname: str | HasHostname) -> None:
+        """Make a query for the website *hostname*, or a ``Website`` (section 4.3).
 
         Raises:
             QueryError: It is no host name.
         """
-        _fill(self, _text(rules.hostname(hostname)), None, _ALWAYS_SENT, {})
+        _fill(self, _text(rules.website(hostname)), None, _ALWAYS_SENT, {})
 
     # --- fields and events ---
 
@@ -165,6 +167,102 @@ class StatsQuery:
         """
         stored = _day(day, "start")
         return self._with({"start": stored, "end": stored})
+
+    def during(self, period: str | date | Span) -> StatsQuery:
+        """Set the period: a year, quarter, month, week or day (section 4.3).
+
+        Args:
+            period: ``"2026"``, ``"2026-Q1"``, ``"2026-03"``, ``"2026-W10"`` (a week
+                of ISO 8601, which begins on Monday), ``"2026-03-05"``, a ``date``,
+                or a ``pandas.Period`` of whole days.
+
+        Raises:
+            QueryError: It is none of these.
+
+        >>> StatsQuery("example.com").during("2026-Q1")
+        StatsQuery('example.com').between('2026-01-01', '2026-03-31')
+        """
+        days = units.named_period(period)
+        if isinstance(days, list):
+            raise QueryError(days)
+        return self._with({"start": days[0], "end": days[1]})
+
+    @property
+    def is_relative(self) -> bool:
+        """Whether the period has other days tomorrow: its start or end is a word,
+        or is left to the service.
+
+        >>> query = StatsQuery("example.com")
+        >>> query.last(days=30).is_relative, query.during("2026-03").is_relative
+        (True, False)
+        """
+        return not all(periods.is_date(self._values.get(name)) for name in _PERIOD)
+
+    def pinned(
+        self, zone: str | None = None, now: datetime | None = None
+    ) -> StatsQuery:
+        """Make a query for the same days that has dates in place of words.
+
+        What is left to the service becomes its default: one month ago, in a shorter
+        month its last day, to today (section 8).
+
+        Args:
+            zone: The time zone in which the words are days: that of the query, and
+                where it has none that of the website. It can be left out where the
+                query has one.
+            now: When it is that day: a datetime with a time zone. This machine's
+                clock when None.
+
+        Raises:
+            QueryError: The zone is missing, or is not that of the query; or the
+                period has something else than dates and words.
+
+        >>> from datetime import UTC, datetime
+        >>> now = datetime(2026, 3, 31, 23, tzinfo=UTC)
+        >>> StatsQuery("example.com").on("yesterday").pinned("Asia/Tokyo", now)
+        StatsQuery('example.com').on('2026-03-31')
+        """
+        own = requested(self).timezone
+        name = own if zone is None else _text(periods.timezone(zone, "pinned"))
+        if own not in {None, name}:
+            raise QueryError(periods.other_zone(name, own))
+        if not self.is_relative and not requested(self).problems:
+            return self
+        if name is None:
+            raise QueryError(periods.no_zone())
+        days, problems = with_days({**self._values, "timezone": name})
+        if problems:
+            raise QueryError(problems)
+        moment = datetime.now(UTC) if now is None else now
+        params = in_order(days)
+        start, end = params.get("start"), params.get("end")
+        return self.between(*periods.pinned(start, end, name, moment))
+
+    def each(self, unit: Unit) -> Iterator[StatsQuery]:
+        """Split the period: a query for each day, week, month or year, in order.
+
+        Together they cover the period exactly. Where it begins or ends within a
+        week, a month or a year, that one is cut. Weeks begin on Monday.
+
+        The period needs dates: make them of words by ``pinned``. Days alone are
+        also made of words, and are words then, which are right in the zone of every
+        website as long as they are sent before midnight.
+
+        Args:
+            unit: ``"day"``, ``"week"``, ``"month"`` or ``"year"``.
+
+        Raises:
+            QueryError: It is no such unit, or the period has words.
+
+        >>> query = StatsQuery("example.com").between("2026-01-15", "2026-02-28")
+        >>> for month in query.each("month"):
+        ...     print(month)
+        StatsQuery('example.com').between('2026-01-15', '2026-01-31')
+        StatsQuery('example.com').between('2026-02-01', '2026-02-28')
+        """
+        params = self.params()
+        days = units.split(params.get("start"), params.get("end"), unit)
+        return (self._with({"start": start, "end": end}) for start, end in days)
 
     def timezone(self, name: str) -> StatsQuery:
         """Set the time zone of days, instead of the website's (section 4.3).
@@ -268,13 +366,16 @@ class StatsQuery:
         """
         return _changed(self, page=_text(value_rules.path(page)))
 
-    def website(self, hostname: str) -> StatsQuery:
-        """Request the same of another website.
+    def website(self, hostname: str | HasHostname) -> StatsQuery:
+        """Request the same of another website, by its host name or a ``Website``.
 
         Raises:
             QueryError: It is no host name.
+
+        >>> query = StatsQuery("example.com").fields("visitors").last(days=30)
+        >>> queries = [query.website(website) for website in client.websites.list()]
         """
-        return _changed(self, hostname=_text(rules.hostname(hostname)))
+        return _changed(self, hostname=_text(rules.website(hostname)))
 
     def version(self, number: int) -> StatsQuery:
         """Request the format of an older version, 1 to 6 (section 9).

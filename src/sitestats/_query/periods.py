@@ -30,7 +30,7 @@ MOST_DAYS: Final = 99_999
 """How far back a placeholder goes: 273 years, which is a date in any year of
 ours. The document states no bound."""
 
-_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _BACK: Final = re.compile(r"today-(0|[1-9][0-9]{0,4})d")
 _YEAR: Final = 365
 
@@ -70,11 +70,9 @@ def _day_of_datetime(value: datetime, where: str) -> StoredDay | list[Problem]:
 def _day_of_text(text: str, where: str) -> str | list[Problem]:
     if days_back(text) is not None:
         return text
-    if not _DATE.fullmatch(text):
+    if not DATE.fullmatch(text):
         return _no_day(text, where)
-    try:
-        date.fromisoformat(text)
-    except ValueError:
+    if as_date(text) is None:
         return refused(
             "period-date",
             f"{shown(text)} is not a day of the calendar: give one that is",
@@ -94,6 +92,16 @@ def _no_day(value: object, where: str) -> list[Problem]:
         f"service takes can be sent by .extra_param({where!r}, …)",
         where,
     )
+
+
+def as_date(text: str | None) -> date | None:
+    """The date ``YYYY-MM-DD``, or None when *text* is none."""
+    if text is None or not DATE.fullmatch(text):
+        return None
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
 
 
 def days_back(text: str) -> int | None:
@@ -239,6 +247,82 @@ def timezone(
     )
 
 
+# --- words as dates ---------------------------------------------------------------
+
+
+def is_date(value: StoredDay | None) -> bool:
+    """Whether a stored day is the same one tomorrow: a date, or a moment."""
+    return isinstance(value, datetime) or as_date(value) is not None
+
+
+def other_zone(zone: str | None, own: str | None) -> list[Problem]:
+    """The problem of words that are days in a zone and are given another one."""
+    return refused(
+        "period-zone",
+        f"the query's words are days in its own time zone, {shown(own)}, and not in "
+        f"{shown(zone)}: use .pinned() without a zone",
+        "pinned",
+    )
+
+
+def no_zone() -> list[Problem]:
+    """The problem of words whose zone is not known."""
+    return refused(
+        "period-zone",
+        "a word is a day only in a time zone: use "
+        ".pinned('Europe/Amsterdam') with the website's, which is website.timezone",
+        "pinned",
+    )
+
+
+def pinned(
+    start: str | None, end: str | None, zone: str, now: object
+) -> tuple[str, str]:
+    """The period from *start* to *end* as dates, as of *now* in *zone*.
+
+    Without a start it begins one month ago, in a shorter month on its last day;
+    without an end it ends today (section 8).
+
+    Raises:
+        QueryError: *now* is no moment, it has no day in *zone*, or the start or
+            the end is neither a date nor a word that is documented.
+
+    >>> from sitestats._query.periods import pinned
+    >>> now = datetime(2026, 3, 31, 22, 30, tzinfo=UTC)
+    >>> pinned("today-7d", None, "Europe/Amsterdam", now)
+    ('2026-03-25', '2026-04-01')
+    """
+    from dateutil.relativedelta import relativedelta
+
+    moment = utc(now) if isinstance(now, datetime) else None
+    if moment is None:
+        raise QueryError(
+            refused(
+                "period-naive",
+                f"now is a datetime with a time zone, not {shown(now)}",
+                "now",
+            )
+        )
+    text = in_zone(moment, zone, "pinned")
+    if not isinstance(text, str):
+        raise QueryError(text)
+    today = date.fromisoformat(text)
+    try:
+        first = _on(start, today) if start else today - relativedelta(months=1)
+        last = _on(end or "today", today)
+    except (ValueError, OverflowError):
+        raise QueryError(too_early()) from None
+    if first is None or last is None:
+        raise QueryError(_no_day(start if first is None else end, "pinned"))
+    return first.isoformat(), last.isoformat()
+
+
+def _on(text: str, today: date) -> date | None:
+    """The date that a date or a word means; None where it is neither."""
+    back = days_back(text)
+    return as_date(text) if back is None else today - timedelta(days=back)
+
+
 # --- the period before ------------------------------------------------------------
 
 
@@ -284,8 +368,9 @@ def _comparable(
     backs = tuple(map(days_back, texts))
     if backs[0] is not None and backs[1] is not None:
         return backs[0], backs[1]
-    if all(map(_DATE.fullmatch, texts)):
-        return date.fromisoformat(texts[0]), date.fromisoformat(texts[1])
+    dates = tuple(map(as_date, texts))
+    if dates[0] is not None and dates[1] is not None:
+        return dates[0], dates[1]
     raise QueryError(
         refused(
             "period-day",
@@ -299,7 +384,7 @@ def _comparable(
 
 def _back(days: int) -> str:
     if days > MOST_DAYS:
-        raise QueryError(_too_early())
+        raise QueryError(too_early())
     return placeholder(days)
 
 
@@ -307,7 +392,7 @@ def _moved(start: date, days: int) -> str:
     try:
         return (start + timedelta(days=days)).isoformat()
     except OverflowError:
-        raise QueryError(_too_early()) from None
+        raise QueryError(too_early()) from None
 
 
 def _year_before(start: date) -> str:
@@ -317,12 +402,14 @@ def _year_before(start: date) -> str:
     try:
         return (start - relativedelta(years=1)).isoformat()
     except ValueError:
-        raise QueryError(_too_early()) from None
+        raise QueryError(too_early()) from None
 
 
-def _too_early() -> list[Problem]:
+def too_early() -> list[Problem]:
+    """The problem of a period before the first day of the calendar."""
     return refused(
         "period-date",
-        "the period before this one is too early for a date: use a later period",
+        "a day of this period, or of the one before, is too early for a date: use a "
+        "later period",
         "between",
     )

@@ -11,7 +11,8 @@ several). ``values`` has the checks of single values, ``periods`` those of days,
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final, Literal, TypeAlias, TypedDict, get_args
+from contextlib import suppress
+from typing import Final, Literal, Protocol, TypeAlias, TypedDict, get_args
 
 import attrs
 
@@ -58,6 +59,10 @@ _ROWS: Final = {
     "period-zone": "4.3: A moment needs the query's time zone to be a day.",
     "period-order": "4.3: The end, which is included, is not before the start.",
     "period-days": "4.3: A period of whole days has at least one.",
+    "period-unit": (
+        "4.3: A unit is a whole day, week, month, quarter or year of the calendar."
+    ),
+    "period-words": "4.3: Weeks, months and years of a period need its dates.",
     # Filters.
     "filter-name": "4.3: A filter is one of the twelve names.",
     "filter-text": "4.3: A filter's value is text.",
@@ -213,6 +218,23 @@ def sendable_text(value: str, where: str) -> TextOrProblems:
             where,
         )
     return text
+
+
+class HasHostname(Protocol):
+    """What has the host name of a website, as a ``Website`` has."""
+
+    @property
+    def hostname(self) -> str:
+        """The host name."""
+        ...
+
+
+def website(value: object) -> TextOrProblems:
+    """The host name of a website, which is given by its name or as an object."""
+    if not isinstance(value, str):
+        with suppress(Exception):  # an object of the user's may raise anything
+            value = getattr(value, "hostname", value)
+    return hostname(value)
 
 
 def hostname(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .entries import Entry
     from .stats import Stats
 
-_COLUMNS: Final = (
+COLUMNS: Final = (
     ("", "now", Kind.COUNT),
     ("_before", "before", Kind.COUNT),
     ("_change", "absolute", Kind.COUNT),
@@ -93,7 +93,7 @@ class Comparison(HasFrame, Displayed):
                 Column(
                     value, Kind.SECONDS, [getattr(c, value) for c in totals.values()]
                 )
-                for _, value, _ in _COLUMNS
+                for _, value, _ in COLUMNS
             ),
             named("partial", [self.partial] * len(totals)),
         ]
@@ -206,7 +206,7 @@ class Changes(HasFrame, Displayed):
                     [getattr(getattr(item, count), value) for item in self],
                 )
                 for count in COUNTS
-                for ending, value, kind in _COLUMNS
+                for ending, value, kind in COLUMNS
             ),
             named("direction", [item.direction for item in self]),
             named("partial", [self.partial] * len(self)),

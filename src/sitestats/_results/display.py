@@ -160,6 +160,12 @@ class Displayed:
 
         return to_console(self._displayed(), options)
 
+    def _as_text(self) -> str:
+        """The table as plain text, for a repr."""
+        from sitestats.analysis._text import to_text
+
+        return to_text(self._displayed())
+
 
 class HasSheet(Displayed, ABC):
     """A value that is shown as one sheet."""

@@ -11,7 +11,7 @@ class with a slot for each value. What differs from that has a class of its own:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import date
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar, overload
 
 import attrs
@@ -20,7 +20,7 @@ from sitestats._common.errors import FieldNotRequestedError
 from sitestats._common.text import bounded, shown
 
 from .display import Displayed, HasFrame, draw
-from .tables import Column, common_zone, named
+from .tables import Column, common_zone, for_json, named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +52,7 @@ class Entry:
         >>> ListEntry("NL", pageviews=3, visitors=2).to_dict()
         {'value': 'NL', 'pageviews': 3, 'visitors': 2}
         """
-        return {name: _for_json(self.get(name)) for name in self.columns}
+        return {name: for_json(self.get(name)) for name in self.columns}
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
@@ -61,11 +61,6 @@ class Entry:
     def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
         for name in self.columns:
             yield name, bounded(getattr(self, name))
-
-
-def _for_json(value: Any) -> JsonValue:
-    plain: JsonValue = value.isoformat() if isinstance(value, date) else value
-    return plain
 
 
 def _seconds_not_requested() -> FieldNotRequestedError:
@@ -238,10 +233,13 @@ class Incomplete(Entry):
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return bool(self._known == other._known)
+        return self._compared() == other._compared()
 
     def __hash__(self) -> int:
-        return hash((type(self), frozenset(self._known.items())))
+        return hash((type(self), frozenset(self._compared().items())))
+
+    def _compared(self) -> Mapping[str, Any]:
+        return self._known
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (dict(self._known),)
@@ -322,7 +320,11 @@ class Entries(HasFrame, Displayed, Generic[EntryT_co]):
                 f"{', '.join(self.columns)}",
                 name=name,
             )
-        return [entry.get(name) for entry in self._items]
+        try:
+            return [*map(attrgetter(name), self._items)]
+        except FieldNotRequestedError:
+            # An incomplete entry, which few lists have.
+            return [entry.get(name) for entry in self._items]
 
     def _table(self) -> Sequence[Column]:
         return columns_of_entries(self)
@@ -391,17 +393,12 @@ class Entries(HasFrame, Displayed, Generic[EntryT_co]):
         yield "truncated", self.truncated, False
 
 
-def columns_of_entries(
-    entries: Entries[Any], hostname: str | None = None
-) -> list[Column]:
-    """The entries as columns; behind one of *hostname* where that is given."""
+def columns_of_entries(entries: Entries[Any]) -> list[Column]:
+    """The entries as columns."""
     zone = "UTC"
     if "start" in entries.columns:
         # Lists that were not read from a response have the zone of their hours alone.
         starts = filter(None, entries.column("start"))
         zones = {str(start.tzinfo) for start in starts}
         zone = common_zone({entries.timezone} if entries.timezone else zones)
-    columns = [named(name, entries.column(name), zone) for name in entries.columns]
-    if hostname is not None:
-        columns.insert(0, named("hostname", [hostname] * len(entries)))
-    return columns
+    return [named(name, entries.column(name), zone) for name in entries.columns]

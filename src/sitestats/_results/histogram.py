@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 import attrs
 
 from sitestats._common.fields import COUNTS
+from sitestats._query.units import beginning, ending
 
 from .entries import Entry, Incomplete, from_known
 from .tables import find_zone
@@ -16,7 +17,6 @@ from .tables import find_zone
 _LONG: Final = ("week", "month", "year")
 """Intervals that the ends of a period, which are days, may cut."""
 _DAY: Final = dt.timedelta(days=1)
-_HOUR: Final = dt.timedelta(hours=1)
 _ENDS: Final = (dt.MINYEAR, dt.MAXYEAR)
 
 
@@ -61,9 +61,10 @@ class HistogramEntry(Entry):
     """The year that ``week`` belongs to; None where the response has none."""
     week: int | None = None
     """The week's number; None for other intervals."""
-    partial: bool = False
+    partial: bool = attrs.field(default=False, eq=False)
     """Whether it was not over when the service responded, as the current day is
-    when the period ends today: its counts will still grow."""
+    when the period ends today: its counts will still grow. Entries with the same
+    counts are equal all the same, as results are."""
     clipped: bool = False
     """Whether the period has only a part of this week, month or year, since it
     begins later or ends earlier: its counts are not those of the whole. False
@@ -114,6 +115,9 @@ class IncompleteHistogramEntry(Incomplete, HistogramEntry):
     partial = from_known("partial")
     clipped = from_known("clipped")
 
+    def _compared(self) -> Mapping[str, Any]:
+        return {n: value for n, value in self._known.items() if n != "partial"}
+
 
 @attrs.frozen(weakref_slot=False)
 class Bucket:
@@ -132,7 +136,7 @@ def read_histogram(
     *,
     interval: str | None,
     timezone: str | None,
-    start: dt.datetime | None = None,
+    period: tuple[dt.date | None, dt.date | None] = (None, None),
     end: dt.datetime | None,
     moment: dt.datetime | None,
 ) -> list[HistogramEntry]:
@@ -142,7 +146,7 @@ def read_histogram(
         buckets: As they are in the response.
         interval: What was requested; None means by day.
         timezone: The zone that the response was made in.
-        start: The first moment of the period.
+        period: The first and the last day, each None where it is not known.
         end: The last moment of the period.
         moment: When the service responded; None marks no entry as partial.
     """
@@ -161,7 +165,6 @@ def read_histogram(
             break
         first_partial = last
     kind = entry_type(interval)
-    period = _days(start, end, zone)
     return [
         _entry(
             kind,
@@ -174,19 +177,6 @@ def read_histogram(
     ]
 
 
-def _days(
-    start: dt.datetime | None, end: dt.datetime | None, zone: dt.tzinfo | None
-) -> tuple[dt.date | None, dt.date | None]:
-    """The first and last day of the period, None where one is not known."""
-    try:
-        # A bound may be an hour off, as an end was seen to be with summer time.
-        first = start and zone and (start + _HOUR).astimezone(zone).date()
-        last = end and zone and (end - _HOUR).astimezone(zone).date()
-    except OverflowError:
-        return None, None
-    return first or None, last or None
-
-
 def _clipped(
     date: dt.date | None,
     interval: str | None,
@@ -197,12 +187,12 @@ def _clipped(
     if date is None or interval not in _LONG:
         return False
     try:
-        begin, following = _beginning(date, interval), _following(date, interval)
-    except (ValueError, OverflowError):
+        first_of_unit, last_of_unit = beginning(date, interval), ending(date, interval)
+    except OverflowError:
         # At either end of the calendar.
         return False
-    begins_before = first is not None and begin < first
-    return begins_before or (last is not None and following - _DAY > last)
+    begins_before = first is not None and first_of_unit < first
+    return begins_before or (last is not None and last_of_unit > last)
 
 
 def _entry(
@@ -280,7 +270,8 @@ def _over(
         if start is not None:
             over = start.astimezone(dt.UTC) + dt.timedelta(hours=1)
         else:
-            following = _following(bucket.date, interval)
+            # A week that the period cuts may be known by the period's first day.
+            following = ending(bucket.date, interval) + _DAY
             midnight = dt.datetime.combine(following, dt.time(tzinfo=zone))
             over = midnight.astimezone(dt.UTC)
     except (ValueError, OverflowError):
@@ -289,32 +280,3 @@ def _over(
     # A bucket may reach beyond the period, as a week does, but nothing that
     # came after the period counts in it.
     return over if end is None else min(over, end)
-
-
-def _beginning(date: dt.date, interval: str) -> dt.date:
-    """The first day of the week, month or year that *date* is in."""
-    match interval:
-        case "week":
-            return date - dt.timedelta(days=date.weekday())
-        case "month":
-            return date.replace(day=1)
-        case _:
-            return date.replace(month=1, day=1)
-
-
-def _following(date: dt.date, interval: str | None) -> dt.date:
-    """The first day after the day, week, month or year that *date* is in."""
-    # Only a histogram that is not over, or of long intervals, needs it.
-    from dateutil.relativedelta import MO, relativedelta
-
-    match interval:
-        case "week":
-            # By weekday, since a week that the period cuts may be known by the
-            # period's first day.
-            return date + relativedelta(days=1, weekday=MO)
-        case "month":
-            return date + relativedelta(months=1, day=1)
-        case "year":
-            return date + relativedelta(years=1, month=1, day=1)
-        case _:
-            return date + relativedelta(days=1)

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeGuard
+from functools import singledispatch
+from typing import TYPE_CHECKING, Any, Final, TypeGuard, Unpack
 
 import attrs
 
-from sitestats._common.errors import FieldNotRequestedError, ResponseError
+from sitestats._common.errors import (
+    FieldNotRequestedError,
+    Problem,
+    QueryError,
+    ResponseError,
+)
 from sitestats._common.fields import ENVELOPE, FIELDS, TOTALS
 from sitestats._common.jsontext import NotJsonError, load_json
-from sitestats._common.text import bounded
+from sitestats._common.text import bounded, shown
 from sitestats._query.requested import Requested
 
 from .display import Displayed, HasFrame
@@ -24,6 +30,7 @@ if TYPE_CHECKING:
     from sitestats._query.builder import StatsQuery
 
     from .comparison import Comparison
+    from .made import Values
 
 KNOWN_NAMES: Final = frozenset(
     (*FIELDS, "events", *ENVELOPE, "docs", "info", "ok", "success", "url")
@@ -64,15 +71,102 @@ class Stats(HasFrame, Displayed):
     """The first moment of the period, in UTC; None when the response lacks it."""
     end: dt.datetime | None = None
     """The last moment of the period, in UTC; None when the response lacks it."""
+    first_day: dt.date | None = None
+    """The first day of the period, in the zone of the response; None when it is not
+    known. Where the response does not say, it is the day that was requested."""
+    last_day: dt.date | None = None
+    """The last day of the period, which is included, as ``first_day``."""
     generated_in_ms: int | None = None
     """Milliseconds that the service took; None when it does not say."""
     partial: bool = False
     """Whether the period was not over when the service responded, as it is when
     it ends today: the numbers will still grow. False when that is not known."""
+    responded_at: dt.datetime | None = None
+    """When the service responded, in UTC; None when that is not known."""
     body: bytes = b""
     """The response's body as it came."""
+    from_store: bool = False
+    """Whether it was kept by ``Client(store=…)``, and not received now."""
     _requested: Requested = attrs.field(alias="requested")
     _values: Mapping[str, Any] = attrs.field(alias="values")
+
+    @classmethod
+    def from_body(
+        cls,
+        query: StatsQuery,
+        body: bytes,
+        *,
+        responded_at: dt.datetime | None = None,
+    ) -> Stats:
+        """Read a body that you have kept: the inverse of ``body``.
+
+        It is checked against the query, as a response is.
+
+        Args:
+            query: The query that the body is the response to.
+            body: As ``stats.body`` has it.
+            responded_at: When the service responded, as ``stats.responded_at`` has
+                it. It tells what was not over yet; without it nothing is
+                ``partial``.
+
+        Raises:
+            QueryError: The query breaks a rule, or a value is of another type.
+            ServiceError: The body is an error response.
+            ResponseError: The body does not match the service's document, or does
+                not match the query.
+
+        >>> query = StatsQuery("semicomplete.com").fields("visitors").last(days=4)
+        >>> body = client.stats.get(query).body
+        >>> Stats.from_body(query, body).visitors
+        953
+        """
+        # Called directly, so that a warning finds the caller's line.
+        stats: Stats = read_body.dispatch(type(query))(query, body, responded_at)
+        return stats
+
+    @classmethod
+    def of(
+        cls,
+        query: StatsQuery,
+        *,
+        timezone: str | None = None,
+        first_day: dt.date | None = None,
+        last_day: dt.date | None = None,
+        responded_at: dt.datetime | None = None,
+        **values: Unpack[Values],
+    ) -> Stats:
+        """Make a result of given values, for unit tests.
+
+        Args:
+            query: What the code under test requests.
+            timezone: The zone of the response; the query's, else UTC.
+            first_day: The first day of the period; the query's if that is a date.
+            last_day: The last day, the same.
+            responded_at: See ``from_body``.
+            values: By name all that the query requests, and nothing else. An entry
+                of a list is a tuple: value, page views, visitors, and seconds if
+                the query requests ``seconds_on_page``. That of a histogram begins
+                with a date, or with a datetime by the hour. Events are a dict.
+
+        Raises:
+            QueryError: Something that the query requests is missing, or something
+                is given that it does not; each is named.
+            ResponseError: A value is none that a response can have.
+
+        >>> query = StatsQuery("example.com").fields("visitors", "pages")
+        >>> stats = Stats.of(query, visitors=3, pages=[("/a", 3, 1)])
+        >>> stats.visitors, stats.pages[0].value
+        (3, '/a')
+        >>> Stats.of(query, visitors=3)
+        Traceback (most recent call last):
+        sitestats.QueryError: pages: the query requests it: give pages=…
+        """
+        from .made import body_of
+
+        body = body_of(
+            query, values, timezone=timezone, first_day=first_day, last_day=last_day
+        )
+        return cls.from_body(query, body, responded_at=responded_at)
 
     @property
     def pageviews(self) -> int:
@@ -297,6 +391,22 @@ class Stats(HasFrame, Displayed):
             )
         fields = ", ".join(map(repr, (*self._requested.fields, name)))
         return f"{name!r} was not requested: add it to the query by .fields({fields})"
+
+
+@singledispatch
+def read_body(
+    query: object, _body: bytes, _responded_at: dt.datetime | None = None
+) -> Stats:
+    """Read a body as the response to *query*.
+
+    What reads responses stands above the results, and registers itself for queries.
+
+    Raises:
+        QueryError: It is no query.
+    """
+    raise QueryError(
+        [Problem(f"a query is a StatsQuery, not {shown(query)}", where="query")]
+    )
 
 
 def _are_entries(value: Any) -> TypeGuard[Entries[Any]]:

@@ -9,11 +9,15 @@ of the package pays for them.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from enum import Enum
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from itertools import chain, compress, repeat
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from zoneinfo import ZoneInfo
+
+if TYPE_CHECKING:
+    from sitestats._common.jsontext import JsonValue
 
 
 class Kind(Enum):
@@ -39,19 +43,40 @@ class Column(NamedTuple):
     cells: Sequence[Any]
     zone: str = "UTC"
     """The zone that moments are shown in; it counts for those alone."""
+    repeats: Sequence[int] | None = None
+    """In how many rows each cell is, one below the other; None for one row each."""
 
     @property
     def has_gaps(self) -> bool:
         """Whether a value is missing."""
         return None in self.cells
 
+    @property
+    def rows(self) -> Sequence[Any]:
+        """The cell of each row."""
+        if self.repeats is None:
+            return self.cells
+        return [*chain.from_iterable(map(repeat, self.cells, self.repeats))]
+
 
 _NAMES: Final = {
-    Kind.TEXT: ("hostname", "value", "name", "direction", "error"),
-    Kind.COUNT: ("pageviews", "visitors", "total", "hour", "year", "week", "query"),
+    Kind.TEXT: (
+        *("hostname", "timezone", "value", "name", "direction", "error"),
+        *("own_hostname", "label"),
+    ),
+    Kind.COUNT: (
+        *("pageviews", "visitors", "total", "hour", "year", "week", "query"),
+        "events",
+    ),
     Kind.SECONDS: ("seconds_on_page",),
-    Kind.FLAG: ("partial", "clipped", "truncated"),
-    Kind.DAY: ("date",),
+    Kind.FLAG: (
+        *("partial", "clipped", "truncated"),
+        *("is_public", "has_ssl", "has_script"),
+    ),
+    Kind.DAY: (
+        *("date", "first_day", "last_day"),
+        *("first_day_before", "last_day_before"),
+    ),
     Kind.MOMENT: ("start", "end"),
 }
 _KINDS: Final = {name: kind for kind, names in _NAMES.items() for name in names}
@@ -78,9 +103,12 @@ def stacked(tables: Sequence[Sequence[Column]]) -> list[Column]:
             name,
             column.kind,
             [
-                value
-                for table, rows in zip(by_name, map(_rows, tables), strict=True)
-                for value in (table[name].cells if name in table else [None] * rows)
+                *chain.from_iterable(
+                    table[name].cells if name in table else repeat(None, rows)
+                    for table, rows in zip(
+                        by_name, map(count_rows, tables), strict=True
+                    )
+                )
             ],
             common_zone([table[name].zone for table in by_name if _has(table, name)]),
         )
@@ -88,13 +116,37 @@ def stacked(tables: Sequence[Sequence[Column]]) -> list[Column]:
     ]
 
 
-def _rows(table: Sequence[Column]) -> int:
+def shared(values: Mapping[str, Sequence[Any]], counts: Sequence[int]) -> list[Column]:
+    """Columns by name, each of whose values is in so many rows of the *counts*."""
+    # What has no rows has no value, and so no gap either.
+    repeats = [count for count in counts if count]
+    return [
+        named(name, [*compress(cells, counts)])._replace(repeats=repeats)
+        for name, cells in values.items()
+    ]
+
+
+def count_rows(table: Sequence[Column]) -> int:
+    """How many rows a table of plain columns has."""
     return len(table[0].cells)
 
 
 def _has(table: Mapping[str, Column], name: str) -> bool:
     # Only a table with rows says which zone its moments are in.
     return name in table and any(cell is not None for cell in table[name].cells)
+
+
+def to_dicts(columns: Sequence[Column]) -> list[dict[str, JsonValue]]:
+    """The rows as dicts, ready for JSON."""
+    names = [column.name for column in columns]
+    rows = zip(*(map(for_json, column.rows) for column in columns), strict=True)
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def for_json(value: Any) -> JsonValue:
+    """A cell as JSON can have it."""
+    plain: JsonValue = value.isoformat() if isinstance(value, date) else value
+    return plain
 
 
 # --- tables that are displayed only -----------------------------------------------

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import Final
+from typing import Final, SupportsIndex, overload
 
 import attrs
 
@@ -12,8 +12,8 @@ from sitestats._common.errors import Problem
 from sitestats._common.jsontext import JsonValue
 from sitestats._common.text import bounded
 
-from .display import HasSheet
-from .tables import Sheet
+from .display import HasFrame, HasSheet
+from .tables import Column, Sheet, named
 
 _MOST_SHOWN: Final = 1000
 """Rows of a table; a repr has a tenth of that."""
@@ -73,11 +73,57 @@ class Website(_NamedValues):
     extra: Mapping[str, JsonValue] = attrs.field(factory=_no_extra, hash=False)
     """What else the service sends, by its name there."""
 
+    def to_dict(self) -> dict[str, JsonValue]:
+        """The website as plain values, ready for JSON.
 
-class WebsiteList(tuple[Website, ...], HasSheet):
-    """Websites as the service lists them: a tuple that shows itself as a table."""
+        >>> website = client.websites.list()[0]
+        >>> website.to_dict()["hostname"]
+        'semicomplete.com'
+        """
+        values: dict[str, JsonValue] = {name: getattr(self, name) for name in _COLUMNS}
+        return {**values, "extra": dict(self.extra)}
+
+
+_COLUMNS: Final = tuple(
+    field.name for field in attrs.fields(Website) if field.name != "extra"
+)
+
+
+class WebsiteList(tuple[Website, ...], HasFrame, HasSheet):
+    """The websites that the service lists: ``client.websites.list()``.
+
+    It is a tuple that shows itself as a table and becomes a frame, and so is a slice
+    of it. A frame has the nine values of the document, and nothing of ``extra``.
+
+    >>> websites = client.websites.list()
+    >>> websites[:2].to_pandas()[["hostname", "timezone"]]
+                    hostname timezone
+    0       semicomplete.com      UTC
+    1  blog.semicomplete.com      UTC
+    """
 
     __slots__ = ()
+
+    @overload
+    def __getitem__(self, index: SupportsIndex, /) -> Website: ...
+
+    @overload
+    def __getitem__(self, index: slice, /) -> WebsiteList: ...
+
+    def __getitem__(self, index: SupportsIndex | slice, /) -> Website | WebsiteList:
+        if isinstance(index, slice):
+            return WebsiteList(super().__getitem__(index))
+        return super().__getitem__(index)
+
+    def to_dicts(self) -> list[dict[str, JsonValue]]:
+        """The websites as dicts, ready for JSON."""
+        return [website.to_dict() for website in self]
+
+    def _table(self) -> Sequence[Column]:
+        return [
+            named(name, [getattr(website, name) for website in self])
+            for name in _COLUMNS
+        ]
 
     def _sheet(self) -> Sheet:
         rows = [

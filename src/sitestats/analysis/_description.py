@@ -15,8 +15,11 @@ from typing import Any, Final, TypeAlias
 import attrs
 
 from sitestats._common.fields import TOTALS
+from sitestats._results.answers import CollectedOutcomes
 from sitestats._results.comparison import Change, Changes, Comparison
+from sitestats._results.comparisons import Comparisons
 from sitestats._results.entries import Entries
+from sitestats._results.many import error_text, period_of
 from sitestats._results.stats import Stats
 from sitestats._results.tables import Sheet
 
@@ -221,6 +224,38 @@ def _of_sheet(sheet: Sheet, top: int = MOST_ROWS) -> Iterator[Part]:
     )
 
 
+# --- many answers -----------------------------------------------------------------
+
+
+@describe.register(CollectedOutcomes)
+def _of_answers(answers: CollectedOutcomes, top: int = MOST_ROWS) -> Iterator[Part]:
+    results = [answered.stats for answered in answers.answered]
+    totals = [name for name in TOTALS if any(name in stats for stats in results)]
+    failed = len(answers.failed)
+    headings = ["", "first day", "last day", *map(heading, totals)]
+    rows = [
+        (
+            outcome.query.hostname,
+            *(day and day.isoformat() for day in period_of(outcome)[1:]),
+            *(getattr(outcome.stats, name, None) for name in totals),
+            *([error_text(outcome)] if failed else ()),
+        )
+        for outcome in answers[:top]
+    ]
+    yield Table(
+        "1 query" if len(answers) == 1 else f"{len(answers):,} queries",
+        [*headings, "error"] if failed else headings,
+        rows,
+        numbers={3 + place for place in range(len(totals))},
+        notes=(
+            left_out(len(answers), len(rows), truncated=False),
+            f"{failed:,} failed" if failed else "",
+        ),
+        empty="none",
+        is_sheet=True,
+    )
+
+
 # --- comparisons ------------------------------------------------------------------
 
 _CHANGE: Final = ("before", "change", "in percent")
@@ -266,4 +301,29 @@ def _change(change: Change) -> tuple[object, ...]:
         change.before,
         Signed(signed(change.absolute), absolute),
         Signed(percent(change.percent), absolute),
+    )
+
+
+@describe.register(Comparisons)
+def _of_comparisons(comparisons: Comparisons, top: int = MOST_ROWS) -> Iterator[Part]:
+    # Without a total there is nothing to show of a website in one row.
+    names = comparisons.totals[:1]
+    changes = [one for name in names for one in comparisons.changes(name)]
+    failed = len(comparisons.failed)
+    rows = [(hostname, *_change(change)) for hostname, change in changes[:top]]
+    notes = (
+        left_out(len(changes), len(rows), truncated=False, partial=comparisons.partial),
+        f"{failed:,} failed" if failed else "",
+    )
+    headings = [title for name in names for title in (heading(name), *_CHANGE)]
+    yield Table(
+        "1 comparison"
+        if len(comparisons) == 1
+        else f"{len(comparisons):,} comparisons",
+        ("", *headings),
+        rows,
+        numbers={1 + place for place in range(len(headings))},
+        notes=notes,
+        empty="" if len(comparisons) else "none",
+        is_sheet=True,
     )

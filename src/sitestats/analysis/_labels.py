@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from sitestats._common.text import bounded, cut
-from sitestats._results.tables import LONGEST_ZONE, find_zone
+from sitestats._results.tables import LONGEST_ZONE
 
 if TYPE_CHECKING:
     from sitestats._results.stats import Stats
@@ -114,14 +113,8 @@ def title(stats: Stats) -> str:
 def about(stats: Stats) -> str:
     """The days of a result, their zone, and a note if they are not over."""
     parts: list[str] = []
-    if stats.start is not None and stats.end is not None:
-        zone = find_zone(stats.timezone) or dt.UTC
-        # In that zone the year may be 0 or 10000, which no date can hold.
-        with suppress(OverflowError):
-            first, last = (
-                at.astimezone(zone).date() for at in (stats.start, stats.end)
-            )
-            parts.append(f"{first} to {last}")
+    if stats.first_day is not None and stats.last_day is not None:
+        parts.append(f"{stats.first_day} to {stats.last_day}")
     if stats.timezone:
         parts.append(cut(stats.timezone, LONGEST_ZONE))
     if stats.partial:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from sitestats._common.text import encodable
-from sitestats._results.entries import columns_of_entries
+from sitestats._results.comparisons import ManyChanges
+from sitestats._results.entries import Entries, columns_of_entries
 
 from ._frames import check_range, load
 from ._labels import heading, left_out, marks, unknown
-
-if TYPE_CHECKING:
-    from sitestats._results.entries import Entries
 
 _MOST_BARS: Final = 20
 _LONGEST_NAME: Final = 40
@@ -21,12 +19,15 @@ _PARTIAL: Final = {"alpha": 0.35, "hatch": "//"}
 _OPEN: Final = {"color": "gray", "alpha": 0.15, "linewidth": 0, "zorder": 0}
 
 
-def plot(entries: Entries[Any], ax: Any = None) -> Any:
+def plot(entries: Entries[Any] | ManyChanges, ax: Any = None) -> Any:
     """Draw *entries* into *ax*, or into new axes, and return the axes."""
-    check_range(columns_of_entries(entries))
+    if isinstance(entries, Entries):
+        check_range(columns_of_entries(entries))
     if ax is None:
         pyplot = load("matplotlib.pyplot", extra="plot")
         _, ax = pyplot.subplots()
+    if isinstance(entries, ManyChanges):
+        return _changes(entries, ax)
     if "date" in entries.columns:
         return _histogram(entries, ax)
     return _list(entries, ax)
@@ -92,6 +93,26 @@ def _list(entries: Entries[Any], ax: Any) -> Any:
     note = left_out(len(entries), len(shown), truncated=entries.truncated)
     ax.set_xlabel("\n".join(filter(None, [heading(count), note])))
     ax.set_title(heading(entries.name))
+    return ax
+
+
+def _changes(many: ManyChanges, ax: Any) -> Any:
+    shown = many.changes[:_MOST_BARS]
+    places = range(len(shown))
+    for change, shift, colour, label in (
+        ("now", -0.2, {"color": "C0"}, "now"),
+        ("before", 0.2, {"color": "C0", "alpha": 0.45}, "before"),
+    ):
+        counts = [getattr(both, change) or 0 for _, both in shown]
+        heights = [place + shift for place in places]
+        ax.barh(heights, counts, 0.4, label=label, **colour)
+    ax.set_yticks(places, labels=[_cut(hostname) for hostname, _ in shown])
+    ax.invert_yaxis()
+    note = left_out(
+        len(many.changes), len(shown), truncated=False, partial=many.partial
+    )
+    ax.set_xlabel("\n".join(filter(None, [heading(many.name), note])))
+    ax.legend()
     return ax
 
 

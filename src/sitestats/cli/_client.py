@@ -63,7 +63,7 @@ def make_client(
     base_address(options)
     if admin:
         _check_credentials()
-    given = {name: options.pop(name) for name in NAMES}
+    given = {name: options.pop(name) for name in (*NAMES, "store") if name in options}
     base_url = given.pop("base_url")
     chosen = {name: value for name, value in given.items() if value is not None}
     if base_url is None:

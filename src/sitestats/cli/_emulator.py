@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from pathlib import Path
 
 import click
@@ -16,7 +17,8 @@ from ._exits import Code, fail
       sitestats emulator
       sitestats emulator --port 8080 --load export.csv.gz --api-key made-up
       sitestats emulator --empty --website example.com
-    """
+      sitestats emulator --made-up 40
+    """,
 )
 @click.option(
     "--port",
@@ -39,6 +41,13 @@ from ._exits import Code, fail
     multiple=True,
     metavar="HOST",
     help="A website to set up, private and in UTC; may be repeated.",
+)
+@click.option(
+    "--made-up",
+    "made_up",
+    type=click.IntRange(1, 1000),
+    metavar="NUMBER",
+    help="So many websites with a year of made-up traffic, in place of the demo's.",
 )
 # A made-up key of a local emulator is no secret. A real key must not be an argument,
 # since it would show in the list of processes.
@@ -66,6 +75,7 @@ def emulator(
     api_key: str | None,
     user_id: str | None,
     *,
+    made_up: int | None,
     empty: bool,
     allowed_hosts: tuple[str, ...],
     cors: str | None,
@@ -79,6 +89,8 @@ def emulator(
     from sitestats.emulator import Emulator
 
     make = Emulator if rows or empty else Emulator.demo
+    if made_up is not None:
+        make = partial(Emulator.made_up, made_up)
     try:
         service = make(api_key=api_key, user_id=user_id)
         for path in rows:

@@ -44,6 +44,13 @@ if TYPE_CHECKING:
     metavar="FIELD",
     help="The list that --format csv prints, if several are requested.",
 )
+@click.option(
+    "--store",
+    metavar="FILE",
+    envvar="SITESTATS_STORE",
+    help="Keep responses about days that are over in this file, and do not request "
+    "them again; SITESTATS_STORE when left out.",
+)
 @format_options
 @client_options
 def stats(

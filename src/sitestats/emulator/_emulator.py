@@ -16,7 +16,7 @@ from uuid import uuid4
 
 import attrs
 
-from . import _demo, _faults
+from . import _demo, _faults, _made_up
 from ._access import MAY_ADD, Key, Website
 from ._dispatch import Core
 from ._hosts import host_name, valid_host_name
@@ -135,6 +135,45 @@ class Emulator:
         for hostname, prefix in _demo.PARTS.items():
             emulator.add_website(hostname, label=f"the part below {prefix}")
         _demo.load(emulator._core.service.rows, emulator._clock())
+        return emulator
+
+    @classmethod
+    def made_up(
+        cls, websites: int = 1, *, days: int = 365, **options: Unpack[EmulatorOptions]
+    ) -> Self:
+        """An emulator with made-up traffic of a year, for one website or many.
+
+        It has what real traffic has: seasons, weekends, times of the day in the
+        website's own zone, growth or decline, pages and devices that become more
+        common, a campaign of four weeks, a launch, and events. It ends yesterday in
+        each website's zone, and is the same whenever it is made on the same day. No
+        number in it means anything, which the label of each website says.
+
+        Args:
+            websites: How many: ``shop.example``, ``blog.example``, ``docs.example``,
+                ``travel.example``, ``news.example``, ``shop2.example`` and so on.
+            days: How many days of traffic.
+            options: Those of the constructor.
+
+        Raises:
+            ValueError: There is no website or no day, or the first day is before
+                the calendar.
+
+        >>> made_up = Emulator.made_up(2, days=30)
+        >>> made_up.websites
+        ('shop.example', 'blog.example')
+        """
+        if websites < 1 or days < 1:
+            raise ValueError("websites and days must be 1 or more")
+        emulator = cls(**options)
+        sites = [_made_up.Site(number) for number in range(websites)]
+        for site in sites:
+            emulator.add_website(
+                site.hostname,
+                timezone=site.timezone,
+                label=f"made up: {site.kind.name}",
+            )
+        _made_up.load(emulator._core.service.rows, sites, emulator._clock(), days)
         return emulator
 
     # -- websites, keys and rows

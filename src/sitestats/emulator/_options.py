@@ -6,10 +6,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
+    import os
     import ssl
     from collections.abc import Mapping
 
-    from sitestats import RetryPolicy
+    from sitestats import KeyValueStore, RetryPolicy
 
 
 class EmulatorOptions(TypedDict, total=False):
@@ -53,3 +54,4 @@ class ClientOptions(TypedDict, total=False):
     verify: bool | str | ssl.SSLContext
     headers: Mapping[str, str] | None
     user_agent: str | None
+    store: str | os.PathLike[str] | KeyValueStore | None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import threading
 import weakref
@@ -10,7 +11,7 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ._columns import (
     ALLOWED,
@@ -39,6 +40,23 @@ _TABLE: Final = """
     browser_version VARCHAR, os_version VARCHAR
 )
 """
+
+
+class Share(NamedTuple):
+    """Which rows a website has on a day, as copies of rows that stand for many."""
+
+    hostname: str
+    start: int
+    """The first moment of the day, in microseconds since 1970."""
+    length: int
+    """Of the day in seconds; the time of a copy is that of its row, as a part of
+    the day."""
+    place: int
+    """Where the rows begin that it may have."""
+    first: int
+    """Which of these is the first; after the last one comes the one at *place*."""
+    copies: int
+    """How many it has."""
 
 
 class Rows:
@@ -107,6 +125,37 @@ class Rows:
                 f"SELECT * REPLACE (? AS hostname) FROM {self.table} "
                 "WHERE hostname = ? AND starts_with(path, ?)",
                 [target, source, prefix],
+            )
+
+    def spread(self, shares: Sequence[Share], *, size: int) -> None:
+        """Replace the rows by copies, as *shares* say; each is of *size* rows."""
+        columns = [json.dumps(cells) for cells in zip(*shares, strict=True)]
+        types = ["VARCHAR", *["BIGINT"] * (len(columns) - 1)]
+        selected = ", ".join(
+            f"unnest(from_json(?, '[\"{kind}\"]')) AS {name}"
+            for name, kind in zip(Share._fields, types, strict=True)
+        )
+        numbers = "row_number() OVER (ORDER BY rowid) - 1"
+        with self._change() as (cursor, _):
+            cursor.execute(
+                f"CREATE OR REPLACE TEMP TABLE shares AS SELECT {selected}", columns
+            )
+            cursor.execute(
+                f"CREATE OR REPLACE TEMP TABLE visits AS "
+                f"SELECT *, {numbers} AS number FROM {self.table}"
+            )
+            cursor.execute(f"DELETE FROM {self.table}")
+            cursor.execute(
+                f"""
+                INSERT INTO {self.table}
+                SELECT visits.* EXCLUDE (number) REPLACE (
+                    make_timestamp(start + epoch_us(ts) % 86400000000
+                        * length // 86400) AS ts,
+                    copies.hostname AS hostname)
+                FROM (SELECT *, place + (first + unnest(range(copies))) % {size}
+                      AS number FROM shares) AS copies
+                JOIN visits USING (number)
+                """
             )
 
     def shift(self, *, days: int) -> None:

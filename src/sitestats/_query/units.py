@@ -1,0 +1,295 @@
+"""Weeks, months and years of the calendar: name one, split a period, go back.
+
+Weeks begin on Monday, as in ISO 8601: the document does not say when they begin.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta
+from typing import Final, Literal, Protocol, TypeAlias, get_args
+
+from sitestats._common.errors import Problem, QueryError
+from sitestats._common.text import did_you_mean, shown
+
+from .periods import (
+    DATE,
+    StoredDay,
+    as_date,
+    day,
+    days_back,
+    in_order,
+    placeholder,
+    too_early,
+)
+from .rules import refused
+
+Unit: TypeAlias = Literal["day", "week", "month", "year"]
+"""A unit of the calendar that a period can be split into."""
+
+UNITS: Final[tuple[Unit, ...]] = get_args(Unit)
+_DAY: Final = timedelta(days=1)
+_NAME: Final = re.compile(
+    r"([0-9]{4})(?:-?W(?P<week>[0-9]{2})|-?Q(?P<quarter>[1-4])|-(?P<month>[0-9]{2}))?"
+)
+
+
+class Span(Protocol):
+    """What has a first and a last moment, as a ``pandas.Period`` has."""
+
+    @property
+    def start_time(self) -> datetime:
+        """The first moment."""
+        ...
+
+    @property
+    def end_time(self) -> datetime:
+        """The last moment, which is included."""
+        ...
+
+
+def beginning(of: date, unit: str | None) -> date:
+    """The first day of the week, month or year that a day is in.
+
+    >>> from sitestats._query.units import beginning
+    >>> beginning(date(2026, 3, 5), "week")
+    datetime.date(2026, 3, 2)
+    """
+    match unit:
+        case "week":
+            return of - timedelta(days=of.weekday())
+        case "month":
+            return of.replace(day=1)
+        case "year":
+            return of.replace(month=1, day=1)
+        case _:
+            return of
+
+
+def ending(of: date, unit: str | None) -> date:
+    """The last day of the week, month or year that a day is in.
+
+    Raises:
+        OverflowError: It is the last week, which the calendar does not have whole.
+
+    >>> from sitestats._query.units import ending
+    >>> ending(date(2026, 2, 5), "month")
+    datetime.date(2026, 2, 28)
+    """
+    # Imported here, since few programs and few responses need it.
+    from dateutil.relativedelta import relativedelta
+
+    match unit:
+        case "week":
+            return of + timedelta(days=6 - of.weekday())
+        case "month":
+            return of + relativedelta(day=31)
+        case "year":
+            return of.replace(month=12, day=31)
+        case _:
+            return of
+
+
+# --- a period by its name ---------------------------------------------------------
+
+
+def named_period(value: object) -> tuple[StoredDay, StoredDay] | list[Problem]:
+    """The first and the last day of a year, quarter, month, week or day."""
+    if isinstance(value, date) or (isinstance(value, str) and DATE.fullmatch(value)):
+        stored = day(value, "during")
+        return stored if isinstance(stored, list) else (stored, stored)
+    if isinstance(value, str):
+        return _period_of_text(str.__str__(value))
+    try:
+        return _period_of_span(value)
+    except Exception:  # noqa: BLE001 - an object of the user's may raise anything
+        return _no_period(value)
+
+
+def _period_of_text(text: str) -> tuple[StoredDay, StoredDay] | list[Problem]:
+    match = _NAME.fullmatch(text)
+    if match is None:
+        return _no_period(text)
+    year, week, quarter, month = match.groups()
+    try:
+        if week:
+            first = date.fromisocalendar(int(year), int(week), 1)
+            last = ending(first, "week")
+        elif quarter:
+            first = date(int(year), 3 * int(quarter) - 2, 1)
+            last = ending(first.replace(month=3 * int(quarter)), "month")
+        else:
+            first = date(int(year), int(month or 1), 1)
+            last = ending(first, "month" if month else "year")
+    except (ValueError, OverflowError):
+        return refused(
+            "period-date",
+            f"{shown(text)} is not in the calendar: give one that is",
+            "during",
+        )
+    return first.isoformat(), last.isoformat()
+
+
+def _period_of_span(value: object) -> tuple[StoredDay, StoredDay] | list[Problem]:
+    first, last = getattr(value, "start_time", None), getattr(value, "end_time", None)
+    if not isinstance(first, datetime) or not isinstance(last, datetime):
+        return _no_period(value)
+    if f"{first:%H:%M:%S} {last:%H:%M:%S}" != "00:00:00 23:59:59":
+        return refused(
+            "period-unit",
+            f"{shown(value)} is not made of whole days: give one that is",
+            "during",
+        )
+    return first.date().isoformat(), last.date().isoformat()
+
+
+def _no_period(value: object) -> list[Problem]:
+    hint = ""
+    if isinstance(value, str) and days_back(str.__str__(value)) is not None:
+        hint = f": use .on({shown(value)})"
+    return refused(
+        "period-unit",
+        "a year, quarter, month, week or day is '2026', '2026-Q1', '2026-03', "
+        f"'2026-W10', '2026-03-05', a date or a pandas.Period, not {shown(value)}"
+        f"{hint}",
+        "during",
+    )
+
+
+# --- a period, split --------------------------------------------------------------
+
+
+def split(
+    start: str | None, end: str | None, unit: object
+) -> Iterator[tuple[str, str]]:
+    """The first and last days of the units from *start* to *end*, in order.
+
+    The first and the last unit are cut where the period begins and ends.
+
+    Raises:
+        QueryError: There is no such unit, or the period has words, and can't be
+            split by them.
+    """
+    if not isinstance(unit, str) or unit not in UNITS:
+        hint = did_you_mean(unit, UNITS) if isinstance(unit, str) else ""
+        message = f"a unit is 'day', 'week', 'month' or 'year', not {shown(unit)}{hint}"
+        raise QueryError(refused("period-unit", message, "each"))
+    first, last = dates_of(start, end)
+    if first is not None and last is not None:
+        return _split_dates(first, last, unit)
+    # The service's default for the end is today (section 4.3).
+    back, until = days_back(start or ""), days_back(end or "today")
+    if unit == "day" and back is not None and until is not None:
+        days = map(placeholder, range(back, until - 1, -1))
+        return ((name, name) for name in days)
+    given = f"each({unit!r})"
+    raise QueryError(
+        refused(
+            "period-words",
+            f"the days of {_written(start, end)} are not known here: give dates, or "
+            f"use .pinned('Europe/Amsterdam').{given} with the website's time zone",
+            "each",
+        )
+    )
+
+
+def _split_dates(first: date, last: date, unit: str) -> Iterator[tuple[str, str]]:
+    while True:
+        try:
+            end = min(ending(first, unit), last)
+        except OverflowError:
+            end = last
+        yield first.isoformat(), end.isoformat()
+        if end == last:
+            return
+        first = end + _DAY
+
+
+def dates_of(
+    start: str | None, end: str | None
+) -> tuple[date, date] | tuple[None, None]:
+    """The period as dates; None for both where it is not dates.
+
+    Raises:
+        QueryError: The end is before the start.
+    """
+    first, last = as_date(start), as_date(end)
+    if first is None or last is None:
+        return None, None
+    # An address or extra_param may have set them, which are not compared.
+    problems = in_order(start, end)
+    if problems:
+        raise QueryError(problems)
+    return first, last
+
+
+def _written(start: str | None, end: str | None) -> str:
+    names = (start or "the service's default start", end or "today")
+    return " to ".join(shown(name) if name in {start, end} else name for name in names)
+
+
+# --- the months and weeks before --------------------------------------------------
+
+
+def previous_month(start: str | None, end: str | None) -> tuple[str, str]:
+    """The months before a period of whole months: as many of them.
+
+    Raises:
+        QueryError: The period is not whole months, or is not dates.
+
+    >>> from sitestats._query.units import previous_month
+    >>> previous_month("2026-03-01", "2026-03-31")
+    ('2026-02-01', '2026-02-28')
+    """
+    from dateutil.relativedelta import relativedelta
+
+    first, last = _whole(start, end, "month")
+    months = 12 * (last.year - first.year) + last.month - first.month + 1
+    try:
+        before = first - relativedelta(months=months)
+        return before.isoformat(), (first - _DAY).isoformat()
+    except (ValueError, OverflowError):
+        raise QueryError(too_early()) from None
+
+
+def previous_week(start: str | None, end: str | None) -> tuple[str, str]:
+    """The weeks before a period of whole weeks: as many of them.
+
+    Raises:
+        QueryError: The period is not whole weeks, or is not dates.
+
+    >>> from sitestats._query.units import previous_week
+    >>> previous_week("2026-03-02", "2026-03-08")
+    ('2026-02-23', '2026-03-01')
+    """
+    first, last = _whole(start, end, "week")
+    try:
+        before = first - (last - first + _DAY)
+        return before.isoformat(), (first - _DAY).isoformat()
+    except OverflowError:
+        raise QueryError(too_early()) from None
+
+
+def _whole(start: str | None, end: str | None, unit: str) -> tuple[date, date]:
+    example = "2026-03" if unit == "month" else "2026-W10"
+    first, last = dates_of(start, end)
+    if first is None or last is None:
+        raise QueryError(
+            refused(
+                "period-words",
+                f"whether {_written(start, end)} is whole {unit}s is not known here: "
+                f"use .during({example!r}), or dates",
+                "against",
+            )
+        )
+    if beginning(first, unit) != first or ending(last, unit) != last:
+        raise QueryError(
+            refused(
+                "period-unit",
+                f"{start} to {end} is not whole {unit}s: use .during({example!r}), or "
+                "against='previous_period'",
+                "against",
+            )
+        )
+    return first, last

@@ -1,0 +1,202 @@
+"""Which responses may be kept, and when a kept one may be used. Pure.
+
+Kept is a good response to a Stats query whose period was over by the service's own
+clock. A wrong answer is worse than a request: where it is not certain which days a
+query is about, the service is asked.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+
+from sitestats._common.errors import QueryError
+from sitestats._common.wire import HttpResponse, parse_http_date
+from sitestats._query import periods
+from sitestats._results.tables import same_zone
+
+if TYPE_CHECKING:
+    from sitestats._query.requested import Requested
+    from sitestats._results.stats import Stats
+
+_FORMAT: Final = b"\x01"
+"""The first byte of a packed response: another one is of a later version."""
+_PERIOD: Final = frozenset(("start", "end"))
+
+
+@attrs.frozen
+class Lookup:
+    """What a kept response is found by."""
+
+    hostname: str
+    address: str
+    """The path of the address: the website, and the page if there is one."""
+    params: tuple[tuple[str, str], ...]
+    """All parameters but the period, sorted."""
+    first_day: str
+    last_day: str
+
+    @property
+    def text(self) -> str:
+        """All of it as text; two lookups with the same text are equal."""
+        return json.dumps(
+            [self.address, self.params, self.first_day, self.last_day],
+            separators=(",", ":"),
+        )
+
+
+def lookup(requested: Requested, now: datetime) -> Lookup | None:
+    """What a kept response to *requested* is found by at the moment *now*.
+
+    None where none is kept: a part of the period is left to the service, it has words
+    and no time zone, or a parameter was not checked.
+    """
+    start, end = requested.params.get("start"), requested.params.get("end")
+    if start is None or end is None or requested.unchecked or requested.problems:
+        return None
+    if has_words(requested):
+        if requested.timezone is None:
+            return None
+        try:
+            start, end = periods.pinned(start, end, requested.timezone, now)
+        except QueryError:
+            return None
+    return _of_days(requested, start, end)
+
+
+def has_words(requested: Requested) -> bool:
+    """Whether the period of *requested* has words, which are other days tomorrow."""
+    return any(
+        periods.as_date(text) is None
+        for name, text in requested.params.items()
+        if name in _PERIOD
+    )
+
+
+def _of_days(requested: Requested, first_day: str, last_day: str) -> Lookup:
+    params = requested.params.items()
+    return Lookup(
+        requested.hostname,
+        requested.address,
+        tuple(sorted(pair for pair in params if pair[0] not in _PERIOD)),
+        first_day,
+        last_day,
+    )
+
+
+@attrs.frozen
+class Kept:
+    """A response that is kept."""
+
+    date: str
+    """When the service responded: its ``Date`` header."""
+    timezone: str
+    """The zone of its days."""
+    body: bytes
+
+    def to_bytes(self) -> bytes:
+        """The packed response, compressed."""
+        head = json.dumps({"date": self.date, "timezone": self.timezone})
+        return _FORMAT + zlib.compress(head.encode() + b"\n" + self.body, 1)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, *, most_bytes: int) -> Kept | None:
+        """The response that was packed; None where *data* is of another version,
+        damaged, or larger than *most_bytes*.
+        """
+        if data[:1] != _FORMAT:
+            return None
+        unpacker = zlib.decompressobj()
+        try:
+            # One more for the head, which is short.
+            text = unpacker.decompress(data[1:], most_bytes + 1_000)
+            if unpacker.unconsumed_tail or not unpacker.eof:
+                return None
+            head, _, body = text.partition(b"\n")
+            values: dict[str, Any] = json.loads(head)
+            return cls(str(values["date"]), str(values["timezone"]), body)
+        except (zlib.error, ValueError, LookupError, TypeError):
+            return None
+
+    def is_usable(self, now: datetime, max_age: timedelta | None) -> bool:
+        """Whether it may be used at the moment *now*.
+
+        It may not where this machine's clock is before the service's of then: the
+        days that words mean are not certain.
+        """
+        moment = parse_http_date(self.date)
+        return (
+            moment is not None
+            and moment <= now + _TOLERANCE
+            and (max_age is None or now - moment < max_age)
+        )
+
+    @property
+    def response(self) -> HttpResponse:
+        """The response as it came; of its headers only the date matters."""
+        return HttpResponse(200, {"date": self.date}, self.body)
+
+
+_TOLERANCE: Final = timedelta(minutes=1)
+"""How far two clocks may be apart."""
+
+
+def keep(
+    requested: Requested, response: HttpResponse, stats: Stats
+) -> tuple[Lookup, Kept] | None:
+    """What to keep of *response*, which was read as *stats*; None for nothing.
+
+    The days are those of the response: at midnight "yesterday" is another day here
+    than at the service. Without a ``Date`` nothing is kept, since this machine's clock
+    may be a day ahead.
+    """
+    moment, date_header = response.date, response.headers.get("date")
+    if (
+        moment is None
+        or date_header is None
+        or stats.start is None
+        or stats.end is None
+        or stats.timezone is None
+        or stats.first_day is None
+        or stats.last_day is None
+        or requested.unchecked
+        or response.status != 200  # noqa: PLR2004  a good response
+    ):
+        return None
+    if moment <= stats.end or not _is_as_requested(requested, stats):
+        return None
+    first_day, last_day = stats.first_day.isoformat(), stats.last_day.isoformat()
+    found = _of_days(requested, first_day, last_day)
+    return found, Kept(date_header, stats.timezone, response.body)
+
+
+def _is_as_requested(requested: Requested, stats: Stats) -> bool:
+    """Whether the response is about exactly the days, zone, version and page."""
+    start, end = requested.params.get("start"), requested.params.get("end")
+    return (
+        start is not None
+        and end is not None
+        and _fit(start, end, stats.first_day, stats.last_day)
+        and (
+            requested.timezone is None or same_zone(stats.timezone, requested.timezone)
+        )
+        and stats.version in {None, requested.version}
+        and (requested.path is None or stats.path in {None, requested.path})
+    )
+
+
+def _fit(start: str, end: str, first: date | None, last: date | None) -> bool:
+    """Whether dates are themselves, and words are as many days apart."""
+    back = periods.days_back(start), periods.days_back(end)
+    if first is None or last is None:
+        return False
+    if back[0] is not None and back[1] is not None:
+        return (last - first).days == back[0] - back[1]
+    return all(
+        days is not None or periods.as_date(text) == day
+        for text, days, day in zip((start, end), back, (first, last), strict=True)
+    )

@@ -1,0 +1,85 @@
+"""The list of websites: frames of it, slices of it, and its websites as dicts."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Iterator
+
+import polars as pl
+import pytest
+
+from sitestats import Client, Website, WebsiteList
+from sitestats.emulator import Emulator
+
+
+@pytest.fixture(scope="module")
+def websites() -> Iterator[WebsiteList]:
+    """Three websites, as the service lists them."""
+    with Emulator.demo().client() as client:
+        yield listed(client)
+
+
+def listed(client: Client) -> WebsiteList:
+    """The websites of *client*."""
+    return client.websites.list()
+
+
+NAMES = [
+    *("hostname", "is_public", "timezone", "has_ssl", "has_script", "own_hostname"),
+    *("label", "pageviews", "events"),
+]
+
+
+def test_frames_have_the_documents_values(websites: WebsiteList) -> None:
+    """A frame has a row for each website and the nine values, with their types."""
+    frame = websites.to_polars()
+    assert dict(frame.schema) == {
+        **dict.fromkeys(NAMES, pl.String),
+        **dict.fromkeys(("is_public", "has_ssl", "has_script"), pl.Boolean),
+        **dict.fromkeys(("pageviews", "events"), pl.Int64),
+    }
+    assert frame["hostname"].to_list() == [one.hostname for one in websites]
+    assert list(websites.to_pandas().columns) == NAMES
+    assert websites.to_arrow().column_names == NAMES
+
+
+def test_a_frame_of_no_websites_has_columns() -> None:
+    """An empty list has the same columns and types."""
+    assert WebsiteList().to_polars().schema == websites_schema()
+    assert WebsiteList().to_dicts() == []
+
+
+def websites_schema() -> pl.Schema:
+    """The schema of a list with rows."""
+    with Emulator.demo().client() as client:
+        return listed(client).to_polars().schema
+
+
+def test_a_slice_keeps_its_table(websites: WebsiteList) -> None:
+    """A slice is shown and framed like the list, and an index gives a website."""
+    part = websites[1:]
+    assert isinstance(part, WebsiteList)
+    assert len(part) == 2
+    assert isinstance(websites[0], Website)
+    assert f">{websites[0].hostname}<" not in part._repr_html_()
+    assert part[0].hostname in part._repr_html_()
+    assert part.to_pandas()["hostname"].tolist() == [one.hostname for one in part]
+    assert part == tuple(websites)[1:]
+    assert pickle.loads(pickle.dumps(part)) == part
+
+
+def test_a_website_as_a_dict(websites: WebsiteList) -> None:
+    """A website is plain JSON with the document's names, and what else was sent."""
+    website = Website(
+        **{
+            **{name: getattr(websites[0], name) for name in NAMES},
+            "label": None,
+            "extra": {"new": [1]},
+        }
+    )
+    values = website.to_dict()
+    assert list(values) == [*NAMES, "extra"]
+    assert json.loads(json.dumps(values)) == values
+    assert (values["label"], values["extra"]) == (None, {"new": [1]})
+    assert websites.to_dicts() == [one.to_dict() for one in websites]

@@ -1,0 +1,340 @@
+"""Results of kept bodies, and results made of values for unit tests."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import subprocess
+import sys
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fake_responses import entry, read_response, stats_json
+from query_strategies import queries
+from sitestats import (
+    EventCount,
+    HistogramEntry,
+    ListEntry,
+    NotFoundError,
+    PageEntry,
+    QueryError,
+    ResponseError,
+    ServiceError,
+    SiteStatsWarning,
+    Stats,
+    StatsQuery,
+)
+from sitestats._common.fields import LISTS
+from sitestats._query.builder import requested
+from sitestats.emulator import Emulator
+
+DAY = dt.date(2026, 3, 1)
+QUERY = StatsQuery("example.com").fields("visitors", "pages").on(DAY)
+COUNTS = st.integers(0, 2**40)
+TEXT = st.text(st.characters(codec="utf-8"), max_size=8)
+
+
+def entries(*, timed: bool) -> st.SearchStrategy[Any]:
+    """A list of a response, some entries of which are plain strings."""
+    one = st.builds(entry, TEXT | st.none(), COUNTS, COUNTS)
+    if timed:
+        seconds = st.none() | st.integers(0, 900) | st.floats(0, 900)
+        one = st.builds(
+            lambda found, value: {**found, "seconds_on_page": value}, one, seconds
+        )
+    return st.lists(one | TEXT, max_size=3)
+
+
+@st.composite
+def answered(draw: st.DrawFn) -> tuple[StatsQuery, dict[str, Any]]:
+    """A query and the JSON of a response to it."""
+    query = draw(queries().filter(lambda one: one.params().get("version", "6") > "4"))
+    wanted = requested(query)
+    timed = "seconds_on_page" in wanted.fields
+    values: dict[str, Any] = {}
+    for name in wanted.fields:
+        if name in {"pageviews", "visitors"}:
+            values[name] = draw(COUNTS)
+        elif name == "seconds_on_page":
+            values[name] = draw(st.none() | st.floats(0, 900))
+        elif name == "histogram":
+            day = st.dates(dt.date(2026, 10, 20), dt.date(2026, 11, 20)).map(str)
+            bucket = st.fixed_dictionaries(
+                {"date": day | st.none(), "pageviews": COUNTS},
+                optional={"visitors": COUNTS, "hour": st.integers(0, 23)},
+            )
+            values[name] = draw(st.lists(bucket, max_size=3))
+        elif name == "pages" or name in LISTS:
+            values[name] = draw(entries(timed=timed))
+    if wanted.events is not None:
+        names = [] if wanted.events == "*" else wanted.events
+        values["events"] = [
+            {"name": name, "total": draw(COUNTS)} for name in dict.fromkeys(names)
+        ]
+    return query, stats_json(hostname=query.hostname, version=wanted.version, **values)
+
+
+@pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")
+@given(answered(), st.datetimes(dt.datetime(2026, 11, 1), dt.datetime(2026, 12, 1)))  # noqa: DTZ001 - bounds are naive
+def test_a_kept_body_is_the_same_result(
+    answer: tuple[StatsQuery, dict[str, Any]], moment: dt.datetime
+) -> None:
+    """Whatever was answered, its body makes an equal result."""
+    query, data = answer
+    stats = read_response(query, data, received=moment.replace(tzinfo=dt.UTC))
+    again = Stats.from_body(query, stats.body)
+    whole = Stats.from_body(query, stats.body, responded_at=stats.responded_at)
+    assert again == stats
+    assert hash(again) == hash(stats)
+    assert again.body == stats.body
+    assert again.partial is False
+    # With the moment of the response nothing at all is lost.
+    for field in attrs.fields_dict(Stats):
+        assert getattr(whole, field) == getattr(stats, field), field
+    assert whole.to_dict() == stats.to_dict()
+
+
+def test_a_kept_answer_of_the_service() -> None:
+    """Every kind of value survives, and what was not over is known with the moment."""
+    emulator = Emulator.demo(now=dt.datetime(2026, 3, 5, 12, tzinfo=dt.UTC))
+    query = (
+        StatsQuery("semicomplete.com")
+        .fields("pageviews", "histogram", "pages", "seconds_on_page", "countries")
+        .all_events()
+        .last(days=3, today=True)
+    )
+    with emulator.client() as client:
+        for interval in ("hour", "day", "week", "month"):
+            stats = client.stats.get(query.interval(interval))
+            again = Stats.from_body(stats.query, stats.body)
+            assert again == stats
+            assert [e.partial for e in again.histogram] == [False] * len(
+                stats.histogram
+            )
+            moment = stats.responded_at
+            whole = Stats.from_body(stats.query, stats.body, responded_at=moment)
+            assert whole.partial
+            partial = [entry.partial for entry in whole.histogram]
+            assert partial == [entry.partial for entry in stats.histogram]
+            assert any(partial)
+
+
+def test_a_kept_body_is_checked_as_a_response_is() -> None:
+    """A body of another website, without a field, or of an error is refused."""
+    good = json.dumps(stats_json(visitors=1, pages=[])).encode()
+    other = QUERY.website("other.example")
+    with pytest.raises(ResponseError, match=r"about 'example\.com'"):
+        Stats.from_body(other, good)
+    with pytest.raises(ResponseError, match="pageviews: was requested and is missing"):
+        Stats.from_body(QUERY.fields("pageviews"), good)
+    with pytest.raises(ServiceError, match="not today"):
+        Stats.from_body(QUERY, b'{"ok":false,"error":"not today"}')
+    with pytest.raises(ResponseError, match="JSON"):
+        Stats.from_body(QUERY, b"<html>")
+    with pytest.warns(SiteStatsWarning, match="time zone") as caught:
+        Stats.from_body(QUERY.between().timezone("Asia/Tokyo"), good)
+    assert caught[0].filename == __file__
+    assert not issubclass(NotFoundError, ResponseError)
+
+
+@pytest.mark.parametrize(
+    ("query", "body", "words"),
+    [
+        ("example.com", b"{}", "a query is a StatsQuery, not 'example.com'"),
+        (QUERY, "{}", "a body is bytes, not '{}'"),
+        (QUERY, None, "a body is bytes, not None"),
+        (StatsQuery("example.com"), b"{}", "fields"),
+    ],
+)
+def test_what_is_no_query_and_no_body(query: Any, body: Any, words: str) -> None:
+    """Another type is refused, and so is a query that can't be sent."""
+    with pytest.raises(QueryError, match=words):
+        Stats.from_body(query, body)
+
+
+@pytest.mark.parametrize("moment", [dt.datetime(2026, 3, 1), dt.date(2026, 3, 1)])  # noqa: DTZ001 - that is wrong
+def test_a_moment_without_a_zone(moment: Any) -> None:
+    """When the service responded is one moment only with a time zone."""
+    body = Stats.of(QUERY, visitors=1, pages=[]).body
+    with pytest.raises(QueryError, match="responded_at: it is a datetime with a time"):
+        Stats.from_body(QUERY, body, responded_at=moment)
+
+
+# --- made of values ---------------------------------------------------------------
+
+ALL = (
+    StatsQuery("example.com")
+    .fields("pageviews", "visitors", "histogram", "pages", "countries")
+    .events("signup", "purchase")
+    .between("2026-03-01", "2026-03-02")
+    .timezone("Europe/Amsterdam")
+    .limit(2)
+)
+VALUES: dict[str, Any] = {
+    "pageviews": 5,
+    "visitors": 3,
+    "histogram": [(DAY, 3, 2), ("2026-03-02", 2, 2)],
+    "pages": [("/a", 3, 1), PageEntry("/b", 2, 2)],
+    "countries": [("NL", 4, 3), (None, 1, 1)],
+    "events": {"signup": 7, "purchase": 0},
+}
+
+
+def test_a_result_of_values() -> None:
+    """A result that was made behaves as one of the service: typed and complete."""
+    stats = Stats.of(ALL, **VALUES)
+    assert (stats.pageviews, stats.visitors) == (5, 3)
+    assert [*stats.pages] == [PageEntry("/a", 3, 1), PageEntry("/b", 2, 2)]
+    assert stats.pages.truncated
+    assert [*stats.countries] == [ListEntry("NL", 4, 3), ListEntry(None, 1, 1)]
+    assert [*stats.events] == [EventCount("signup", 7), EventCount("purchase", 0)]
+    assert [*stats.histogram] == [
+        HistogramEntry(DAY, 3, 2),
+        HistogramEntry(dt.date(2026, 3, 2), 2, 2),
+    ]
+    assert (stats.hostname, stats.path, stats.version) == ("example.com", "*", 6)
+    assert stats.timezone == "Europe/Amsterdam"
+    assert (stats.first_day, stats.last_day) == (DAY, dt.date(2026, 3, 2))
+    assert stats.start == dt.datetime(2026, 2, 28, 23, tzinfo=dt.UTC)
+    assert not stats.partial
+    assert stats.raw()["visitors"] == 3
+    assert stats == Stats.from_body(ALL, stats.body)
+    assert len(stats.pages.to_pandas()) == 2
+
+
+def test_what_is_missing_is_named() -> None:
+    """Each field that the query requests and that is not given is in the error."""
+    with pytest.raises(QueryError) as caught:
+        Stats.of(ALL, pageviews=1, visitors=1, events={"signup": 1})
+    named = [problem.where for problem in caught.value.problems]
+    assert named == ["histogram", "pages", "countries", "events"]
+    assert "give pages=…" in str(caught.value)
+    assert "'purchase'" in str(caught.value)
+
+
+def test_what_was_not_requested_is_named() -> None:
+    """A value that the query does not request, and a misspelt name, are errors."""
+    more: dict[str, Any] = {"referrers": [], "page": []}
+    with pytest.raises(QueryError) as caught:
+        Stats.of(QUERY, visitors=1, pages=[], **more)
+    named = [problem.where for problem in caught.value.problems]
+    assert named == ["referrers", "page"]
+    assert "did you mean 'pages'" in str(caught.value)
+    with pytest.raises(QueryError, match="events: the query does not request it"):
+        Stats.of(QUERY, visitors=1, pages=[], events={"a": 1})
+
+
+@pytest.mark.parametrize(
+    ("values", "error", "words"),
+    [
+        ({"visitors": "3"}, ResponseError, r"\$\.visitors"),
+        ({"visitors": None}, ResponseError, r"\$\.visitors"),
+        ({"visitors": {1}}, QueryError, "can't be in JSON"),
+        ({"pages": [("/a", 3)]}, QueryError, r"pages\[0\]: give a tuple of value,"),
+        ({"pages": ["/a"]}, QueryError, r"pages\[0\]: .* not '/a'"),
+        ({"pages": 5}, QueryError, "pages: give entries, not 5"),
+        ({"pages": [("/a", "3", 1)]}, ResponseError, r"pages\[0\]"),
+    ],
+)
+def test_a_value_that_no_response_has(
+    values: dict[str, Any], error: type[Exception], words: str
+) -> None:
+    """A value of a wrong type is refused, and the error says which."""
+    given: dict[str, Any] = {"visitors": 1, "pages": [], **values}
+    with pytest.raises(error, match=words):
+        Stats.of(QUERY, **given)
+
+
+def test_seconds_and_hours_and_weeks() -> None:
+    """Medians are a fourth value; hours are datetimes; weeks have their number."""
+    timed = QUERY.fields("pages", "seconds_on_page")
+    stats = Stats.of(timed, pages=[("/a", 3, 1, 12.5)], seconds_on_page=None)
+    assert stats.pages[0].seconds_on_page == 12.5
+    assert stats.seconds_on_page is None
+    with pytest.raises(QueryError, match="visitors and seconds_on_page, not one of 3"):
+        Stats.of(timed, pages=[("/a", 3, 1)], seconds_on_page=None)
+    hourly = QUERY.fields("histogram").interval("hour").timezone("Asia/Tokyo")
+    found = Stats.of(
+        hourly,
+        histogram=[(dt.datetime(2026, 3, 1, 5), 3, 2)],  # noqa: DTZ001 - in the query's zone
+    ).histogram[0]
+    assert found.hour == 5
+    assert found.start == dt.datetime(2026, 2, 28, 20, tzinfo=dt.UTC)
+    weekly = QUERY.fields("histogram").interval("week")
+    found = Stats.of(weekly, histogram=[(DAY, 3, 2)]).histogram[0]
+    assert (found.year, found.week, found.clipped) == (2026, 9, True)
+    kept = HistogramEntry(DAY, 3, 2, year=2026, week=9)
+    assert Stats.of(weekly, histogram=[kept]).histogram[0].week == 9
+
+
+def test_a_period_of_words_can_be_given() -> None:
+    """Words have no days of their own, so a test may give them; so with the moment."""
+    words = QUERY.last(days=7)
+    plain = Stats.of(words, visitors=1, pages=[])
+    assert (plain.first_day, plain.last_day, plain.timezone) == (None, None, "UTC")
+    placed = Stats.of(
+        words,
+        visitors=1,
+        pages=[],
+        first_day=DAY,
+        last_day=dt.date(2026, 3, 7),
+        timezone="Asia/Tokyo",
+        responded_at=dt.datetime(2026, 3, 7, 12, tzinfo=dt.UTC),
+    )
+    assert (placed.first_day, placed.last_day) == (DAY, dt.date(2026, 3, 7))
+    assert placed.timezone == "Asia/Tokyo"
+    assert placed.partial
+
+
+def test_pages_and_versions() -> None:
+    """A result about a page says so; older versions have forms of their own."""
+    page = QUERY.fields("visitors")
+    assert Stats.of(page.path("/a"), visitors=1).path == "/a"
+    assert Stats.of(page.where(page="/b"), visitors=1).path == "/b"
+    assert Stats.of(page.where(page="/b*"), visitors=1).path == "*"
+    with pytest.raises(QueryError, match="versions 5 and 6"):
+        Stats.of(page.version(3), visitors=1)
+
+
+@pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")
+@given(queries(), st.data())
+def test_what_a_query_requests_can_always_be_made(
+    query: StatsQuery, data: st.DataObject
+) -> None:
+    """With all that it requests any query of the latest form makes a result."""
+    wanted = requested(query)
+    if wanted.version < 5:
+        return
+    timed = "seconds_on_page" in wanted.fields
+    values: dict[str, Any] = {}
+    for name in wanted.fields:
+        if name in {"pageviews", "visitors", "seconds_on_page"}:
+            values[name] = data.draw(COUNTS)
+        elif name == "histogram":
+            values[name] = [(DAY, 3, 2)]
+        else:
+            row = st.tuples(TEXT, COUNTS, COUNTS, *([st.none()] if timed else []))
+            values[name] = data.draw(st.lists(row, max_size=2))
+    if wanted.events is not None:
+        values["events"] = dict.fromkeys(
+            () if wanted.events == "*" else wanted.events, 1
+        )
+    stats = Stats.of(query, **values)
+    assert Stats.from_body(query, stats.body) == stats
+    assert set(stats.requested) == set(values)
+
+
+def test_results_can_be_made_without_a_client() -> None:
+    """A fresh process that imports Stats alone reads bodies too."""
+    code = (
+        "from sitestats import Stats, StatsQuery\n"
+        "query = StatsQuery('example.com').fields('visitors')\n"
+        "print(Stats.of(query, visitors=3).visitors)"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("3\n", "")
