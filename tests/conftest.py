@@ -1,12 +1,15 @@
-"""Hypothesis profiles, the order of the tests, and Ctrl-C in background runs."""
+"""Hypothesis profiles, the order of the tests, texts, and Ctrl-C in background runs."""
 
 from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from same_text import SameText, same_text_as
 
 # Plain runs find the same on every machine: whoever tries the project should not
 # be the one who meets a rare failure. The other two look in new places.
@@ -42,3 +45,19 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put slow tests first, so that both processes end at about the same time."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
+@pytest.fixture
+def same_text(request: pytest.FixtureRequest) -> SameText:
+    """Check that a text that is displayed is the one in ``tests/texts``, word by word.
+
+    So each change of a message is read where all messages are. With ``WRITE_TEXTS=1``
+    in the environment the texts are written instead.
+    """
+    file = Path(__file__).parent / "texts" / f"{request.path.stem}.json"
+    same = same_text_as(file, request.node.name)
+    if "tmp_path" not in request.fixturenames:
+        return same
+    # Its name is another one each time.
+    folder = f"{request.getfixturevalue('tmp_path')}{os.sep}"
+    return lambda text: same(str(text).replace(folder, ""))

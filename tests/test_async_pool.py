@@ -263,15 +263,21 @@ def test_fresh_is_never_used_before(run: Callable[..., Any]) -> None:
 
 
 def test_idle_connections_grow_too_old(run: Callable[..., Any]) -> None:
-    """The next use closes connections that were idle for too long."""
+    """The next use first closes connections that were idle for too long."""
 
     async def main() -> None:
         connections = Connections(3, idle_seconds=0.01)
         old = await connections.use_at_once(3)
         await anyio.sleep(0.02)
-        new = await connections.use()
-        assert new not in old
-        assert [connection.closed for connection in old] == [1, 1, 1]
+        closed: list[int] = []
+
+        async def work(connection: Connection) -> Connection:
+            # A call may take long, and servers count open connections.
+            closed.extend(connection.closed for connection in old)
+            return await connections.work(connection)
+
+        assert await connections.pool.use(Lease(), work) not in old
+        assert closed == [connection.closed for connection in old] == [1, 1, 1]
 
     run(main)
 

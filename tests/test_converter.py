@@ -13,6 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fake_responses import entry, stats_json
+from same_text import SameText
 from sitestats._common.fields import FIELDS
 from sitestats._common.jsontext import load_json
 from sitestats._protocol.converter import (
@@ -169,6 +170,7 @@ def test_the_fast_decoder_leaves_unusual_responses(body: bytes) -> None:
 def wrong(**fields: Any) -> list[str]:
     """The problems that the strict decoder finds in these fields."""
     _, problems = structure_stats(fields, ALL.types)
+    assert {one.section for found in problems.values() for one in found} == {"2.3"}
     return [
         f"{one.where}: {one.message}" for found in problems.values() for one in found
     ]
@@ -191,19 +193,21 @@ def test_nothing_but_an_int_is_an_int(value: Any, shown: str) -> None:
 
 
 @pytest.mark.parametrize("value", [True, "12", "12.5", [], 10**400, float("inf")])
-def test_nothing_but_a_number_is_a_number(value: Any) -> None:
+def test_nothing_but_a_number_is_a_number(value: Any, same_text: SameText) -> None:
     """An int is accepted for a float, and nothing else is."""
     (problem,) = wrong(seconds_on_page=value)
     assert problem.startswith("$.seconds_on_page: expected a number, got ")
+    same_text(problem)
     assert structure_stats({"seconds_on_page": 30}, ALL.types)[0] == {
         "seconds_on_page": 30.0
     }
 
 
 @pytest.mark.parametrize("value", [None, 1, "true", "false"])
-def test_nothing_but_a_boolean_is_a_boolean(value: Any) -> None:
+def test_nothing_but_a_boolean_is_a_boolean(value: Any, same_text: SameText) -> None:
     """A string such as "true" is no boolean."""
     assert wrong(ok=value)[0].startswith("$.ok: expected bool, got ")
+    same_text(wrong(ok=value))
 
 
 @pytest.mark.parametrize("value", [True, 12, 1.5, []])
@@ -237,9 +241,13 @@ def test_every_wrong_value_is_named_by_its_path() -> None:
     ]
 
 
-def test_a_long_value_is_cut_in_the_message() -> None:
+def test_a_long_value_is_cut_in_the_message(same_text: SameText) -> None:
     """A value of a megabyte makes no message of a megabyte."""
+    # The longest that are shown as they are, and then one character more.
+    for value in ("x" * 60, "x" * 61, 10**59, 10**60):
+        same_text(wrong(visitors=value, countries=value))
     (problem,) = wrong(visitors="x" * 1_000_000)
+    same_text(problem)
     assert len(problem) < 150
     (problem,) = wrong(seconds_on_page=10**4000)
     assert len(problem) < 150
@@ -367,7 +375,7 @@ def test_websites_keep_what_is_not_known() -> None:
     assert (website.label, website.own_hostname) == (None, None)
 
 
-def test_the_result_of_adding_is_read_strictly() -> None:
+def test_the_result_of_adding_is_read_strictly(same_text: SameText) -> None:
     """Problems name the document's keys, not our attributes."""
     added, problems = structure_added({**ADDED, "plan": "team"})
     assert not problems
@@ -385,5 +393,6 @@ def test_the_result_of_adding_is_read_strictly() -> None:
         assert [one.where for one in problems] == [f"$.{name}"]
     _, problems = structure_added({**ADDED, "validDNS": 1, "customDomain": 2})
     assert [one.where for one in problems] == ["$.customDomain", "$.validDNS"]
+    same_text(problems)
     _, problems = structure_added(["example.com"])
     assert [one.where for one in problems] == ["$"]

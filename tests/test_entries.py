@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from same_text import SameText
 from sitestats._common.errors import FieldNotRequestedError
 from sitestats._results.entries import (
     Entries,
@@ -61,10 +62,11 @@ def test_entries_are_values(entry: Entry) -> None:
 
 
 @pytest.mark.parametrize("entry", ALL_KINDS, ids=repr)
-def test_entries_are_frozen_and_small(entry: Entry) -> None:
+def test_entries_are_frozen_and_small(entry: Entry, same_text: SameText) -> None:
     """No entry can be changed, and none has a dict of its own."""
-    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+    with pytest.raises(attrs.exceptions.FrozenInstanceError) as caught:
         entry.value = "/other"  # type: ignore[attr-defined]  # the point
+    same_text(caught.value)
     assert not hasattr(entry, "__dict__")
     assert not hasattr(entry, "__weakref__")
 
@@ -74,10 +76,12 @@ def test_entries_are_frozen_and_small(entry: Entry) -> None:
 )
 def test_seconds_that_were_not_requested_raise_by_name(
     entry: ListEntry | PageEntry,
+    same_text: SameText,
 ) -> None:
     """The error says which field to add, and is an AttributeError."""
     with pytest.raises(FieldNotRequestedError, match=r"\.fields") as caught:
         _ = entry.seconds_on_page
+    same_text(caught.value)
     assert caught.value.name == "seconds_on_page"
     assert not hasattr(entry, "seconds_on_page")
 
@@ -89,23 +93,30 @@ def test_seconds_that_were_requested_may_be_none() -> None:
     assert isinstance(TimedPageEntry("/", 3, 2), PageEntry)
 
 
-def test_what_an_entry_lacks_raises_by_name() -> None:
+def test_what_an_entry_lacks_raises_by_name(same_text: SameText) -> None:
     """A missing count raises when it is read, and is None in tables."""
     entry = IncompletePageEntry({"value": "/contact"})
     assert isinstance(entry, PageEntry)
     assert entry.value == "/contact"
     with pytest.raises(FieldNotRequestedError, match="'/contact'") as caught:
         _ = entry.visitors
+    same_text(caught.value)
     assert caught.value.name == "visitors"
+    with pytest.raises(FieldNotRequestedError) as caught:
+        _ = IncompletePageEntry({}).visitors
+    same_text(caught.value)
     assert getattr(entry, "pageviews", None) is None
     assert entry.get("pageviews") is None
     assert entry.to_dict() == {"value": "/contact", "pageviews": None, "visitors": None}
 
 
-def test_an_incomplete_entry_knows_whether_seconds_were_requested() -> None:
+def test_an_incomplete_entry_knows_whether_seconds_were_requested(
+    same_text: SameText,
+) -> None:
     """Only the error about seconds that were not requested says to request them."""
-    with pytest.raises(FieldNotRequestedError, match=r"\.fields"):
+    with pytest.raises(FieldNotRequestedError, match=r"\.fields") as caught:
         _ = IncompletePageEntry({"value": "/"}).seconds_on_page
+    same_text(caught.value)
     timed = IncompleteTimedPageEntry({"value": "/", "seconds_on_page": None})
     assert timed.seconds_on_page is None
 
@@ -117,7 +128,7 @@ def test_entries_of_different_kinds_differ() -> None:
     assert IncompletePageEntry({"value": "/"}) != PageEntry("/", 3, 2)
 
 
-def test_the_container_is_like_a_sequence() -> None:
+def test_the_container_is_like_a_sequence(same_text: SameText) -> None:
     """It has length, order and items, but data frames must not take it for a list."""
     container = pages("/", "/a", "/b")
     assert len(container) == 3
@@ -130,8 +141,9 @@ def test_the_container_is_like_a_sequence() -> None:
     assert container
     assert not pages()
     assert not isinstance(container, Sequence)
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError) as caught:
         _ = container[3]
+    same_text(caught.value)
 
 
 @given(st.lists(st.text(max_size=2), max_size=5), st.data())
@@ -145,7 +157,7 @@ def test_a_slice_is_a_container(values: list[str], data: st.DataObject) -> None:
     assert sliced.entry_type is PageEntry
 
 
-def test_containers_are_values() -> None:
+def test_containers_are_values(same_text: SameText) -> None:
     """Containers of equal entries are equal, and can be pickled and hashed."""
     container = pages("/", "/a")
     assert container == pages("/", "/a", truncated=True)
@@ -154,8 +166,9 @@ def test_containers_are_values() -> None:
     again = pickle.loads(pickle.dumps(container))
     assert (again, again.name, again.entry_type) == (container, "pages", PageEntry)
     assert hash(again) == hash(container)
-    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+    with pytest.raises(attrs.exceptions.FrozenInstanceError) as caught:
         container.truncated = True  # type: ignore[misc]  # the point
+    same_text(caught.value)
 
 
 def test_the_list_that_a_container_was_made_of_may_change() -> None:
@@ -190,10 +203,11 @@ def test_a_column_holds_none_for_what_is_lacking() -> None:
 
 
 @pytest.mark.parametrize("name", ["seconds_on_page", "pageview", "_items"])
-def test_an_unknown_column_is_refused_by_name(name: str) -> None:
+def test_an_unknown_column_is_refused_by_name(name: str, same_text: SameText) -> None:
     """A column that no entry has is refused by name."""
     with pytest.raises(FieldNotRequestedError) as caught:
         pages("/").column(name)
+    same_text(caught.value)
     assert caught.value.name == name
 
 

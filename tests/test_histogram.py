@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from same_text import SameText
 from sitestats._common.errors import FieldNotRequestedError
 from sitestats._results.histogram import (
     Bucket,
@@ -272,7 +273,7 @@ def test_any_histogram_is_read(
     ] == [(bucket.date, bucket.pageviews, bucket.visitors) for bucket in buckets]
 
 
-def test_an_entry_without_counts_is_kept() -> None:
+def test_an_entry_without_counts_is_kept(same_text: SameText) -> None:
     """An entry without counts keeps its day, and reading a count raises by name."""
     (entry,) = read_histogram(
         [Bucket(dt.date(2026, 11, 20), pageviews=3)],
@@ -284,8 +285,9 @@ def test_an_entry_without_counts_is_kept() -> None:
     assert isinstance(entry, IncompleteHistogramEntry)
     assert (entry.date, entry.pageviews) == (dt.date(2026, 11, 20), 3)
     assert (entry.start, entry.hour, entry.partial) == (None, None, False)
-    with pytest.raises(FieldNotRequestedError, match="visitors"):
+    with pytest.raises(FieldNotRequestedError, match="visitors") as caught:
         _ = entry.visitors
+    same_text(caught.value)
     assert entry.to_dict()["visitors"] is None
     assert pickle.loads(pickle.dumps(entry)) == entry
     assert repr(entry).startswith("HistogramEntry(date=")

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from fake_responses import read_response, stats_json
 from query_strategies import around
+from same_text import SameText
 from sitestats._common.errors import QueryError, SiteStatsWarning
 from sitestats._query.builder import StatsQuery
 from sitestats.emulator import Emulator
@@ -61,7 +62,7 @@ def period(first: str, last: str) -> tuple[str, str]:
     ],
 )
 def test_another_period_than_requested_warns(
-    echoed: tuple[str, str], words: list[str]
+    echoed: tuple[str, str], words: list[str], same_text: SameText
 ) -> None:
     """Numbers of other days than requested would pass without a word."""
     sentences = warned(SEPTEMBER, *echoed)
@@ -69,6 +70,7 @@ def test_another_period_than_requested_warns(
     for sentence, word in zip(sentences, words, strict=True):
         assert word in sentence
         assert "was requested" in sentence
+        same_text(sentence)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +90,9 @@ def test_the_requested_period_does_not_warn(echoed: tuple[str, str]) -> None:
     assert warned(SEPTEMBER, *echoed) == []
 
 
-def test_the_period_is_compared_in_the_zone_of_the_response() -> None:
+def test_the_period_is_compared_in_the_zone_of_the_response(
+    same_text: SameText,
+) -> None:
     """Days begin in the zone of the response, and the real answer's hour is allowed."""
     query = QUERY.between("2023-04-26", "2023-05-26")
     echoed = ("2023-04-25T22:00:00.000Z", "2023-05-26T22:59:59.999Z")
@@ -102,6 +106,8 @@ def test_the_period_is_compared_in_the_zone_of_the_response() -> None:
         query, "2023-04-23T22:00:00.000Z", echoed[1], timezone="Moon/Crater"
     )
     assert "starts on 2023-04-23" in other
+    same_text(late)
+    same_text(other)
 
 
 def test_a_day_that_the_zone_skipped_does_not_warn() -> None:
@@ -121,6 +127,12 @@ def test_a_day_that_the_zone_skipped_does_not_warn() -> None:
         (QUERY.last(days=7), period("2026-10-13", "2026-10-19"), "'today-7d' was"),
         (QUERY.on("yesterday"), period("2026-11-19", "2026-11-19"), ""),
         (QUERY.on("yesterday"), period("2026-11-16", "2026-11-16"), "'yesterday' was"),
+        # A word on one side alone.
+        (
+            QUERY.between("yesterday", "2026-11-20"),
+            period("2026-11-15", "2026-11-20"),
+            "'yesterday' was",
+        ),
         # Without an end the period ends today.
         (QUERY.since("2026-11-01"), period("2026-11-01", "2026-11-20"), ""),
         (QUERY.since("2026-11-01"), period("2026-11-01", "2026-11-18"), "'today' was"),
@@ -139,10 +151,21 @@ def test_words_go_by_the_service_s_own_date(
     assert words in " ".join(sentences)
 
 
-def test_words_have_a_length() -> None:
+@pytest.mark.parametrize(
+    ("day", "fits"), [(17, False), (18, True), (20, True), (22, True), (23, False)]
+)
+def test_words_in_a_zone_that_is_not_known(day: int, fits: bool) -> None:  # noqa: FBT001 - a parameter
+    """A zone that is not known may have today a day off, and its midnights, too."""
+    echoed = period(f"2026-11-{day}", f"2026-11-{day}")
+    found = warned(QUERY.on("today"), *echoed, timezone="Moon/Crater", date=NOON)
+    assert (found == []) is fits
+
+
+def test_words_have_a_length(same_text: SameText) -> None:
     """Without the service's date a day less than requested is still a day less."""
     assert warned(QUERY.last(days=7), *period("2020-01-01", "2020-01-07")) == []
     (less,) = warned(QUERY.last(days=7), *period("2020-01-01", "2020-01-06"))
+    same_text(less)
     assert "2020-01-01 to 2020-01-06" in less
     assert "has 7 days" in less
     # Of a date and a word, and of this machine's clock, nothing is certain.
@@ -177,7 +200,7 @@ def test_the_hour_around_midnight_is_not_certain() -> None:
     ],
 )
 def test_entries_outside_of_the_period_warn(
-    interval: Any, dates: list[str], outside: int
+    interval: Any, dates: list[str], outside: int, same_text: SameText
 ) -> None:
     """A histogram of another time than its period says is warned about, once."""
     buckets = [{"date": date, "pageviews": 3, "visitors": 2} for date in dates]
@@ -187,6 +210,7 @@ def test_entries_outside_of_the_period_warn(
         sentences = warned(query, start, end, histogram=buckets)
         assert len(sentences) == bool(outside)
         assert all(f"{outside} of {len(dates)} " in one for one in sentences)
+        same_text(sentences)
 
 
 def test_a_histogram_without_any_period_does_not_warn() -> None:
@@ -311,10 +335,11 @@ def test_no_response_of_the_emulator_warns(
         assert (stats.first_day, stats.last_day) == (day, last)
 
 
-def test_a_query_of_no_day_is_refused_before() -> None:
+def test_a_query_of_no_day_is_refused_before(same_text: SameText) -> None:
     """The check may take a date of the query for one, as others are never sent."""
-    with pytest.raises(QueryError):
+    with pytest.raises(QueryError) as caught:
         QUERY.on("2026-02-30")
+    same_text(caught.value)
     data = stats_json(visitors=1)
     for text in ("2026-02-30", "soon", "today+1d"):
         query = QUERY.extra_param("start", text).extra_param("end", text)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from same_text import SameText
 from sitestats._common.errors import QueryError
 from sitestats._query.builder import StatsQuery
 from sitestats._query.periods import (
@@ -110,27 +111,35 @@ class BrokenZone(NoOffset):
     ],
     ids=["no offset", "broken", "before the first day", "after the last day"],
 )
-def test_a_moment_in_a_broken_zone_is_refused(moment: datetime) -> None:
+def test_a_moment_in_a_broken_zone_is_refused(
+    moment: datetime, same_text: SameText
+) -> None:
     """A tzinfo that fails becomes a QueryError, like every wrong value."""
-    with pytest.raises(QueryError, match="a day is a date"):
+    with pytest.raises(QueryError, match="a day is a date") as caught:
         StatsQuery("example.com").on(moment)
-    with pytest.raises(QueryError, match="with a time zone"):
+    same_text(caught.value)
+    with pytest.raises(QueryError, match="with a time zone") as caught:
         StatsQuery("example.com").where_metadata(at=moment)
+    same_text(caught.value)
 
 
-def test_the_days_of_pandas() -> None:
+def test_the_days_of_pandas(same_text: SameText) -> None:
     """A Timestamp is its day, and NaT is none."""
     pandas = pytest.importorskip("pandas")
     assert day(pandas.Timestamp("2026-03-01"), "start") == "2026-03-01"
     query = StatsQuery("example.com")
-    with pytest.raises(QueryError, match="no time zone"):
+    with pytest.raises(QueryError, match="no time zone") as caught:
         query.on(pandas.Timestamp("2026-03-01 12:00"))
-    with pytest.raises(QueryError, match="no time zone"):
+    same_text(caught.value)
+    with pytest.raises(QueryError, match="no time zone") as caught:
         query.on(pandas.Timestamp("2026-03-01 00:00:00.000000001"))
-    with pytest.raises(QueryError, match="a day is a date"):
+    same_text(caught.value)
+    with pytest.raises(QueryError, match="a day is a date") as caught:
         query.on(pandas.NaT)
-    with pytest.raises(QueryError, match="with a time zone"):
+    same_text(caught.value)
+    with pytest.raises(QueryError, match="with a time zone") as caught:
         query.where_metadata(at=pandas.NaT)
+    same_text(caught.value)
     aware = pandas.Timestamp("2026-03-01 23:30", tz="Europe/London")
     berlin = query.timezone("Europe/Berlin")
     assert berlin.on(aware).params()["start"] == "2026-03-02"
@@ -162,11 +171,14 @@ def test_the_zones_are_names_with_capitals() -> None:
     assert "posixrules" not in zones()
 
 
-def test_a_machine_without_zones_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_zones_says_so(
+    monkeypatch: pytest.MonkeyPatch, same_text: SameText
+) -> None:
     """Without a zone database the error says what to install."""
     monkeypatch.setattr("sitestats._query.periods.zones", frozenset)
-    with pytest.raises(QueryError, match="pip install tzdata"):
+    with pytest.raises(QueryError, match="pip install tzdata") as caught:
         StatsQuery("example.com").timezone("Europe/Amsterdam")
+    same_text(caught.value)
 
 
 @given(ZONES)
@@ -237,10 +249,12 @@ def test_the_year_before(start: str, end: str | None, before: tuple[str, str]) -
     ],
 )
 def test_a_period_with_none_before_it_is_refused(
-    start: str | None, end: str | None
+    start: str | None, end: str | None, same_text: SameText
 ) -> None:
     """No period, half a period, and one of each kind have no previous period."""
-    with pytest.raises(QueryError):
+    with pytest.raises(QueryError) as caught:
         previous_period(start, end)
-    with pytest.raises(QueryError):
+    same_text(caught.value)
+    with pytest.raises(QueryError) as caught:
         previous_year(start, end)
+    same_text(caught.value)

@@ -17,6 +17,7 @@ from typing import ClassVar
 
 import pytest
 
+from same_text import SameText
 from sitestats._common.errors import ClientClosedError
 from sitestats._transport import pool as pool_module
 from sitestats._transport.pool import Lease, Pool, PoolTimeoutError
@@ -174,6 +175,31 @@ def test_waiting_too_long_is_an_error() -> None:
     use(pool)
 
 
+def test_an_aborted_lease_waits_no_longer() -> None:
+    """A lease is aborted while it waits, and one that was before waits for nothing."""
+    pool = make_pool(1)
+    leases = [Lease[Connection](), Lease[Connection]()]
+    leases[0].abort()
+
+    def busy(connection: Connection) -> None:
+        with ThreadPoolExecutor(2) as executor:
+            until = time.monotonic() + LONG
+            futures = [
+                executor.submit(pool.use, lease, Connection.use, until=until)
+                for lease in leases
+            ]
+            while leases[1].event is None:
+                time.sleep(0.001)
+            leases[1].abort()
+            for future in futures:
+                with pytest.raises(PoolTimeoutError):
+                    future.result()
+
+    pool.use(Lease(), busy, until=math.inf)
+    assert all(lease.waited < LONG for lease in leases)
+    assert not pool._state.waiting
+
+
 def test_a_free_connection_takes_no_waiting() -> None:
     """A free connection is leased even when the time is up already."""
     lease: Lease[Connection] = Lease()
@@ -194,6 +220,7 @@ def test_a_lost_notification_is_made_up_for(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
 def test_a_connection_that_failed_is_never_used_again(
     error: type[BaseException],
+    same_text: SameText,
 ) -> None:
     """A failed connection is closed once, and the next use has another."""
     pool = make_pool(1)
@@ -202,13 +229,14 @@ def test_a_connection_that_failed_is_never_used_again(
         raise error
 
     first = use(pool)
-    with pytest.raises(error):
+    with pytest.raises(error) as caught:
         pool.use(Lease(), fail, until=math.inf)
+    same_text(caught.value)
     assert first.closed == 1
     assert use(pool) is not first
 
 
-def test_a_failing_make_takes_no_place() -> None:
+def test_a_failing_make_takes_no_place(same_text: SameText) -> None:
     """A connection that could not be made does not count towards the limit."""
     made = iter([OSError("no"), Connection()])
 
@@ -219,8 +247,9 @@ def test_a_failing_make_takes_no_place() -> None:
         return item
 
     pool = Pool(make, Connection.close, limit=1, idle_seconds=math.inf)
-    with pytest.raises(OSError, match="no"):
+    with pytest.raises(OSError, match="no") as caught:
         use(pool)
+    same_text(caught.value)
     assert use(pool).uses == 1
 
 
@@ -245,16 +274,22 @@ def test_fresh_keeps_to_the_limit() -> None:
 
 
 def test_idle_connections_grow_too_old() -> None:
-    """The next use closes connections that were idle for too long."""
+    """The next use first closes connections that were idle for too long."""
     pool = make_pool(idle_seconds=0.01)
     old = use_at_once(pool, 3)
     time.sleep(0.02)
-    new = use(pool)
-    assert new not in old
-    assert [connection.closed for connection in old] == [1, 1, 1]
+    closed: list[int] = []
+
+    def work(connection: Connection) -> Connection:
+        # A call may take long, and servers count open connections.
+        closed.extend(connection.closed for connection in old)
+        return connection
+
+    assert pool.use(Lease(), work, until=time.monotonic() + 5) not in old
+    assert closed == [connection.closed for connection in old] == [1, 1, 1]
 
 
-def test_closing_closes_what_is_idle() -> None:
+def test_closing_closes_what_is_idle(same_text: SameText) -> None:
     """Each idle connection is closed once, however often the pool is."""
     pool = make_pool()
     connections = use_at_once(pool, 3)
@@ -262,8 +297,9 @@ def test_closing_closes_what_is_idle() -> None:
     pool.close()
     assert [connection.closed for connection in connections] == [1, 1, 1]
     assert not pool.is_open
-    with pytest.raises(ClientClosedError):
+    with pytest.raises(ClientClosedError) as caught:
         use(pool)
+    same_text(caught.value)
 
 
 def test_closing_lets_what_is_in_use_end() -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from same_text import SameText
 from sitestats._common.errors import QueryError, SpecError
 from sitestats._common.wire import Credentials
 from sitestats._protocol.requests import (
@@ -94,10 +95,13 @@ def test_a_callback_goes_with_one_request() -> None:
     ],
     ids=repr,
 )
-def test_a_callback_is_dotted_identifiers(callback: object) -> None:
+def test_a_callback_is_dotted_identifiers(
+    callback: object, same_text: SameText
+) -> None:
     """An invalid callback name is refused before anything is sent."""
     with pytest.raises(SpecError, match="callback") as caught:
         jsonp_request(requested(StatsQuery("example.com")), callback)  # type: ignore[arg-type]  # wrong on purpose
+    same_text(caught.value)
     assert [problem.rule for problem in caught.value.problems] == ["callback-name"]
 
 
@@ -142,12 +146,15 @@ def test_adding_sends_what_was_given(
     request = add_request("EXAMPLE.com.", **arguments)  # type: ignore[arg-type]  # wrong on purpose
     assert (request.method, request.path) == ("POST", "/api/websites/add")
     assert json.loads(request.body) == payload
+    # UTF-8 as it is, which is what the document shows.
+    compact = json.dumps(payload, ensure_ascii=False, separators=(",", ":"))
+    assert request.body == compact.encode()
     assert request.fresh_connection
     assert request.credentials is Credentials.KEY_AND_USER
     assert request.content_type == "application/json"
 
 
-def test_adding_reports_every_problem() -> None:
+def test_adding_reports_every_problem(same_text: SameText) -> None:
     """An invalid specification raises one error with all its problems."""
     with pytest.raises(SpecError) as caught:
         add_request(
@@ -156,6 +163,7 @@ def test_adding_reports_every_problem() -> None:
             public="yes",  # type: ignore[arg-type]  # wrong on purpose
             label=5,  # type: ignore[arg-type]  # wrong on purpose
         )
+    same_text(caught.value)
     problems = caught.value.problems
     assert [problem.rule for problem in problems] == [
         "website-hostname",
@@ -168,16 +176,20 @@ def test_adding_reports_every_problem() -> None:
 
 
 @pytest.mark.parametrize("zone", ["UTC+3", "", "+02:00", "Mars/Base", 5, True])
-def test_a_zone_that_would_become_utc_is_not_sent(zone: object) -> None:
+def test_a_zone_that_would_become_utc_is_not_sent(
+    zone: object, same_text: SameText
+) -> None:
     """An unknown zone, which the service would silently replace by UTC, is refused."""
-    with pytest.raises(SpecError, match="time"):
+    with pytest.raises(SpecError, match="time") as caught:
         add_request("example.com", timezone=zone)  # type: ignore[arg-type]  # wrong on purpose
+    same_text(caught.value)
 
 
-def test_a_label_that_can_not_be_sent_is_refused() -> None:
+def test_a_label_that_can_not_be_sent_is_refused(same_text: SameText) -> None:
     """A label with a lone surrogate, which UTF-8 has not, is refused."""
-    with pytest.raises(SpecError, match="surrogate"):
+    with pytest.raises(SpecError, match="surrogate") as caught:
         add_request("example.com", label="\ud800")
+    same_text(caught.value)
 
 
 def test_a_custom_endpoint_takes_parameters_and_a_body() -> None:
@@ -225,17 +237,21 @@ NOT_RELATIVE = {
 
 
 @pytest.mark.parametrize("path", NOT_RELATIVE.values(), ids=NOT_RELATIVE)
-def test_a_custom_endpoint_is_below_the_base_address(path: object) -> None:
+def test_a_custom_endpoint_is_below_the_base_address(
+    path: object, same_text: SameText
+) -> None:
     """No path sends the credentials to another place."""
-    with pytest.raises(QueryError):
+    with pytest.raises(QueryError) as caught:
         custom_request("GET", path)  # type: ignore[arg-type]  # wrong on purpose
+    same_text(caught.value)
 
 
 @pytest.mark.parametrize("method", ["", "CONNECT", "TRACE", "GET\r\n", "G T", None, 5])
-def test_a_custom_method_is_one_of_http(method: object) -> None:
+def test_a_custom_method_is_one_of_http(method: object, same_text: SameText) -> None:
     """An invalid method is refused, and so are those for proxies."""
-    with pytest.raises(QueryError, match="method"):
+    with pytest.raises(QueryError, match="method") as caught:
         custom_request(method, "/a")  # type: ignore[arg-type]  # wrong on purpose
+    same_text(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -254,11 +270,12 @@ def test_a_custom_method_is_one_of_http(method: object) -> None:
     ids=repr,
 )
 def test_a_custom_value_that_can_not_be_sent_is_refused(
-    params: object, body: object
+    params: object, body: object, same_text: SameText
 ) -> None:
     """A value that JSON or a query string can't hold is refused, not converted."""
-    with pytest.raises(QueryError):
+    with pytest.raises(QueryError) as caught:
         custom_request("POST", "/a", params, body)  # type: ignore[arg-type]  # wrong on purpose
+    same_text(caught.value)
 
 
 @given(st.text() | st.builds("/{}".format, st.text()))

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_responses import REQUEST, entry, http_response, read_response, stats_json
+from same_text import SameText
 from sitestats._common.errors import (
     AuthenticationError,
     BadRequestError,
@@ -72,6 +73,9 @@ def problems(query: StatsQuery, data: Any, **more: Any) -> list[str]:
     assert caught.value.body == http_response(data).body
     assert caught.value.request is not None
     assert all(str(one) in str(caught.value) for one in caught.value.problems)
+    for one in caught.value.problems:
+        is_another = "the event" in one.message or "is about" in one.message
+        assert one.section == ("4.3" if is_another else "2.3")
     return [f"{one.where}: {one.message}" for one in caught.value.problems]
 
 
@@ -129,7 +133,7 @@ def test_a_response_with_every_field() -> None:
         assert second.value is None
 
 
-def test_what_was_not_requested_is_in_raw_alone() -> None:
+def test_what_was_not_requested_is_in_raw_alone(same_text: SameText) -> None:
     """A field that was not requested is no attribute, and its type is not checked."""
     stats = read_response(
         QUERY.fields("visitors"), stats_json(visitors=41, pages="?", events=7)
@@ -137,8 +141,9 @@ def test_what_was_not_requested_is_in_raw_alone() -> None:
     assert "pages" not in stats
     assert "pages" not in stats.extra
     assert stats.raw()["pages"] == "?"
-    with pytest.raises(FieldNotRequestedError, match="pages"):
+    with pytest.raises(FieldNotRequestedError, match="pages") as caught:
         _ = stats.pages
+    same_text(caught.value)
 
 
 def test_a_response_without_an_envelope() -> None:
@@ -180,14 +185,15 @@ def test_the_zone_of_the_machine_does_not_matter(
     assert stats.start == dt.datetime(2026, 11, 20, 12, tzinfo=dt.UTC)
 
 
-def test_hours_begin_in_the_zone_that_the_service_used() -> None:
+def test_hours_begin_in_the_zone_that_the_service_used(same_text: SameText) -> None:
     """Hours are in the response's zone, or else in the one that was requested."""
     query = QUERY.fields("histogram").interval("hour").timezone("Asia/Tokyo")
     bucket = {"date": "2026-11-20", "hour": 9, "pageviews": 3, "visitors": 2}
     stats = read_response(query, stats_json(histogram=[bucket], timezone=None))
     assert stats.histogram[0].start == dt.datetime(2026, 11, 20, tzinfo=dt.UTC)
-    with pytest.warns(SiteStatsWarning, match="time zone"):
+    with pytest.warns(SiteStatsWarning, match="time zone") as caught:
         used = read_response(query, stats_json(histogram=[bucket]))
+    same_text(caught[0].message)
     assert used.histogram[0].start == dt.datetime(2026, 11, 20, 9, tzinfo=dt.UTC)
 
 
@@ -240,7 +246,7 @@ def test_odd_entries_do_not_break_a_response() -> None:
 )
 @pytest.mark.parametrize("interval", ["day", "hour", "month"])
 def test_an_entry_of_the_histogram_without_a_day_is_kept(
-    place: dict[str, Any], interval: Any
+    place: dict[str, Any], interval: Any, same_text: SameText
 ) -> None:
     """An entry without a plain date loses its day, and not the whole response."""
     second = {"date": "2026-11-20", "pageviews": 5, "visitors": 4}
@@ -252,8 +258,11 @@ def test_an_entry_of_the_histogram_without_a_day_is_kept(
     first, last = stats.histogram
     assert (first.pageviews, first.visitors, first.partial) == (3, 2, False)
     assert (last.date, last.partial) == (dt.date(2026, 11, 20), True)
-    with pytest.raises(FieldNotRequestedError, match=r"no 'date' .* see \.raw\(\)"):
+    with pytest.raises(
+        FieldNotRequestedError, match=r"no 'date' .* see \.raw\(\)"
+    ) as caught:
         _ = first.date
+    same_text(caught.value)
     assert stats.histogram.column("date") == [None, dt.date(2026, 11, 20)]
     assert stats.histogram.to_pandas()["date"].isna().tolist() == [True, False]
     assert "(unknown)" in stats.histogram._repr_html_()
@@ -340,12 +349,13 @@ def test_a_requested_field_that_is_missing_is_an_error(name: Any) -> None:
     ]
 
 
-def test_a_requested_event_that_is_missing_counts_nothing() -> None:
+def test_a_requested_event_that_is_missing_counts_nothing(same_text: SameText) -> None:
     """Beside others, a missing event is a warning and 0, and no lost response."""
     query = QUERY.events("signup", "Purchase", "purchase", "refund")
     data = stats_json(events=[{"name": "signup", "total": 7}])
     with pytest.warns(SiteStatsWarning) as caught:
         stats = read_response(query, data)
+    same_text(caught[0].message)
     assert {*stats.events} == {
         *(EventCount("signup", 7), EventCount("purchase", 0), EventCount("refund", 0))
     }
@@ -353,8 +363,9 @@ def test_a_requested_event_that_is_missing_counts_nothing() -> None:
     (warning,) = caught
     assert "no count of 'purchase', 'refund', which counts 0" in str(warning.message)
     many = QUERY.events("signup", *(f"event{number}" for number in range(9)))
-    with pytest.warns(SiteStatsWarning, match="'event2' and 6 more"):
+    with pytest.warns(SiteStatsWarning, match="'event2' and 6 more") as caught:
         assert sum(event.total for event in read_response(many, data).events) == 7
+    same_text(caught[0].message)
 
 
 def test_a_response_without_any_requested_event_is_an_error() -> None:
@@ -409,11 +420,12 @@ def test_a_host_name_may_be_written_otherwise() -> None:
     ],
 )
 def test_a_difference_from_the_query_is_a_warning(
-    query: StatsQuery, differing: dict[str, Any], words: list[str]
+    query: StatsQuery, differing: dict[str, Any], words: list[str], same_text: SameText
 ) -> None:
     """Another zone, version or page than requested, and unusable values, warn."""
     with pytest.warns(SiteStatsWarning) as caught:
         stats = read_response(query, {**GOOD, **differing})
+    same_text(caught[0].message)
     assert len(caught) == 1
     assert all(word in str(caught[0].message) for word in words)
     assert caught[0].filename.endswith("fake_responses.py")
@@ -455,10 +467,13 @@ def test_another_name_of_the_zone_is_no_warning(requested_zone: str, zone: str) 
 
 
 @pytest.mark.parametrize("zone", ["Europe/Paris", "Asia/Dhaka", "Moon/Crater"])
-def test_another_zone_with_the_same_offset_now_warns(zone: str) -> None:
+def test_another_zone_with_the_same_offset_now_warns(
+    zone: str, same_text: SameText
+) -> None:
     """Zones that were different once, or that nobody knows, are not taken for one."""
-    with pytest.warns(SiteStatsWarning, match="time zone"):
+    with pytest.warns(SiteStatsWarning, match="time zone") as caught:
         read_response(TOTALS.timezone("Europe/Berlin"), {**GOOD, "timezone": zone})
+    same_text(caught[0].message)
 
 
 def test_one_error_lists_all_problems() -> None:
@@ -475,13 +490,14 @@ def test_one_error_lists_all_problems() -> None:
     ]
 
 
-def test_an_error_does_not_list_thousands() -> None:
+def test_an_error_does_not_list_thousands(same_text: SameText) -> None:
     """Reading stops after fifty problems, and the message says so."""
     with pytest.raises(ResponseError) as caught:
         read_response(
             QUERY.fields("pages"),
             stats_json(pages=[entry(visitors=None, value=7)] * 1000),
         )
+    same_text(caught.value)
     assert len(caught.value.problems) == 50
     assert str(caught.value).count("\n") == 51
     assert str(caught.value).endswith("… there may be more: reading stopped here")
@@ -517,49 +533,55 @@ VERSION_2 = {
 }
 
 
-def test_version_1_gives_its_total() -> None:
+def test_version_1_gives_its_total(same_text: SameText) -> None:
     """Version 1 ignores fields, so its total counts as requested."""
     stats = read_response(QUERY.version(1), VERSION_1)
     assert stats.pageviews == 66
     assert stats.requested == ("pageviews", "visitors")
     assert "visitors" not in stats
-    with pytest.raises(FieldNotRequestedError, match="not in this response"):
+    with pytest.raises(FieldNotRequestedError, match="not in this response") as caught:
         _ = stats.visitors
+    same_text(caught.value)
     assert stats.raw() == VERSION_1
     assert set(stats.extra) == {"visits", "agents"}
 
 
-def test_version_2_always_has_pages() -> None:
+def test_version_2_always_has_pages(same_text: SameText) -> None:
     """Pages come with version 2 unasked (section 9), so they can be read."""
     stats = read_response(QUERY.version(2).fields("visitors"), VERSION_2)
     assert [page.value for page in stats.pages] == ["/"]
     assert stats.requested == ("pageviews", "visitors", "pages")
     bare = read_response(QUERY.version(1), VERSION_1)
-    with pytest.raises(FieldNotRequestedError, match="was not requested"):
+    with pytest.raises(FieldNotRequestedError, match="was not requested") as caught:
         _ = bare.pages
+    same_text(caught.value)
 
 
-def test_version_2_gives_what_it_has() -> None:
+def test_version_2_gives_what_it_has(same_text: SameText) -> None:
     """Entries of version 2 lack our counts, and keep theirs in raw()."""
     stats = read_response(QUERY.version(2).fields("pages", "countries"), VERSION_2)
     assert stats.pages[0].value == "/"
     # Not that it is undocumented: of older versions the document shows nothing.
-    with pytest.raises(FieldNotRequestedError, match=r"'pageviews' .* see \.raw\(\)"):
+    with pytest.raises(
+        FieldNotRequestedError, match=r"'pageviews' .* see \.raw\(\)"
+    ) as caught:
         _ = stats.pages[0].pageviews
+    same_text(caught.value)
     assert "countries" not in stats
     assert stats.raw() == VERSION_2
 
 
 @pytest.mark.parametrize("version", [3, 4])
-def test_versions_3_and_4_may_differ(version: int) -> None:
+def test_versions_3_and_4_may_differ(version: int, same_text: SameText) -> None:
     """A list of another form is left out; a total of another type raises."""
     query = QUERY.version(version).fields("visitors", "pages", "histogram")
     data = stats_json(version=version, visitors=41, pages={"/": 3})
     stats = read_response(query, data)
     assert stats.visitors == 41
     assert [name for name in stats.requested if name in stats] == ["visitors"]
-    with pytest.raises(FieldNotRequestedError, match="below 5"):
+    with pytest.raises(FieldNotRequestedError, match="below 5") as caught:
         _ = stats.pages
+    same_text(caught.value)
     assert problems(query, {**data, "visitors": "41"}) == [
         '$.visitors: expected int, got "41"'
     ]
@@ -582,7 +604,7 @@ def test_versions_3_and_4_may_differ(version: int) -> None:
         (b"show({})", "no JSON"),
     ],
 )
-def test_a_body_that_is_no_json(body: bytes, why: str) -> None:
+def test_a_body_that_is_no_json(body: bytes, why: str, same_text: SameText) -> None:
     """The error names why a body is no JSON, for each kind of response."""
     response = http_response(body)
     for reader in (
@@ -595,6 +617,7 @@ def test_a_body_that_is_no_json(body: bytes, why: str) -> None:
     ):
         with pytest.raises(ResponseError, match=why) as caught:
             reader()
+        same_text(caught.value)
         assert caught.value.body == body
 
 
@@ -628,33 +651,39 @@ def test_equal_keys_and_marks_are_taken() -> None:
     assert read_response(TOTALS, body).pageviews == 66
 
 
-def test_numbers_without_end() -> None:
+def test_numbers_without_end(same_text: SameText) -> None:
     """A huge int is read; one beyond Python's limit is an error if requested."""
     body = b'{"pageviews": %s, "visitors": 41, "more": %s}' % (b"1" * 400, b"1" * 5000)
     stats = read_response(TOTALS, body)
     assert stats.pageviews == int("1" * 400)
     assert stats.extra == {"more": float("inf")}
-    with pytest.raises(ResponseError, match="visitors: expected int"):
+    with pytest.raises(ResponseError, match="visitors: expected int") as caught:
         read_response(TOTALS, b'{"pageviews": 1, "visitors": %s}' % (b"1" * 5000))
+    same_text(caught.value)
 
 
-def test_a_private_website_without_a_key() -> None:
+def test_a_private_website_without_a_key(same_text: SameText) -> None:
     """When the data is missing, the error says that a key may be needed."""
-    with pytest.raises(ResponseError, match="API key"):
+    with pytest.raises(ResponseError, match="API key") as caught:
         read_response(TOTALS, stats_json())
+    same_text(caught.value)
 
 
-def test_a_failure_is_checked_before_the_fields() -> None:
+def test_a_failure_is_checked_before_the_fields(same_text: SameText) -> None:
     """An error response raises the service's error, not one of missing fields."""
     failure = {"ok": False, "error": "No Api-Key found"}
-    with pytest.raises(AuthenticationError):
+    with pytest.raises(AuthenticationError) as caught:
         read_response(TOTALS, failure)
-    with pytest.raises(AuthenticationError):
+    same_text(caught.value)
+    with pytest.raises(AuthenticationError) as caught:
         read_response(TOTALS, {**GOOD, **failure})
-    with pytest.raises(ServiceError):
+    same_text(caught.value)
+    with pytest.raises(ServiceError) as caught:
         read_response(TOTALS, {**GOOD, "success": False})
-    with pytest.raises(BadRequestError):
+    same_text(caught.value)
+    with pytest.raises(BadRequestError) as caught:
         read_response(TOTALS, GOOD, status=400)
+    same_text(caught.value)
 
 
 BYTES = json.dumps(GOOD | {"pages": [entry()]}, ensure_ascii=False).encode()
@@ -682,10 +711,11 @@ def test_any_bytes_are_statistics_or_one_of_our_errors(data: st.DataObject) -> N
     assert json.dumps(stats.to_dict())
 
 
-def test_a_status_of_success_without_a_body() -> None:
+def test_a_status_of_success_without_a_body(same_text: SameText) -> None:
     """A 204 raises for statistics, and is None for a custom endpoint."""
-    with pytest.raises(ResponseError, match="is empty"):
+    with pytest.raises(ResponseError, match="is empty") as caught:
         read_response(TOTALS, b"", status=204)
+    same_text(caught.value)
     assert read_json(http_response(b"", 204), REQUEST) is None
 
 
@@ -698,10 +728,11 @@ def test_a_custom_endpoint_returns_plain_json(data: Any) -> None:
     assert read_json(http_response(data), REQUEST) == data
 
 
-def test_a_custom_endpoint_may_fail() -> None:
+def test_a_custom_endpoint_may_fail(same_text: SameText) -> None:
     """Error responses of custom endpoints raise as all others do."""
-    with pytest.raises(ServiceError):
+    with pytest.raises(ServiceError) as caught:
         read_json(http_response({"ok": False}), REQUEST)
+    same_text(caught.value)
 
 
 # --- websites -------------------------------------------------------------------------
@@ -738,10 +769,11 @@ def test_websites_come_in_an_object_or_bare(wrap: Any) -> None:
         (7, "$"),
     ],
 )
-def test_websites_of_another_shape(data: Any, where: str) -> None:
+def test_websites_of_another_shape(data: Any, where: str, same_text: SameText) -> None:
     """The error names the path of the wrong value."""
     with pytest.raises(ResponseError) as caught:
         read_websites(http_response(data), REQUEST)
+    same_text(caught.value)
     assert [one.where for one in caught.value.problems] == [where]
 
 
@@ -770,12 +802,13 @@ def test_a_website_was_added_as_requested() -> None:
     assert (added.hostname, added.differences) == ("Example.com", ())
 
 
-def test_a_website_was_added_with_differences() -> None:
+def test_a_website_was_added_with_differences(same_text: SameText) -> None:
     """Differences are listed and warned about, and raise nothing: it was added."""
     with pytest.warns(SiteStatsWarning) as caught:
         added = add(
             {**ADDED, "hostname": "other.example"}, timezone="Europe/Paris", public=True
         )
+    same_text(caught[0].message)
     assert added.timezone == "UTC"
     wheres = [one.where for one in added.differences]
     assert wheres == ["hostname", "timezone", "public"]
@@ -783,16 +816,20 @@ def test_a_website_was_added_with_differences() -> None:
     assert all(where in str(caught[0].message) for where in wheres)
 
 
-def test_an_unreadable_result_says_that_the_website_was_added() -> None:
+def test_an_unreadable_result_says_that_the_website_was_added(
+    same_text: SameText,
+) -> None:
     """The error says that the website was added, so that nobody repeats it."""
     with pytest.raises(ResponseError, match="was added") as caught:
         add({**ADDED, "validDNS": None, "ok": 1})
+    same_text(caught.value)
     assert [one.where for one in caught.value.problems] == ["$.ok", "$.validDNS"]
     with pytest.raises(ResponseError, match="was added"):
         add({**ADDED, "success": 1})
     for name in ("ok", "success"):
-        with pytest.raises(ServiceError):
+        with pytest.raises(ServiceError) as refused:
             add({**ADDED, name: False})
+        same_text(refused.value)
 
 
 # --- JSONP ------------------------------------------------------------------------
@@ -821,10 +858,13 @@ def test_jsonp_is_given_as_it_was_served(text: str) -> None:
     ],
 )
 @pytest.mark.parametrize("status", [200, 400])
-def test_a_wrapped_failure_is_unwrapped(text: str, status: int) -> None:
+def test_a_wrapped_failure_is_unwrapped(
+    text: str, status: int, same_text: SameText
+) -> None:
     """An error response raises whether it is wrapped in JSONP or not."""
-    with pytest.raises(AuthenticationError, match="No Api-Key found"):
+    with pytest.raises(AuthenticationError, match="No Api-Key found") as caught:
         read_jsonp(http_response(text.encode(), status), REQUEST, "show")
+    same_text(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -842,10 +882,11 @@ def test_a_wrapped_failure_is_unwrapped(text: str, status: int) -> None:
         b"<html>show({})</html>",
     ],
 )
-def test_what_is_no_jsonp(body: bytes) -> None:
+def test_what_is_no_jsonp(body: bytes, same_text: SameText) -> None:
     """A text that would not call the function with an object raises."""
-    with pytest.raises(ResponseError):
+    with pytest.raises(ResponseError) as caught:
         read_jsonp(http_response(body), REQUEST, "show")
+    same_text(caught.value)
 
 
 @given(st.binary(max_size=40), st.integers(100, 599))

@@ -10,6 +10,7 @@ from attrs import define, field
 from hypothesis import given
 from hypothesis import strategies as st
 
+from same_text import SameText
 from sitestats._common.errors import RateLimitedError
 from sitestats._common.settings import RetryPolicy
 from sitestats._common.wire import HttpRequest, HttpResponse
@@ -153,6 +154,10 @@ def test_a_pause_grows_while_it_is_waited_for() -> None:
     pauses.begin(PLAIN, now=2.0, seconds=10.0)
     assert next(flow) == Now()
     assert flow.send(Moment(5.0, 0.0)) == Sleep(7.0)
+    assert next(flow) == Now()
+    # It is over at its end.
+    with pytest.raises(StopIteration):
+        flow.send(Moment(12.0, 0.0))
 
 
 def test_a_shorter_pause_does_not_end_a_longer_one() -> None:
@@ -163,14 +168,18 @@ def test_a_shorter_pause_does_not_end_a_longer_one() -> None:
     assert pauses.end(PLAIN) == 9.0
 
 
-def test_a_pause_that_is_too_long_is_raised_at_once() -> None:
-    """A pause beyond the total timeout raises an error with its length."""
-    flows = ConcurrentFlows([refusal(600)])
+@pytest.mark.parametrize("seconds", [60, 600])
+def test_a_pause_that_is_too_long_is_raised_at_once(
+    seconds: int, same_text: SameText
+) -> None:
+    """A pause as long as the total timeout raises an error with its length."""
+    flows = ConcurrentFlows([refusal(seconds)])
     flows.run(*sends(PLAIN, PLAIN))
     assert len(flows.sent) == 1
     error = flows.ended[1]
     assert isinstance(error, RateLimitedError)
-    assert error.retry_after == 600
+    assert error.retry_after == seconds
+    same_text(error)
     assert error.request == PLAIN
     assert flows.time == 1_000
 
@@ -246,6 +255,8 @@ def test_nothing_is_sent_or_waited_for_after_the_deadline(
     [
         ("pages", "*a-long-pattern*", True),
         ("page", "*a-long-pattern*", True),
+        ("pages", "/blog*,*a-long-pattern*", True),
+        ("pages", "*a,b*", False),
         ("pages", "*", False),
         ("pages", "/blog*", False),
         ("page", "/a*b", False),

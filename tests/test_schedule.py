@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from same_text import SameText
 from sitestats import (
     Answered,
     Answers,
@@ -114,48 +115,55 @@ def test_connections_bound_how_many(
 
 
 @pytest.mark.parametrize("value", [0, -1, True, 2.0, "3"])
-def test_a_concurrency_that_is_wrong(value: Any) -> None:
+def test_a_concurrency_that_is_wrong(value: Any, same_text: SameText) -> None:
     """Anything but an int from 1 on is refused by name."""
-    with pytest.raises(ConfigurationError, match="concurrency"):
+    with pytest.raises(ConfigurationError, match="concurrency") as caught:
         schedule(limit=value)
+    same_text(caught.value)
 
 
 @pytest.mark.parametrize("value", [None, 3, QUERY])
-def test_queries_that_are_none(value: object) -> None:
+def test_queries_that_are_none(value: object, same_text: SameText) -> None:
     """Anything but an iterable of queries is refused, and the error names it."""
-    with pytest.raises(QueryError, match="a list"):
+    with pytest.raises(QueryError, match="a list") as caught:
         schedule(value)
+    same_text(caught.value)
 
 
-def test_an_item_that_is_no_query() -> None:
+def test_an_item_that_is_no_query(same_text: SameText) -> None:
     """An item that is no query is refused with its index."""
     one = begun()
     one.take(QUERY)
-    with pytest.raises(QueryError, match=r"queries\[1\].*'example.com'"):
+    with pytest.raises(QueryError, match=r"queries\[1\].*'example.com'") as caught:
         one.take("example.com")
+    same_text(caught.value)
 
 
-def test_outcomes_want_their_block() -> None:
+def test_outcomes_want_their_block(same_text: SameText) -> None:
     """Outside of its block and in a second one, the error says what to do."""
     one = schedule()
-    with pytest.raises(ConfigurationError, match="with client"):
+    with pytest.raises(ConfigurationError, match="with client") as caught:
         one.check_open()
+    same_text(caught.value)
     one.begin()
     one.check_open()
     one.end()
-    with pytest.raises(ConfigurationError, match="within"):
+    with pytest.raises(ConfigurationError, match="within") as caught:
         one.check_open()
-    with pytest.raises(ConfigurationError, match="again"):
+    same_text(caught.value)
+    with pytest.raises(ConfigurationError, match="again") as caught:
         one.begin()
+    same_text(caught.value)
 
 
-def test_what_is_no_outcome_is_raised() -> None:
+def test_what_is_no_outcome_is_raised(same_text: SameText) -> None:
     """An unexpected exception is raised as it is, and not counted."""
     one = begun()
     one.take(QUERY)
     mistake = ZeroDivisionError("mine")
     with pytest.raises(ZeroDivisionError) as caught:
         one.give(mistake)
+    same_text(caught.value)
     assert caught.value is mistake
     assert one.under_way == 1
 
@@ -215,3 +223,14 @@ def test_a_retry_puts_each_outcome_in_its_place(
     assert [one.query for one in better] == queries
     assert [one.index for one in better] == [*range(len(queries))]
     assert better.failed == ()
+
+
+def test_progress_is_about_queries(capsys: pytest.CaptureFixture[str]) -> None:
+    """The bar says what it counts, and ends with the block."""
+    one = schedule([QUERY] * 2, progress=True)
+    one.begin()
+    take_all(one)
+    for index in range(2):
+        one.give(failed(index))
+    one.end()
+    assert capsys.readouterr().err.splitlines()[-1] == "queries 2 of 2"

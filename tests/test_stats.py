@@ -13,6 +13,7 @@ import attrs
 import pytest
 
 from fake_responses import entry, read_response, stats_json
+from same_text import SameText
 from sitestats._common.errors import FieldNotRequestedError, ResponseError
 from sitestats._common.fields import FIELDS
 from sitestats._query.builder import StatsQuery
@@ -33,12 +34,13 @@ def stats(query: StatsQuery = QUERY, **more: Any) -> Stats:
 
 
 @pytest.mark.parametrize("name", [*FIELDS, "events"])
-def test_what_was_not_requested_raises_by_name(name: str) -> None:
+def test_what_was_not_requested_raises_by_name(name: str, same_text: SameText) -> None:
     """The error says which step to add, and is an AttributeError."""
     query = StatsQuery("example.com").version(1)
     result = read_response(query, {})
     with pytest.raises(FieldNotRequestedError) as caught:
         getattr(result, name)
+    same_text(caught.value)
     assert caught.value.name == name
     assert caught.value.obj is None
     assert not hasattr(result, name)
@@ -46,14 +48,16 @@ def test_what_was_not_requested_raises_by_name(name: str) -> None:
     assert name not in result
 
 
-def test_the_error_shows_the_whole_step() -> None:
+def test_the_error_shows_the_whole_step(same_text: SameText) -> None:
     """The step in the error names all fields, since it replaces an earlier call."""
     result = stats(QUERY.fields("pages"))
     with pytest.raises(FieldNotRequestedError) as caught:
         _ = result.visitors
+    same_text(caught.value)
     assert str(caught.value).endswith(".fields('pages', 'visitors')")
-    with pytest.raises(FieldNotRequestedError, match=r"\.events\('…'\)"):
+    with pytest.raises(FieldNotRequestedError, match=r"\.events\('…'\)") as caught:
         _ = result.events
+    same_text(caught.value)
 
 
 def test_an_error_does_not_keep_the_result_alive() -> None:
@@ -98,7 +102,7 @@ def test_results_are_equal_when_query_and_values_are() -> None:
     assert stats() != {"visitors": 41}
 
 
-def test_results_pickle_and_copy() -> None:
+def test_results_pickle_and_copy(same_text: SameText) -> None:
     """Copies keep the values, what was requested, and the response."""
     result = stats(more=1)
     for other in (
@@ -111,18 +115,21 @@ def test_results_pickle_and_copy() -> None:
         assert (other.body, other.extra) == (result.body, {"more": 1})
         assert other.pages.truncated is result.pages.truncated
         assert other.end == result.end
-        with pytest.raises(FieldNotRequestedError):
+        with pytest.raises(FieldNotRequestedError) as caught:
             _ = other.events
+        same_text(caught.value)
 
 
-def test_results_are_frozen() -> None:
+def test_results_are_frozen(same_text: SameText) -> None:
     """Neither fields nor metadata of a result can be changed."""
     result = stats()
     for name in ("visitors", "hostname", "more"):
-        with pytest.raises(AttributeError):
+        with pytest.raises(AttributeError) as caught:
             setattr(result, name, 7)
-    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+        same_text(caught.value)
+    with pytest.raises(attrs.exceptions.FrozenInstanceError) as caught:
         result.body = b""  # type: ignore[misc]  # the point
+    same_text(caught.value)
 
 
 def test_nothing_is_lost() -> None:
@@ -194,11 +201,14 @@ def test_rich_shows_the_same() -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{"])
-def test_a_result_that_was_made_by_hand_may_have_no_body(body: bytes) -> None:
+def test_a_result_that_was_made_by_hand_may_have_no_body(
+    body: bytes, same_text: SameText
+) -> None:
     """raw() of a result without a body raises an error of ours."""
     result = Stats(
         query=QUERY, requested=Requested("example.com"), values={}, body=body
     )
-    with pytest.raises(ResponseError):
+    with pytest.raises(ResponseError) as caught:
         result.raw()
+    same_text(caught.value)
     assert repr(result) == "Stats('example.com')"

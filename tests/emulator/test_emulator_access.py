@@ -286,6 +286,7 @@ def add(emulator: Emulator, payload: object, **headers: str) -> httpx.Response:
         ({"timezone": "europe/amsterdam"}, {}),
         ({"timezone": None}, {}),
         ({"timezone": 1}, {}),
+        ({"timezone": ["UTC"]}, {}),
         ({"isPublic": True}, {"public": True}),
         ({"isPublic": False, "label": ""}, {}),
         ({"label": "a b"}, {}),

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
 
 import httpx
 import pytest
@@ -19,6 +20,7 @@ import sitestats.emulator
 from bare_client import bare_client
 from reference_model import Row
 from sitestats.emulator import Emulator
+from sitestats.emulator._periods import FIRST, Period, count, midnight, zone_names
 
 pytestmark = pytest.mark.slow
 
@@ -667,6 +669,25 @@ def test_an_interval_that_begins_before_the_period(
     assert len(data["histogram"]) == entries
 
 
+def test_the_first_day_begins_in_every_zone() -> None:
+    """On the day before it, midnight in the east is before Python's first moment."""
+    for name in zone_names():
+        assert midnight(FIRST, ZoneInfo(name)).year == 1
+    with pytest.raises(OverflowError):
+        datetime(1, 1, 1, tzinfo=ZoneInfo("Asia/Tokyo")).astimezone(UTC)
+    assert date(1, 1, 1) + timedelta(days=1) == FIRST
+
+
+def test_buckets_are_estimated_before_they_are_made() -> None:
+    """Whether a histogram is too long is known from the days of its period alone."""
+    zone = ZoneInfo("Europe/Berlin")
+    february = Period(date(2026, 2, 1), date(2026, 2, 28), zone)
+    year = Period(date(2026, 1, 1), date(2026, 12, 31), zone)
+    assert [count(february, "hour"), count(february, "day")] == [28 * 24, 28]
+    assert [count(february, "week"), count(february, "month")] == [4, 1]
+    assert [count(year, "day"), count(year, "year")] == [365, 1]
+
+
 def test_periods_at_the_ends_of_the_calendar() -> None:
     """Centuries without rows are allowed, and a histogram too long is refused."""
     emulator = Emulator()
@@ -680,7 +701,11 @@ def test_periods_at_the_ends_of_the_calendar() -> None:
                 | {"timezone": zone},
             )
             assert response.status_code == 200
-            assert len(response.json()["histogram"]) == 9999
+            data = response.json()
+            assert len(data["histogram"]) == 9999
+            if zone == "UTC":
+                assert data["start"] == "0001-01-02T00:00:00.000Z"
+                assert data["end"] == "9999-12-28T23:59:59.999Z"
         for interval in ("hour", "day"):
             response = client.get(
                 "/example.com.json",

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from bare_client import NOW, GetStats, bare_client
+from same_text import SameText
 from sitestats.emulator import Emulator, RecordedRequest
 
 SEARCH = "*twelve chars/*"
@@ -116,18 +117,23 @@ SEARCH = "*twelve chars/*"
         {"metadata.a-b": "x"},
         {"metadata.é": "x"},
         {"metadata.a.b": "x"},
+        {"start": "today-1dx"},
+        {"version": "2", "start": "0001-01-01", "end": "9999-12-31"},
         {"version": "3", "fields": ""},
         {"events": "a", "fields": ""},
     ],
     ids=str,
 )
-def test_what_is_refused(get_stats: GetStats, params: dict[str, str]) -> None:
+def test_what_is_refused(
+    get_stats: GetStats, params: dict[str, str], same_text: SameText
+) -> None:
     """A broken rule gets 400, and the section of the rule."""
     response = get_stats(**({"fields": "pageviews"} | params))
     assert response.status_code == 400
     data = response.json()
     assert data["ok"] is False
     assert "(section " in data["error"]
+    same_text(data["error"])
 
 
 @pytest.mark.parametrize(
@@ -173,11 +179,14 @@ def test_what_is_accepted(get_stats: GetStats, params: dict[str, str]) -> None:
     assert response.status_code == 200, response.text
 
 
-def test_all_broken_rules_are_reported(get_stats: GetStats) -> None:
+def test_all_broken_rules_are_reported(
+    get_stats: GetStats, same_text: SameText
+) -> None:
     """One response names every broken rule."""
     error = get_stats(fields="x", limit="0", timezone="utc", start="?").json()["error"]
     for name in ("fields", "limit", "timezone", "start"):
         assert name in error
+    same_text(error)
 
 
 def test_a_parameter_given_twice(emulator: Emulator) -> None:
@@ -524,12 +533,15 @@ def contains_search(*broken: dict[str, str | None]) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("point", BROKEN)
-def test_a_broken_point_of_a_contains_search(get_stats: GetStats, point: str) -> None:
+def test_a_broken_point_of_a_contains_search(
+    get_stats: GetStats, point: str, same_text: SameText
+) -> None:
     """Each broken point of a contains search is refused."""
     assert get_stats(**contains_search()).status_code == 200
     response = get_stats(**contains_search(BROKEN[point]))
     assert response.status_code == 400
     assert "contains search" in response.json()["error"]
+    same_text(response.json()["error"])
 
 
 @pytest.mark.parametrize(
@@ -545,7 +557,7 @@ def test_two_broken_points_do_not_mend_each_other(
 
 @pytest.mark.parametrize("fields", [None, "visitors", "pages", "pageviews,pages"])
 def test_the_fields_of_a_contains_search_by_version(
-    get_stats: GetStats, fields: str | None
+    get_stats: GetStats, fields: str | None, same_text: SameText
 ) -> None:
     """Version 1 ignores fields, and version 2 always gives the pages."""
     params = contains_search({"fields": fields})
@@ -553,6 +565,7 @@ def test_the_fields_of_a_contains_search_by_version(
     response = get_stats(**params, version="2")
     assert response.status_code == 400
     assert "version 2 always has the pages" in response.json()["error"]
+    same_text(response.json()["error"])
     for version in "3456":
         status = 200 if fields == "visitors" else 400
         assert get_stats(**params, version=version).status_code == status
@@ -570,13 +583,16 @@ def test_a_contains_search_needs_a_key(emulator: Emulator) -> None:
         assert client.get("/example.com.json", params=params).status_code == 200
 
 
-def test_a_contains_search_and_a_path_in_the_address(emulator: Emulator) -> None:
+def test_a_contains_search_and_a_path_in_the_address(
+    emulator: Emulator, same_text: SameText
+) -> None:
     """A contains search is refused with a page in the address."""
     with bare_client(emulator) as client:
         params = {"version": "6"} | contains_search()
         response = client.get("/example.com/a.json", params=params)
     assert response.status_code == 400
     assert "exactly one path pattern" in response.json()["error"]
+    same_text(response.json()["error"])
 
 
 def test_twelve_characters_are_counted_as_people_do() -> None:

@@ -1,4 +1,7 @@
-"""Run the mutants of docs/coverage.md: ``python -m mutants``, in the tests' folder."""
+"""Run the mutants of docs/coverage.md: ``python -m mutants``, in the tests' folder.
+
+``python -m mutants modules`` runs those of the modules.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from collections.abc import Sequence
 from coverage_table import ROWS
 from reliability_tables import as_table, write_block
 
+from . import modules
 from .machine import Result, run
 from .rows import SIDES, Case, cases, cell
 
@@ -71,4 +75,6 @@ def _table(chosen: Sequence[Case], results: Sequence[Result]) -> list[list[str]]
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["modules"]:
+        sys.exit(min(modules.main(sys.argv[2:]), 100))
     sys.exit(min(main(), 100))

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+import pytest
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
@@ -74,6 +75,8 @@ class Mutant:
     edits: tuple[Edit, ...]
     tests: tuple[str, ...]
     """What pytest takes, seen from the root: ``tests/test_wire.py::test_…``."""
+    seconds: float = 0
+    """How long the tests take without it; 0 when that is not known yet."""
 
     def sources(self) -> dict[str, str]:
         """The new texts of the files that it changes; an error if it does not apply."""
@@ -102,7 +105,7 @@ class Verdict(StrEnum):
     SURVIVED = "survived"
     """All tests passed."""
     UNCOLLECTED = "uncollected"
-    """No test failed, but pytest or an import did: a mistake of the mutant."""
+    """No test failed, but pytest or an import did, and does not without it."""
     INVALID = "invalid"
     """The mutant does not apply, or the tests fail or are slow without it."""
 
@@ -170,17 +173,18 @@ class _Machine:
 
     def judge(self, mutant: Mutant) -> tuple[Verdict, str]:
         sources = mutant.sources()
-        limit = 10 + 10 * self._without(mutant.tests)
+        limit = 10 + 10 * (mutant.seconds or self._without(mutant.tests))
         ran = self._with(sources, mutant.tests, limit)
         if ran.failed:
             return Verdict.KILLED, ran.failed
         if ran.code is None:
-            del self._unmutated[mutant.tests]
+            self._unmutated.pop(mutant.tests, None)
             if self._without(mutant.tests) > limit / 3:
                 raise InvalidMutantError("the machine is too busy to tell")
             return Verdict.TIMED_OUT, f"more than {limit:.0f} seconds"
         if ran.code == 0 and ran.passed:
             return Verdict.SURVIVED, ""
+        self._without(mutant.tests)
         return Verdict.UNCOLLECTED, ran.output
 
     def _without(self, tests: tuple[str, ...]) -> float:
@@ -275,19 +279,49 @@ def _test(source: Path, here: Path, tests: tuple[str, ...]) -> int:
     os.chdir(ROOT)
     (here / "tmp").mkdir()
 
-    import pytest
-
     return pytest.main(
         [
             *("-x", "-q", "-p", "no:cacheprovider", "--basetemp", f"{here}/tmp"),
             # pytest can't rewrite the asserts of plugins that are imported already.
-            *("-W", "ignore::pytest.PytestAssertRewriteWarning", *tests),
+            *("-W", "ignore::pytest.PytestAssertRewriteWarning"),
+            *{_path(test): None for test in tests},
         ],
-        plugins=[_Notes(here)],
+        plugins=[_Selection(tests), _Notes(here)],
     )
 
 
-@attrs.define
+def _path(test: str) -> str:
+    path = test.partition("::")[0]
+    # A module that is named would be taken for tests, and is another one than the copy.
+    return str(Path(path).parent) if path.startswith("src/") else path
+
+
+@attrs.define(eq=False)
+class _Selection:
+    """A plugin of pytest that runs *tests* alone, in their order.
+
+    pytest itself would sort them by file, and take long for hundreds of them.
+    """
+
+    tests: tuple[str, ...]
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        places = {name: place for place, name in enumerate(self.tests)}
+        found = [(place, item) for item in items for place in _named(item, places)]
+        if missing := places.keys() - {self.tests[place] for place, _ in found}:
+            raise pytest.UsageError(f"there is no test {', '.join(sorted(missing))}")
+        items[:] = [item for _, item in sorted(found, key=lambda pair: pair[0])]
+
+
+def _named(item: Any, places: dict[str, int]) -> list[int]:
+    """The place of what names *item*: itself, its function without values, its file."""
+    function = item.nodeid.partition("[")[0]
+    names = (item.nodeid, function, item.nodeid.partition("::")[0])
+    return [places[name] for name in names if name in places][:1]
+
+
+@attrs.define(eq=False)
 class _Notes:
     """A plugin of pytest that writes down how many tests passed, and what failed."""
 

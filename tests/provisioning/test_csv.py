@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from same_text import SameText
 from sitestats.provisioning._csv import SEPARATORS, CsvError, find_separator, read_cells
 
 texts = st.text(st.sampled_from('ab,;\t"\r\n é'))
@@ -56,10 +57,13 @@ def test_empty_lines_are_skipped() -> None:
     ("text", "offset"),
     [('a,"b', 2), ('a,b"c', 3), ('"a"b,c', 3), ('a\n"b""', 2), ('"', 0)],
 )
-def test_a_misplaced_quote_is_refused(text: str, offset: int) -> None:
+def test_a_misplaced_quote_is_refused(
+    text: str, offset: int, same_text: SameText
+) -> None:
     """A quote that is never closed does not swallow the rest of the file unnoticed."""
     with pytest.raises(CsvError) as caught:
         list(read_cells(text, ","))
+    same_text(caught.value)
     assert caught.value.offset == offset
 
 

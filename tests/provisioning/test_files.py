@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from same_text import SameText
 from sitestats._common.errors import SpecError
 from sitestats._query.periods import zones
 from sitestats.provisioning import WebsiteSpec
@@ -68,6 +69,13 @@ def test_each_kind_of_file_is_read(
         WebsiteSpec("blog.example"),
     )
     assert WebsiteSpec.load(str(path)) == WebsiteSpec.load(path)
+
+
+def test_flags_of_a_spreadsheet_are_read(tmp_path: Path) -> None:
+    """Spreadsheets write TRUE and FALSE, and people what they like."""
+    path = tmp_path / "a.csv"
+    path.write_text("hostname,public\na.example,TRUE\nb.example,False\nc.example,\n")
+    assert [spec.public for spec in WebsiteSpec.load(path)] == [True, False, False]
 
 
 @pytest.mark.parametrize(
@@ -132,6 +140,31 @@ BAD: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
     ),
     "CSV quote": ("a.csv", 'hostname\na.example\n"b', [("3:1", "never closed")]),
     "CSV empty": ("a.csv", "", [("1:1", "first line names the columns")]),
+    "CSV of empty lines": ("a.csv", "\n\n", [("1:1", "first line names the columns")]),
+    "a list with a column of its own": (
+        "a.csv",
+        (
+            "hostname,is_public,timezone,has_ssl,has_script,own_hostname,label,"
+            "pageviews,events,public\na.example,true,UTC,true,true,,,1,2,true"
+        ),
+        [
+            ("1:10", "'is_public' is not a column"),
+            ("1:29", "'has_ssl' is not a column"),
+            ("1:37", "'has_script' is not a column"),
+            ("1:48", "'own_hostname' is not a column"),
+            ("1:67", "'pageviews' is not a column"),
+            ("1:77", "'events' is not a column"),
+        ],
+    ),
+    "a column like no other": ("a.csv", "hostname,x\na.example,y", [
+        ("1:10", "hostname, timezone, public, label"),
+    ]),
+    "a key like no other": ("a.json", '{"websites": [], "x": 1}', [
+        ("1:18", "'websites' only"),
+    ]),
+    "a dotted key": ("a.toml", "\nx.y.z = 1\n[[websites]]\nhostname='a.example'", [
+        ("1:1", "'websites' only"),
+    ]),
     "no websites": ("a.toml", "", [("1:1", "[[websites]]")]),
     "other name": (
         "a.toml",
@@ -187,6 +220,9 @@ BAD: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
         "hostname\na.example\nb.example,c",
         [("3:11", "2 cells, and the first line names 1")],
     ),
+    "a line too short": ("a.csv", "timezone,label,hostname\nUTC,x", [
+        ("2:1", "no hostname"),
+    ]),
     "host name left out": ("a.csv", "hostname,label\n,x", [("2:1", "empty")]),
     "twice": (
         "a.csv",
@@ -209,19 +245,25 @@ BAD: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
 }  # fmt: skip
 
 
+@pytest.fixture
+def in_tmp_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are named as they are, without a folder."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.mark.parametrize(("name", "text", "expected"), BAD.values(), ids=BAD)
 def test_an_error_has_its_location(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    in_tmp_path: None,
     name: str,
     text: str,
     expected: list[tuple[str, str]],
+    same_text: SameText,
 ) -> None:
     """Every problem in a file has its file, line and column."""
-    monkeypatch.chdir(tmp_path)
     Path(name).write_text(text, encoding="utf-8", newline="")
     with pytest.raises(SpecError) as caught:
         WebsiteSpec.load(name)
+    same_text(caught.value)
     found = [(problem.where, problem.message) for problem in caught.value.problems]
     assert [where for where, _ in found] == [f"{name}:{at}" for at, _ in expected]
     for (_, message), (_, words) in zip(found, expected, strict=True):
@@ -229,19 +271,29 @@ def test_an_error_has_its_location(
         assert "\n" not in message
 
 
-def test_another_encoding_is_refused_at_its_first_byte(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["plain", "mark"])
+def test_another_encoding_is_refused_at_its_first_byte(
+    tmp_path: Path, mark: bytes, same_text: SameText
+) -> None:
     """A file that is not in UTF-8 is refused, with the location of the byte."""
     path = tmp_path / "a.csv"
-    path.write_bytes("hostname,label\né".encode() + "é".encode("latin-1") + b",b")
-    with pytest.raises(SpecError, match=r"a\.csv:2:2: the file is not in UTF-8"):
+    text = "hostname,label\né".encode() + "é".encode("latin-1") + b",b"
+    path.write_bytes(mark + text)
+    with pytest.raises(
+        SpecError, match=r"a\.csv:2:2: the file is not in UTF-8"
+    ) as caught:
         WebsiteSpec.load(path)
+    same_text(caught.value)
 
 
 @pytest.mark.parametrize("name", ["websites", "websites.yaml", ".toml"])
-def test_another_kind_of_file_is_refused(tmp_path: Path, name: str) -> None:
+def test_another_kind_of_file_is_refused(
+    tmp_path: Path, name: str, same_text: SameText
+) -> None:
     """The error for an unknown extension names the ones that can be read."""
-    with pytest.raises(SpecError, match=r"\.toml, \.json, \.csv"):
+    with pytest.raises(SpecError, match=r"\.toml, \.json, \.csv") as caught:
         WebsiteSpec.load(tmp_path / name)
+    same_text(caught.value)
 
 
 def test_a_file_that_is_not_there_is_the_system_s_error(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from same_text import SameText
 from sitestats import BusyError, ConfigurationError, SpecError, WebsiteSpec
 from sitestats._protocol.flow import Moment
 from sitestats.emulator import Emulator
@@ -133,14 +134,19 @@ def test_an_unknown_add_stays_pending(path: Path) -> None:
     assert history(path) == History(deadlines(b=-5.0), frozenset(["a.example"]))
 
 
-def test_the_journal_of_another_service_is_refused(path: Path) -> None:
+def test_the_journal_of_another_service_is_refused(
+    path: Path, same_text: SameText
+) -> None:
     """A journal of one service can't be used for another."""
     write(path)
     with (
-        pytest.raises(ConfigurationError, match=r"is for https://service\.example"),
+        pytest.raises(
+            ConfigurationError, match=r"is for https://service\.example"
+        ) as caught,
         open_journal(path, "https://other.example"),
     ):
         pass
+    same_text(caught.value)
 
 
 HEADER = json.dumps({"journal": "sitestats", "format": 2, "service": SERVICE})
@@ -152,32 +158,38 @@ HEADER = json.dumps({"journal": "sitestats", "format": 2, "service": SERVICE})
         (["hostname,timezone"], "1:1"),
         (["[]"], "1:1"),
         (['{"journal": "sitestats", "format": 1}'], "1:1"),
+        ([HEADER.replace("sitestats", "other")], "1:1"),
         ([HEADER, '{"event": }'], "2:11"),
         ([HEADER, "", '{"event": "ended"}'], "2:1"),
         ([HEADER, '{"event": "sending", "hostname": "a.b", "at": "soon"}'], "2:1"),
         ([HEADER, '{"event": "settled", "hostname": "a.b"}'], "2:1"),
+        ([HEADER, "[" * 100_000], "2:1"),
+        ([HEADER, "9" * 5_000], "2:1"),
     ],
 )
 def test_another_file_is_refused_with_its_location(
-    path: Path, lines: list[str], place: str
+    path: Path, lines: list[str], place: str, same_text: SameText
 ) -> None:
     """A damaged journal, or another file, is refused and not changed."""
     text = "".join(f"{line}\n" for line in lines)
     path.write_text(text)
     with pytest.raises(SpecError) as caught:
         history(path)
-    assert caught.value.problems[0].where == f"{path}:{place}"
+    same_text(caught.value)
+    (problem,) = caught.value.problems
+    assert (problem.rule, problem.where) == ("journal", f"{path}:{place}")
     assert path.read_text() == text
 
 
-def test_one_run_at_a_time(path: Path) -> None:
+def test_one_run_at_a_time(path: Path, same_text: SameText) -> None:
     """Two runs can't use a journal at once; after a run it can be used again."""
     with (
         open_journal(path, SERVICE),
-        pytest.raises(BusyError, match="in use by another run"),
+        pytest.raises(BusyError, match="in use by another run") as caught,
         open_journal(path, SERVICE),
     ):
         pass
+    same_text(caught.value)
     assert history(path) == History()
 
 
@@ -413,13 +425,14 @@ class FullDisk(FileIO):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def test_a_full_disk_is_an_error(path: Path) -> None:
+def test_a_full_disk_is_an_error(path: Path, same_text: SameText) -> None:
     """An event that can't be written raises ConfigurationError."""
     path.touch()
     with FullDisk(path, "a+") as file:
         journal = Journal(str(path), file, History())
-        with pytest.raises(ConfigurationError, match="No space left"):
+        with pytest.raises(ConfigurationError, match="No space left") as caught:
             journal.record(sending("a.example", 1.0))
+        same_text(caught.value)
 
 
 def test_no_test_writes_into_the_home_folder() -> None:
@@ -471,6 +484,19 @@ def test_each_add_is_on_the_disk_before_it_is_sent(
     emulator.fail_next(None, status=400, method="POST", when=not_on_the_disk)
     with emulator.client() as client:
         assert client.websites.ensure(SPECS, journal=path).complete
+    header = path.read_bytes().splitlines(keepends=True)[0]
+    assert on_the_disk[0] == len(header)
+
+
+def test_each_website_is_progress(emulator: Emulator, path: Path) -> None:
+    """Progress counts the websites that are done, with a journal and without."""
+    calls: list[tuple[object, ...]] = []
+    with emulator.client() as client:
+        for journal in (None, path):
+            client.websites.ensure(
+                SPECS, journal=journal, progress=lambda *numbers: calls.append(numbers)
+            )
+    assert calls == [(1, 2), (2, 2)] * 2
 
 
 def test_the_journal_holds_no_credential(emulator: Emulator, path: Path) -> None:

@@ -33,12 +33,19 @@ def paths(value: Any, path: Path = ()) -> dict[Path, Any]:
     return found
 
 
-@given(value=values, indent=st.none() | st.integers(0, 2), ascii_only=st.booleans())
+@given(
+    value=values,
+    indent=st.none() | st.integers(0, 2),
+    ascii_only=st.booleans(),
+    separators=st.sampled_from([(",", ":"), (", ", ": "), (" , ", "\t:\n")]),
+)
 def test_every_value_of_json_is_found(
-    *, value: object, indent: int | None, ascii_only: bool
+    *, value: object, indent: int | None, ascii_only: bool, separators: tuple[str, str]
 ) -> None:
     """The position of each key and value in a JSON file is the right one."""
-    text = "\n " + json.dumps(value, indent=indent, ensure_ascii=ascii_only)
+    text = "\n " + json.dumps(
+        value, indent=indent, ensure_ascii=ascii_only, separators=separators
+    )
     positions = json_positions(text)
     expected = paths(value)
     assert positions.values.keys() == expected.keys()

@@ -114,6 +114,7 @@ def test_only_a_refusal_is_certain() -> None:
     assert is_refusal(BadRequestError("no", status=400))
     assert is_refusal(RateLimitedError("no"))
     assert is_refusal(ServiceError("no", status=200))
+    assert is_refusal(ServiceError("no", status=499))
     assert not is_refusal(BadRequestError("late", status=408))
     assert not is_refusal(ServerError("broke", status=500))
     assert not is_refusal(RequestTimeoutError("late"))

@@ -9,7 +9,11 @@ import sys
 import pytest
 
 from sitestats import MissingExtraError, WebsiteSpec
-from sitestats._common.errors import BadRequestError, RequestTimeoutError
+from sitestats._common.errors import (
+    BadRequestError,
+    ConnectionFailedError,
+    RequestTimeoutError,
+)
 from sitestats._common.wire import HttpRequest
 from sitestats.provisioning import Difference, ProvisionedWebsite, ProvisioningReport
 from sitestats.provisioning._report import STATES
@@ -99,11 +103,17 @@ def test_a_report_is_a_value() -> None:
         error=BadRequestError("Another", status=400, request=POST),
     )
     assert report().items[3] != other
+    kinds = [
+        ProvisionedWebsite(WebsiteSpec("a.example"), "unknown", error=kind("No"))
+        for kind in (RequestTimeoutError, ConnectionFailedError, RequestTimeoutError)
+    ]
+    assert [kinds[0] == one for one in kinds] == [True, False, True]
 
 
 def test_a_report_becomes_json() -> None:
     """A report can be written as JSON, with the service's messages."""
     read = json.loads(json.dumps(report().to_dict()))
+    assert list(read) == ["complete", "stopped", "not_excluded", "items"]
     assert read["complete"] is False
     assert read["stopped"] == "the list can't be read back: refused"
     assert read["items"][2]["differences"] == [
@@ -125,10 +135,33 @@ def test_a_report_becomes_a_frame() -> None:
     pytest.importorskip("pandas")
     frame = report().to_pandas()
     assert list(frame["state"]) == list(STATES)
+    assert list(frame.columns) == [
+        *("hostname", "state", "timezone", "public", "label", "differences", "error")
+    ]
     assert frame["public"].tolist() == [False] * 5 + [True]
     assert frame["error"].isna().tolist() == [True, True, True, False, False, True]
+    assert frame["error"][3] == "It is taken"
+    differing = "timezone is 'Asia/Tokyo' and should be 'UTC'"
+    assert frame["differences"].dropna().to_dict() == {2: differing}
     empty = ProvisioningReport(()).to_pandas()
     assert empty.dtypes.to_dict() == frame.dtypes.to_dict()
+
+
+def test_a_table_has_what_needs_attention_first() -> None:
+    """A shortened table keeps the websites that are not as specified, and its note."""
+    sheet = report()._sheet()
+    assert [row[0] for row in sheet.rows] == [
+        *("differing.example", "refused.example", "unknown.example"),
+        *("not-tried.example", "added.example", "present.example"),
+    ]
+    assert sheet.rows[3] == ("not-tried.example", "not tried", "UTC", True, "x", None)
+    assert sheet.title == report().summary()
+    assert [*sheet.headings] == ["", "state", "time zone", "public", "label", ""]
+    stopped, by_hand = sheet.note.split("; ")
+    assert stopped == "stopped: the list can't be read back: refused"
+    assert "by hand" in by_hand
+    (whole,) = (one for one in report().items if one.state == "present")
+    assert ProvisioningReport((whole,))._sheet().note == ""
 
 
 def test_without_pandas_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from same_text import SameText
 from sitestats._common.errors import SpecError
 from sitestats.provisioning import WebsiteSpec
 from sitestats.provisioning._specs import as_specs
@@ -48,21 +49,23 @@ def test_defaults_are_the_service_s() -> None:
     ],
 )
 def test_a_wrong_value_is_refused(
-    arguments: dict[str, Any], place: str, advice: str
+    arguments: dict[str, Any], place: str, advice: str, same_text: SameText
 ) -> None:
     """The error for a wrong value names its field, the section and what to do."""
     with pytest.raises(SpecError) as caught:
         WebsiteSpec(**{"hostname": "example.com"} | arguments)
+    same_text(caught.value)
     (problem,) = caught.value.problems
     assert problem.where == place
     assert advice in problem.message
     assert place == "label" or problem.section == "4.2"
 
 
-def test_every_wrong_value_is_reported() -> None:
+def test_every_wrong_value_is_reported(same_text: SameText) -> None:
     """The error has every problem of a specification, not only the first."""
     with pytest.raises(SpecError) as caught:
         WebsiteSpec("", timezone="", public=None, label=b"")  # type: ignore[arg-type]  # that is the point
+    same_text(caught.value)
     places = [problem.where for problem in caught.value.problems]
     assert places == ["hostname", "timezone", "public", "label"]
 
@@ -86,16 +89,18 @@ def test_a_list_is_read_once() -> None:
     assert as_specs(iter(specs)) == tuple(specs)
 
 
-def test_a_website_given_twice_is_refused() -> None:
+def test_a_website_given_twice_is_refused(same_text: SameText) -> None:
     """Host names that differ in case or a trailing dot are refused as duplicates."""
     names = ["a.example", "b.example", "A.Example", "b.example."]
     with pytest.raises(SpecError) as caught:
         as_specs(map(WebsiteSpec, names))
+    same_text(caught.value)
     assert [problem.where for problem in caught.value.problems] == [
         "specs[2]",
         "specs[3]",
     ]
     assert "specs[0]" in caught.value.problems[0].message
+    assert {problem.rule for problem in caught.value.problems} == {"website-once"}
 
 
 @pytest.mark.parametrize(
@@ -103,13 +108,18 @@ def test_a_website_given_twice_is_refused() -> None:
     [
         ("websites.toml", "WebsiteSpec.load"),
         (Path("websites.toml"), "WebsiteSpec.load"),
+        (b"a.example", "WebsiteSpec.load"),
         (WebsiteSpec("a.example"), "into a list"),
         ({"a.example": {}}, "WebsiteSpec.load"),
         (None, "iterable of WebsiteSpec"),
         (["a.example"], r"WebsiteSpec\('example.com'\)"),
     ],
 )
-def test_what_is_no_list_of_specifications_is_refused(specs: Any, advice: str) -> None:
+def test_what_is_no_list_of_specifications_is_refused(
+    specs: Any, advice: str, same_text: SameText
+) -> None:
     """The error for a path, a host name or a mapping says what to pass instead."""
-    with pytest.raises(SpecError, match=advice):
+    with pytest.raises(SpecError, match=advice) as caught:
         as_specs(specs)
+    assert [problem.rule for problem in caught.value.problems] == ["website-spec"]
+    same_text(caught.value)

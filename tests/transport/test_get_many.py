@@ -357,6 +357,8 @@ def test_no_more_threads_than_queries() -> None:
 
     def visit(_outcome: Outcome) -> None:
         nonlocal most
+        # A program that ends does not wait for them.
+        assert all(thread.daemon for thread in our_threads())
         names = [thread.name for thread in our_threads()]
         most = max(most, sum("get-many" in name for name in names))
 
@@ -400,23 +402,58 @@ def test_a_call_within_the_loop(get_many: GetMany) -> None:
 def test_an_asynchronous_source(loop: str) -> None:
     """An async generator of queries is read as outcomes are read."""
     closed: list[bool] = []
+    taken: list[StatsQuery] = []
+    ahead: list[int] = []
 
     class Source:
         async def __aiter__(self) -> AsyncIterator[StatsQuery]:
             try:
                 while True:
                     await anyio.lowlevel.checkpoint()
-                    yield query()
+                    taken.append(query())
+                    yield taken[-1]
             finally:
                 closed.append(True)
 
+    def visit(_outcome: Outcome) -> bool:
+        ahead.append(len(taken) - len(ahead))
+        return len(ahead) == 30
+
     with serve(respond_by_name) as server:
-        outcomes = GetMany(loop)(
-            server.address, Source(), lambda outcome: outcome.index == 30, concurrency=4
-        )
-    assert set(indices(outcomes)) <= set(range(36))
+        outcomes = GetMany(loop)(server.address, Source(), visit, concurrency=4)
+    # Outcomes come in any order, but no query is taken before it can be sent.
+    assert max(ahead) <= 4
+    assert len(set(indices(outcomes))) == 30
     # It was made for this, so it was ended with it.
     assert closed == [True]
+
+
+@LOOPS
+def test_outcomes_that_are_ready_let_other_tasks_run(loop: str) -> None:
+    """A loop that awaits nothing of its own does not hold up the event loop."""
+    ran: list[bool] = []
+    seen: list[bool] = []
+
+    async def other() -> None:
+        await anyio.lowlevel.checkpoint()
+        ran.append(True)
+
+    async def main() -> None:
+        async with (
+            AsyncClient(server.address) as client,
+            anyio.create_task_group() as group,
+            client.stats.get_many([query()] * 9, concurrency=9) as outcomes,
+        ):
+            async for _ in outcomes:
+                if not seen:
+                    while len(outcomes._results) < 8:  # noqa: ASYNC110 - no event tells
+                        await anyio.sleep(0.001)
+                    group.start_soon(other)
+                seen.append(bool(ran))
+
+    with serve(respond_by_name) as server:
+        anyio.run(main, backend=loop)
+    assert seen[-1]
 
 
 def test_a_given_generator_stays_open(get_many: GetMany) -> None:

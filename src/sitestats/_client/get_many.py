@@ -61,6 +61,7 @@ class Outcomes(FramesOfStream):
     """
 
     _stop: Stop
+    _iterator: Iterator[StatsQuery]
 
     def __init__(
         self,
@@ -73,7 +74,6 @@ class Outcomes(FramesOfStream):
         self._again = Again(partial(Outcomes, runner), options)
         self._fresh = options.fresh
         self._queries = queries
-        self._iterator: Iterator[StatsQuery] = iter(())
         self._pauses = Pauses()
         self._runner = runner
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
@@ -205,6 +205,7 @@ class AsyncOutcomes(AsyncFramesOfStream):
         [0, 1, 2]
     """
 
+    _iterator: Iterator[StatsQuery] | AsyncIterator[StatsQuery]
     _group: TaskGroup
     _arrival: anyio.Event
 
@@ -221,7 +222,6 @@ class AsyncOutcomes(AsyncFramesOfStream):
         self._again = Again(partial(AsyncOutcomes, runner), options)
         self._fresh = options.fresh
         self._queries = queries
-        self._iterator: Iterator[StatsQuery] | AsyncIterator[StatsQuery] = iter(())
         self._pauses = Pauses()
         self._results: deque[Outcome | BaseException] = deque()
 

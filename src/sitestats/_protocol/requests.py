@@ -243,7 +243,6 @@ def _custom_params(params: object, problems: list[Problem]) -> list[tuple[str, s
                 f"None, not {shown(name)} with {shown(value)}"
             )
             problems += refused("custom-params", message, "params")
-            continue
         for result in (key, text):
             if isinstance(result, list):
                 problems += result

@@ -85,12 +85,11 @@ def _no_day(value: object, where: str) -> list[Problem]:
     hint = ""
     if isinstance(value, str):
         hint = did_you_mean(value, ("today", "yesterday", "today-30d"))
-    name = where if where in {"start", "end"} else "start"
     return refused(
         "period-day",
         f"a day is a date, 'YYYY-MM-DD', 'today', 'yesterday' or 'today-Nd' with N "
         f"up to {MOST_DAYS}, not {shown(value)}{hint}; another form that the "
-        f"service takes can be sent by .extra_param({name!r}, …)",
+        f"service takes can be sent by .extra_param({where!r}, …)",
         where,
     )
 
@@ -154,11 +153,9 @@ def in_order(start: StoredDay | None, end: StoredDay | None) -> list[Problem]:
     first, final = days_back(start), days_back(end)
     if first is not None and final is not None:
         backwards = first < final
-    elif first is None and final is None and DATE.fullmatch(start):
-        # Dates of four, two and two digits sort as text.
-        backwards = DATE.fullmatch(end) is not None and end < start
     else:
-        backwards = False
+        # Dates of four, two and two digits sort as text.
+        backwards = first is None and final is None and end < start
     if not backwards:
         return []
     return refused(

@@ -30,8 +30,6 @@ class Rule:
     """Where the service's document states it, such as ``"4.3"``."""
     text: str
     """The rule in one sentence."""
-    warns: bool = False
-    """Whether breaking it is a warning, since the service takes the value."""
 
 
 _ROWS: Final = {
@@ -138,12 +136,8 @@ _ROWS: Final = {
     "custom-body": "1: A body is a value that JSON can hold.",
 }
 """Each rule by its name: the section of the document, and a sentence."""
-_WARNINGS: Final = (
-    *("page-slash", "country-code", "referrer-normalized"),
-    *("metadata-suffix", "metadata-star", "address-parameter", "address-page"),
-)
 RULES: Final[Mapping[str, Rule]] = {
-    name: Rule(name, section, text, warns=name in _WARNINGS)
+    name: Rule(name, section, text)
     for name, row in _ROWS.items()
     for section, _, text in [row.partition(": ")]
 }

@@ -60,7 +60,7 @@ def _requests_something(requested: Requested) -> list[Problem]:
         requested.fields
         or requested.events is not None
         or requested.version <= _WITHOUT_FIELDS
-        or not requested.unchecked.keys().isdisjoint(("fields", "events", "version"))
+        or not requested.unchecked.keys().isdisjoint(("fields", "version"))
     ):
         return []
     return refused(

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache, lru_cache
-from typing import Final, Literal
+from typing import Final, Literal, TypeGuard
 from zoneinfo import ZoneInfo, available_timezones
 
 import attrs
@@ -21,7 +21,7 @@ Interval = Literal["hour", "day", "week", "month", "year"]
 DAY: Final = timedelta(days=1)
 HOUR: Final = timedelta(hours=1)
 SECOND: Final = timedelta(seconds=1)
-FIRST: Final = date(1, 1, 3)
+FIRST: Final = date(1, 1, 2)
 LAST: Final = date(9999, 12, 28)
 """The first and last day whose midnight and week fit a datetime in every zone."""
 
@@ -45,7 +45,7 @@ def zone_names() -> frozenset[str]:
     return frozenset(name for name in available_timezones() if name.lower() != name)
 
 
-def is_zone(name: object) -> bool:
+def is_zone(name: object) -> TypeGuard[str]:
     """Whether *name* is a valid time zone name (section 4.3)."""
     return isinstance(name, str) and name in zone_names()
 

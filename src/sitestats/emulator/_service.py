@@ -171,7 +171,7 @@ class Service:
             return "The label must be a string"
         return Website(
             hostname,
-            timezone=zone if isinstance(zone, str) and is_zone(zone) else "UTC",
+            timezone=zone if is_zone(zone) else "UTC",
             public=public,
             label=label,
         )

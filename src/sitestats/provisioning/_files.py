@@ -119,10 +119,11 @@ def _decode(name: str, data: bytes) -> str:
         # Spreadsheets and some editors begin with a byte order mark.
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        before = data[: error.start].decode("utf-8-sig", "replace")
+        # What it counts in begins after the mark.
+        before = error.object[: error.start].decode()
         _Text(name, before).refuse(
-            f"the file is not in UTF-8 (byte 0x{data[error.start]:02x}): save it as "
-            "UTF-8",
+            f"the file is not in UTF-8 (byte 0x{error.object[error.start]:02x}): save "
+            "it as UTF-8",
             len(before),
         )
     return text
