@@ -20,6 +20,16 @@ from sitestats._common.text import shown
 
 from .kept_responses import MAX_AGE
 
+_LOCK: Final = threading.RLock()
+"""Held while SQLite is at work, and during a fork: a process that was forked while a
+thread was in SQLite would wait for its locks for ever."""
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(
+        before=_LOCK.acquire,
+        after_in_parent=_LOCK.release,
+        after_in_child=_LOCK.release,
+    )
+
 _APPLICATION: Final = 0x53745374
 """``PRAGMA application_id``: the file is one of ours."""
 _VERSION: Final = 1
@@ -97,8 +107,8 @@ class Store:
         max_age: timedelta | None = MAX_AGE,
         max_bytes: int = 256 * _MIB,
     ) -> None:
-        # Before anything can fail: __del__ needs it. One for each process, since
-        # neither a connection nor a lock that is held survives a fork.
+        # Before anything can fail: __del__ needs it. One for each process, since a
+        # connection does not survive a fork.
         self._files: dict[int, _File] = {}
         self.path = _checked_path(path)
         self.max_age = _checked_age(max_age)
@@ -177,7 +187,7 @@ class Store:
         """Close the file in this process; a later use opens it again."""
         file = self._files.pop(os.getpid(), None)
         if file is not None:
-            with file.lock:
+            with _LOCK:
                 file.close()
 
     def __enter__(self) -> Self:
@@ -198,7 +208,7 @@ class Store:
     @contextmanager
     def _opened(self) -> Generator[_File]:
         file = self._files.setdefault(os.getpid(), _File())
-        with file.lock:
+        with _LOCK:
             if not file.is_open:
                 file.open(self.path)
             yield file
@@ -238,7 +248,6 @@ class _File:
     connection: sqlite3.Connection
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
         self.is_open = False
         self.writes = 0
         self.surplus = 0
