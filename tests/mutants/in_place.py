@@ -89,7 +89,9 @@ def _collect(
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(output, 1)
     os.dup2(output, 2)
-    for name in [name for name in os.environ if name.startswith(("PYTEST_", "COV"))]:
+    for name in [
+        name for name in os.environ if name.startswith(("PYTEST_", "COV", "WRITE_"))
+    ]:
         del os.environ[name]
     # For programs that the tests start.
     os.environ |= {"PYTHONPATH": str(here / "src"), "MPLBACKEND": "agg"}

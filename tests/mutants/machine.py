@@ -268,7 +268,9 @@ def _test(source: Path, here: Path, tests: tuple[str, ...]) -> int:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(output, 1)
     os.dup2(output, 2)
-    for name in [name for name in os.environ if name.startswith(("PYTEST_", "COV"))]:
+    for name in [
+        name for name in os.environ if name.startswith(("PYTEST_", "COV", "WRITE_"))
+    ]:
         del os.environ[name]
     paths = [str(source), *filter(None, [os.environ.get("PYTHONPATH")])]
     os.environ |= {"PYTHONPATH": os.pathsep.join(paths), "MPLBACKEND": "agg"}
