@@ -94,6 +94,14 @@ class Pause:
 
 
 @dataclass(frozen=True)
+class Arrival:
+    """Wait until the client has begun to send, and do not look at it."""
+
+    async def __call__(self, peer: Peer) -> None:
+        await peer.wait_for_request()
+
+
+@dataclass(frozen=True)
 class Silence:
     """Read, but send nothing, until the client gives up."""
 

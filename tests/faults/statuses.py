@@ -6,9 +6,9 @@ from .bodies import HTML
 from .responses import error_response, head, response
 from .script import (
     SHORT_TIMEOUT,
+    Arrival,
     Case,
     Finish,
-    Pause,
     ReadRequest,
     Reflect,
     Reset,
@@ -265,8 +265,8 @@ WRITES = (
     ),
     Case(
         "resets a write before reading it",
-        "accepts and resets 0.3 s later, when a website is to be added",
-        ((Pause(0.3), Reset()),),
+        "resets when the first bytes of a request to add a website arrive",
+        ((Arrival(), Reset()),),
         "ConnectionFailedError",
         call="add",
         has={"maybe_sent": True},

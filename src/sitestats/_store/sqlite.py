@@ -110,9 +110,9 @@ class Store:
         # Before anything can fail: __del__ needs it. One for each process, since a
         # connection does not survive a fork.
         self._files: dict[int, _File] = {}
-        self.path = _checked_path(path)
-        self.max_age = _checked_age(max_age)
-        self.max_bytes = positive_count("max_bytes", max_bytes)
+        self.path: Path = _checked_path(path)
+        self.max_age: timedelta | None = _checked_age(max_age)
+        self.max_bytes: int = positive_count("max_bytes", max_bytes)
         self._hits = 0
 
     def get(self, key: str, /) -> bytes | None:
