@@ -20,6 +20,9 @@ def same_text_as(file: Path, name: str) -> SameText:
     found: list[str] = []
 
     def check(text: object) -> None:
+        if type(text).__module__.startswith("attr"):
+            # Its words differ from version to version.
+            return
         found.append(str(text))
         if os.environ.get("WRITE_TEXTS"):
             texts[name] = found

@@ -603,6 +603,7 @@ def test_versions_3_and_4_may_differ(version: int, same_text: SameText) -> None:
         (b"[" * 10_000, "nested too deeply"),
         (b"show({})", "no JSON"),
     ],
+    ids=lambda value: ascii(value[:40]) if isinstance(value, bytes) else value,
 )
 def test_a_body_that_is_no_json(body: bytes, why: str, same_text: SameText) -> None:
     """The error names why a body is no JSON, for each kind of response."""

@@ -94,7 +94,7 @@ def test_periods_of_pandas() -> None:
         ("2026-03-05", "W-SAT"): ("2026-03-01", "2026-03-07"),
         ("2026-03-05", "2D"): ("2026-03-05", "2026-03-06"),
         ("2026-03-05", "24h"): NAMED["2026-03-05"],
-        ("2026", "Y-JUN"): ("2025-07-01", "2026-06-30"),
+        ("2026-03-05", "Q-JAN"): ("2026-02-01", "2026-04-30"),
     }.items():
         assert QUERY.during(pandas.Period(*args)) == QUERY.between(*days)
     months = pandas.period_range("2026-01", "2026-12", freq="M")

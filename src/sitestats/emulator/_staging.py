@@ -100,7 +100,8 @@ def _stage_csv(
                 "packed": "gzip" if packed else "none",
             },
         )
-    except duckdb.Error as error:
+    # DuckDB before 1.4 raises a RuntimeError for a name that is not UTF-8.
+    except (duckdb.Error, RuntimeError) as error:
         raise ValueError(f"{path.name}: {error}") from error
     return names
 
