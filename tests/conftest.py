@@ -19,9 +19,11 @@ settings.register_profile(
     database=None,
     deadline=None,
     print_blob=True,
+    max_examples=60,
     # A slow machine is no reason to fail.
     suppress_health_check=[HealthCheck.too_slow],
 )
+settings.register_profile("brief", settings.get_profile("ci"), max_examples=20)
 settings.register_profile("dev", deadline=None, max_examples=200)
 settings.register_profile(
     "fuzz",

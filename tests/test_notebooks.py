@@ -169,7 +169,10 @@ def test_a_notebook_that_is_run_again_requests_nothing(
     for _ in range(2):
         names: dict[str, Any] = {"__name__": "__main__"}
         for cell in cells_of(ROOT / "a-year-of-forty-websites.ipynb"):
-            run("".join(cell["source"]), names)
+            source = "".join(cell["source"])
+            # Drawing takes longest, and requests nothing.
+            if "get_many" in source or "plot" not in source or "import" in source:
+                run(source, names)
         plt.close("all")
     first, second = ([r.path for r in emulator.requests] for emulator in emulators)
     assert len(first) > 500

@@ -143,6 +143,17 @@ def test_many_and_comparisons_use_the_store(emulator: Emulator, tmp_path: Path) 
         assert len(emulator.requests) == 7
 
 
+def test_the_first_of_many_is_found_again(emulator: Emulator, tmp_path: Path) -> None:
+    """What threads keep at the same time, in a file that is new, is found again."""
+    queries = [DAY.limit(number) for number in range(1, 21)]
+    for number in range(5):
+        for _ in range(2):
+            emulator.forget_requests()
+            with emulator.client(store=tmp_path / f"{number}") as client:
+                client.stats.get_many(queries, concurrency=20).collect()
+        assert not emulator.requests
+
+
 def test_after_new_days_only_those_are_requested(tmp_path: Path) -> None:
     """A history that is requested again some days later sends only the new days."""
     emulator = Emulator.made_up(2, days=30, now=datetime(2026, 3, 10, 12, tzinfo=UTC))

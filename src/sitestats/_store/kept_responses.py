@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 import sys
+import threading
 import time
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
@@ -46,6 +47,7 @@ class KeptResponses:
         "_most_bytes",
         "_resting_until",
         "_salt",
+        "_salt_lock",
         "_secret",
         "_store",
         "_warned",
@@ -58,6 +60,7 @@ class KeptResponses:
         self._most_bytes = settings.max_response_bytes
         self._max_age: timedelta | None = getattr(store, "max_age", MAX_AGE)
         self._salt = b""
+        self._salt_lock = threading.Lock()
         self._resting_until = 0.0
         self._warned = False
         self._advised = False
@@ -114,8 +117,10 @@ class KeptResponses:
         return self._key(hostname, "zone", "")
 
     def _key(self, hostname: str, kind: str, text: str) -> str:
-        if not self._salt:
-            self._salt = self._read_salt()
+        # Threads that each made one would keep responses that nobody finds again.
+        with self._salt_lock:
+            if not self._salt:
+                self._salt = self._read_salt()
         digest = hashlib.blake2b(key=self._salt, digest_size=16)
         secret = "" if self._secret is None else self._secret.reveal()
         for part in (self._base, secret, hostname, text):

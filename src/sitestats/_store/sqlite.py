@@ -58,6 +58,9 @@ PRAGMA user_version = {};
 COMMIT;
 """
 
+_SET: Final = "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?)"
+_ADD: Final = "INSERT OR IGNORE INTO entries VALUES (?, ?, ?, ?)"
+
 
 @attrs.frozen
 class StoreStats:
@@ -126,7 +129,8 @@ class Store:
         is_response = ":response:" in key
         used = _today() if is_response else _FOREVER
         with self._opened() as file:
-            statement = "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?)"
+            # The salt is set once: of two processes the second one reads the first's.
+            statement = _ADD if key.startswith(":") else _SET
             file.write(statement, key, value, len(value), used, patient=is_response)
             self._prune(file)
 
