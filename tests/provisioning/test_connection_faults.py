@@ -227,7 +227,7 @@ def test_generated_combinations() -> None:
 
     Under ``nox -s properties`` there are fifty times more.
     """
-    examples = settings().max_examples * 2 // 5
+    examples = max(40, settings().max_examples * 2 // 5)
     Operators.runners = {variant: EnsureRunner() for variant in VARIANTS}
     run_state_machine_as_test(
         Operators, settings=settings(max_examples=examples, stateful_step_count=12)
