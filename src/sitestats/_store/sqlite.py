@@ -228,15 +228,15 @@ class Store:
             )
             # To nine tenths, so that it is not done again at once.
             is_full = total > self.max_bytes
-            file.surplus = total - self.max_bytes * 9 // 10 if is_full else 0
+            file.excess = total - self.max_bytes * 9 // 10 if is_full else 0
             file.has_old = first < oldest
-        if not (file.surplus or file.has_old):
+        if not (file.excess or file.has_old):
             return
         rows = file.connection.execute(
             "SELECT key, size FROM entries WHERE used < ? ORDER BY used, key LIMIT ?",
-            (_FOREVER if file.surplus else oldest, _PRUNE_STEP),
+            (_FOREVER if file.excess else oldest, _PRUNE_STEP),
         ).fetchall()
-        file.surplus = max(0, file.surplus - sum(size for _, size in rows))
+        file.excess = max(0, file.excess - sum(size for _, size in rows))
         file.has_old = file.has_old and len(rows) == _PRUNE_STEP
         keys = [key for key, _ in rows]
         marks = ",".join("?" * len(keys))
@@ -254,7 +254,7 @@ class _File:
     def __init__(self) -> None:
         self.is_open = False
         self.writes = 0
-        self.surplus = 0
+        self.excess = 0
         """Bytes to delete yet, since the entries are too many."""
         self.has_old = False
         """Whether there are entries that are too old."""
