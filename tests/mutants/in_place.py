@@ -28,7 +28,7 @@ import attrs
 import pytest
 
 from .generate import Generated
-from .machine import PACKAGE, ROOT, SOURCE
+from .machine import PACKAGE, ROOT, SOURCE, cut_off
 
 TIMED_OUT: Final = "time"
 CO_OPTIMIZED: Final = 1
@@ -85,14 +85,7 @@ def _collect(
     here: Path, jobs: Sequence[Job], known: Collection[str], results: int
 ) -> int:
     """Collect the tests and judge *jobs*, in a process that ends afterwards."""
-    output = os.open(here / "output", os.O_WRONLY | os.O_CREAT)
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(output, 1)
-    os.dup2(output, 2)
-    for name in [
-        name for name in os.environ if name.startswith(("PYTEST_", "COV", "WRITE_"))
-    ]:
-        del os.environ[name]
+    cut_off(here)
     # For programs that the tests start.
     os.environ |= {"PYTHONPATH": str(here / "src"), "MPLBACKEND": "agg"}
     sys.path.insert(0, str(here / "src"))

@@ -257,13 +257,8 @@ def _fork(source: Path, here: Path, tests: tuple[str, ...], limit: float) -> int
             os.waitpid(child, 0)
 
 
-def _test(source: Path, here: Path, tests: tuple[str, ...]) -> int:
-    """Run pytest, in the child; the exit code."""
-    # There is none on Windows, where the lists are read all the same.
-    import resource
-
-    os.setsid()
-    resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
+def cut_off(here: Path) -> None:
+    """Write to a file in *here*, read nothing, and drop the settings of a test run."""
     output = os.open(here / "output", os.O_WRONLY | os.O_CREAT)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(output, 1)
@@ -272,6 +267,16 @@ def _test(source: Path, here: Path, tests: tuple[str, ...]) -> int:
         name for name in os.environ if name.startswith(("PYTEST_", "COV", "WRITE_"))
     ]:
         del os.environ[name]
+
+
+def _test(source: Path, here: Path, tests: tuple[str, ...]) -> int:
+    """Run pytest, in the child; the exit code."""
+    # There is none on Windows, where the lists are read all the same.
+    import resource
+
+    os.setsid()
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
+    cut_off(here)
     paths = [str(source), *filter(None, [os.environ.get("PYTHONPATH")])]
     os.environ |= {"PYTHONPATH": os.pathsep.join(paths), "MPLBACKEND": "agg"}
     # Rewriting the asserts of the tests takes longer than most tests.

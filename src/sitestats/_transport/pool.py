@@ -17,6 +17,7 @@ import os
 import sys
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
@@ -176,7 +177,7 @@ class _ThreadedState(_PoolState[T]):
 
 
 @attrs.define(eq=False, slots=False)
-class _PoolBase(Generic[T]):
+class _PoolBase(ABC, Generic[T]):
     """What both pools are made with."""
 
     _make: Callable[[], T]
@@ -184,9 +185,9 @@ class _PoolBase(Generic[T]):
     _limit: int = attrs.field(kw_only=True)
     _idle_seconds: float = attrs.field(kw_only=True)
 
+    @abstractmethod
     def __attrs_post_init__(self) -> None:
         """Make the state; the constructor calls this."""
-        raise NotImplementedError
 
     def _close_retired(self, lease: Lease[T]) -> None:
         while lease.to_close:
