@@ -358,8 +358,8 @@ class Client(BaseClient["httpx.BaseTransport", "Sender"]):
     Args:
         base_url: Where the service is. Left out, ``SITESTATS_BASE_URL``.
         api_key: Sent to the origin of *base_url* and nowhere else. Left out,
-            ``SITESTATS_API_KEY`` if *base_url* is from the environment too;
-            None goes without.
+            ``SITESTATS_API_KEY``, or the content of ``SITESTATS_API_KEY_FILE``, if
+            *base_url* is from the environment too; None goes without.
         user_id: The same, with ``SITESTATS_USER_ID``. The Admin API needs it.
         timeout: Seconds for connecting and for each read.
         total_timeout: Seconds for one request with its retries, its pauses and
@@ -369,7 +369,8 @@ class Client(BaseClient["httpx.BaseTransport", "Sender"]):
         max_connections: How many requests may be under way at once.
         max_response_bytes: The largest response to accept, in bytes after
             decompression.
-        read_only: Refuse every write before it is sent.
+        read_only: Refuse every write before it is sent. ``SITESTATS_READ_ONLY=1``
+            does so for every client, whatever this is.
         proxy: A proxy's address. Left out, as the environment says
             (``HTTPS_PROXY``, ``NO_PROXY`` …); None goes without.
         verify: True to check certificates, a path to a bundle of CA

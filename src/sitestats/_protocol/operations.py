@@ -188,10 +188,7 @@ def _validated(query: StatsQuery, settings: Settings) -> Requested:
 
 def _check_permitted(request: HttpRequest, settings: Settings) -> None:
     if settings.read_only and request.method != "GET":
-        raise ReadOnlyError(
-            f"this client is read-only, so {request} was not sent: make one without "
-            "read_only=True to write"
-        )
+        raise ReadOnlyError(f"{settings.why_read_only}, so {request} was not sent")
     admin = request.credentials is Credentials.KEY_AND_USER
     if admin and not (settings.api_key and settings.user_id):
         raise ConfigurationError(_missing_credentials(settings))
