@@ -296,6 +296,7 @@ class AsyncStatistics:
         progress: Progress = None,
         deadline: float | None = None,
         fresh: bool = False,
+        in_order: bool = False,
         **_unknown: Never,
     ) -> AsyncOutcomes:
         """Request the statistics of many queries at once (section 4.3).
@@ -324,6 +325,9 @@ class AsyncStatistics:
                 is without. A query that is not answered by then is a ``Failed``
                 with a ``RequestTimeoutError``, and so are those that follow.
             fresh: As for ``get``.
+            in_order: Whether the outcomes come in the order of the queries. One that
+                arrived early waits then, so a slow response delays those behind it;
+                five times *concurrency* wait at most.
 
         Raises:
             QueryError: *queries* is no iterable, or holds what is no query.
@@ -345,7 +349,9 @@ class AsyncStatistics:
         if _unknown:
             refuse_unknown("get_many", _unknown)
         return AsyncOutcomes(
-            self._runner, queries, Options(concurrency, progress, deadline, fresh)
+            self._runner,
+            queries,
+            Options(concurrency, progress, deadline, fresh, in_order),
         )
 
     async def get_jsonp(self, query: StatsQuery, *, callback: str) -> str:

@@ -277,6 +277,7 @@ class Statistics:
         progress: Progress = None,
         deadline: float | None = None,
         fresh: bool = False,
+        in_order: bool = False,
         **_unknown: Never,
     ) -> Outcomes:
         """Request the statistics of many queries at once (section 4.3).
@@ -305,6 +306,9 @@ class Statistics:
                 is without. A query that is not answered by then is a ``Failed``
                 with a ``RequestTimeoutError``, and so are those that follow.
             fresh: As for ``get``.
+            in_order: Whether the outcomes come in the order of the queries. One that
+                arrived early waits then, so a slow response delays those behind it;
+                five times *concurrency* wait at most.
 
         Raises:
             QueryError: *queries* is no iterable, or holds what is no query.
@@ -321,7 +325,9 @@ class Statistics:
         if _unknown:
             refuse_unknown("get_many", _unknown)
         return Outcomes(
-            self._runner, queries, Options(concurrency, progress, deadline, fresh)
+            self._runner,
+            queries,
+            Options(concurrency, progress, deadline, fresh, in_order),
         )
 
     def get_jsonp(self, query: StatsQuery, *, callback: str) -> str:
