@@ -179,8 +179,8 @@ def test_no_credential_is_an_argument() -> None:
         if path == ("emulator",):
             # The emulator's key is made up, and opens nothing.
             continue
-        for parameter in command.params:
-            assert not re.search("key|user|token|secret", parameter.name or "")
+        names = {parameter.name or "" for parameter in command.params} - {"key_file"}
+        assert not any(re.search("key|user|token|secret", name) for name in names)
 
 
 ERRORS: list[tuple[Code, sitestats.SiteStatsError]] = [

@@ -99,7 +99,7 @@ def test_outcomes_come_when_they_are_ready(get_many: GetMany) -> None:
 
 
 def test_outcomes_in_the_order_of_the_queries(get_many: GetMany) -> None:
-    """In order, a slow query delays the outcomes of later ones, but not their requests."""
+    """In order, a slow query delays the outcomes of later ones, not their requests."""
     quick = threading.Semaphore(0)
 
     def script(connection: Connection) -> None:

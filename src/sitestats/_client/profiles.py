@@ -16,13 +16,11 @@ import attrs
 from sitestats._common.errors import ConfigurationError
 from sitestats._common.hostnames import BaseAddress
 from sitestats._common.key_file import LONGEST_KEY, read_key_file, text_of
-from sitestats._common.settings import Secret, checked_secret
+from sitestats._common.settings import PROFILE_VARIABLE, Secret, checked_secret
 from sitestats._common.text import did_you_mean, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-PROFILE_VARIABLE: Final = "SITESTATS_PROFILE"
 
 COMMAND_SECONDS: Final = 60.0
 """For a command that gives a key: a person may have to type a password."""

@@ -29,7 +29,14 @@ READ_ONLY_VARIABLE: Final = "SITESTATS_READ_ONLY"
 FILE_ENDING: Final = "_FILE"
 """Of the variable that names a file with a credential: ``SITESTATS_API_KEY_FILE``."""
 
+PROFILE_VARIABLE: Final = "SITESTATS_PROFILE"
+
 _VARIABLES: Final = {"api_key": API_KEY_VARIABLE, "user_id": USER_ID_VARIABLE}
+ACCOUNT_VARIABLES: Final = (
+    BASE_URL_VARIABLE,
+    *(name + end for name in _VARIABLES.values() for end in ("", FILE_ENDING)),
+)
+"""The variables that name an account, where no profile does."""
 _FLAGS: Final = {
     **dict.fromkeys(("1", "true", "yes", "on"), True),
     **dict.fromkeys(("", "0", "false", "no", "off"), False),

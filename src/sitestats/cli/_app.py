@@ -11,6 +11,10 @@ from click.shell_completion import CompletionItem
 from . import _exits as exits
 
 _COMMANDS: Final = {
+    "compare": (
+        "_compare",
+        "Compare the statistics of HOST with those of another period.",
+    ),
     "completion": (
         "_completion",
         "Print the script that makes SHELL complete sitestats' commands.",

@@ -30,16 +30,22 @@ def completion(ctx: click.Context, shell: str) -> None:
     click.echo(script.source())
 
 
-def one_of(names: Callable[[], Iterable[str]], *, suffix: str = "") -> Complete:
-    """Complete to *names*, which is called when the shell completes."""
+def one_of(
+    names: Callable[[], Iterable[str]], *, suffix: str = "", separator: str = "\n"
+) -> Complete:
+    """Complete to *names*, which is called when the shell completes.
+
+    Of a list with separators the last name is completed.
+    """
 
     def complete(
         _ctx: click.Context, _param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
+        before, found, begun = incomplete.rpartition(separator)
         return [
-            CompletionItem(name + suffix)
+            CompletionItem(before + found + name + suffix)
             for name in names()
-            if name.lower().startswith(incomplete.lower())
+            if name.lower().startswith(begun.lower())
         ]
 
     return complete

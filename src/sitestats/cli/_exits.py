@@ -46,11 +46,12 @@ class Code(IntEnum):
 def fail(messages: Iterable[str], code: Code) -> NoReturn:
     """End the command with a line for each message, and no usage text."""
     for message in messages:
-        click.echo(f"sitestats: {_one_line(message)}" if message else "", err=True)
+        click.echo(f"sitestats: {one_line(message)}" if message else "", err=True)
     raise click.exceptions.Exit(code)
 
 
-def _one_line(text: object) -> str:
+def one_line(text: object) -> str:
+    """*text* on one line, without characters that a terminal obeys."""
     return plain(" ".join(str(text).split()))
 
 
@@ -81,7 +82,7 @@ def _show_warning(  # noqa: PLR0917 - the parameters of warnings.showwarning
 ) -> None:
     if issubclass(category, SiteStatsWarning):
         click.echo(
-            f"sitestats: warning: {_one_line(for_a_shell(str(message)))}", err=True
+            f"sitestats: warning: {one_line(for_a_shell(str(message)))}", err=True
         )
     else:
         text = warnings.formatwarning(message, category, filename, lineno, line)

@@ -46,6 +46,8 @@ STEPS: Final[dict[str, Callable[[Sequence[str]], str]]] = {
         for option, day in zip(("--start", "--end"), days, strict=False)
     ),
     "on": _joined("--on"),
+    "during": _joined("--during"),
+    "each": _joined("--each"),
     "timezone": _joined("--timezone"),
     "interval": _joined("--interval"),
     "limit": _joined("--limit"),
@@ -72,7 +74,7 @@ _PLACES: Final = {
     name: f"--{name}"
     for name in (
         *("last", "on", "start", "end", "timezone", "interval", "limit", "where"),
-        *("path", "info", "public", "label"),
+        *("path", "info", "public", "label", "during", "each", "against"),
     )
 }
 """Where an error is, each with the option that was given."""
@@ -81,6 +83,8 @@ _ANYWHERE: Final = {
     "and this client has none": "and SITESTATS_API_KEY is not set",
     "give the client a longer one": "give a longer --total-timeout",
     "longer than total_timeout": "longer than --total-timeout",
+    ", '2026-03-05', a date or a pandas.Period": " or '2026-03-05'",
+    "against='previous_period'": "--against previous_period",
     "use client.stats.get_jsonp(query, callback=…)": "leave it out",
 }
 _ARGUMENTS: Final = {
