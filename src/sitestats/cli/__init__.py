@@ -6,11 +6,14 @@ neither this package nor click or rich.
 
 from __future__ import annotations
 
+import os
 import sys
 
 __all__ = ["main"]
 
 NEEDS = ("click", "rich")
+COMPLETE_VARIABLE = "_SITESTATS_COMPLETE"
+"""What a shell sets to ask for completions; the name is click's."""
 
 
 def main() -> None:
@@ -22,6 +25,11 @@ def main() -> None:
             reconfigure(errors="backslashreplace")
     try:
         from ._app import app
+
+        if COMPLETE_VARIABLE in os.environ:
+            from ._shells import register
+
+            register()
 
         app(prog_name="sitestats")
     except ModuleNotFoundError as error:

@@ -24,9 +24,14 @@ Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
     """Print the script that makes SHELL complete sitestats' commands."""
+    from . import COMPLETE_VARIABLE
+    from ._shells import register
+
+    register()
+
     found = get_completion_class(shell)
-    assert found is not None, "click knows each of SHELLS"
-    script = found(ctx.find_root().command, {}, "sitestats", "_SITESTATS_COMPLETE")
+    assert found is not None, "each of SHELLS has one"
+    script = found(ctx.find_root().command, {}, "sitestats", COMPLETE_VARIABLE)
     click.echo(script.source())
 
 

@@ -1,0 +1,213 @@
+"""Completion in real shells: bash and zsh in a terminal of their own, and fish."""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Final
+
+import pytest
+
+from sitestats.cli._shells import register
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="shells of POSIX")
+
+CASES: Final = {
+    "a command": ("em", "emulator "),
+    "an option": ("stats --hosts-f", "--hosts-from "),
+    "a field": ("stats a.example -f pagev", "-f pageviews "),
+    "a field of a list": ("stats a.example -f pages,coun", "pages,countries "),
+    "a field behind an equals sign": ("stats --field=pagev", "--field=pageviews "),
+    "a profile": ("stats --profile wo", "--profile work "),
+    "a filter": ("stats a.example --where coun", "--where country="),
+    "a file": ("stats --hosts-from the_ho", "--hosts-from the_hosts.txt "),
+}
+"""What is typed before TAB, and what stands there then."""
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+    """The environment of a shell that finds the command, and two profiles."""
+    home = tmp_path_factory.mktemp("home")
+    command = home / "bin" / "sitestats"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m sitestats "$@"\n')
+    command.chmod(0o755)
+    profiles = home / "sitestats" / "config.toml"
+    profiles.parent.mkdir()
+    profiles.write_text("[profiles.work]\n[profiles.private]\n", "utf-8")
+    (home / "the_hosts.txt").touch()
+    return {
+        "PATH": f"{command.parent}:/usr/local/bin:/usr/bin:/bin",
+        "HOME": str(home),
+        "XDG_CONFIG_HOME": str(home),
+        "TERM": "dumb",
+        "LC_ALL": "C.UTF-8",
+        "PS1": "$ ",
+        "COLUMNS": "200",
+    }
+
+
+START: Final = {
+    "bash": (["bash", "--norc", "--noprofile", "-i"], ""),
+    "zsh": (["zsh", "-f", "-i"], "stty cols 200; autoload -U compinit; compinit -D; "),
+}
+
+
+@contextmanager
+def terminal(shell: str, environment: Mapping[str, str]) -> Iterator[int]:
+    """Our end of the terminal of a shell that has the completion's script."""
+    import pty
+
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    command, prepare = START[shell]
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        command,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env=environment,
+        cwd=environment["HOME"],
+        start_new_session=True,
+    ) as process:
+        os.close(theirs)
+        try:
+            script = f'eval "$(sitestats completion {shell})"'
+            os.write(ours, f"{prepare}{script}; echo READ''Y\n".encode())
+            read_until(ours, "READY\r\n")
+            yield ours
+        finally:
+            process.kill()
+            os.close(ours)
+
+
+def read_until(terminal: int, wanted: str) -> str:
+    """What the shell wrote up to what is *wanted*, or in thirty seconds."""
+    shown, end = "", time.monotonic() + 30
+    while wanted not in shown and time.monotonic() < end:
+        if select.select([terminal], [], [], 0.2)[0]:
+            shown += os.read(terminal, 65_536).decode(errors="replace")
+    return shown
+
+
+@pytest.mark.parametrize("shell", START)
+def test_tab_completes(shell: str, environment: Mapping[str, str]) -> None:
+    """TAB completes commands, options, fields, profiles, filters and files."""
+    with terminal(shell, environment) as screen:
+        for name, (typed, completed) in CASES.items():
+            os.write(screen, f"sitestats {typed}\t".encode())
+            assert completed in read_until(screen, completed), name
+            # Empty the line, and see that it is.
+            os.write(screen, b"\x15echo EMP''TY\n")
+            assert "EMPTY" in read_until(screen, "EMPTY\r\n"), name
+
+
+def test_fish_completes(environment: Mapping[str, str]) -> None:
+    """Fish completes the same."""
+    if shutil.which("fish") is None:
+        pytest.skip("fish is not installed")
+    lines = [f"complete -C 'sitestats {typed}'" for typed, _ in CASES.values()]
+    done = subprocess.run(
+        ["fish", "-c", "; ".join(["sitestats completion fish | source", *lines])],
+        env=environment,
+        cwd=environment["HOME"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    shown = [line.partition("\t")[0] for line in done.stdout.splitlines()]
+    assert shown == [completed.split()[-1] for _, completed in CASES.values()]
+
+
+def completions(words: str, word: str, shell: str = "bash") -> list[str]:
+    """What the command prints for a shell."""
+    done = subprocess.run(
+        [sys.executable, "-m", "sitestats"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ
+        | {
+            "_SITESTATS_COMPLETE": f"{shell}_complete",
+            "_SITESTATS_WORDS": words.replace(" ", "\n"),
+            "_SITESTATS_WORD": word,
+        },
+    )
+    return done.stdout.splitlines()
+
+
+def test_completion_through_the_entry_point() -> None:
+    """The script gets its completions from the command, without a shell's help."""
+    assert completions("sitestats stats a.example --field", "page") == [
+        "pageviews",
+        "pages",
+    ]
+    assert completions("sitestats stats --interval =", "we") == ["week"]
+    (line,) = completions("sitestats", "emu", "zsh")
+    assert line.startswith("emulator\tRun the emulator")
+
+
+def test_the_scripts_are_not_click_s() -> None:
+    """What click has under these names are our scripts."""
+    from click.shell_completion import get_completion_class
+
+    register()
+    for shell in ("bash", "zsh", "fish"):
+        found = get_completion_class(shell)
+        assert found is not None
+        script = found(None, {}, "sitestats", "_SITESTATS_COMPLETE").source()  # type: ignore[arg-type]
+        assert "_SITESTATS_WORDS" in script
+
+
+LOADED: Final = """
+import sys
+sys.argv = ["sitestats", *{arguments!r}]
+from sitestats.cli import main
+try:
+    main()
+except SystemExit:
+    pass
+print(len(sys.modules), *sys.modules, file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "word", "more"),
+    [
+        ("sitestats", "sta", set()),
+        ("sitestats stats", "--fi", {"sitestats.cli._stats"}),
+        ("sitestats stats a.example -f", "pag", {"sitestats.cli._stats"}),
+        ("sitestats compare a.example --against", "p", {"sitestats.cli._compare"}),
+        ("sitestats stats --profile", "w", {"sitestats._client.profiles"}),
+    ],
+)
+def test_completion_loads_little(
+    words: str, word: str, more: set[str], environment: Mapping[str, str]
+) -> None:
+    """What completes loads neither rich, nor a client, nor the rules of queries."""
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED.format(arguments=[])],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ
+        | {
+            "XDG_CONFIG_HOME": environment["HOME"],
+            "_SITESTATS_COMPLETE": "bash_complete",
+            "_SITESTATS_WORDS": words.replace(" ", "\n"),
+            "_SITESTATS_WORD": word,
+        },
+    )
+    assert done.stdout
+    _, *loaded = done.stderr.split()
+    assert more <= {*loaded}
+    dear = {"rich", "httpx", "msgspec", "cattrs", "asyncio", "sitestats._query.builder"}
+    assert not (dear | {"sitestats._client.client"}) & {*loaded}
