@@ -105,7 +105,8 @@ class App(click.Group):
       2    wrong use: an option, a file, a missing setting or extra
       3    an error response: credentials, permission, unknown or locked website;
            ensure, add: every website would be refused
-      4    try later: no response, too many requests, or the service failed
+      4    try later: no response, too many requests, or the service failed;
+           of many websites, some failed
       5    the response was not understood
       6    ensure, add: it is not known whether a website was added
       7    ensure, add: another run is under way for this account or journal

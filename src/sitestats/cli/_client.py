@@ -142,9 +142,8 @@ def _profile(options: Mapping[str, Any]) -> Profile | None:
         ]
         if others:
             raise click.UsageError(
-                f"{PROFILE_VARIABLE} and {' and '.join(others)} are set, which may be "
-                "of different accounts: unset the one or the other, or choose by "
-                "--profile"
+                f"{PROFILE_VARIABLE} is set, and so is {' and '.join(others)}, perhaps "
+                "of another account: unset the one or the other, or choose by --profile"
             )
     if not name:
         return None
