@@ -103,8 +103,10 @@ def test_tab_completes(shell: str, environment: Mapping[str, str]) -> None:
     """TAB completes commands, options, fields, profiles, filters and files."""
     with terminal(shell, environment) as screen:
         for name, (typed, completed) in CASES.items():
-            os.write(screen, f"sitestats {typed}\t".encode())
-            assert completed in read_until(screen, completed), name
+            # Behind an equals sign the value follows, without a space.
+            after = "NL" if completed.endswith("=") else ""
+            os.write(screen, f"sitestats {typed}\t{after}".encode())
+            assert completed + after in read_until(screen, completed + after), name
             # Empty the line, and see that it is.
             os.write(screen, b"\x15echo EMP''TY\n")
             assert "EMPTY" in read_until(screen, "EMPTY\r\n"), name

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -53,6 +54,13 @@ def test_all_websites(emulator: Emulator, run: Run) -> None:
     assert {"timezone", "first_day", "last_day", "pageviews"} <= lines[0].keys()
     whole = json.loads(run("stats", "--all", "--last", 4, "--format", "json").out)
     assert [one["visitors"] for one in whole] == [one["visitors"] for one in lines]
+
+
+def test_each_object_says_whose_it_is(emulator: Emulator, run: Run) -> None:
+    """An object has the host name and the zone where the response has none."""
+    options = ("--api-version", 2, "--timezone", "Asia/Tokyo", "--format", "jsonl")
+    for line in run("stats", HOST, BLOG, *LAST, *options).out.splitlines():
+        assert json.loads(line)["timezone"] == "Asia/Tokyo"
 
 
 def test_a_user_without_websites(emulator: Emulator, run: Run) -> None:
@@ -221,12 +229,16 @@ def test_many_failures_of_one_kind_are_counted(emulator: Emulator, run: Run) -> 
         ([], "name a HOST, or give --all or --hosts-from FILE"),
         (["--all", HOST], "--all: name no HOST"),
         (
-            [HOST, BLOG, "--table", "pages", "--format", "csv"],
+            [HOST, BLOG, "--table", "pages"],
             "requested are: no lists",
         ),
         ([HOST, BLOG, "--each", "moth"], "--each"),
         ([HOST, BLOG, "--last", "3", "--during", "2026"], "--last, --on, --during"),
         ([HOST, BLOG, "--where", "pages=*abcdefghijklmn*"], "SITESTATS_API_KEY is"),
+        (
+            [HOST, BLOG, "--interval", "hour", "--api-version", "5"],
+            "use --api-version 6",
+        ),
         ([HOST, "--during", "2026-1"], "'2026-W10' or '2026-03-05', not '2026-1'"),
         (["--hosts-from", "none.txt"], "--hosts-from"),
     ],
@@ -240,9 +252,9 @@ def test_wrong_use_of_many(
 ) -> None:
     """A mistake is one line and exit code 2, and nothing is sent."""
     monkeypatch.delenv("SITESTATS_API_KEY")
-    done = run("stats", *options)
+    done = run("stats", *options, "--format", "csv")
     assert done.code == 2
-    assert done.out in {"", "hostname,timezone,first_day,last_day,pageviews,partial\n"}
+    assert done.out == ""
     (line,) = done.err.splitlines()
     assert words in line
     assert emulator.requests == ()
@@ -387,6 +399,33 @@ def test_a_reader_that_goes_ends_the_command(emulator: Emulator) -> None:
     process.stderr.close()
     assert process.wait(30) not in {0, 2, 4}
     assert len(emulator.requests) < 366
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no SIGINT for a child there")
+def test_an_interrupted_run_says_what_failed(emulator: Emulator) -> None:
+    """After Ctrl-C the rows so far are there, and the lines of what failed."""
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "sitestats", "stats", "nobody.example", HOST),
+            *("--during", "2020", "--each", "day", "-f", "visitors"),
+            *("--format", "csv", "--concurrency", "1"),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(emulator),
+        text=True,
+    )
+    assert process.stdout is not None
+    rows = [process.stdout.readline() for _ in range(2)]
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert rows[1].startswith(f"{HOST},UTC,2020-01-01,")
+    first, *_, counted, failed, last = err.splitlines()
+    assert first.startswith("sitestats: nobody.example 2020-01-01: the service")
+    assert "and 361 more like this one, up to nobody.example 2020-12-31" in counted
+    assert failed.startswith("sitestats: 366 of ")
+    assert last == "sitestats: interrupted"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a terminal of POSIX")

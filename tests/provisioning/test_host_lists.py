@@ -16,7 +16,7 @@ HOSTS = ["a.example", "b.example"]
 
 LISTS = {
     "lines": b"a.example\nb.example",
-    "mixed line ends": b"a.example\r\nb.example\r",
+    "mixed line ends": b"\na.example\rb.example\r\n",
     "comments": b"# ours\n\n  a.example  # the shop\n\t# not this\nb.example\n",
     "byte order mark": b"\xef\xbb\xbfa.example\nb.example\n",
     "powershell": "a.example\r\nb.example\r\n".encode("utf-16"),

@@ -114,7 +114,6 @@ def compare(
         _show(found, top)
         return
     printer = printer_of(look)
-    printer.begin()
     sides = (Answered(first, 0, found.now), Answered(before, 1, found.before))
     for _, rows in read(iter(sides), printer.wants_rows):
         printer.show(rows)

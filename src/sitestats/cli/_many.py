@@ -61,23 +61,28 @@ def print_many(
         read: What to print of the outcomes: rows, or one object for each result.
     """
     printer, failures, total = printer_of(look), Failures(), 0
-    with websites.client as client:
-        wanted = queries(websites.queries())
-        printer.begin()
-        with client.stats.get_many(
-            wanted,
-            concurrency=websites.concurrency,
-            in_order=True,
-            progress=_shows_progress(is_stream=printer.is_stream),
-        ) as outcomes:
+    try:
+        with (
+            websites.client as client,
+            client.stats.get_many(
+                queries(websites.queries()),
+                concurrency=websites.concurrency,
+                in_order=True,
+                progress=_shows_progress(is_stream=printer.is_stream),
+            ) as outcomes,
+        ):
             for failed, rows in read(outcomes, printer.wants_rows):
                 total += 1
                 if failed:
                     failures.add(failed)
                 else:
                     printer.show(rows)
-    printer.end()
-    failures.end(total)
+        printer.end()
+    except KeyboardInterrupt:
+        failures.report(total)
+        raise
+    if failures.report(total):
+        raise click.exceptions.Exit(Code.TRY_LATER)
 
 
 def _shows_progress(*, is_stream: bool) -> bool:
@@ -110,9 +115,6 @@ class Printer(ABC):
     def __init__(self, look: Look) -> None:
         self._look = look
 
-    def begin(self) -> None:  # noqa: B027 - not every format has a first line
-        """Print what comes before the first result."""
-
     @abstractmethod
     def show(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Print one result, or keep it for the end."""
@@ -122,12 +124,16 @@ class Printer(ABC):
 
 
 class _Csv(Printer):
-    def begin(self) -> None:
-        print_csv(self._look.columns, (), raw=self._look.raw)
+    _names = True
+    """Whether the names of the columns are to be printed yet."""
 
     def show(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        if rows:
-            print_csv(self._look.columns, rows, raw=self._look.raw, names=False)
+        print_csv(self._look.columns, rows, raw=self._look.raw, names=self._names)
+        self._names = False
+
+    def end(self) -> None:
+        if self._names:
+            self.show(())
 
 
 class _JsonLines(Printer):
@@ -257,8 +263,8 @@ class Failures:
             if len(lines) < MOST_OF_A_KIND:
                 lines.append(f"{where}: {' '.join(messages_of(error))}")
 
-    def end(self, total: int) -> None:
-        """Print the lines, and exit if there are any."""
+    def report(self, total: int) -> bool:
+        """Print the lines; the value is whether there are any."""
         for kind, lines in self._lines.items():
             for line in lines:
                 click.echo(f"sitestats: {one_line(line)}", err=True)
@@ -271,7 +277,7 @@ class Failures:
                 )
         if self._failed:
             click.echo(f"sitestats: {self._failed:,} of {total:,} failed", err=True)
-            raise click.exceptions.Exit(Code.TRY_LATER)
+        return self._failed > 0
 
 
 def _described(query: StatsQuery) -> str:
