@@ -168,8 +168,8 @@ class Settings:
     def why_read_only(self) -> str:
         """What makes the client read-only, for an error."""
         if "read_only" in self.from_environment:
-            return f"{READ_ONLY_VARIABLE} makes every client read-only"
-        return "this client was made with read_only=True"
+            return f"{READ_ONLY_VARIABLE} allows to read only"
+        return "this client is read-only"
 
 
 def resolve(

@@ -188,7 +188,11 @@ def _validated(query: StatsQuery, settings: Settings) -> Requested:
 
 def _check_permitted(request: HttpRequest, settings: Settings) -> None:
     if settings.read_only and request.method != "GET":
-        raise ReadOnlyError(f"{settings.why_read_only}, so {request} was not sent")
+        is_own = "read_only" not in settings.from_environment
+        advice = ": make one without read_only=True to write" if is_own else ""
+        raise ReadOnlyError(
+            f"{settings.why_read_only}, so {request} was not sent{advice}"
+        )
     admin = request.credentials is Credentials.KEY_AND_USER
     if admin and not (settings.api_key and settings.user_id):
         raise ConfigurationError(_missing_credentials(settings))
