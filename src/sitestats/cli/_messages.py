@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
-
-import attrs
 
 from sitestats._common.errors import (
     ConfigurationError,
@@ -18,14 +16,10 @@ from sitestats._common.errors import (
     Problem,
     SiteStatsError,
 )
+from sitestats._common.grouping import QUOTED, grouped_lines
 
-MOST_OF_A_KIND: Final = 5
-"""The most lines for errors that differ in a value alone."""
-
-_QUOTED: Final = r"""'[^']*'|"[^"]*\""""
-_STEP: Final = re.compile(rf"""(?<![\w)])\.([a-z_]+)\(((?:{_QUOTED}|[^()'"])*)\)""")
-_ARGUMENT: Final = re.compile(rf"""(?:{_QUOTED}|[^,'"])+""")
-_VALUE: Final = re.compile(rf"{_QUOTED}|[0-9]+")
+_STEP: Final = re.compile(rf"""(?<![\w)])\.([a-z_]+)\(((?:{QUOTED}|[^()'"])*)\)""")
+_ARGUMENT: Final = re.compile(rf"""(?:{QUOTED}|[^,'"])+""")
 
 
 def _repeated(option: str) -> Callable[[Sequence[str]], str]:
@@ -121,40 +115,11 @@ def _value(step: str, argument: str) -> str:
 def messages_of(error: SiteStatsError) -> Iterable[str]:
     """A line for each problem of *error*; many of one kind are counted."""
     if isinstance(error, InvalidInputError):
-        return _lines(error.problems)
+        return grouped_lines(error.problems, place_of=_place, rewrite=for_a_shell)
     text = for_a_shell(str(error))
     if isinstance(error, ConfigurationError):
         text = _ARGUMENT_NAMES.sub(lambda name: _ARGUMENTS[name[1]], text)
     return [text]
-
-
-def _lines(problems: Iterable[Problem]) -> Iterator[str]:
-    kinds: dict[tuple[str, str], dict[str, list[Problem]]] = {}
-    for problem in problems:
-        kind = (problem.rule, _VALUE.sub("…", problem.message))
-        kinds.setdefault(kind, {}).setdefault(problem.message, []).append(problem)
-    for same in kinds.values():
-        groups = list(same.values())
-        shown, counted = groups[:MOST_OF_A_KIND], groups[MOST_OF_A_KIND:]
-        yield from map(_line, shown)
-        if counted:
-            number = sum(map(len, counted))
-            noun = "error" if number == 1 else "errors"
-            yield (
-                f"… and {number:,} more {noun} like this one, up to "
-                f"{_place(counted[-1][-1])}"
-            )
-
-
-def _line(equal: Sequence[Problem]) -> str:
-    """One line for problems that differ in their place alone."""
-    first, *others = equal
-    line = for_a_shell(str(attrs.evolve(first, where=_place(first))))
-    if not others:
-        return line
-    if len(others) == 1:
-        return f"{line} (also at {_place(others[0])})"
-    return f"{line} (and {len(others):,} more, up to {_place(others[-1])})"
 
 
 def _place(problem: Problem) -> str:
