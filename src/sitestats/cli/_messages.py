@@ -74,9 +74,43 @@ _PLACES: Final = {
 _ANYWHERE: Final = {
     "and this client has none": "and SITESTATS_API_KEY is not set",
     "give the client a longer one": "give a longer --total-timeout",
-    "longer than total_timeout": "longer than --total-timeout",
+    "total_timeout": "--total-timeout",
+    "max_response_bytes, ": "the limit, ",
+    "the deadline of get_many": "the deadline",
+    "columns={…}": "--column",
+    "ignore_columns=True": "--ignore-columns",
+    "input_format=…": "--input-format",
+    "give them to the client, or set": "set",
+    "; with a base address that does not come from the environment, use "
+    "Client.from_env(base_url=…) to send them there": "",
+    "this client is read-only": "SITESTATS_READ_ONLY is set",
+    ": make one without read_only=True to write": ": unset it to write",
+    "plan(…) says": "`plan` says",
+    "and this client uses": "and this command uses",
+    ": a script is given by client.stats.get_jsonp(query, callback=…)": "",
     "use client.stats.get_jsonp(query, callback=…)": "leave it out",
+    "take them away with .where(utm_source=None, utm_content=None)": "leave them out "
+    "of the address",
+    "or None to take the filter away": "or leave the filter out",
+    "give several in a list": "repeat the option for several",
+    "give each as an argument of its own": "give each by itself",
+    "give each name as an argument of its own": "give each name by itself",
+    "or use .pinned('Europe/Amsterdam').… with the website's time zone": "or a "
+    "--timezone",
+    "use .pinned('Europe/Amsterdam') with the website's, which is website.timezone": (
+        "give it as --timezone"
+    ),
+    "use .pinned() without a zone": "leave the other one out",
+    "use .during(…), or dates": "give whole ones, or dates",
+    "use .during(…), or against='previous_period'": "give whole ones, or compare with "
+    "the previous period",
+    "see .raw(), or request version 6": "use --api-version 6",
+    "see .raw() of the result for what it has": "--format json has what there is",
+    " is an int ": " is a whole number ",
+    " is a str ": " is a text ",
 }
+"""What stands in the library's messages in Python, each with the words of a command."""
+
 _ARGUMENTS: Final = {
     "api_key": "SITESTATS_API_KEY",
     "user_id": "SITESTATS_USER_ID",

@@ -71,8 +71,8 @@ class Columns:
     def advice(self, name: str, *, suggest: bool) -> str:
         """What to write instead of *name*, which stands for no field."""
         return (suggest and did_you_mean(name, FIELDS)) or (
-            f": {', '.join(FIELDS)}; columns can give one another name, and "
-            "ignore_columns leaves the others out"
+            f": {', '.join(FIELDS)}; columns={{…}} gives one another name, and "
+            "ignore_columns=True leaves the others out"
         )
 
 
@@ -88,7 +88,7 @@ def check_columns(renamed: Mapping[str, str] | None, *, ignore: bool) -> Columns
             f"{shown(field)} is not a field of a website"
             + (did_you_mean(field, FIELDS) or f": {', '.join(FIELDS)}"),
             rule="website-columns",
-            where="columns",
+            where="columns={…}",
         )
         for field in renamed
         if field not in FIELDS
@@ -98,7 +98,7 @@ def check_columns(renamed: Mapping[str, str] | None, *, ignore: bool) -> Columns
         Problem(
             f"the column {shown(column)} is given for two fields: give it for one",
             rule="website-columns",
-            where="columns",
+            where="columns={…}",
         )
         for index, column in enumerate(columns)
         if column in columns[:index]

@@ -167,7 +167,7 @@ def _format_of(name: str, given: str | None) -> str:
     if given is not None:
         if given in FORMATS:
             return given
-        message = f"input_format is one of {', '.join(FORMATS)}, not {shown(given)}"
+        message = f"input_format=… is one of {', '.join(FORMATS)}, not {shown(given)}"
         raise SpecError([Problem(message, rule=_RULE)])
     suffix = pathlib.Path(name).suffix.lower().removeprefix(".")
     if suffix in FORMATS:
@@ -175,7 +175,7 @@ def _format_of(name: str, given: str | None) -> str:
     message = (
         "websites are read from a file whose name ends in "
         f"{', '.join(f'.{one}' for one in FORMATS)}: rename it, or name its format "
-        "with input_format"
+        "with input_format=…"
     )
     raise SpecError([Problem(message, rule=_RULE, where=name)])
 
@@ -441,7 +441,7 @@ def _column_fields(
     for column in dict.fromkeys(missing):
         message = (
             f"there is no column {shown(column)}: add one, or name the one that is "
-            "meant with columns"
+            "meant with columns={…}"
         )
         text.problems.append(text.problem(message, header[0].offset))
     return names
