@@ -106,6 +106,7 @@ _ANYWHERE: Final = {
     "the previous period",
     "see .raw(), or request version 6": "use --api-version 6",
     "see .raw() of the result for what it has": "--format json has what there is",
+    " is True or False": " is true or false",
     " is an int ": " is a whole number ",
     " is a str ": " is a text ",
 }
