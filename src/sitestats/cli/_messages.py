@@ -77,7 +77,7 @@ _ANYWHERE: Final = {
     "total_timeout": "--total-timeout",
     "max_response_bytes, ": "the limit, ",
     "the deadline of get_many": "the deadline",
-    "columns={…}": "--column",
+    "columns={…}": "--column FIELD=NAME",
     "ignore_columns=True": "--ignore-columns",
     "input_format=…": "--input-format",
     "give them to the client, or set": "set",
