@@ -198,3 +198,26 @@ def test_the_end_of_an_output(tmp_path: Path) -> None:
     assert done.stderr == (
         "sitestats: the output can't be written: No space left on device\n"
     )
+
+
+@posix
+def test_streams_that_are_closed(tmp_path: Path) -> None:
+    """Without any stream a command works, and its code tells what there is to do."""
+    path = tmp_path / "w.csv"
+    path.write_text("hostname\na.example\n")
+    emulator = Emulator()
+    with emulator.serve() as address:
+        command = '"$0" -m sitestats websites ensure "$1" <&- >&- 2>&-'
+        done = subprocess.run(
+            ["/bin/sh", "-c", command, sys.executable, str(path)],
+            check=False,
+            env=environment(address, emulator),
+        )
+        assert done.returncode == 2
+        done = subprocess.run(
+            ["/bin/sh", "-c", f"{command} --yes", sys.executable, str(path)],
+            check=False,
+            env=environment(address, emulator),
+        )
+        assert done.returncode == 0
+    assert emulator.websites == ("a.example",)

@@ -190,7 +190,7 @@ def test_a_website_that_no_specification_can_be_is_left_out(
     assert done.code == 5
     assert done.out == "hostname,timezone,public,label\nb.example,UTC,false,\n"
     assert done.err.splitlines()[0].startswith(
-        "sitestats: a.example is left out: --timezone: 'Mars/Base' is not a name"
+        "sitestats: a.example is left out: 'Mars/Base' is not a name"
     )
 
 

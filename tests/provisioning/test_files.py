@@ -272,6 +272,8 @@ def test_an_error_has_its_location(
     for (_, message), (_, words) in zip(found, expected, strict=True):
         assert words in message
         assert "\n" not in message
+    rules = {problem.rule for problem in caught.value.problems}
+    assert all(rule.startswith("website-") for rule in rules)
 
 
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["plain", "mark"])
@@ -296,6 +298,7 @@ def test_another_kind_of_file_is_refused(
     """The error for an unknown extension names the ones that can be read."""
     with pytest.raises(SpecError, match=r"\.toml, \.json, \.csv") as caught:
         WebsiteSpec.load(tmp_path / name)
+    assert caught.value.problems[0].rule == "website-file"
     same_text(caught.value)
 
 

@@ -16,6 +16,7 @@ from sitestats import SiteStatsWarning, SpecError, WebsiteSpec
 from sitestats._common.text import as_cell_text
 from sitestats._query.periods import zones
 from sitestats.emulator import Emulator
+from sitestats.provisioning._checks import FORMATS
 from sitestats.provisioning._csv import without_text_mark
 
 EXPORT = (
@@ -74,6 +75,7 @@ def test_the_export_of_a_spreadsheet_is_read(
         ("hostname\nä.example".encode("utf-16") + b"\x00", "2:10", "as UTF-16"),
         (b"PK\x03\x04\x14\x00", "1:1", "save the sheet as CSV"),
     ],
+    ids=["two encodings", "no encoding", "no mark", "a NUL", "cut off", "a workbook"],
 )
 def test_what_is_no_text_is_refused(
     data: bytes, where: str, words: str, same_text: SameText
@@ -133,6 +135,11 @@ def test_names_are_given_in_every_format(input_format: str, text: str) -> None:
             {"columns": {"hostname": "a"}, "input_format": "json"},
             "hostname is given twice",
         ),
+        ("a\nx.example", {"columns": {"x": "a"}}, "'x' is not a field of a website: "),
+    ],
+    ids=[
+        *("missing", "misspelt", "two fields", "two columns", "format", "two keys"),
+        "no field",
     ],
 )
 def test_names_that_do_not_fit(
@@ -142,6 +149,10 @@ def test_names_that_do_not_fit(
     with pytest.raises(SpecError, match=words) as caught:
         load(text, **options)
     same_text(caught.value)
+    assert {problem.rule for problem in caught.value.problems} <= {
+        "website-file",
+        "website-columns",
+    }
 
 
 def test_a_column_that_is_named_is_the_only_one() -> None:
@@ -167,17 +178,17 @@ def test_empty_columns_at_the_end_are_no_columns() -> None:
         load("hostname;label;;\na.example;x;;y\n")
 
 
-@pytest.mark.parametrize(
-    ("cell", "public"),
-    [
-        *((cell, True) for cell in ("yes", "YES", "1", "True", "WAHR", "waar", "VRAI")),
-        *((cell, False) for cell in ("no", "0", "false", "Falsch", "ONWAAR", "")),
-    ],
-)
-def test_yes_and_no_are_read(cell: str, public: bool) -> None:  # noqa: FBT001 - the case
+YES = "yes YES 1 true True WAHR ja waar VRAI oui verdadero vero"
+NO = "no 0 false Falsch nein ONWAAR nee faux non falso"
+
+
+def test_yes_and_no_are_read() -> None:
     """Yes and no are read in any case, and as spreadsheets write them."""
-    (spec,), _ = load(f"hostname,public\na.example,{cell}\n")
-    assert spec.public is public
+    words = [*YES.split(), *NO.split()]
+    rows = [f"w{number}.example,{word}" for number, word in enumerate(words)]
+    specs, _ = load("\n".join(["hostname,public", *rows]))
+    read = {word: spec.public for word, spec in zip(words, specs, strict=True)}
+    assert read == {word: word in YES.split() for word in words}
 
 
 def test_a_row_that_is_repeated_counts_once(same_text: SameText) -> None:
@@ -250,7 +261,7 @@ def test_what_is_long_or_odd_is_read_or_refused(
 # --- written and read back ----------------------------------------------------------
 
 labels = st.text(
-    st.characters(codec="utf-8") | st.sampled_from("'=+-@;\"\r\n\t\x00\x7f \ufeff"),
+    st.characters(codec="utf-8") | st.sampled_from("'=+-@,;\"\r\n\t\x00\x7f \ufeff"),
     max_size=8,
 )
 
@@ -318,6 +329,20 @@ def test_a_plan_of_what_is_there_has_nothing_to_do(
         assert client.websites.plan(specs).complete
     assert len(specs) == len(websites)
     assert notes == []
+
+
+def test_the_texts_that_are_dumped(same_text: SameText) -> None:
+    """The three formats are as people would write them, one website a line or block."""
+    specs = [
+        WebsiteSpec("a.example", "Asia/Tokyo", public=True, label='=1,"ü"\x7fé;-\n'),
+        WebsiteSpec("b.example", label=" x"),
+        WebsiteSpec("c.example", label="a b"),
+        WebsiteSpec("d.example", label="a;b"),
+    ]
+    for form in FORMATS:
+        same_text(WebsiteSpec.dumps(specs, form))
+        same_text(WebsiteSpec.dumps([], form))
+        assert load(WebsiteSpec.dumps(specs, form), form)[0] == tuple(specs)
 
 
 def test_what_can_t_be_dumped(same_text: SameText) -> None:

@@ -7,6 +7,7 @@ neither this package nor click or rich.
 from __future__ import annotations
 
 import io
+import os
 import sys
 from typing import TextIO, cast
 
@@ -17,6 +18,10 @@ NEEDS = ("click", "rich")
 
 def main() -> None:
     """Run the command line; the entry point of ``sitestats``."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            # The caller has closed it, as with 2>&- in a shell.
+            setattr(sys, name, open(os.devnull, mode))  # noqa: PTH123, SIM115 - a device
     sys.stdout = _checked(sys.stdout)
     for stream in (sys.stdout, sys.stderr):
         # A character that the terminal can't show must not end the command.

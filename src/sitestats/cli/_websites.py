@@ -28,7 +28,7 @@ from ._exits import (
     fail_interrupted,
     note,
 )
-from ._messages import messages_of
+from ._messages import for_a_shell
 from ._output import format_options, make_console, print_csv, print_json
 from ._progress import showing_progress
 
@@ -213,8 +213,8 @@ def _print_specs(found: Iterable[Website], output_format: Format) -> None:
             WebsiteSpec.dumps([spec], output_format)
         except SpecError as error:
             left_out += (
-                f"{website.hostname} is left out: {message}"
-                for message in messages_of(error)
+                f"{website.hostname} is left out: {for_a_shell(problem.message)}"
+                for problem in error.problems
             )
         else:
             specs.setdefault(spec.hostname, spec)

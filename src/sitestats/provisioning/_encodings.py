@@ -47,7 +47,7 @@ def _decode(data: bytes, *, from_spreadsheet: bool) -> tuple[str, str | None]:
         try:
             return data.decode("utf-16"), "it is in UTF-16"
         except UnicodeDecodeError as error:
-            before = data[: error.start].decode("utf-16", "ignore")
+            before = data[: error.start].decode("utf-16")
             raise EncodingError(
                 "the file begins as UTF-16 and is not: save it as UTF-8", before
             ) from None
