@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import attrs
 import click
 
+from sitestats._common.grouping import MOST_OF_A_KIND
+
 from ._exits import Code, one_line
-from ._messages import MOST_OF_A_KIND, messages_of
+from ._messages import messages_of
 from ._output import (
     JSON_LINES,
     make_console,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from sitestats._common.text import encodable, plain
+from sitestats._common.text import as_cell_text, encodable, plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,8 +21,6 @@ JSON_LINES: Final = "jsonl"
 """A format of the commands that print one object after the other."""
 
 _SPECIAL: Final = re.compile(r'[,"\r\n]')
-# A spreadsheet that writes decimals with a comma splits cells at semicolons.
-_FORMULA: Final = re.compile(r"(^|;)(?= *[=+\-@\uff1d\uff0b\uff0d\uff20])")
 
 
 def format_options(command: F, formats: Sequence[str] = FORMATS) -> F:
@@ -99,7 +97,7 @@ def _cell(value: object, *, raw: bool) -> str:
         return "true" if value else "false"
     text = encodable(str(value))
     if isinstance(value, str) and not raw:
-        text = _FORMULA.sub(r"\1'", plain(text))
+        text = as_cell_text(plain(text))
     # Readers drop blanks around a cell without quotes.
     if text != text.strip() or _SPECIAL.search(text):
         return '"' + text.replace('"', '""') + '"'
