@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import warnings
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from same_text import SameText
-from sitestats import SpecError
+from sitestats import SiteStatsWarning, SpecError
 from sitestats.provisioning._host_lists import read_host_list
 
 HOSTS = ["a.example", "b.example"]
@@ -19,7 +20,6 @@ LISTS = {
     "mixed line ends": b"\na.example\rb.example\r\n",
     "comments": b"# ours\n\n  a.example  # the shop\n\t# not this\nb.example\n",
     "byte order mark": b"\xef\xbb\xbfa.example\nb.example\n",
-    "powershell": "a.example\r\nb.example\r\n".encode("utf-16"),
     "csv": b"hostname,public\na.example,true\nb.example,false\n",
     "one column": b"Hostname\na.example\nb.example\n",
     "semicolons": b"name;hostname\nx;a.example\n;\n\ny;b.example;;\n",
@@ -41,6 +41,20 @@ def test_a_list_has_host_names(data: bytes) -> None:
     assert [host.text for host in read_host_list(data, "hosts.txt")] == HOSTS
 
 
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ("a.example\r\nb.example\r\n".encode("utf-16"), "x.txt: it is in UTF-16"),
+        (b"# na\xefve\na.example\nb.example", "was read as cp1252"),
+    ],
+    ids=["PowerShell's", "cp1252"],
+)
+def test_an_encoding_that_was_guessed_is_a_warning(data: bytes, words: str) -> None:
+    """A list of another encoding is read, and a warning names that."""
+    with pytest.warns(SiteStatsWarning, match=words):
+        assert [host.text for host in read_host_list(data, "x.txt")] == HOSTS
+
+
 def test_toml_is_known_by_its_name() -> None:
     """The TOML of specifications is a list of host names too."""
     data = b'[[websites]]\nhostname = "a.example"\n[[websites]]\nhostname="b.example"'
@@ -59,7 +73,9 @@ WRONG = {
     "empty.txt": b"",
     "comments.txt": b"# nothing\n\n",
     "header.csv": b"hostname,public\n",
-    "latin.txt": b"caf\xe9.example",
+    "damaged.txt": b"a.example\n\xc3\xa9.example\n\xe9.example",
+    "workbook.xlsx": b"PK\x03\x04",
+    "nul.txt": b"a.example\n\0",
     "utf-16.txt": b"\xff\xfea",
     "broken.csv": b'hostname\na.example\n"b.example\n',
     "broken.json": b'[\n"a.example"\n}',
@@ -88,7 +104,9 @@ def test_whatever_is_in_a_file_is_a_list_or_an_error(data: bytes) -> None:
     """No content of a file is another exception than a SpecError."""
     for name in ("hosts.txt", "hosts.toml"):
         try:
-            hosts = read_host_list(data, name)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SiteStatsWarning)
+                hosts = read_host_list(data, name)
         except SpecError:
             continue
         assert hosts

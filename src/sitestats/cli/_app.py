@@ -105,7 +105,8 @@ def _exit_codes() -> str:
       sitestats websites ensure websites.toml --dry-run
 
     The service's address and the credentials come from the environment:
-    SITESTATS_BASE_URL, SITESTATS_API_KEY and SITESTATS_USER_ID.
+    SITESTATS_BASE_URL, SITESTATS_API_KEY and SITESTATS_USER_ID; or from a
+    profile of several accounts: --profile, SITESTATS_PROFILE.
 
     \b
     Exit codes:

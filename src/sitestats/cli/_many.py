@@ -22,6 +22,7 @@ from ._output import (
     print_json,
     print_json_line,
 )
+from ._progress import showing_progress
 
 if TYPE_CHECKING:
     from sitestats import StatsQuery
@@ -63,14 +64,17 @@ def print_many(
         read: What to print of the outcomes: rows, or one object for each result.
     """
     printer, failures, total = printer_of(look), Failures(), 0
+    # In a terminal a bar would be between the rows.
+    is_between = printer.is_stream and sys.stdout.isatty() and sys.stderr.isatty()
     try:
         with (
             websites.client as client,
+            showing_progress("queries", quiet=is_between) as show,
             client.stats.get_many(
                 queries(websites.queries()),
                 concurrency=websites.concurrency,
                 in_order=True,
-                progress=_shows_progress(is_stream=printer.is_stream),
+                progress=show,
             ) as outcomes,
         ):
             for failed, rows in read(outcomes, printer.wants_rows):
@@ -85,11 +89,6 @@ def print_many(
         raise
     if failures.report(total):
         raise click.exceptions.Exit(Code.TRY_LATER)
-
-
-def _shows_progress(*, is_stream: bool) -> bool:
-    """Whether a progress bar would be seen, and not between the rows."""
-    return sys.stderr.isatty() and not (is_stream and sys.stdout.isatty())
 
 
 # --- formats ----------------------------------------------------------------------

@@ -10,18 +10,17 @@ from typing import Any, Final, NoReturn, cast
 
 import attrs
 
-from sitestats._common.errors import Problem, SpecError
+from sitestats._common.errors import Problem, SpecError, warn
 from sitestats._common.text import shown
 
 from ._csv import CsvError, find_separator, read_cells
+from ._encodings import EncodingError, decode
 
 _COLUMN: Final = "hostname"
 _RULE: Final = "host-list"
-_LINE_END: Final = re.compile(r"\r\n?")
+_LINE_END: Final = re.compile(r"\r\n|\n|\r")
 _COMMENT: Final = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 _COMMENT_AT_END: Final = re.compile(r"\s#.*")
-_UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
-"""What PowerShell's ``>`` begins a file with."""
 
 
 @attrs.frozen
@@ -47,8 +46,10 @@ def read_host_list(data: bytes, name: str) -> list[ListedHost]:
 
     Raises:
         SpecError: It is not text, or holds no host name.
+
+    There is a ``SiteStatsWarning`` where the encoding was guessed.
     """
-    text = _LINE_END.sub("\n", _decode(data, name))
+    text = _decode(data, name)
     if name.lower().endswith(".toml"):
         found = list(_of_tree(_parse_toml(text, name), name))
     elif text.lstrip()[:1] in {"[", "{"}:
@@ -65,11 +66,14 @@ def read_host_list(data: bytes, name: str) -> list[ListedHost]:
 
 
 def _decode(data: bytes, name: str) -> str:
-    encoding = "utf-16" if data.startswith(_UTF_16) else "utf-8-sig"
     try:
-        return data.decode(encoding)
-    except UnicodeDecodeError:
-        _refuse("the file is not in UTF-8: save it as UTF-8", name)
+        text, note = decode(data, from_spreadsheet=True)
+    except EncodingError as error:
+        line = 1 + len(_LINE_END.findall(error.before))
+        _refuse(str(error), f"{name}:{line}")
+    if note is not None:
+        warn(f"{name}: {note}")
+    return _LINE_END.sub("\n", text)
 
 
 def _refuse(message: str, where: str) -> NoReturn:
