@@ -35,10 +35,11 @@ OVERVIEW_OF_MANY: Final = ("pageviews", "visitors")
 # The rules are imported when a shell completes a value: a name is completed without.
 
 
-def _zones() -> Iterable[str]:
-    from sitestats._query.periods import zones
+def zones() -> Iterable[str]:
+    """The names of the tz database."""
+    from sitestats._query import periods
 
-    return zones()
+    return periods.zones()
 
 
 def _intervals() -> Iterable[str]:
@@ -91,7 +92,7 @@ _OPTIONS = (
     click.option(
         "--timezone",
         metavar="ZONE",
-        shell_complete=one_of(_zones),
+        shell_complete=one_of(zones),
         help="The zone of the days, such as Europe/Amsterdam; the website's own "
         "when left out.",
     ),
