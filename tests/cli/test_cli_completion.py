@@ -13,7 +13,10 @@ from contextlib import contextmanager
 from typing import Final
 
 import pytest
+from click.shell_completion import get_completion_class
 
+from sitestats._query import rules
+from sitestats.cli._app import _COMMANDS, app
 from sitestats.cli._shells import register
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="shells of POSIX")
@@ -129,44 +132,34 @@ def test_fish_completes(environment: Mapping[str, str]) -> None:
     assert shown == [completed.split()[-1] for _, completed in CASES.values()]
 
 
-def completions(words: str, word: str, shell: str = "bash") -> list[str]:
-    """What the command prints for a shell."""
-    done = subprocess.run(
-        [sys.executable, "-m", "sitestats"],
-        capture_output=True,
-        text=True,
-        check=True,
-        env=os.environ
-        | {
-            "_SITESTATS_COMPLETE": f"{shell}_complete",
-            "_SITESTATS_WORDS": words.replace(" ", "\n"),
-            "_SITESTATS_WORD": word,
-        },
-    )
-    return done.stdout.splitlines()
-
-
-def test_completion_through_the_entry_point() -> None:
-    """The script gets its completions from the command, without a shell's help."""
-    assert completions("sitestats stats a.example --field", "page") == [
-        "pageviews",
-        "pages",
-    ]
-    assert completions("sitestats stats --interval =", "we") == ["week"]
-    (line,) = completions("sitestats", "emu", "zsh")
-    assert line.startswith("emulator\tRun the emulator")
-
-
-def test_the_scripts_are_not_click_s() -> None:
-    """What click has under these names are our scripts."""
-    from click.shell_completion import get_completion_class
-
+@pytest.mark.parametrize(
+    ("shell", "words", "word", "shown"),
+    [
+        (
+            "bash",
+            "sitestats stats a.example --field",
+            "page",
+            ["pageviews", "pages"],
+        ),
+        ("bash", "sitestats stats --interval =", "we", ["week"]),
+        ("bash", "sitestats stats --interval", "=", [*rules.INTERVALS]),
+        ("zsh", "sitestats stats", "--interval=we", ["--interval=week"]),
+        ("zsh", "sitestats stats", "--hosts-from=a", [":file"]),
+        ("fish", "sitestats stats --field", "a,os", ["a,os_names"]),
+        ("fish", "sitestats", "ur", [f"url\t{_COMMANDS['url'][1]}"]),
+    ],
+)
+def test_what_the_scripts_get(
+    monkeypatch: pytest.MonkeyPatch, shell: str, words: str, word: str, shown: list[str]
+) -> None:
+    """Each script gets whole values, bash those behind an equals sign alone."""
     register()
-    for shell in ("bash", "zsh", "fish"):
-        found = get_completion_class(shell)
-        assert found is not None
-        script = found(None, {}, "sitestats", "_SITESTATS_COMPLETE").source()  # type: ignore[arg-type]
-        assert "_SITESTATS_WORDS" in script
+    found = get_completion_class(shell)
+    assert found is not None
+    monkeypatch.setenv("_SITESTATS_WORDS", words.replace(" ", "\n"))
+    monkeypatch.setenv("_SITESTATS_WORD", word)
+    answer = found(app, {}, "sitestats", "_SITESTATS_COMPLETE").complete()
+    assert answer.splitlines() == shown
 
 
 LOADED: Final = """
