@@ -194,6 +194,25 @@ def test_read_only_adds_nothing(
 
 
 @pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "work has no 'base_url'"),
+        ("base_url = 'work'", "work.base_url: The base address"),
+        ("basurl = 1", "(did you mean 'base_url'?)"),
+        ("xyz = 1", "'base_url', 'user_id', 'key_file', 'key_command', 'read_only'"),
+    ],
+)
+def test_errors_of_a_profile_name_its_settings(
+    emulator: Emulator, run: Run, config: Callable[..., Path], text: str, words: str
+) -> None:
+    """An error of a profile names what is written there, and no option in its place."""
+    config().write_text(f"[profiles.work]\n{text}", "utf-8")
+    done = run("stats", HOST, "--profile", "work")
+    assert done.code == 2
+    assert words in done.err
+
+
+@pytest.mark.parametrize(
     ("settings", "words"),
     [
         ({"key_file": KEY}, "its name is not shown"),

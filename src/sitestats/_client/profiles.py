@@ -166,7 +166,9 @@ def _checked(name: str, table: object, path: Path) -> Profile:
                 "key_command"
             )
         if setting not in _CHECKS:
-            hint = did_you_mean(setting, _CHECKS) or f": {', '.join(_CHECKS)}"
+            hint = (
+                did_you_mean(setting, _CHECKS) or f": {', '.join(map(repr, _CHECKS))}"
+            )
             raise ConfigurationError(
                 f"{where}: {shown(setting)} is no setting of a profile{hint}"
             )
@@ -176,7 +178,7 @@ def _checked(name: str, table: object, path: Path) -> Profile:
             raise ConfigurationError(f"{where}.{setting} is {what}")
     if "base_url" not in given:
         raise ConfigurationError(
-            f"{where} has no base_url: a key is sent to the service that it is for"
+            f"{where} has no 'base_url': a key is sent to the service that it is for"
         )
     try:
         BaseAddress.parse(given["base_url"])

@@ -124,7 +124,8 @@ _ARGUMENTS: Final = {
     "total_timeout": "--total-timeout",
     "retries": "--retries",
 }
-_ARGUMENT_NAMES: Final = re.compile(rf"(?<![\w.-])({'|'.join(_ARGUMENTS)})\b(?!=)")
+# In quotes they are settings of a profile.
+_ARGUMENT_NAMES: Final = re.compile(rf"(?<![\w.'-])({'|'.join(_ARGUMENTS)})\b(?!=)")
 
 
 def for_a_shell(text: str) -> str:
