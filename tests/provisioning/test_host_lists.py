@@ -94,6 +94,7 @@ def test_a_list_that_is_wrong(name: str, same_text: SameText) -> None:
     with pytest.raises(SpecError) as caught:
         read_host_list(WRONG[name], name)
     same_text(caught.value)
+    assert {problem.rule for problem in caught.value.problems} == {"host-list"}
 
 
 @given(

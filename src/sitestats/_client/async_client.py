@@ -333,8 +333,8 @@ class AsyncStatistics:
                 with a ``RequestTimeoutError``, and so are those that follow.
             fresh: As for ``get``.
             in_order: Whether the outcomes come in the order of the queries. One that
-                arrived early waits then, so a slow response delays those behind it;
-                five times *concurrency* wait at most.
+                arrives early waits then for those before it. At most five times
+                *concurrency* queries are taken before an outcome is returned.
 
         Raises:
             QueryError: *queries* is no iterable, or holds what is no query.

@@ -36,9 +36,9 @@ _DEFAULT_CONCURRENCY: Final = 20
 the same client find a connection free."""
 
 
-_MOST_WAITING: Final = 5
-"""Outcomes, for each query that may be under way, that wait for one before them: a slow
-response does not stop the others, and memory stays bounded."""
+_MOST_AHEAD: Final = 5
+"""Queries in order, for each that may be under way, that are taken before an outcome is
+returned: a slow response does not stop the others, and memory stays bounded."""
 
 
 @attrs.frozen
@@ -162,7 +162,7 @@ class Schedule:
         return (
             not self._no_more
             and self.under_way < self._limit
-            and len(self._waiting) < _MOST_WAITING * self._limit
+            and self._taken - self._given < _MOST_AHEAD * self._limit
             and not (ready and self._took_one)
         )
 
@@ -186,7 +186,7 @@ class Schedule:
         """Count *result*, or raise it if it is an error.
 
         Returns:
-            The outcome; None if it has to wait for one before it.
+            The outcome; None in order, where it waits for its turn.
         """
         if isinstance(result, BaseException):
             try:
@@ -199,7 +199,7 @@ class Schedule:
         if not self._in_order:
             return self._returned(result)
         self._waiting[result.index] = result
-        return self.next_in_order()
+        return None
 
     def next_in_order(self) -> Outcome | None:
         """The outcome that is next in the order of the queries, if it waits."""
