@@ -75,6 +75,8 @@ class ManyChanges:
     name: TotalName
     changes: Sequence[tuple[str, Change]]
     """Each with its website."""
+    comparisons: Sequence[Comparison]
+    """Those with both periods."""
     partial: bool
     """Whether one of the periods was not over."""
 
@@ -243,7 +245,7 @@ class Comparisons(Sequence[Comparison], Displayed):
 
         Returns:
             The axes, with two bars for each of the first 20 websites, or for as many
-            as there is room for.
+            as there is room for. The title has both periods, if they are those of all.
 
         Raises:
             MissingExtraError: matplotlib is not installed.
@@ -257,7 +259,8 @@ class Comparisons(Sequence[Comparison], Displayed):
         """
         if total is None:
             total = self.totals[0] if self.totals else "pageviews"
-        return draw(ManyChanges(total, self.changes(total), self.partial), ax)
+        changes = self.changes(total)
+        return draw(ManyChanges(total, changes, self._comparisons, self.partial), ax)
 
     def _columns(self, field: str | None) -> list[Column]:
         if field is None:

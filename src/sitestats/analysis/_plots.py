@@ -154,6 +154,13 @@ def _changes(changes: Changes, ax: Any, count: str = "pageviews") -> None:
 @draw.register(ManyChanges)
 def _many_changes(many: ManyChanges, ax: Any) -> None:
     _pairs(ax, many.changes, name=many.name, partial=many.partial)
+    # Without the zone, which differs by website.
+    periods = {
+        ", against ".join(about(stats).partition(",")[0] for stats in (c.now, c.before))
+        for c in many.comparisons
+    }
+    if len(periods) == 1:
+        set_title(ax, *periods)
 
 
 # --- over time --------------------------------------------------------------------
