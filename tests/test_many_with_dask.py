@@ -148,6 +148,56 @@ def test_the_program_reads_each_website_once(
     assert len(statistics(emulator)) == before == 24 + 24
 
 
+def test_a_pause_is_for_all_workers(
+    emulator: Emulator, example: Any, dask: Any, tmp_path: Path
+) -> None:
+    """A worker that is asked for a pause tells the others, and while there is one no
+    worker sends a request; two that have the same batch leave one file.
+    """
+    pause = example.Variable(example.PAUSE, client=dask)
+    emulator.fail_next(status=429, retry_after=1, path="/shop.example.json")
+    started = time.time()
+    assert example.read_months(dask, tmp_path, MONTHS[:1], batches=4) == []
+    assert pause.get() >= started + 1
+    pause.set(time.time() + 2 * LONG)
+    before = len(emulator.requests)
+    query = StatsQuery("shop.example").fields("visitors").during(MONTHS[0])
+    file = tmp_path / "other" / "batch.parquet"
+    with Client() as client:
+        batch = (example.read_batch, client, [query], file)
+        workers = [*dask.scheduler_info()["workers"]]
+        futures = [dask.submit(*batch, workers=[name], pure=False) for name in workers]
+        wait_for(lambda: all(dask.processing().values()))
+        time.sleep(0.5)
+        assert len(emulator.requests) == before
+        pause.set(0.0)
+        assert [future.result(LONG) for future in futures] == [[], []]
+    # One, if the other worker began so late that the file was there.
+    assert before < len(emulator.requests) <= before + 2
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
+
+
+def test_what_failed_is_read_again(
+    emulator: Emulator, example: Any, dask: Any, tmp_path: Path
+) -> None:
+    """A website that fails is named, has its error in the data set, and is read again
+    by the next run, with its batch and no other.
+    """
+    emulator.fail_next(1, status=423, path="/shop.example.json")
+    failed = example.read_months(dask, tmp_path, MONTHS[:1], batches=4)
+    assert failed == ["shop.example"]
+    data = pyarrow.dataset.dataset(tmp_path, partitioning="hive").to_table()
+    errors = [row for row in data.to_pylist() if row["error"]]
+    assert [row["hostname"] for row in errors] == ["shop.example"]
+    before = len(statistics(emulator))
+    assert example.read_months(dask, tmp_path, MONTHS[:1], batches=4) == []
+    again = statistics(emulator)[before:]
+    assert "/shop.example.json" in again
+    assert len(again) < 12
+    assert len(rows_of(tmp_path)) == 12
+
+
+# Last, since another worker is started in the place of the killed one.
 def test_a_killed_worker_loses_and_doubles_nothing(
     emulator: Emulator,
     example: Any,
@@ -183,54 +233,3 @@ def test_a_killed_worker_loses_and_doubles_nothing(
     assert rows_of(tmp_path) == expected
     files = [path.name for path in tmp_path.rglob("*") if path.is_file()]
     assert sorted(files) == sorted(f"batch-{n:02}.parquet" for n in [*range(4)] * 2)
-
-
-def test_a_pause_is_for_all_workers(
-    emulator: Emulator, example: Any, dask: Any, tmp_path: Path
-) -> None:
-    """A worker that is asked for a pause tells the others, and while there is one no
-    worker sends a request; two that have the same batch leave one file.
-    """
-    pause = example.Variable(example.PAUSE, client=dask)
-    emulator.fail_next(status=429, retry_after=1, path="/shop.example.json")
-    started = time.time()
-    assert example.read_months(dask, tmp_path, MONTHS[:1], batches=4) == []
-    assert pause.get() >= started + 1
-    pause.set(time.time() + 2 * LONG)
-    before = len(emulator.requests)
-    query = StatsQuery("shop.example").fields("visitors").during(MONTHS[0])
-    file = tmp_path / "other" / "batch.parquet"
-    with Client() as client:
-        batch = (example.read_batch, client, [query], file)
-        # The one that was killed may be on its way back.
-        dask.wait_for_workers(2, LONG)
-        workers = [*dask.scheduler_info()["workers"]]
-        futures = [dask.submit(*batch, workers=[name], pure=False) for name in workers]
-        wait_for(lambda: all(dask.processing().values()))
-        time.sleep(0.5)
-        assert len(emulator.requests) == before
-        pause.set(0.0)
-        assert [future.result(LONG) for future in futures] == [[], []]
-    # One, if the other worker began so late that the file was there.
-    assert before < len(emulator.requests) <= before + 2
-    assert [path.name for path in file.parent.iterdir()] == [file.name]
-
-
-def test_what_failed_is_read_again(
-    emulator: Emulator, example: Any, dask: Any, tmp_path: Path
-) -> None:
-    """A website that fails is named, has its error in the data set, and is read again
-    by the next run, with its batch and no other.
-    """
-    emulator.fail_next(1, status=423, path="/shop.example.json")
-    failed = example.read_months(dask, tmp_path, MONTHS[:1], batches=4)
-    assert failed == ["shop.example"]
-    data = pyarrow.dataset.dataset(tmp_path, partitioning="hive").to_table()
-    errors = [row for row in data.to_pylist() if row["error"]]
-    assert [row["hostname"] for row in errors] == ["shop.example"]
-    before = len(statistics(emulator))
-    assert example.read_months(dask, tmp_path, MONTHS[:1], batches=4) == []
-    again = statistics(emulator)[before:]
-    assert "/shop.example.json" in again
-    assert len(again) < 12
-    assert len(rows_of(tmp_path)) == 12
