@@ -7,14 +7,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from sitestats._common.errors import FieldNotRequestedError, warn
-from sitestats._common.fields import FIELDS, TOTALS
-from sitestats._common.text import did_you_mean, shown
+from sitestats._common.errors import warn
+from sitestats._common.fields import TABLES, TOTALS
 from sitestats._query.builder import requested
 from sitestats._query.periods import as_date
 
 from .display import frame_maker
-from .entries import Entries, columns_of_entries, entry_class
+from .entries import Entries, check_list, columns_of_entries, entry_class
 from .histogram import entry_type
 from .stats import columns_of_totals
 from .tables import Column, count_rows, shared, stacked, to_dicts
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
     from .outcomes import Answered, Failed, Outcome
 
-_LISTS: Final = (*(name for name in FIELDS if name not in TOTALS), "events")
 _MOST_NAMED: Final = 3
 
 
@@ -126,7 +124,7 @@ class TableBuilder:
 
     def __init__(self, field: str | None) -> None:
         if field is not None:
-            check_list(field, _LISTS)
+            check_list(field, TABLES)
         self._field = field
         self._parts: list[_Part] = []
         self._failed: list[Failed] = []
@@ -192,7 +190,7 @@ def names_of_rows(query: StatsQuery, field: str | None) -> list[str]:
     if field is None:
         columns = columns_of_totals([], requested(query).fields)
     else:
-        check_list(field, _LISTS)
+        check_list(field, TABLES)
         columns = _no_rows(field, query)
     names = [column.name for column in columns if column.name not in _OF_FRAMES]
     return [*_ABOUT, *names, *(() if field in {None, "histogram"} else ("truncated",))]
@@ -226,22 +224,6 @@ def requested_lists(query: StatsQuery) -> list[str]:
 _ABOUT: Final = ("hostname", "timezone", "first_day", "last_day")
 _OF_FRAMES: Final = frozenset(("hostname", "start", "end"))
 """Columns of a result alone whose meaning is in the first four."""
-
-
-def check_list(field: str, lists: Sequence[str]) -> None:
-    """Refuse what is none of the *lists*.
-
-    Raises:
-        FieldNotRequestedError: There is no such list.
-    """
-    if field in lists:
-        return
-    hint = did_you_mean(field, lists)
-    if field in TOTALS:
-        hint = ": it is a total, which are a row each when no field is given"
-    raise FieldNotRequestedError(
-        f"{shown(field)} is no list of a response{hint}", name=field
-    )
 
 
 def error_text(outcome: Outcome | None) -> str | None:
