@@ -249,6 +249,15 @@ def browser(session: nox.Session) -> None:
 
 
 @nox.session
+def pictures(session: nox.Session) -> None:
+    """Make the pictures of the README and the documentation, with Chromium."""
+    session.install(EVERY_EXTRA, *groups("tests"), *LOCKED)
+    env = {"MPLCONFIGDIR": str(Path(session.create_tmp()).resolve())}
+    with session.chdir("tests"):
+        session.run("python", "-m", "pictures", *session.posargs, env=env)
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """Write docs/benchmarks.md from a new run; ``-- --only calls`` prints a part."""
     session.install(EVERY_EXTRA, *groups("tests", "bench"), *LOCKED)
