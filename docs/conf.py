@@ -34,6 +34,7 @@ extensions = [
     # Beside each page the same in Markdown, and llms.txt, which lists them.
     "sphinx_llm.txt",
     # Of this project, in _extensions.
+    "name_links",
     "notebook_pages",
     "picture_themes",
 ]
