@@ -6,6 +6,7 @@ the reference has it, it becomes a link, so that no author has to write one.
 
 from __future__ import annotations
 
+import builtins
 import re
 from typing import TYPE_CHECKING, Final
 
@@ -87,6 +88,13 @@ def link_names(app: Sphinx, page: nodes.document, docname: str) -> None:
         literal.replace_self(link)
 
 
+def leave_builtins(_app: Sphinx, page: nodes.document) -> None:
+    """Keep Sphinx from taking the type ``bytes`` for an attribute of that name."""
+    for link in list(page.findall(addnodes.pending_xref)):
+        if link["refdomain"] == "py" and hasattr(builtins, link["reftarget"]):
+            link.replace_self(link.children)
+
+
 def is_linked(node: nodes.Node, anchor: str) -> bool:
     """Whether *node* is in a link, a heading, or what *anchor* describes."""
     above = node.parent
@@ -100,5 +108,6 @@ def is_linked(node: nodes.Node, anchor: str) -> bool:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Link the names when all pages are read."""
+    app.connect("doctree-read", leave_builtins)
     app.connect("doctree-resolved", link_names)
     return {"parallel_read_safe": True}

@@ -145,8 +145,9 @@ def plot_growth() -> Plot:
 @picture
 def plot_year() -> Plot:
     """A histogram by week."""
-    query = StatsQuery("shop.example").fields("histogram").interval("week")
-    return Plot(client().stats.get(query.during("2026")).histogram.plot)
+    query = StatsQuery("shop.example").between("2025-11-03", "2026-11-01")
+    stats = client().stats.get(query.fields("histogram").interval("week"))
+    return Plot(stats.histogram.plot)
 
 
 # --- in a terminal
