@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import tempfile
 from io import BytesIO
@@ -11,24 +10,12 @@ from typing import Final
 
 from PIL import Image, ImageChops
 
+from chromium import FLAGS, find_chromium
+
 from .cells import WIDTH
 
-NAMES: Final = ("chromium", "chromium-browser", "google-chrome")
-FLAGS: Final = (
-    *("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update"),
-    *("--hide-scrollbars", "--force-device-scale-factor=2"),
-)
 HEIGHT: Final = 1600
 COLOURS: Final = 128
-
-
-def find_browser() -> str:
-    """The browser's program."""
-    found = next(filter(None, map(shutil.which, NAMES)), None)
-    if found is None:
-        raise FileNotFoundError(f"no Chromium: one of {', '.join(NAMES)}")
-    return found
 
 
 def photograph(page: str) -> bytes:
@@ -39,7 +26,8 @@ def photograph(page: str) -> bytes:
         shot = Path(directory, "shot.png")
         subprocess.run(
             [
-                *(find_browser(), *FLAGS, f"--user-data-dir={directory}/profile"),
+                *(find_chromium(), *FLAGS, f"--user-data-dir={directory}/profile"),
+                *("--hide-scrollbars", "--force-device-scale-factor=2"),
                 *(f"--window-size={WIDTH},{HEIGHT}", f"--screenshot={shot}"),
                 path.as_uri(),
             ],
