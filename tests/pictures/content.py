@@ -6,7 +6,6 @@ the same until what it shows changes.
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 import tempfile
@@ -155,10 +154,9 @@ def plot_year() -> Plot:
 
 @contextmanager
 def settings(emulator: Emulator) -> Iterator[dict[str, str]]:
-    """The environment of a command that uses *emulator*."""
+    """The variables of a command that uses *emulator*."""
     with emulator.serve() as address, tempfile.TemporaryDirectory() as folder:
         yield {
-            **os.environ,
             "SITESTATS_BASE_URL": address,
             "SITESTATS_API_KEY": emulator.api_key,
             "SITESTATS_USER_ID": emulator.user_id,
@@ -182,7 +180,7 @@ COMMAND: Final = (sys.executable, "-m", "sitestats")
 @picture
 def demo() -> Screen:
     """The beginning of what the demo prints."""
-    output = run_command([sys.executable, "-c", DEMO], os.environ)
+    output = run_command([sys.executable, "-c", DEMO])
     # The port is another one each time.
     output = re.sub(r"(?<=127\.0\.0\.1:)\d+", "8080", output)
     shown = output.partition("countries")[0].rstrip()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from io import StringIO
@@ -10,6 +11,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 COLUMNS: Final = 84
+OURS: Final = re.compile("SITESTATS_|(NO|FORCE)_COLOR|COLORTERM|COLUMNS|LINES")
 # The paper, the ink, and the eight colours of a terminal. Black is grey, so that it can
 # be seen on both.
 LIGHT: Final = "ffffff 1f2328 6e7781 cf222e 116329 7d4e00 0969da 8250df 1b7c83 6e7781"
@@ -69,12 +71,13 @@ def screen_of(output: str) -> str:
 
 def run_command(
     arguments: Sequence[str],
-    environment: Mapping[str, str],
+    settings: Mapping[str, str] = MappingProxyType({}),
     answers: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Run a program in a terminal of its own, and return all that it prints.
 
-    *answers* are typed when what the program has printed ends with their keys.
+    *settings* are variables of its environment. *answers* are typed when what the
+    program has printed ends with their keys.
     """
     import fcntl
     import pty
@@ -83,6 +86,9 @@ def run_command(
 
     ours, its = pty.openpty()
     fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 50, COLUMNS, 0, 0))
+    # Neither the settings of whoever makes the picture, nor their taste in colours.
+    kept = {name: value for name, value in os.environ.items() if not OURS.match(name)}
+    environment = kept | {"TERM": "xterm-256color"} | dict(settings)
     with subprocess.Popen(
         arguments, stdin=its, stdout=its, stderr=its, env=environment
     ):
