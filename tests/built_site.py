@@ -19,7 +19,7 @@ SEARCHES: Final = {
     "pandas": "frames-and-plots",
     "proxy": "proxies-and-certificates",
     "retry": "retries-and-timeouts",
-    "docker": "testing-your-code",
+    "docker": "cron-and-containers",
     "histogram": "notebooks/first-look",
     "forty websites": "notebooks/a-year-of-forty-websites",
 }
