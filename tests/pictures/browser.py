@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import tempfile
-from io import BytesIO
 from pathlib import Path
 from typing import Final
 
@@ -13,9 +12,9 @@ from PIL import Image, ImageChops
 from chromium import FLAGS, find_chromium
 
 from .cells import WIDTH
+from .png import small_png
 
 HEIGHT: Final = 1600
-COLOURS: Final = 128
 
 
 def photograph(page: str) -> bytes:
@@ -40,8 +39,4 @@ def photograph(page: str) -> bytes:
     empty = Image.new("RGB", whole.size, whole.getpixel((0, 0)))
     box = ImageChops.difference(whole, empty).getbbox()
     assert box
-    cut = whole.crop((0, 0, whole.width, min(box[3] + 24, whole.height)))
-    file = BytesIO()
-    # A palette, and none of the metadata: a picture of a page needs few colours.
-    cut.quantize(COLOURS, dither=Image.Dither.NONE).save(file, "PNG", optimize=True)
-    return file.getvalue()
+    return small_png(whole.crop((0, 0, whole.width, min(box[3] + 24, whole.height))))
