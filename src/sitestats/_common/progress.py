@@ -57,14 +57,15 @@ def showing(progress: Progress, what: str) -> Generator[ShowProgress | None]:
 
 
 class _Bar:
-    """Redraws one line of a terminal; elsewhere it writes a few lines."""
+    """Redraws one line of a terminal, or one output of a notebook; elsewhere it
+    writes a few lines.
+    """
 
     def __init__(self, what: str) -> None:
-        # A notebook shows stderr as an error.
-        in_notebook = _in_notebook()
-        self._stream: TextIO = sys.stdout if in_notebook else sys.stderr
+        self._stream: TextIO = sys.stderr
         self._what = what
-        self._redraws = in_notebook or self._stream.isatty()
+        self._notebook = _notebook()
+        self._redraws = self._notebook is not None or self._stream.isatty()
         # In a log the first line comes with the first step.
         self._last: int | None = None if self._redraws else 0
 
@@ -77,7 +78,7 @@ class _Bar:
             step = done * steps // max(total, 1)
         if step == self._last:
             return
-        self._last = step
+        is_first, self._last = self._last is None, step
         if total is None:
             text = f"{self._what} {done:,}"
         else:
@@ -85,11 +86,14 @@ class _Bar:
             if self._redraws:
                 filled = _WIDTH * done // max(total, 1)
                 text = f"[{'#' * filled}{'.' * (_WIDTH - filled)}] {text}"
+        if self._notebook is not None:
+            self._notebook(text, is_first)
+            return
         self._stream.write(f"\r{text}" if self._redraws else f"{text}\n")
         self._stream.flush()
 
     def end(self) -> None:
-        if self._redraws and self._last is not None:
+        if self._redraws and self._last is not None and self._notebook is None:
             self._stream.write("\n")
 
 
@@ -103,8 +107,25 @@ def _leading(number: int, *, digits: int) -> int:
     return number // unit * unit
 
 
-def _in_notebook() -> bool:
+def _notebook() -> Callable[[str, bool], None] | None:
+    """What shows a text in a notebook, None outside of one.
+
+    The first text becomes an output of the cell, which the others replace. So a saved
+    notebook has the last one. What is written to a stream would all be kept.
+    """
     # A kernel says so in its configuration; IPython in a terminal does not.
     module: Any = sys.modules.get("IPython")
     shell = None if module is None else module.get_ipython()
-    return shell is not None and "IPKernelApp" in shell.config
+    if shell is None or "IPKernelApp" not in shell.config:
+        return None
+    # Which a kernel has imported, and which would cost others 25 ms.
+    from uuid import uuid4
+
+    transient = {"display_id": uuid4().hex}
+
+    def show(text: str, is_first: bool) -> None:  # noqa: FBT001 - of two calls
+        shell.display_pub.publish(
+            {"text/plain": text}, transient=transient, update=not is_first
+        )
+
+    return show
