@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from sitestats import Client, StatsQuery, WebsiteSpec
+from sitestats import Answers, Client, StatsQuery, WebsiteSpec
 from sitestats.emulator import Emulator
 
 from .cells import Cell, run_cell
@@ -116,37 +116,47 @@ client.stats.get(month).pages.to_pandas()  # made-up traffic
 
 @picture
 def plot_days() -> Plot:
-    """A histogram by day."""
-    stats = client().stats.get(october())
-    return Plot(stats.histogram.plot)
+    """A result: its histogram."""
+    return Plot(client().stats.get(october()).plot)
 
 
 @picture
 def plot_pages() -> Plot:
     """A list."""
     stats = client().stats.get(october().limit(10))
-    return Plot(stats.pages.plot)
+    return Plot(lambda: stats.plot("pages"))
 
 
 @picture
-def plot_growth() -> Plot:
-    """Two months of several websites."""
-    query = StatsQuery("shop.example").fields("pageviews")
-    months = [
-        client()
-        .stats.get_many([query.website(w).during(m) for w in client().websites.list()])
-        .collect()
-        for m in ("2026-10", "2026-09")
-    ]
-    return Plot(months[0].compare_to(months[1]).plot)
+def plot_comparison() -> Plot:
+    """Two months on each other."""
+    return Plot(client().stats.compare(october(), against="previous_month").plot)
 
 
 @picture
 def plot_year() -> Plot:
-    """A histogram by week."""
-    query = StatsQuery("shop.example").between("2025-11-03", "2026-11-01")
-    stats = client().stats.get(query.fields("histogram").interval("week"))
-    return Plot(stats.histogram.plot)
+    """A year by the hour, drawn as the mean of each day."""
+    query = StatsQuery("shop.example").fields("histogram").interval("hour")
+    stats = client().stats.get(query.between("2025-11-03", "2026-11-01"))
+    return Plot(stats.plot)
+
+
+@picture
+def plot_websites() -> Plot:
+    """Many websites beside each other."""
+    return Plot(many("2026-10").plot)
+
+
+@picture
+def plot_growth() -> Plot:
+    """Two months of many websites."""
+    return Plot(many("2026-10").compare_to(many("2026-09")).plot)
+
+
+def many(month: str) -> Answers:
+    """A month of all websites."""
+    queries = [october().website(w).during(month) for w in client().websites.list()]
+    return client().stats.get_many(queries).collect()
 
 
 # --- in a terminal
