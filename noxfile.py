@@ -110,12 +110,13 @@ def types(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Build the documentation in docs/_build/html; a warning is an error."""
+    """Build the documentation in docs/_build/html; check its search and its links."""
     session.install(EVERY_EXTRA, *groups("docs"), *LOCKED)
     session.run(
         *("sphinx-build", "--fail-on-warning", "--keep-going", "--fresh-env"),
         *("--builder", "html", "docs", "docs/_build/html"),
     )
+    session.run("python", "tests/built_site.py", "docs/_build/html")
 
 
 @nox.session(python=PYTHONS if HERE in PYTHONS else [*PYTHONS, HERE])
@@ -254,6 +255,15 @@ def browser(session: nox.Session) -> None:
     """Test HTML against attacks in paths and referrers, in Chromium (must be there)."""
     session.install(EVERY_EXTRA, *groups("tests"), *LOCKED)
     pytest(session, "tests/analysis/in_browser.py")
+
+
+@nox.session
+def pictures(session: nox.Session) -> None:
+    """Make the pictures of the README and the documentation, with Chromium."""
+    session.install(EVERY_EXTRA, *groups("tests"), *LOCKED)
+    env = {"MPLCONFIGDIR": str(Path(session.create_tmp()).resolve())}
+    with session.chdir("tests"):
+        session.run("python", "-m", "pictures", *session.posargs, env=env)
 
 
 @nox.session

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 SOURCE = Path(__file__).parent.parent / "src" / "sitestats"
+sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 
 project = "sitestats"
 author = "The sitestats developers"
@@ -31,6 +33,10 @@ extensions = [
     "sphinx.ext.napoleon",
     # Beside each page the same in Markdown, and llms.txt, which lists them.
     "sphinx_llm.txt",
+    # Of this project, in _extensions.
+    "name_links",
+    "notebook_pages",
+    "picture_themes",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build"]

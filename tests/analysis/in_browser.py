@@ -6,7 +6,6 @@ It is no part of the plain tests, which have no browser.
 from __future__ import annotations
 
 import datetime as dt
-import shutil
 import subprocess
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from attacks import ATTACKS
 from sample_tables import sample_tables
 from test_display import Page, assert_harmless, pages_of
 
+from chromium import FLAGS, find_chromium
 from sitestats import Entries, ListEntry, StatsQuery
 from sitestats._results.comparison import changes_of
 from sitestats.emulator import Emulator
@@ -24,18 +24,6 @@ from sitestats.emulator import Emulator
 if TYPE_CHECKING:
     from pathlib import Path
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--virtual-time-budget=3000",
-)
 TRAP = """<!doctype html><meta charset="utf-8"><title>calm</title>
 <script>window.alert = () => { document.title = "attacked" }</script>
 <body>"""
@@ -44,13 +32,7 @@ TRAP = """<!doctype html><meta charset="utf-8"><title>calm</title>
 @pytest.fixture(scope="session")
 def chromium() -> str:
     """The browser's program; without one these tests fail, and never skip."""
-    found = next(filter(None, map(shutil.which, NAMES)), None)
-    if found is None:
-        pytest.fail(
-            "no Chromium: install it, by `apt-get install chromium` for example, so "
-            f"that one of {', '.join(NAMES)} is on the PATH"
-        )
-    return found
+    return find_chromium()
 
 
 def seen(chromium: str, html: str, directory: Path) -> str:
@@ -60,7 +42,7 @@ def seen(chromium: str, html: str, directory: Path) -> str:
     done = subprocess.run(
         [
             *(chromium, *FLAGS, f"--user-data-dir={directory / 'profile'}"),
-            *("--dump-dom", path.as_uri()),
+            *("--virtual-time-budget=3000", "--dump-dom", path.as_uri()),
         ],
         capture_output=True,
         encoding="utf-8",

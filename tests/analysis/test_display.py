@@ -186,6 +186,16 @@ def test_an_empty_list_says_so() -> None:
     assert "nothing in this period" in pages_of()._repr_html_()
 
 
+def test_only_long_texts_take_several_lines() -> None:
+    """A column of days or of zones is not broken into lines, one of messages is."""
+    query = StatsQuery("semicomplete.com").fields("visitors").on("2026-10-01")
+    queries = [query, query.website("nobody.example")]
+    with Emulator.demo().client() as client:
+        html = client.stats.get_many(queries).collect()._repr_html_()
+    assert html.count("<td class='text'>2026-10-01</td>") == 4
+    assert "<td class='long'>NotFoundError: " in html
+
+
 def test_websites_are_a_table() -> None:
     """Websites show what tells them apart; a long list has a count of the others."""
     sites = WebsiteList(website(f"n{number}.example") for number in range(25))

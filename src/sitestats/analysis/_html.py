@@ -25,6 +25,9 @@ from ._description import (
 )
 from ._labels import NO_ENTRIES, cell
 
+_SHORT: Final = 24
+"""Characters of a text that stays on one line: a day, a time zone."""
+
 _STYLE: Final = """
 .sitestats{font:13px/1.45 system-ui,sans-serif;max-width:46rem;color:inherit}
 .sitestats table{font:inherit;color:inherit;border-collapse:collapse;
@@ -41,7 +44,8 @@ min-width:10em}
 .sitestats td.bar{min-width:7em;
 background:linear-gradient(#3b82f64d,#3b82f64d) no-repeat 0 50%}
 .sitestats table.sheet{width:auto}.sitestats .sheet td{vertical-align:top}
-.sitestats .sheet .text.text{text-align:left;white-space:normal}
+.sitestats .sheet .text.text{text-align:left}
+.sitestats .sheet .long.long{text-align:left;white-space:normal}
 .sitestats .sheet td:first-child,.sitestats .sheet th:first-child{width:auto}
 .sitestats .note{opacity:.65;text-align:left}
 .sitestats div.note{margin:.2em 0 1em}.sitestats h4+div.note{margin:0}
@@ -90,14 +94,13 @@ def _note(text: str) -> str:
 
 
 def _table(table: Table, *, note: str = "") -> str:
-    texts = {
-        column
+    kinds = [
+        _kind_of(table, column) if table.is_sheet else ""
         for column in range(len(table.headings))
-        if table.is_sheet and column not in table.numbers
-    }
+    ]
     head = "".join(
-        f"<th{_class('text' if column in texts else '')}>{escape(text)}</th>"
-        for column, text in enumerate(table.headings)
+        f"<th{_class(kind)}>{escape(text)}</th>"
+        for kind, text in zip(kinds, table.headings, strict=True)
     )
     highest = 0
     if table.has_bars:
@@ -107,7 +110,7 @@ def _table(table: Table, *, note: str = "") -> str:
         cells = [
             _bar(value, highest)
             if table.has_bars and column == 1
-            else _cell(value, "text" if column in texts else "")
+            else _cell(value, kinds[column])
             for column, value in enumerate(row)
         ]
         body += f"<tr>{''.join(cells)}</tr>"
@@ -121,6 +124,13 @@ def _table(table: Table, *, note: str = "") -> str:
         f"<caption>{escape(table.title)}</caption>"
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     )
+
+
+def _kind_of(table: Table, column: int) -> str:
+    if column in table.numbers:
+        return ""
+    texts = (cell(row[column]) for row in table.rows)
+    return "long" if max(map(len, texts), default=0) > _SHORT else "text"
 
 
 def _cell(value: object, kind: str) -> str:

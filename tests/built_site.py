@@ -1,0 +1,74 @@
+"""Check the built documentation: its search and its links to the reference.
+
+``nox -s docs`` runs it after the build, as a program.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+from sphinx.search.en import SearchEnglish
+
+# What someone would type, and a page that has to be found by it.
+SEARCHES: Final = {
+    "rate limit": "many-at-once",
+    "pandas": "frames-and-plots",
+    "proxy": "proxies-and-certificates",
+    "retry": "retries-and-timeouts",
+    "docker": "cron-and-containers",
+    "histogram": "notebooks/first-look",
+    "forty websites": "notebooks/a-year-of-forty-websites",
+}
+# A page, a name in its text, and where it has to lead.
+LINKS: Final = (
+    ("many-at-once", "get_many", "sitestats.Statistics.get_many"),
+    ("errors", "RateLimitedError", "sitestats.RateLimitedError"),
+    ("dates-and-zones", ".since(&quot;2026-01-01&quot;)", "sitestats.StatsQuery.since"),
+    ("testing-your-code", "fail_next", "sitestats.emulator.Emulator.fail_next"),
+    ("provisioning", "ensure", "sitestats.Websites.ensure"),
+)
+TAG: Final = re.compile(r"<[^>]*>")
+
+
+def found_by(index: dict[str, Any], words: str) -> set[str]:
+    """The pages that have all *words*, as the search of the site finds them."""
+    stem = SearchEnglish({}).stem
+    pages: list[set[int]] = []
+    for word in words.lower().split():
+        numbers: set[int] = set()
+        for part in ("terms", "titleterms"):
+            found = index[part].get(stem(word), [])
+            numbers.update(found if isinstance(found, list) else [found])
+        pages.append(numbers)
+    return {index["docnames"][number] for number in set.intersection(*pages)}
+
+
+def links_of(html: str) -> set[tuple[str, str]]:
+    """The text and the anchor of each link that is code."""
+    links = re.findall(r'<a class="[^"]*" href="[^"#]*#([^"]+)"[^>]*>(.*?)</a>', html)
+    return {(TAG.sub("", text), anchor) for anchor, text in links if "<code" in text}
+
+
+def faults(site: Path) -> list[str]:
+    """What is wrong with the site."""
+    script = (site / "searchindex.js").read_text("utf-8")
+    index = json.loads(script.removeprefix("Search.setIndex(").rstrip(";)\n"))
+    wrong = [
+        f"a search for {words!r} does not find {page}"
+        for words, page in SEARCHES.items()
+        if page not in found_by(index, words)
+    ]
+    for page, text, anchor in LINKS:
+        html = (site / f"{page}.html").read_text("utf-8")
+        if (text, anchor) not in links_of(html):
+            wrong.append(f"{page}: {text!r} does not lead to {anchor}")
+    return wrong
+
+
+if __name__ == "__main__":
+    if found := faults(Path(sys.argv[1])):
+        sys.exit("\n".join(found))

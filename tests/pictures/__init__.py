@@ -1,0 +1,1 @@
+"""Make the pictures of the README and the documentation: ``nox -s pictures``."""

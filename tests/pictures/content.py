@@ -1,0 +1,243 @@
+"""What each picture shows: one function a picture, named as its files.
+
+Each runs the real thing against an emulator whose day is fixed, so that a picture stays
+the same until what it shows changes.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from sitestats import Answers, Client, StatsQuery, WebsiteSpec
+from sitestats.emulator import Emulator
+
+from .cells import Cell, run_cell
+from .plots import Plot
+from .terminal import Screen, run_command, screen_of
+
+NOW: Final = datetime(2026, 11, 2, 9, 30, tzinfo=UTC)
+ALL: Final[dict[str, Callable[[], Content]]] = {}
+Content: TypeAlias = Cell | Plot | Screen
+
+
+def picture(make: Callable[[], Content]) -> Callable[[], Content]:
+    """Register what makes a picture."""
+    ALL[make.__name__.replace("_", "-")] = make
+    return make
+
+
+@cache
+def emulator() -> Emulator:
+    """Six websites with a year of made-up traffic."""
+    return Emulator.made_up(6, now=NOW)
+
+
+@cache
+def client() -> Client:
+    """A client of the emulator, for all pictures."""
+    return emulator().client()
+
+
+def cell(source: str) -> Cell:
+    """A cell that can use the client and the public names."""
+    names: dict[str, Any] = {"StatsQuery": StatsQuery, "WebsiteSpec": WebsiteSpec}
+    shop = StatsQuery("shop.example")
+    return run_cell(
+        source, names | {"client": client(), "shop": shop, "month": october()}
+    )
+
+
+def october() -> StatsQuery:
+    """Last month of the shop."""
+    query = StatsQuery("shop.example").during("2026-10").limit(5)
+    return query.fields("pageviews", "visitors", "histogram", "pages")
+
+
+# --- in a notebook
+
+
+@picture
+def result() -> Cell:
+    """A result: totals, a chart, a table."""
+    return cell("""\
+shop = StatsQuery("shop.example").fields("pageviews", "visitors", "histogram", "pages")
+client.stats.get(shop.during("2026-10").limit(4))  # made-up traffic
+""")
+
+
+@picture
+def comparison() -> Cell:
+    """A month against the month before."""
+    return cell("""\
+month = shop.fields("pageviews", "visitors", "referrers").during("2026-10")
+client.stats.compare(month, against="previous_month")  # made-up traffic
+""")
+
+
+@picture
+def answers() -> Cell:
+    """Many websites at once, one of them misspelt."""
+    return cell("""\
+websites = [*client.websites.list(), "shpo.example"]  # made-up traffic
+client.stats.get_many([month.website(name) for name in websites]).collect()
+""")
+
+
+@picture
+def plan() -> Cell:
+    """What would be added to the service."""
+    return cell("""\
+client.websites.plan([
+    WebsiteSpec("shop.example", timezone="Europe/Berlin"),
+    WebsiteSpec("outlet.example", timezone="Europe/Berlin"),
+    WebsiteSpec("help.example", public=True),
+])
+""")
+
+
+@picture
+def frame() -> Cell:
+    """A list as a data frame of pandas."""
+    return cell("""\
+client.stats.get(month).pages.to_pandas()  # made-up traffic
+""")
+
+
+# --- plots
+
+
+@picture
+def plot_days() -> Plot:
+    """A result: its histogram."""
+    return Plot(client().stats.get(october()).plot)
+
+
+@picture
+def plot_pages() -> Plot:
+    """A list."""
+    stats = client().stats.get(october().limit(10))
+    return Plot(lambda: stats.plot("pages"))
+
+
+@picture
+def plot_comparison() -> Plot:
+    """Two months on each other."""
+    return Plot(client().stats.compare(october(), against="previous_month").plot)
+
+
+@picture
+def plot_year() -> Plot:
+    """A year by the hour, drawn as the mean of each day."""
+    query = StatsQuery("shop.example").fields("histogram").interval("hour")
+    stats = client().stats.get(query.between("2025-11-03", "2026-11-01"))
+    return Plot(stats.plot)
+
+
+@picture
+def plot_websites() -> Plot:
+    """Many websites beside each other."""
+    return Plot(many("2026-10").plot)
+
+
+@picture
+def plot_growth() -> Plot:
+    """Two months of many websites."""
+    return Plot(many("2026-10").compare_to(many("2026-09")).plot)
+
+
+def many(month: str) -> Answers:
+    """A month of all websites."""
+    queries = [october().website(w).during(month) for w in client().websites.list()]
+    return client().stats.get_many(queries).collect()
+
+
+# --- in a terminal
+
+
+@contextmanager
+def settings(emulator: Emulator) -> Iterator[dict[str, str]]:
+    """The variables of a command that uses *emulator*."""
+    with emulator.serve() as address, tempfile.TemporaryDirectory() as folder:
+        yield {
+            "SITESTATS_BASE_URL": address,
+            "SITESTATS_API_KEY": emulator.api_key,
+            "SITESTATS_USER_ID": emulator.user_id,
+            "XDG_STATE_HOME": folder,
+        }
+
+
+# The day of `sitestats demo` is the present: here it is a fixed one.
+DEMO: Final = f"""
+import datetime, sys
+from functools import partial
+from sitestats.cli import main
+from sitestats.emulator import Emulator
+Emulator.demo = partial(Emulator.demo, now={NOW!r})
+sys.argv = ["sitestats", "demo", "--top", "3"]
+main()
+"""
+COMMAND: Final = (sys.executable, "-m", "sitestats")
+
+
+@picture
+def demo() -> Screen:
+    """The beginning of what the demo prints."""
+    output = run_command([sys.executable, "-c", DEMO])
+    # The port is another one each time.
+    output = re.sub(r"(?<=127\.0\.0\.1:)\d+", "8080", output)
+    shown = output.partition("countries")[0].rstrip()
+    return Screen(f"{prompt('sitestats demo --top 3')}{shown}")
+
+
+@picture
+def progress() -> Screen:
+    """Websites being added: what was confirmed, and a bar that is half done."""
+    cities = ("Amsterdam", "Berlin", "Lisbon", "Paris", "Prague", "Rome")
+    names = "".join(f"{city}.example,Europe/{city}\n" for city in cities)
+    service = Emulator(now=NOW)
+    # So slow that the bar is drawn at each of them, unless the machine is slower still.
+    service.fail_next(len(cities), latency=0.25, method="POST")
+    with settings(service) as environment:
+        path = Path(environment["XDG_STATE_HOME"], "shops.csv")
+        path.write_text(f"hostname,timezone\n{names}", "utf-8")
+        command = [*COMMAND, "websites", "ensure", str(path)]
+        output = run_command(command, environment, {"[y/N]: ": "y"})
+    before, half, _ = output.partition("3/6" if "3/6" in output else "6/6")
+    line = prompt("sitestats websites ensure shops.csv")
+    return Screen(f"{line}{screen_of(before + half)}")
+
+
+@picture
+def error() -> Screen:
+    """Errors, each with what to do."""
+    lines = []
+    with settings(emulator()) as environment:
+        for line in (
+            "stats shpo.example",
+            "stats shop.example --field pageview --start 2026-13-01",
+        ):
+            output = run_command([*COMMAND, *line.split()], environment)
+            lines += [prompt(f"sitestats {line}"), output, "\n"]
+    return Screen("".join(lines).rstrip())
+
+
+@picture
+def stats() -> Screen:
+    """A result in a terminal."""
+    line = "stats shop.example --last 7 --field visitors,histogram,pages --top 4"
+    with settings(emulator()) as environment:
+        output = run_command([*COMMAND, *line.split()], environment)
+    return Screen(f"{prompt(f'sitestats {line}')}{output.rstrip()}")
+
+
+def prompt(line: str) -> str:
+    """A line that was typed, in bold."""
+    return f"\x1b[1m$ {line}\x1b[0m\n"
