@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import importlib.metadata
 import re
+import runpy
 from pathlib import Path
 from typing import Final
 
-from hatch_build import readme_for_index
-
-README: Final = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
+ROOT: Final = Path(__file__).parent.parent
+README: Final = (ROOT / "README.md").read_text("utf-8")
+readme_for_index = runpy.run_path(str(ROOT / "docs/_extensions/package_readme.py"))[
+    "readme_for_index"
+]
 SOURCE: Final = "https://git.example/owner/name"
 
 
