@@ -39,15 +39,19 @@ def check_progress(progress: object) -> Progress:
 
 
 @contextmanager
-def showing(progress: Progress, what: str) -> Generator[ShowProgress | None]:
+def showing(
+    progress: Progress, what: str, detail: Callable[[], str] = str
+) -> Generator[ShowProgress | None]:
     """The function to call with the progress: the caller's, a bar's, or None.
+
+    A bar also shows what *detail* returns, after the numbers.
 
     Raises:
         ConfigurationError: *progress* is none of these.
     """
     progress = check_progress(progress)
     if progress is True:
-        bar = _Bar(what)
+        bar = _Bar(what, detail)
         try:
             yield bar.show
         finally:
@@ -59,11 +63,13 @@ def showing(progress: Progress, what: str) -> Generator[ShowProgress | None]:
 class _Bar:
     """Redraws one line of a terminal; elsewhere it writes a few lines."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, detail: Callable[[], str]) -> None:
         # A notebook shows stderr as an error.
         in_notebook = _in_notebook()
         self._stream: TextIO = sys.stdout if in_notebook else sys.stderr
         self._what = what
+        self._detail = detail
+        self._width = 0
         self._redraws = in_notebook or self._stream.isatty()
         # In a log the first line comes with the first step.
         self._last: int | None = None if self._redraws else 0
@@ -85,6 +91,12 @@ class _Bar:
             if self._redraws:
                 filled = _WIDTH * done // max(total, 1)
                 text = f"[{'#' * filled}{'.' * (_WIDTH - filled)}] {text}"
+        if detail := self._detail():
+            text = f"{text}, {detail}"
+        # What a longer line left is written over.
+        self._width, before = len(text), self._width
+        if self._redraws:
+            text = text.ljust(before)
         self._stream.write(f"\r{text}" if self._redraws else f"{text}\n")
         self._stream.flush()
 
