@@ -20,13 +20,16 @@ nox.needs_version = ">=2025.5.1"
 PYTHONS = ["3.11", "3.12", "3.13"]
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
 EXTRAS = "[emulator,cli,pandas,polars,arrow,plot]"
-EVERY_EXTRA = f".{EXTRAS}"
+# The hosted platforms have no dlt, and what it needs does not go with all of their
+# versions.
+EVERY_EXTRA = ".[emulator,cli,pandas,polars,arrow,plot,warehouse]"
 # The path of a wheel to test, so that several runs of nox test the same one.
 WHEEL = os.environ.get("WHEEL")
 LOCKED = ["--constraint", "tests/locked.txt"]
 # The lowest versions are tested with those of their time: the newest of today came
 # after them, and warn. The day is one after the newest of them.
 TIME_OF_LOWEST = "2025-06-01"
+TIME_OF_LOWEST_DLT = "2026-03-01"
 # All but the pages whose libraries are in the dependency group "pages".
 WITHOUT_PAGES = tuple(
     f"--ignore=docs/{page}.md" for page in ("logging", "web-applications")
@@ -200,6 +203,11 @@ def lock(session: nox.Session) -> None:
     compiled = ("uv", "pip", "compile", "--quiet", "--universal", "--upgrade")
     plain = ("--no-header", "--no-annotate", "--all-extras", "pyproject.toml")
     lowest = ("--resolution", "lowest-direct", "--exclude-newer", TIME_OF_LOWEST)
+    # The lowest dlt is newer than that.
+    newer = [
+        f"--exclude-newer-package={name}={TIME_OF_LOWEST_DLT}"
+        for name in ("dlt", "orjson")
+    ]
     session.run(
         *(*compiled, *plain, "--python-version", PYTHONS[0]),
         *groups("dev", "bench", "notebooks", "release"),
@@ -207,7 +215,7 @@ def lock(session: nox.Session) -> None:
     )
     session.run(
         *(*compiled, *plain, "--python-version", PYTHONS[0]),
-        *(*groups("pytest"), *lowest, "--output-file", "tests/lowest.txt"),
+        *(*groups("pytest"), *lowest, *newer, "--output-file", "tests/lowest.txt"),
     )
 
 
@@ -278,6 +286,18 @@ def mutants(session: nox.Session) -> None:
     session.install("--editable", EVERY_EXTRA, *groups("tests"), *LOCKED)
     with session.chdir("tests"):
         session.run("python", "-m", "mutants", *(session.posargs or ["--write"]))
+
+
+@nox.session
+def warehouse(session: nox.Session) -> None:
+    """Kill 200 updates at random moments; ``-- postgres`` needs a PostgreSQL."""
+    session.install("--editable", EVERY_EXTRA, *groups("tests"), *LOCKED)
+    if session.posargs == ["postgres"]:
+        session.install("adbc-driver-postgresql", "psycopg2-binary")
+        session.run("pytest", "tests/warehouse/in_postgres.py")
+        return
+    arguments = session.posargs or ["200"]
+    session.run("python", "tests/warehouse/killed_updates.py", *arguments)
 
 
 @nox.session

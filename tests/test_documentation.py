@@ -18,6 +18,7 @@ import sitestats
 import sitestats.analysis
 import sitestats.emulator
 import sitestats.provisioning
+import sitestats.warehouse
 from sitestats import StatsQuery
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ PUBLIC: Final = (
     sitestats.analysis,
     sitestats.emulator,
     sitestats.provisioning,
+    sitestats.warehouse,
 )
 
 
