@@ -1,0 +1,120 @@
+"""``sitestats warehouse``, run as a shell would, into a DuckDB file of its folder."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Run
+    from sitestats.emulator import Emulator
+
+duckdb = pytest.importorskip("duckdb")
+pytest.importorskip("dlt")
+
+pytestmark = pytest.mark.slow
+
+SINCE = str(datetime.now(UTC).date() - timedelta(days=2))
+UPDATE = ("warehouse", "update", "--since", SINCE, "--fields", "pages")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_database_that_is_kept_up_to_date(
+    run: Run, emulator: Emulator, folder: Path
+) -> None:
+    """An update makes the file, and tells on standard error how far it is and what has
+    failed; the status has it too, and asks the service nothing.
+    """
+    emulator.change_website("blog.semicomplete.com", locked=True)
+    done = run(*UPDATE, "--concurrency", "1")
+    assert done.out == "5 days requested; up to date: 2 of 3 websites\n"
+    told = done.err.splitlines()
+    assert told[-2].startswith("days 5 of 5")
+    assert told[-1].startswith(
+        "sitestats: blog.semicomplete.com: WebsiteLockedError: This website is locked"
+    )
+    assert done.code == 3
+    with duckdb.connect("sitestats.duckdb", read_only=True) as database:
+        (found,) = database.execute(
+            "SELECT sum(pageviews) FROM web.days WHERE hostname = 'semicomplete.com'"
+        ).fetchall()
+    assert found[0] > 500
+    emulator.forget_requests()
+    done = run("warehouse", "status", "--format", "json")
+    first, *others = json.loads(done.out)
+    assert (first["hostname"], first["behind"]) == ("blog.semicomplete.com", 2)
+    assert [row["behind"] for row in others] == [0, 0]
+    done = run("warehouse", "status")
+    assert done.code == 0
+    assert "WebsiteLockedError" in done.out
+    assert emulator.requests == ()
+
+
+def test_hosts_from_a_file(run: Run, emulator: Emulator, folder: Path) -> None:
+    """The websites of a file are read, and a day that fails is one to try later."""
+    file = folder / "hosts.txt"
+    file.write_text("# mine\nsemicomplete.com\n\n", "utf-8")
+    emulator.fail_next(times=3, status=500, path="/semicomplete.com.json")
+    done = run(*UPDATE, "--hosts-from", file, "--retries", "0", "--concurrency", "1")
+    assert done.code == 4
+    assert "up to date: 0 of 1 websites" in done.out
+    assert f"semicomplete.com: {SINCE}: ServerError: " in done.err
+    file.write_text("# none\n", "utf-8")
+    done = run(*UPDATE, "--hosts-from", file)
+    assert (done.code, done.out) == (2, "")
+    assert "there is no host name in it" in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("--since", "May"), 2, "--since takes a date such as 2026-03-01, not May"),
+        (("--fields", "pags"), 2, "there is no table 'pags'"),
+        (("--to", "postgres"), 2, "DESTINATION__POSTGRES__CREDENTIALS"),
+        (("--to", "nothing"), 2, "nothing"),
+        (("--dataset", "sitestats"), 2, "--dataset sitestats: the file has that name"),
+    ],
+    ids=["day", "list", "unconfigured", "unknown", "same name"],
+)
+def test_wrong_use(
+    run: Run, emulator: Emulator, arguments: tuple[str, ...], code: int, message: str
+) -> None:
+    """What can't work is told in a few lines, and nothing is requested."""
+    done = run(*UPDATE, *arguments)
+    assert done.code == code
+    assert message in done.err
+    assert len(done.err) < 1_000
+    assert emulator.requests == ()
+
+
+def test_a_status_makes_no_database(run: Run, folder: Path) -> None:
+    """Where nothing was loaded, the status says so, and makes no file."""
+    done = run("warehouse", "status")
+    assert done.code == 2
+    assert "there is nothing here yet" in done.err
+    assert [*folder.iterdir()] == []
+
+
+def test_only_this_command_imports_dlt() -> None:
+    """The package and the other commands start without dlt, which takes seconds."""
+    program = """
+import sys
+import sitestats.cli
+from sitestats import *
+from sitestats.cli import _app, _stats, _websites, _warehouse
+assert "dlt" not in sys.modules
+assert "pyarrow" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
