@@ -17,6 +17,7 @@ import random
 import signal
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,9 @@ EVENTS = {
     *("os.link", "os.truncate", "os.chmod", "shutil.rmtree"),
     *("socket.connect", "socket.__new__", "time.sleep", "os.listdir"),
 }
+
+BY_TIME = 1 / 3
+"""Of the kills: a database is also killed within what it does at once."""
 
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(
@@ -58,6 +62,7 @@ class Night:
     now: dt.datetime
     moment: int
     max_requests: int
+    database: str | None
 
 
 class Moments:
@@ -76,9 +81,10 @@ class Moments:
 
 def update_and_die(night: Night, told: Any) -> None:
     """Run the update; tell how many moments there were."""
-    from updates import FIRST, LISTS, pipeline, ticking
+    import dlt
 
     from sitestats.warehouse import sitestats_source, update
+    from updates import FIRST, LISTS, pipeline, ticking
 
     with Client(
         night.address, api_key=night.api_key, user_id=night.user_id, proxy=None
@@ -90,7 +96,8 @@ def update_and_die(night: Night, told: Any) -> None:
             now=ticking(night.now),
             max_requests=night.max_requests,
         )
-        made = pipeline(Path(night.folder))
+        destination = night.database and dlt.destinations.postgres(night.database)
+        made = pipeline(Path(night.folder), destination)
         moments = Moments(night.moment)
         sys.addaudithook(moments)
         update(made, source)
@@ -105,9 +112,16 @@ class Kills:
         self._emulator = emulator
 
     def update(
-        self, folder: Path, night: int, moment: int = 0, *, max_requests: int = 10
+        self,
+        folder: Path,
+        night: int,
+        moment: int = 0,
+        *,
+        seconds: float | None = None,
+        max_requests: int = 10,
+        database: str | None = None,
     ) -> int:
-        """Run an update, killed at that *moment* if it is reached.
+        """Run an update, killed at that *moment*, or after so many *seconds*.
 
         Returns:
             The number of moments; 0 when it was killed.
@@ -117,10 +131,14 @@ class Kills:
         self._emulator.now = NOW + night * dt.timedelta(days=1)
         told = CONTEXT.SimpleQueue()
         job = Night(
-            str(folder), *self._service, self._emulator.now, moment, max_requests
+            *(str(folder), *self._service, self._emulator.now, moment),
+            max_requests=max_requests,
+            database=database,
         )
         process = CONTEXT.Process(target=update_and_die, args=(job, told))
         process.start()
+        process.join(seconds)
+        process.kill()
         process.join()
         if process.exitcode == -signal.SIGKILL:
             return 0
@@ -130,7 +148,7 @@ class Kills:
 
 
 def main(times: int, seed: int) -> None:
-    """Try *times* random moments."""
+    """Try *times* random moments: by their number, or at some time in between."""
     from updates import NOW, tables
 
     luck = random.Random(seed)
@@ -140,22 +158,29 @@ def main(times: int, seed: int) -> None:
     with emulator.serve() as address, tempfile.TemporaryDirectory() as name:
         kills = Kills(emulator, address)
         whole = Path(name, "whole")
-        counted = [kills.update(whole, night) for night in range(NIGHTS)]
+        counted, seconds = [], []
+        for night in range(NIGHTS):
+            began = time.monotonic()
+            counted.append(kills.update(whole, night))
+            seconds.append(time.monotonic() - began)
         expected = tables(whole)
         print(f"seed {seed}; moments of uninterrupted updates: {counted}")
         warehouse = 0
         while killed < times:
             folder = Path(name, str(warehouse))
             warehouse += 1
-            moments = []
+            tried: list[float] = []
             for night in range(NIGHTS):
-                while True:
-                    moment = luck.randint(1, int(counted[night] * 1.2))
-                    moments.append(moment)
-                    if kills.update(folder, night, moment):
-                        break
-                    killed += 1
-            assert tables(folder) == expected, f"seed {seed}, moments {moments}"
+                ended = 0
+                while not ended:
+                    if luck.random() < BY_TIME:
+                        tried.append(luck.uniform(0, seconds[night] * 1.5))
+                        ended = kills.update(folder, night, seconds=tried[-1])
+                    else:
+                        tried.append(luck.randint(1, int(counted[night] * 1.2)))
+                        ended = kills.update(folder, night, int(tried[-1]))
+                    killed += not ended
+            assert tables(folder) == expected, f"seed {seed}, {tried}"
     print(f"killed {killed} times in {warehouse} warehouses: all tables are equal")
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import dlt
 import pytest
-from updates import FIRST, LISTS, NOW, pipeline, query, run, tables
 
 from sitestats import (
     AuthenticationError,
@@ -20,6 +19,7 @@ from sitestats import (
 )
 from sitestats.emulator import Emulator
 from sitestats.warehouse import Update, read_coverage, sitestats_source, update
+from updates import FIRST, LISTS, NOW, pipeline, query, run, tables
 
 pytestmark = pytest.mark.slow
 

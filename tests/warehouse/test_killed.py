@@ -7,10 +7,10 @@ import os
 from pathlib import Path
 
 import pytest
-from killed_updates import Kills
-from updates import NOW, tables
 
+from killed_updates import Kills
 from sitestats.emulator import Emulator
+from updates import NOW, tables
 
 pytestmark = [
     pytest.mark.slow,
