@@ -20,9 +20,11 @@ import pytest
 from killed_updates import Kills
 from sitestats.emulator import Emulator
 from sitestats.warehouse import _update
-from updates import NOW, Tables, run, tables, tables_of
+from updates import NOW, QUERIES, Tables, run, tables, tables_of
 
 KILLS: Final = 20
+LISTS: Final = ("pages", "countries", "events")
+"""Those that the queries of the page need."""
 NIGHT: Final = dt.timedelta(days=1)
 
 
@@ -120,12 +122,15 @@ def test_it_has_what_duckdb_has(
     postgres = dlt.destinations.postgres(database)
     for now in (NOW, NOW + NIGHT):
         emulator.now = now
-        run(tmp_path / "duckdb", emulator)
-        run(tmp_path / "postgres", emulator, postgres)
+        run(tmp_path / "duckdb", emulator, lists=LISTS)
+        run(tmp_path / "postgres", emulator, postgres, lists=LISTS)
     found = tables_in(database)
     assert found == tables(tmp_path / "duckdb")
     assert "/a\ufffdb" in str(found["pages"])
     assert len(found["days"]) > 10
+    with connected(database) as cursor:
+        for sql in QUERIES:
+            cursor.execute(sql)
 
 
 def test_killed_updates_leave_no_trace(database: str, tmp_path: Path) -> None:

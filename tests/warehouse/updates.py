@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections import defaultdict
 from collections.abc import Callable
 from itertools import count
@@ -23,6 +24,14 @@ FIRST = dt.date(2026, 3, 1)
 LISTS = ("pages", "events")
 """Each list takes time, and all are alike."""
 _TICKS = count()
+
+PAGE = (Path(__file__).parents[2] / "docs" / "warehouse.md").read_text("utf-8")
+"""The page of the documentation."""
+_SQL = re.findall(r"^```sql\n(.+?)^```", PAGE, re.MULTILINE | re.DOTALL)
+VIEWS = next(sql for sql in _SQL if sql.startswith("-- Parquet"))
+"""Its views of Parquet files."""
+QUERIES = [sql for sql in _SQL if sql != VIEWS]
+"""Its questions."""
 MOMENTS = {"read_at", "checked_at", "listed_at"}
 
 
