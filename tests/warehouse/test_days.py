@@ -326,6 +326,7 @@ def test_a_run_ends_whatever_fails(seed: int, websites: int) -> None:
     requests = 0
     while (taken := days.take()) is not None:
         requests += 1
+        assert days.left == sum(site.left for site in days.websites.values())
         if luck.random() < 0.5:
             days.read(*taken)
         else:

@@ -264,6 +264,8 @@ class Days:
 
     def __init__(self, websites: Mapping[str, WebsiteDays]) -> None:
         self.websites: Final = websites
+        self.left = sum(website.left for website in websites.values())
+        """How many days would still be requested."""
         self._failed_in_a_row = 0
         self._queue: list[tuple[dt.date, int, str]] = [
             (website.order, number, hostname)
@@ -278,6 +280,7 @@ class Days:
             website = self.websites[hostname]
             day = website.take()
             if day is not None:
+                self.left -= 1
                 heapreplace(self._queue, (website.order, number, hostname))
                 return hostname, day
             heappop(self._queue)
@@ -290,20 +293,19 @@ class Days:
 
     def failed(self, hostname: str, day: dt.date, error: SiteStatsError) -> None:
         """Record that it was not read."""
-        self.websites[hostname].failed(day, error)
+        website = self.websites[hostname]
+        self.left -= website.left
+        website.failed(day, error)
+        self.left += website.left
         if not isinstance(error, _NO_SERVICE):
             self._failed_in_a_row = 0
             return
         self._failed_in_a_row += 1
         if self._failed_in_a_row >= FAILED_EVERYWHERE:
-            for website in self.websites.values():
-                if website.left:
-                    website.end(f"the service fails: {error}", lasting=False)
-
-    @property
-    def left(self) -> int:
-        """How many days would still be requested."""
-        return sum(website.left for website in self.websites.values())
+            self.left = 0
+            for other in self.websites.values():
+                if other.left:
+                    other.end(f"the service fails: {error}", lasting=False)
 
 
 def last_day(timezone: str, now: dt.datetime) -> dt.date | None:
