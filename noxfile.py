@@ -239,6 +239,14 @@ def release(session: nox.Session) -> None:
     session.log(f"Built {sdist.name} and {wheel.name} in {wheel.parent}")
 
 
+@nox.session(requires=["build"], venv_params=["--seed"])
+def container(session: nox.Session) -> None:
+    """Run the commands of the documented Dockerfile in an empty environment."""
+    folder = session.create_tmp()
+    script = str(Path("tests/dockerfile.py").resolve())
+    session.run("python", script, folder, built_wheel(session))
+
+
 @nox.session
 def notebooks(session: nox.Session) -> None:
     """Run the notebooks, each in a new kernel; ``-- write`` stores their output."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -83,3 +84,12 @@ def test_nothing_begins_after_stop(made: Callable[[], Stop]) -> None:
 def test_stopped_is_no_exception() -> None:
     """No ``except Exception`` catches StoppedError, so nothing is retried after it."""
     assert not issubclass(StoppedError, Exception)
+
+
+def test_its_sockets_are_closed_with_the_last_thread() -> None:
+    """A stop that nobody closed frees its sockets when nothing uses it any more."""
+    stop = Stop()
+    wakes, waker = stop.wakes, stop._waker
+    del stop
+    gc.collect()
+    assert (wakes.fileno(), waker.fileno()) == (-1, -1)

@@ -20,7 +20,7 @@ from click.shell_completion import ShellComplete
 
 import sitestats
 from sitestats.cli._app import app
-from sitestats.cli._exits import Code, code_of
+from sitestats.cli._exits import MEANINGS, Code, code_of
 from sitestats.emulator import Emulator
 
 if TYPE_CHECKING:
@@ -145,10 +145,11 @@ def test_the_documentation_shows_commands() -> None:
 
 
 def test_the_codes_are_in_the_documentation() -> None:
-    """The documentation has a row for each exit code."""
+    """The documentation has each exit code with its one meaning, as the help has it."""
     text = (DOCS / "command-line.md").read_text("utf-8")
-    codes = re.findall(r"^\| (\d+) \|", text, re.MULTILINE)
-    assert codes == [str(code.value) for code in Code]
+    rows = re.findall(r"^\| (\d+) \| (.+?) \| .+ \|$", text, re.MULTILINE)
+    assert rows == [(str(code.value), MEANINGS[code]) for code in Code]
+    assert len({*MEANINGS.values()}) == len(Code)
 
 
 def check_command(words: list[str]) -> None:

@@ -54,6 +54,7 @@ def test_a_command_of_the_documentation(
     monkeypatch.chdir(tmp_path)
     Path("websites.toml").write_text(LIST, "utf-8")
     Path("websites.csv").write_text("hostname,public\nsemicomplete.com,true\n", "utf-8")
+    Path("export.csv").write_text("Domain;Public;x\nsemicomplete.com;WAHR;1\n", "utf-8")
     line = line.replace("https://…", os.environ["SITESTATS_BASE_URL"])
     done = run(*shlex.split(line.replace("example.com", "semicomplete.com")))
     needs_a_yes = line.startswith("websites add")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 import sitestats
-from sitestats import Problem, SpecError
+from sitestats import ConfigurationError, Problem, SiteStatsError, SpecError
 from sitestats.cli._messages import STEPS, for_a_shell, messages_of
 
 if TYPE_CHECKING:
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
     from sitestats.emulator import Emulator
 
 PYTHON = re.compile(
-    r"\.[a-z_]+\(|\bclient\b|Client|from_env|WebsiteSpec|base_url|total_timeout|"
-    r"api_key|user_id|extra_param|where_metadata|from_url|where\(|True|None"
+    r"\.[a-z_]+\(|[a-z]+_[a-z]+\(|\bclient\b|Client\b|from_env|WebsiteSpec|StatsQuery|"
+    r"base_url|total_timeout|max_response_bytes|api_key|user_id|extra_param|get_many|"
+    r"where_metadata|from_url|where\(|read_only|_columns|_format|columns=|\bTrue\b|"
+    r"\bNone\b|\b(?:a|an|of) (?:str|int|bool|dict|tuple|float)\b|\bargument\b"
 )
 """Words that help in Python alone."""
 
@@ -42,6 +45,15 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "an event": (["--event", "a,b"], "--event"),
     "an event's star": (["--event", "*"], "use --all-events"),
     "metadata key": (["--metadata", "a-b=1"], "--metadata: "),
+    "no event name": (["--event", "a,b"], "give each name by itself"),
+    "no field name": (["--field", "a b"], "'a b' is not a field"),
+    "an empty filter": (["--where", "country="], "give one, or leave the filter out"),
+    "a comma": (["--where", "pages=/a,/b"], "repeat the option for several"),
+    "a path": (["--path", "contact"], "is a text that starts with '/'"),
+    "an empty name": (["--param", "=x"], "is a text that is not empty"),
+    "days": (["--last", "0"], "is a whole number from 1 to"),
+    "a limit": (["--limit", "0"], "is a whole number from 1 to"),
+    "a version": (["--api-version", "9"], "is a whole number from 1 to"),
     "contains": (["--where", "pages=*abcdefghijklmn*", "-f", "visitors"], "API_KEY"),
     "timeout": (["--total-timeout", "0"], "--total-timeout is"),
     "retries": (["--retries", "-1"], "--retries is"),
@@ -95,6 +107,89 @@ def test_missing_credentials_are_variables_to_set(  # noqa: PLR0917 - fixtures
         assert done.code == 2
         assert done.err == f"sitestats: this command needs {words}\n"
     assert emulator.requests == ()
+
+
+FOLDERS = ("_common", "_query", "_protocol", "_results", "_transport", "provisioning")
+IN_PYTHON_ALONE = {
+    "_common/custom_headers.py": "headers= and user_agent=",
+    "_common/progress.py": "progress=",
+    "_results/made.py": "Stats.of",
+    "_transport/user_transport.py": "transport=",
+}
+"""Modules whose messages are about what no command has."""
+NO_COMMAND = (
+    "the body is made of dicts",
+    "a parameter is a str with",
+    "A host name is a str",
+    "The base address is a str",
+    "proxy is an address",
+    "this client was pickled",
+    "this client has ",
+    "this client was closed",
+    "there is no base address",
+    "the value is a str",
+    "a field is named by a str",
+    "an event is named by a str",
+    "give the full address as a str",
+    "a query is a StatsQuery",
+    "output_format is one of",
+    "websites are given as an iterable",
+    "WebsiteSpec.load(path)",
+    "write WebsiteSpec(",
+    "8: A request's address",
+)
+"""Beginnings of messages about types and arguments that no command passes on."""
+
+
+def texts_of(path: Path) -> Iterator[str]:
+    """The texts of a module that are sentences, with … for what is filled in."""
+    tree = ast.parse(path.read_text("utf-8"))
+    left_out = {
+        id(part)
+        for node in ast.walk(tree)
+        for part in (
+            node.values
+            if isinstance(node, ast.JoinedStr)
+            # Documentation, of classes and of attributes.
+            else [node.value]
+            if isinstance(node, ast.Expr)
+            # Types in quotes.
+            else node.args[:1]
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "cast"
+            else []
+        )
+    }
+    for node in ast.walk(tree):
+        if id(node) in left_out:
+            continue
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(
+                str(part.value) if isinstance(part, ast.Constant) else "…"
+                for part in node.values
+            )
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def test_no_message_of_a_command_is_about_python() -> None:
+    """Each message of the library that a command can print is in a shell's words."""
+    package = Path(sitestats.__file__).parent
+    found: list[str] = []
+    for path in sorted(
+        file for name in FOLDERS for file in (package / name).glob("*.py")
+    ):
+        if path.relative_to(package).as_posix() in IN_PYTHON_ALONE:
+            continue
+        for text in texts_of(path):
+            (shown,) = messages_of(
+                ConfigurationError(text)
+                if path.name in {"settings.py", "hostnames.py"}
+                else SiteStatsError(text)
+            )
+            is_sentence = len(text.split()) > 3 and not {"\n", "|"} & {*text}
+            if is_sentence and PYTHON.search(shown) and not text.startswith(NO_COMMAND):
+                found.append(f"{path.name}: {shown}")
+    assert not found, "\n".join(found)
 
 
 def test_every_step_that_an_error_advises_is_an_option() -> None:

@@ -90,7 +90,7 @@ def test_the_list_is_for_people_and_for_programs(emulator: Emulator, run: Run) -
 def test_a_plan_adds_nothing(emulator: Emulator, run: Run, file: Path) -> None:
     """The plan shows what would be added, in its exit code too, and adds nothing."""
     done = run("websites", "plan", file)
-    assert done.code == 1
+    assert done.code == 8
     assert done.out.splitlines() == [
         "3 websites: 2 to add, 1 present, 0 differing",
         "present    semicomplete.com",
@@ -101,7 +101,7 @@ def test_a_plan_adds_nothing(emulator: Emulator, run: Run, file: Path) -> None:
     read = json.loads(run("websites", "plan", file, "--format", "json").out)
     assert [item["state"] for item in read["items"]] == ["present", "to_add", "to_add"]
     rows = run("websites", "plan", file, "--format", "csv").out.splitlines()
-    assert rows[1] == "semicomplete.com,present,UTC,true,,"
+    assert rows[1] == "semicomplete.com,semicomplete.com,present,UTC,true,,"
     assert adds(emulator) == []
 
 
@@ -136,7 +136,7 @@ def test_a_person_may_say_no(
     """Nothing is added unless the reply is yes."""
     at_a_terminal(typed)
     done = run("websites", "ensure", file)
-    assert done.code == 1
+    assert done.code == 12
     assert "Add 2 websites? (this can cost money, and can't be undone)" in done.err
     assert done.err.endswith("sitestats: nothing was added\n")
     assert adds(emulator) == []
@@ -173,7 +173,7 @@ def test_one_website_is_added_from_options(emulator: Emulator, run: Run) -> None
         spec = WebsiteSpec("shop.example", "Asia/Tokyo", public=True, label="shop")
         assert client.websites.plan([spec]).complete
     again = run("websites", "add", "shop.example", "--timezone", "Asia/Tokyo")
-    assert again.code == 1
+    assert again.code == 9
     assert "public is true and should be false" in again.out
     assert adds(emulator) == ["shop.example"]
 
@@ -181,7 +181,7 @@ def test_one_website_is_added_from_options(emulator: Emulator, run: Run) -> None
 @pytest.mark.parametrize(
     ("fault", "code"),
     [
-        ({"status": 400, "body": {"ok": False, "error": "No"}}, 1),
+        ({"status": 400, "body": {"ok": False, "error": "No"}}, 10),
         ({"status": 403, "body": {"ok": False, "error": "No"}}, 3),
         ({"status": 401, "body": {"ok": False, "error": "No"}}, 3),
         ({"status": 429, "retry_after": 900, "body": {"error": "No"}}, 4),
@@ -192,7 +192,7 @@ def test_one_website_is_added_from_options(emulator: Emulator, run: Run) -> None
 def test_exit_codes_of_add(
     emulator: Emulator, run: Run, file: Path, fault: dict[str, Any], code: int
 ) -> None:
-    """The code is 0 as specified, 1 if not, an error's that stops, 6 if unknown."""
+    """The code is 0 as specified, 10 if refused, 6 if unknown, or an error's."""
     emulator.fail_next(method="POST", **fault)
     done = run("websites", "ensure", file, "--yes", "--format", "json")
     assert done.code == code
@@ -339,7 +339,7 @@ def test_a_role_that_may_not_add_has_the_code_of_an_error_response(
         done = run("websites", *command, "--yes")
         assert done.code == 3
         assert "The role viewer can't add websites" in done.out
-    assert run("websites", "plan", file).code == 1
+    assert run("websites", "plan", file).code == 8
 
 
 def test_a_wildcard_in_a_file_is_told_as_one(

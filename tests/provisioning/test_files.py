@@ -201,7 +201,7 @@ BAD: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
     ),
     "public in words": (
         "a.csv",
-        "hostname,public\na.example,yes",
+        "hostname,public\na.example,maybe",
         [("2:11", "true or false")],
     ),
     "public as a number": (
@@ -226,14 +226,17 @@ BAD: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
     "host name left out": ("a.csv", "hostname,label\n,x", [("2:1", "empty")]),
     "twice": (
         "a.csv",
-        "hostname\na.example\nA.Example.\nb.example\nb.example",
-        [("3:1", "a.example is given twice"), ("5:1", "b.example is given twice")],
+        (
+            "hostname,label\na.example,x\nA.Example.,y\nb.example\nb.example,\n"
+            "c.example\nc.example,z"
+        ),
+        [("3:1", "a.example is given twice"), ("7:1", "c.example is given twice")],
     ),
     "everything, in order": (
         "a.toml",
         (
             "[[websites]]\nhostname = 'a'\n[[websites]]\nhostname = 'b.example'\n"
-            "public = ''\n[[websites]]\nhostname = 'b.example'"
+            "public = ''\n[[websites]]\nhostname = 'b.example'\nlabel = 'x'"
         ),
         [("2:12", "no dot"), ("5:10", "true or false"), ("7:12", "given twice")],
     ),
@@ -269,6 +272,8 @@ def test_an_error_has_its_location(
     for (_, message), (_, words) in zip(found, expected, strict=True):
         assert words in message
         assert "\n" not in message
+    rules = {problem.rule for problem in caught.value.problems}
+    assert all(rule.startswith("website-") for rule in rules)
 
 
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["plain", "mark"])
@@ -293,6 +298,7 @@ def test_another_kind_of_file_is_refused(
     """The error for an unknown extension names the ones that can be read."""
     with pytest.raises(SpecError, match=r"\.toml, \.json, \.csv") as caught:
         WebsiteSpec.load(tmp_path / name)
+    assert caught.value.problems[0].rule == "website-file"
     same_text(caught.value)
 
 

@@ -21,7 +21,7 @@ from same_text import SameText
 from sitestats import BusyError, ConfigurationError, SpecError, WebsiteSpec
 from sitestats._protocol.flow import Moment
 from sitestats.emulator import Emulator
-from sitestats.provisioning import _journal
+from sitestats.provisioning import ProvisionedWebsite, _journal
 from sitestats.provisioning._account import state_folder
 from sitestats.provisioning._events import (
     Began,
@@ -87,7 +87,7 @@ def test_what_is_written_can_be_read_by_people(path: Path) -> None:
     write(
         path,
         Began(2, 1_000.0),
-        WebsiteDone(1, 2),
+        WebsiteDone(ProvisionedWebsite(WebsiteSpec("a.example"), "added"), 1, 2),
         sending("a.example", 1_000.25),
         Settled("a.example", "refused", "Nö", 1_001.0),
         Ended(1_002.0),

@@ -90,6 +90,7 @@ def test_a_plan_is_a_value() -> None:
     assert read["complete"] is False
     assert read["items"][0] == {
         "hostname": "new.example",
+        "written": "new.example",
         "state": "to_add",
         "timezone": "Asia/Tokyo",
         "public": True,

@@ -121,6 +121,7 @@ def test_a_report_becomes_json() -> None:
     ]
     assert read["items"][3] == {
         "hostname": "refused.example",
+        "written": "refused.example",
         "state": "refused",
         "timezone": "UTC",
         "public": False,
@@ -136,7 +137,8 @@ def test_a_report_becomes_a_frame() -> None:
     frame = report().to_pandas()
     assert list(frame["state"]) == list(STATES)
     assert list(frame.columns) == [
-        *("hostname", "state", "timezone", "public", "label", "differences", "error")
+        *("hostname", "written", "state", "timezone", "public", "label"),
+        *("differences", "error"),
     ]
     assert frame["public"].tolist() == [False] * 5 + [True]
     assert frame["error"].isna().tolist() == [True, True, True, False, False, True]

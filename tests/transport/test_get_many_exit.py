@@ -374,6 +374,8 @@ def test_interrupted_while_leaving(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(KeyboardInterrupt):
             outcomes.__exit__(None, None, None)
         monkeypatch.undo()
+        # A thread that is about to wake up still looks at it.
+        assert outcomes._stop.wakes.fileno() != -1
         check_that_all_disconnected(silent)()
 
 

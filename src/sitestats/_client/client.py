@@ -14,7 +14,7 @@ from .unknown import refuse_unknown
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     import httpx
 
@@ -136,6 +136,7 @@ class Websites:
         *,
         journal: str | os.PathLike[str] | None = None,
         progress: Progress = None,
+        interrupted: Callable[[ProvisioningReport], object] | None = None,
     ) -> ProvisioningReport:
         """Add what is missing of *specs*, one at a time (section 4.2).
 
@@ -156,6 +157,10 @@ class Websites:
                 under way is waited for, up to the ``total_timeout`` of its run.
             progress: True shows a bar; a function is called with
                 ``(done, total)``.
+            interrupted: Is called with the report so far if the run is interrupted:
+                by a ``KeyboardInterrupt``, a cancellation, or another exception that
+                is no ``SiteStatsError``. That exception is raised then. An add that
+                was under way is ``unknown``.
 
         Returns:
             The outcome of every website, in the given order.
@@ -188,7 +193,9 @@ class Websites:
         from sitestats.provisioning._specs import as_specs
 
         wanted, settings = as_specs(specs), self._runner.settings
-        with open_run(settings, journal, progress) as events:
+        with open_run(
+            settings, journal, progress, specs=wanted, interrupted=interrupted
+        ) as events:
             flow = ensure_websites(
                 settings, wanted, events.history, events.not_excluded
             )

@@ -176,8 +176,9 @@ class Outcomes(FramesOfStream):
                 self._jobs.put(None)
             for thread in self._threads:
                 _join(thread)
-        finally:
+            # Not after a second interrupt, which leaves threads that still end.
             self._stop.close()
+        finally:
             self._schedule.end()
             # A generator that iter() made is closed here; the caller may use one
             # that was given further.

@@ -40,6 +40,7 @@ from typing import Any, Final, Literal, TypeVar
 
 import attrs
 
+from .grouping import grouped_lines
 from .wire import HttpRequest
 
 E = TypeVar("E", bound=BaseException)
@@ -109,12 +110,17 @@ class ClientClosedError(ConfigurationError):
 
 
 class InvalidInputError(SiteStatsError, ValueError):
-    """A value breaks a rule; nothing was sent."""
+    """A value breaks a rule; nothing was sent.
+
+    Its text has a line for each problem. Equal ones are one line with their number,
+    and of many that differ in a value alone the first five are shown.
+    """
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems: tuple[Problem, ...] = tuple(problems)
         """Every broken rule, with what to do about it."""
-        super().__init__("\n".join(map(str, self.problems)))
+        lines = grouped_lines(self.problems, place_of=lambda problem: problem.where)
+        super().__init__("\n".join(lines))
 
 
 class QueryError(InvalidInputError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import date
@@ -15,6 +16,10 @@ _LONGEST_VALUE: Final = 1000
 _MOST_ITEMS: Final = 20
 _DEEPEST: Final = 3
 """Items, and levels within each other, of an array or an object in a repr."""
+FORMULA: Final = "'* *[=+\\-@\uff1d\uff0b\uff0d\uff20]"
+"""A pattern of what a spreadsheet takes for a formula, and of that marked as text."""
+# A spreadsheet that writes decimals with a comma splits cells at semicolons.
+_FORMULA: Final = re.compile(rf"(^|;)(?={FORMULA})")
 
 
 def shown(value: object) -> str:
@@ -100,3 +105,12 @@ def plain(text: str) -> str:
 def encodable(text: str) -> str:
     """*text* with halves of surrogate pairs shown as escapes."""
     return text.encode("utf-8", "backslashreplace").decode()
+
+
+def as_cell_text(text: str) -> str:
+    """*text* such that a spreadsheet takes it for text, never for a formula.
+
+    >>> as_cell_text("=1+1"), as_cell_text("a;-1"), as_cell_text("1-1")
+    ("'=1+1", "a;'-1", '1-1')
+    """
+    return _FORMULA.sub(r"\1'", text)

@@ -135,7 +135,7 @@ def website_payload(
 
 
 def website_value(
-    name: str, value: object, where: str = ""
+    name: str, value: object, where: str = "", *, suggest: bool = True
 ) -> str | bool | list[Problem]:
     """One value of a website to add, as it is sent, or its problems (section 4.2)."""
     where = where or name
@@ -143,7 +143,9 @@ def website_value(
         case "hostname":
             return rules.hostname(value, where, rule="website-hostname")
         case "timezone":
-            return periods.timezone(value, where, rule="website-timezone")
+            return periods.timezone(
+                value, where, rule="website-timezone", suggest=suggest
+            )
         case "public":
             if isinstance(value, bool):
                 return value

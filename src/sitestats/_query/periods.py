@@ -220,9 +220,13 @@ def zones() -> frozenset[str]:
 
 
 def timezone(
-    value: object, where: str = "timezone", rule: str = "timezone-name"
+    value: object,
+    where: str = "timezone",
+    rule: str = "timezone-name",
+    *,
+    suggest: bool = True,
 ) -> TextOrProblems:
-    """The name of a time zone."""
+    """The name of a time zone; to *suggest* a right one takes some milliseconds."""
     text = str.__str__(value) if isinstance(value, str) else None
     if text is not None:
         if text in zones():
@@ -234,7 +238,7 @@ def timezone(
                 "pip install tzdata",
                 where,
             )
-    right = None if text is None else nearest(text, zones())
+    right = nearest(text, zones()) if suggest and text is not None else None
     return refused(
         rule,
         f"{shown(value)} is not a name of the tz database"

@@ -148,9 +148,11 @@ class KeptResponses:
             self._resting_until = time.monotonic() + _REST
             if not self._warned:
                 self._warned = True
+                # Not its repr, which may hold the password of a server.
+                name = getattr(self._store, "path", type(self._store).__name__)
                 warn(
-                    f"the store {self._store!r} is not used, and the service is asked "
-                    f"instead: {type(error).__name__}: {error}"
+                    f"the store {name} is not used, and the service is asked instead: "
+                    f"{type(error).__name__}: {error}"
                 )
         return None
 

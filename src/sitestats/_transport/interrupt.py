@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
@@ -40,6 +41,9 @@ class Stop:
         self._held: set[Abortable] = set()
         self._stopped = False
         self._event = InterruptSafeEvent()
+        # Where nobody calls close: then the last thread that uses it has ended.
+        weakref.finalize(self, wakes.close)
+        weakref.finalize(self, waker.close)
 
     def stop(self) -> None:
         """Abort what is held, end every sleep, and let nothing more begin."""
@@ -78,7 +82,11 @@ class Stop:
             raise StoppedError
 
     def close(self) -> None:
-        """Free its sockets, once no thread uses it any more."""
+        """Free its sockets, once no thread uses it any more.
+
+        Earlier, a thread that is about to wake up would look at whichever file has
+        got the socket's number by then, and go on waiting.
+        """
         self._waker.close()
         self.wakes.close()
 

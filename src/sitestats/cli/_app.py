@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from textwrap import indent
 from typing import Any, Final
 
 import click
@@ -82,11 +83,19 @@ class App(click.Group):
             return super().invoke(ctx)
 
 
+def _exit_codes() -> str:
+    with_codes = click.HelpFormatter(width=80)
+    with_codes.write_dl(
+        [(str(code.value), text) for code, text in exits.MEANINGS.items()]
+    )
+    return with_codes.getvalue()
+
+
 @click.group(
     cls=App,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="""\b
+    epilog=f"""\b
     Examples:
       sitestats demo
       sitestats stats example.com --last 30
@@ -98,16 +107,7 @@ class App(click.Group):
 
     \b
     Exit codes:
-      0    done; every website is as specified
-      1    plan, ensure, add: not every website is as specified
-      2    wrong use: an option, a file, a missing setting or extra
-      3    an error response: credentials, permission, unknown or locked website;
-           ensure, add: every website would be refused
-      4    try later: no response, too many requests, or the service failed
-      5    the response was not understood
-      6    ensure, add: it is not known whether a website was added
-      7    ensure, add: another run is under way for this account or journal
-      130  interrupted
+    {indent(_exit_codes(), "    ").strip()}
     """,
 )
 @click.version_option(package_name="sitestats")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import signal
 import sys
 import warnings
 from collections.abc import Generator, Iterable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import IntEnum
-from typing import NoReturn, TextIO
+from types import FrameType
+from typing import TYPE_CHECKING, Final, NoReturn, TextIO
 
 import click
 
@@ -28,26 +32,91 @@ from sitestats._common.text import plain
 
 from ._messages import for_a_shell, messages_of
 
+if TYPE_CHECKING:
+    from sitestats import ProvisioningPlan, ProvisioningReport
+
 
 class Code(IntEnum):
-    """The exit codes; ``docs/command-line.md`` explains them to users."""
+    """The exit codes, each with one meaning, which MEANINGS has."""
 
     OK = 0
-    NOT_AS_SPECIFIED = 1
+    MISTAKE = 1
     WRONG_USE = 2
     ERROR_RESPONSE = 3
     TRY_LATER = 4
     BAD_RESPONSE = 5
     UNKNOWN = 6
     BUSY = 7
+    TO_ADD = 8
+    DIFFERING = 9
+    REFUSED = 10
+    STOPPED = 11
+    DECLINED = 12
+    OUTPUT = 13
     INTERRUPTED = 130
+    CLOSED_PIPE = 141
+    TERMINATED = 143
+
+
+MEANINGS: Final = {
+    Code.OK: "done; every website is as specified",
+    Code.MISTAKE: "a mistake in sitestats itself, with a traceback: please report it",
+    Code.WRONG_USE: "wrong use: an option, a file, a missing setting or extra",
+    Code.ERROR_RESPONSE: "an error response: credentials, permission, an unknown or "
+    "locked website",
+    Code.TRY_LATER: "try later: no response, too many requests, or the service failed",
+    Code.BAD_RESPONSE: "the response was not understood",
+    Code.UNKNOWN: "it is not known whether a website was added",
+    Code.BUSY: "another run is under way for this account or with this journal",
+    Code.TO_ADD: "plan: websites are missing, and would be added; none differs",
+    Code.DIFFERING: "a website exists and differs: change it by hand",
+    Code.REFUSED: "the service refused a website, and the run went on",
+    Code.STOPPED: "the run stopped, because its journal can't be written",
+    Code.DECLINED: "you did not confirm; nothing was added",
+    Code.OUTPUT: "the output can't be written, such as to a full disk",
+    Code.INTERRUPTED: "interrupted by Ctrl-C (SIGINT)",
+    Code.CLOSED_PIPE: "the reader of the output has closed it (SIGPIPE)",
+    Code.TERMINATED: "ended by SIGTERM",
+}
+"""What each code means, for the help; ``docs/command-line.md`` has the same table."""
+
+_OUTPUT_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM arrived: it ends a command as Ctrl-C does."""
+
+
+def handle_sigterm() -> None:
+    """Let SIGTERM end the command in order, unless its parent has it ignored."""
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _terminate)
+
+
+def _terminate(_number: int, _frame: FrameType | None) -> None:
+    # Some programs send it twice, which must not interrupt the end itself.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise Terminated
 
 
 def fail(messages: Iterable[str], code: Code) -> NoReturn:
     """End the command with a line for each message, and no usage text."""
-    for message in messages:
-        click.echo(f"sitestats: {_one_line(message)}" if message else "", err=True)
+    with suppress(OSError):  # standard error may be closed
+        for message in messages:
+            click.echo(f"sitestats: {_one_line(message)}" if message else "", err=True)
     raise click.exceptions.Exit(code)
+
+
+def fail_interrupted(interrupt: KeyboardInterrupt, advice: str = "") -> NoReturn:
+    """End the command after Ctrl-C or SIGTERM."""
+    if isinstance(interrupt, Terminated):
+        fail([f"ended by SIGTERM{advice}"], Code.TERMINATED)
+    fail([f"interrupted{advice}"], Code.INTERRUPTED)
+
+
+def note(text: str) -> None:
+    """Write a line that is no error to standard error."""
+    click.echo(f"sitestats: note: {_one_line(for_a_shell(text))}", err=True)
 
 
 def _one_line(text: object) -> str:
@@ -69,6 +138,41 @@ def code_of(error: SiteStatsError) -> Code:
             return Code.BAD_RESPONSE
         case _:
             return Code.WRONG_USE
+
+
+def code_of_plan(planned: ProvisioningPlan) -> Code:
+    """The exit code for a plan; differing websites count more than missing ones."""
+    if planned.differing:
+        return Code.DIFFERING
+    return Code.TO_ADD if planned.to_add else Code.OK
+
+
+def code_of_report(report: ProvisioningReport) -> Code:
+    """The exit code for what a run did: the worst of it."""
+    if report.unknown:
+        return Code.UNKNOWN
+    if report.stopped is not None:
+        if (error := _stopping_error(report, report.stopped)) is not None:
+            return code_of(error)
+        is_journal = report.stopped.startswith("the journal")
+        return Code.STOPPED if is_journal else Code.TRY_LATER
+    failed = (*report.refused, *report.not_tried)
+    codes = {code_of(item.error) for item in failed if item.error is not None}
+    if codes:
+        return Code.TRY_LATER if codes == {Code.TRY_LATER} else Code.REFUSED
+    return Code.OK if report.complete else Code.DIFFERING
+
+
+def _stopping_error(report: ProvisioningReport, why: str) -> SiteStatsError | None:
+    """The error response that every other website would get, or None.
+
+    A run may stop for other reasons too, such as a journal that can't be written.
+    """
+    # Only a run that stopped needs it, and every command loads this module.
+    from sitestats.provisioning._refusals import message_of
+
+    errors = [item.error for item in report.items if item.error is not None]
+    return errors[-1] if errors and message_of(errors[-1]) in why else None
 
 
 def _show_warning(  # noqa: PLR0917 - the parameters of warnings.showwarning
@@ -103,11 +207,25 @@ def one_line_each() -> Generator[None]:
         except click.Abort:
             # Ctrl-C or Ctrl-D at a prompt: the line of the prompt is not ended yet.
             fail(["", "interrupted"], Code.INTERRUPTED)
-        except KeyboardInterrupt:
-            fail(["interrupted"], Code.INTERRUPTED)
+        except KeyboardInterrupt as interrupt:
+            fail_interrupted(interrupt)
         except BrokenPipeError:
-            # The reader of the output has closed it: click exits quietly.
-            raise
+            _discard_output()
+            raise click.exceptions.Exit(Code.CLOSED_PIPE) from None
         except OSError as error:
             where = "" if error.filename is None else f"{error.filename}: "
-            fail([f"{where}{error.strerror or error}"], Code.WRONG_USE)
+            message = f"{where}{error.strerror or error}"
+            if error.filename is None and error.errno in _OUTPUT_ERRORS:
+                _discard_output()
+                fail([f"the output can't be written: {message}"], Code.OUTPUT)
+            fail([message], Code.WRONG_USE)
+
+
+def _discard_output() -> None:
+    # At its end Python writes what is left in the buffers, and reports that it can't.
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            with open(os.devnull, "wb") as nothing:  # noqa: PTH123 - no folder of ours
+                os.dup2(nothing.fileno(), stream.fileno())

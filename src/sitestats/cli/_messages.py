@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
-
-import attrs
 
 from sitestats._common.errors import (
     ConfigurationError,
@@ -18,14 +16,10 @@ from sitestats._common.errors import (
     Problem,
     SiteStatsError,
 )
+from sitestats._common.grouping import QUOTED, grouped_lines
 
-MOST_OF_A_KIND: Final = 5
-"""The most lines for errors that differ in a value alone."""
-
-_QUOTED: Final = r"""'[^']*'|"[^"]*\""""
-_STEP: Final = re.compile(rf"""(?<![\w)])\.([a-z_]+)\(((?:{_QUOTED}|[^()'"])*)\)""")
-_ARGUMENT: Final = re.compile(rf"""(?:{_QUOTED}|[^,'"])+""")
-_VALUE: Final = re.compile(rf"{_QUOTED}|[0-9]+")
+_STEP: Final = re.compile(rf"""(?<![\w)])\.([a-z_]+)\(((?:{QUOTED}|[^()'"])*)\)""")
+_ARGUMENT: Final = re.compile(rf"""(?:{QUOTED}|[^,'"])+""")
 
 
 def _repeated(option: str) -> Callable[[Sequence[str]], str]:
@@ -80,9 +74,44 @@ _PLACES: Final = {
 _ANYWHERE: Final = {
     "and this client has none": "and SITESTATS_API_KEY is not set",
     "give the client a longer one": "give a longer --total-timeout",
-    "longer than total_timeout": "longer than --total-timeout",
+    "total_timeout": "--total-timeout",
+    "max_response_bytes, ": "the limit, ",
+    "the deadline of get_many": "the deadline",
+    "columns={…}": "--column FIELD=NAME",
+    "ignore_columns=True": "--ignore-columns",
+    "input_format=…": "--input-format",
+    "give them to the client, or set": "set",
+    "; with a base address that does not come from the environment, use "
+    "Client.from_env(base_url=…) to send them there": "",
+    "this client is read-only": "SITESTATS_READ_ONLY is set",
+    ": make one without read_only=True to write": ": unset it to write",
+    "plan(…) says": "`plan` says",
+    "and this client uses": "and this command uses",
+    ": a script is given by client.stats.get_jsonp(query, callback=…)": "",
     "use client.stats.get_jsonp(query, callback=…)": "leave it out",
+    "take them away with .where(utm_source=None, utm_content=None)": "leave them out "
+    "of the address",
+    "or None to take the filter away": "or leave the filter out",
+    "give several in a list": "repeat the option for several",
+    "give each as an argument of its own": "give each by itself",
+    "give each name as an argument of its own": "give each name by itself",
+    "or use .pinned('Europe/Amsterdam').… with the website's time zone": "or a "
+    "--timezone",
+    "use .pinned('Europe/Amsterdam') with the website's, which is website.timezone": (
+        "give it as --timezone"
+    ),
+    "use .pinned() without a zone": "leave the other one out",
+    "use .during(…), or dates": "give whole ones, or dates",
+    "use .during(…), or against='previous_period'": "give whole ones, or compare with "
+    "the previous period",
+    "see .raw(), or request version 6": "use --api-version 6",
+    "see .raw() of the result for what it has": "--format json has what there is",
+    " is True or False": " is true or false",
+    " is an int ": " is a whole number ",
+    " is a str ": " is a text ",
 }
+"""What stands in the library's messages in Python, each with the words of a command."""
+
 _ARGUMENTS: Final = {
     "api_key": "SITESTATS_API_KEY",
     "user_id": "SITESTATS_USER_ID",
@@ -121,40 +150,11 @@ def _value(step: str, argument: str) -> str:
 def messages_of(error: SiteStatsError) -> Iterable[str]:
     """A line for each problem of *error*; many of one kind are counted."""
     if isinstance(error, InvalidInputError):
-        return _lines(error.problems)
+        return grouped_lines(error.problems, place_of=_place, rewrite=for_a_shell)
     text = for_a_shell(str(error))
     if isinstance(error, ConfigurationError):
         text = _ARGUMENT_NAMES.sub(lambda name: _ARGUMENTS[name[1]], text)
     return [text]
-
-
-def _lines(problems: Iterable[Problem]) -> Iterator[str]:
-    kinds: dict[tuple[str, str], dict[str, list[Problem]]] = {}
-    for problem in problems:
-        kind = (problem.rule, _VALUE.sub("…", problem.message))
-        kinds.setdefault(kind, {}).setdefault(problem.message, []).append(problem)
-    for same in kinds.values():
-        groups = list(same.values())
-        shown, counted = groups[:MOST_OF_A_KIND], groups[MOST_OF_A_KIND:]
-        yield from map(_line, shown)
-        if counted:
-            number = sum(map(len, counted))
-            noun = "error" if number == 1 else "errors"
-            yield (
-                f"… and {number:,} more {noun} like this one, up to "
-                f"{_place(counted[-1][-1])}"
-            )
-
-
-def _line(equal: Sequence[Problem]) -> str:
-    """One line for problems that differ in their place alone."""
-    first, *others = equal
-    line = for_a_shell(str(attrs.evolve(first, where=_place(first))))
-    if not others:
-        return line
-    if len(others) == 1:
-        return f"{line} (also at {_place(others[0])})"
-    return f"{line} (and {len(others):,} more, up to {_place(others[-1])})"
 
 
 def _place(problem: Problem) -> str:

@@ -10,15 +10,13 @@ from typing import Any, Final, TypeVar
 import click
 from rich.console import Console
 
-from sitestats._common.text import encodable, plain
+from sitestats._common.text import as_cell_text, encodable, plain
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 FORMATS: Final = ("table", "json", "csv")
 
 _SPECIAL: Final = re.compile(r'[,"\r\n]')
-# A spreadsheet that writes decimals with a comma splits cells at semicolons.
-_FORMULA: Final = re.compile(r"(^|;)(?= *[=+\-@\uff1d\uff0b\uff0d\uff20])")
 
 
 def format_options(command: F) -> F:
@@ -81,7 +79,7 @@ def _cell(value: object, *, raw: bool) -> str:
         return "true" if value else "false"
     text = encodable(str(value))
     if isinstance(value, str) and not raw:
-        text = _FORMULA.sub(r"\1'", plain(text))
+        text = as_cell_text(plain(text))
     # Readers drop blanks around a cell without quotes.
     if text != text.strip() or _SPECIAL.search(text):
         return '"' + text.replace('"', '""') + '"'

@@ -3,31 +3,40 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import attrs
 import click
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from sitestats import ProvisioningReport, Website, WebsiteSpec
+from sitestats import ProvisioningReport, SpecError, Website, WebsiteSpec
 from sitestats._common.text import plain
 from sitestats._query import periods
 from sitestats.analysis._console import make_table, text
+from sitestats.provisioning._checks import FIELDS, FORMATS
+from sitestats.provisioning._files import Source, load_specs
 from sitestats.provisioning._items import count_websites
-from sitestats.provisioning._refusals import message_of
 
 from ._client import client_options, make_client
 from ._completion import one_of
-from ._exits import Code, code_of, fail
+from ._exits import (
+    Code,
+    code_of_plan,
+    code_of_report,
+    fail,
+    fail_interrupted,
+    note,
+)
+from ._messages import for_a_shell
 from ._output import format_options, make_console, print_csv, print_json
+from ._progress import showing_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from sitestats import Client, ProvisioningPlan
+    from sitestats.provisioning._checks import Format
 
-    from sitestats import ProvisioningPlan, SiteStatsError
+F = TypeVar("F", bound=Callable[..., Any])
 
 _CSV_COLUMNS: Final = tuple(
     field.name for field in attrs.fields(Website) if field.name != "extra"
@@ -42,20 +51,96 @@ _TABLE_COLUMNS: Final = (
     ("label", "label", False),
 )
 """The columns of the table: heading, attribute, and whether it has numbers."""
-_INTERRUPTED: Final = (
-    "interrupted: run it again to continue, with the same --journal if you gave one"
-)
+_CONTINUE: Final = ": run it again to continue, with the same --journal if you gave one"
 _COSTS: Final = "this can cost money, and can't be undone"
 
-file_argument = click.argument(
-    "file", type=click.Path(exists=True, dir_okay=False, path_type=Path)
-)
 yes_option = click.option(
     "-y",
     "--yes",
     is_flag=True,
     help="Do not ask to confirm; needed without a terminal.",
 )
+quiet_option = click.option(
+    "-q",
+    "--quiet",
+    is_flag=True,
+    help="Write nothing if every website is as specified, and otherwise only those "
+    "that are not, to standard error. JSON and CSV are written all the same.",
+)
+_FILE_OPTIONS: Final = (
+    click.argument(
+        "file",
+        type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
+    ),
+    click.option(
+        "--column",
+        "columns",
+        multiple=True,
+        metavar="FIELD=NAME",
+        shell_complete=one_of(lambda: FIELDS, suffix="="),
+        help="What FILE calls a field, such as hostname=Domain; may be repeated.",
+    ),
+    click.option(
+        "--ignore-columns",
+        is_flag=True,
+        help="Leave columns out that are no fields; a note names them.",
+    ),
+    click.option(
+        "--input-format",
+        type=click.Choice(FORMATS),
+        help="The format of FILE; that of its name when left out.",
+    ),
+    click.option(
+        "--only-changes",
+        is_flag=True,
+        help="Leave the websites out that existed already, as specified.",
+    ),
+    quiet_option,
+)
+
+
+def file_options(command: F) -> F:
+    """Give *command* the arguments of ``_load``, and which websites it shows."""
+    for option in reversed(_FILE_OPTIONS):
+        command = option(command)
+    return command
+
+
+def _load(
+    file: Path,
+    columns: Iterable[str],
+    input_format: str | None,
+    *,
+    ignore_columns: bool,
+    quiet: bool,
+) -> tuple[WebsiteSpec, ...]:
+    """The specifications of *file*; ``-`` is standard input."""
+    names: dict[str, str] = {}
+    for column in columns:
+        field, equals, name = column.partition("=")
+        if not equals or not name:
+            raise click.UsageError(f"--column takes FIELD=NAME, not {column!r}")
+        if field in names:
+            raise click.UsageError(f"--column {field}=… is given twice")
+        names[field] = name
+    is_stdin = str(file) == "-"
+    if is_stdin and input_format is None:
+        raise click.UsageError(
+            "standard input has no name that tells its format: add --input-format with "
+            f"one of {', '.join(FORMATS)}"
+        )
+    source: Source = sys.stdin.buffer if is_stdin else file
+    loaded = load_specs(
+        source,
+        make=WebsiteSpec,
+        input_format=input_format,
+        columns=names,
+        ignore_columns=ignore_columns,
+    )
+    if not quiet:
+        for one in loaded.notes:
+            note(one)
+    return loaded.specs
 
 
 @click.group(invoke_without_command=True)
@@ -71,20 +156,35 @@ def websites(ctx: click.Context) -> None:
     epilog="""\b
     Examples:
       sitestats websites list
-      sitestats websites list --format csv --raw > websites.csv
+      sitestats websites list --as-specs > websites.csv
+      sitestats websites list --as-specs toml > websites.toml
       sitestats websites plan websites.csv
     """,
 )
+@click.option(
+    "--as-specs",
+    type=click.Choice(FORMATS),
+    is_flag=False,
+    flag_value="csv",
+    help="Write a file that `plan` and `ensure` read, as CSV unless another format is "
+    "named: `plan` then finds nothing to do.",
+)
 @format_options
 @client_options
-def list_(*, output: str, raw: bool, **options: Any) -> None:
+def list_(*, as_specs: str | None, output: str, raw: bool, **options: Any) -> None:
     """List every website of the user.
 
-    Page views and events are estimates per 30 days. Write a list with --raw if
-    `plan` and `ensure` are to read it.
+    Page views and events are estimates per 30 days.
     """
+    if as_specs is not None and output != "table":
+        raise click.UsageError(
+            f"--as-specs and --format: give one of them, such as --as-specs {as_specs}"
+        )
     with make_client(options, admin=True) as client:
         found = client.websites.list()
+    if as_specs is not None:
+        _print_specs(found, cast("Format", as_specs))
+        return
     rows = [
         {name: getattr(website, name) for name in _CSV_COLUMNS}
         | {"extra": dict(website.extra)}
@@ -101,6 +201,27 @@ def list_(*, output: str, raw: bool, **options: Any) -> None:
         for row in rows:
             table.add_row(*(text(row[name]) for _, name, _ in _TABLE_COLUMNS))
         make_console().print(table)
+
+
+def _print_specs(found: Iterable[Website], output_format: Format) -> None:
+    specs: dict[str, WebsiteSpec] = {}
+    left_out: list[str] = []
+    for website in found:
+        try:
+            spec = WebsiteSpec.of(website)
+            # What one can't be written as, all can't.
+            WebsiteSpec.dumps([spec], output_format)
+        except SpecError as error:
+            left_out += (
+                f"{website.hostname} is left out: {for_a_shell(problem.message)}"
+                for problem in error.problems
+            )
+        else:
+            specs.setdefault(spec.hostname, spec)
+    # A file of specifications is in UTF-8, whatever the terminal is.
+    click.echo(WebsiteSpec.dumps(specs.values(), output_format).encode(), nl=False)
+    if left_out:
+        fail(left_out, Code.BAD_RESPONSE)
 
 
 @websites.command(
@@ -122,6 +243,7 @@ def list_(*, output: str, raw: bool, **options: Any) -> None:
 @click.option("--public/--private", default=False, help="Who may see the statistics.")
 @click.option("--label", metavar="TEXT", help="Free text of your own.")
 @yes_option
+@quiet_option
 @client_options
 def add(
     host: str,
@@ -130,6 +252,7 @@ def add(
     public: bool,
     label: str | None,
     yes: bool,
+    quiet: bool,
     **options: Any,
 ) -> None:
     """Add the website HOST, which can cost money and can't be undone.
@@ -141,8 +264,7 @@ def add(
     with make_client(options, read_only=False, admin=True) as client:
         if client.websites.plan([spec]).to_add:
             _confirm(f"Add {spec.hostname}?", yes=yes)
-        report = client.websites.ensure([spec])
-    _print(report, "table")
+        report = _ensure(client, [spec], None, Show(quiet=quiet))
     _exit(report)
 
 
@@ -153,19 +275,32 @@ def add(
       sitestats websites plan websites.csv --format json
     """
 )
-@file_argument
+@file_options
 @format_options
 @client_options
-def plan(file: Path, *, output: str, raw: bool, **options: Any) -> None:
+def plan(
+    file: Path,
+    *,
+    columns: tuple[str, ...],
+    ignore_columns: bool,
+    input_format: str | None,
+    only_changes: bool,
+    quiet: bool,
+    output: str,
+    raw: bool,
+    **options: Any,
+) -> None:
     """Show what `ensure` would do with FILE; nothing is added.
 
-    FILE is TOML, JSON or CSV. The exit code is 0 if every website exists as
-    specified, and 1 if not.
+    FILE is TOML, JSON or CSV, or - for standard input. The exit code is 0 if every
+    website exists as specified, 8 if some are missing, and 9 if one differs.
     """
-    specs = WebsiteSpec.load(file)
+    specs = _load(
+        file, columns, input_format, ignore_columns=ignore_columns, quiet=quiet
+    )
     with make_client(options, admin=True) as client:
         planned = client.websites.plan(specs)
-    _print(planned, output, raw=raw)
+    Show(output, raw=raw, only_changes=only_changes, quiet=quiet).print(planned)
     _exit(planned)
 
 
@@ -175,9 +310,10 @@ def plan(file: Path, *, output: str, raw: bool, **options: Any) -> None:
       sitestats websites ensure websites.toml --dry-run
       sitestats websites ensure websites.toml
       sitestats websites ensure websites.toml --yes --journal websites.journal
+      sitestats websites ensure list.csv --column hostname=Domain --ignore-columns
     """
 )
-@file_argument
+@file_options
 @click.option("--dry-run", is_flag=True, help="Add nothing: the same as `plan`.")
 @yes_option
 @click.option(
@@ -192,6 +328,11 @@ def plan(file: Path, *, output: str, raw: bool, **options: Any) -> None:
 def ensure(
     file: Path,
     *,
+    columns: tuple[str, ...],
+    ignore_columns: bool,
+    input_format: str | None,
+    only_changes: bool,
+    quiet: bool,
     dry_run: bool,
     yes: bool,
     journal: Path | None,
@@ -201,91 +342,97 @@ def ensure(
 ) -> None:
     """Add the missing websites of FILE, one at a time.
 
-    FILE is TOML, JSON or CSV. It asks for confirmation, since adding can cost
-    money and can't be undone.
+    FILE is TOML, JSON or CSV, or - for standard input. It asks for confirmation,
+    since adding can cost money and can't be undone.
     """
-    specs = WebsiteSpec.load(file)
+    specs = _load(
+        file, columns, input_format, ignore_columns=ignore_columns, quiet=quiet
+    )
+    show = Show(output, raw=raw, only_changes=only_changes, quiet=quiet)
     with make_client(options, read_only=dry_run, admin=True) as client:
         planned = client.websites.plan(specs)
         if dry_run:
-            _print(planned, output, raw=raw)
+            show.print(planned)
             _exit(planned)
             return
         if planned.to_add:
             if not yes:
-                click.echo(_plain_lines(str(planned)), err=True)
+                _check_terminal()
+                click.echo(_plain_lines(planned.changes()), err=True)
             _confirm(f"Add {count_websites(len(planned.to_add))}?", yes=yes)
-        try:
-            with _progress_bar() as show:
-                report = client.websites.ensure(specs, journal=journal, progress=show)
-        except KeyboardInterrupt:
-            fail([_INTERRUPTED], Code.INTERRUPTED)
-    _print(report, output, raw=raw)
+        report = _ensure(client, specs, journal, show)
     _exit(report)
 
 
-def _print(
-    result: ProvisioningPlan | ProvisioningReport, output: str, *, raw: bool = False
-) -> None:
-    if output == "json":
-        print_json(result.to_dict())
-    elif output == "csv":
-        rows = [item.row() for item in result.items]
-        print_csv(list(rows[0]) if rows else ["hostname", "state"], rows, raw=raw)
-    else:
-        click.echo(_plain_lines(str(result)))
+@attrs.frozen
+class Show:
+    """How plans and reports are printed."""
+
+    output: str = "table"
+    raw: bool = attrs.field(default=False, kw_only=True)
+    only_changes: bool = attrs.field(default=False, kw_only=True)
+    quiet: bool = attrs.field(default=False, kw_only=True)
+
+    def print(self, result: ProvisioningPlan | ProvisioningReport) -> None:
+        """Print *result*."""
+        items = result.changed if self.only_changes else result.items
+        if self.output == "json":
+            print_json(
+                {**result.to_dict(), "items": [item.to_dict() for item in items]}
+            )
+        elif self.output == "csv":
+            print_csv(result.columns(), [item.row() for item in items], raw=self.raw)
+        elif not self.quiet:
+            whole = result.changes() if self.only_changes else str(result)
+            click.echo(_plain_lines(whole))
+        if self.quiet and not result.complete:
+            click.echo(_plain_lines(result.problems()), err=True)
+
+
+def _ensure(
+    client: Client, specs: Sequence[WebsiteSpec], journal: Path | None, show: Show
+) -> ProvisioningReport:
+    """Add what is missing and print the report, also that of an interrupted run."""
+    try:
+        with showing_progress("websites", quiet=show.quiet) as progress:
+            report = client.websites.ensure(
+                specs, journal=journal, progress=progress, interrupted=show.print
+            )
+    except KeyboardInterrupt as interrupt:
+        fail_interrupted(interrupt, _CONTINUE)
+    show.print(report)
+    return report
 
 
 def _exit(result: ProvisioningPlan | ProvisioningReport) -> None:
     """Exit with the code for *result*; return if every website is as specified."""
     if isinstance(result, ProvisioningReport):
-        if result.unknown:
-            raise click.exceptions.Exit(Code.UNKNOWN)
-        if (error := _stopping_error(result)) is not None:
-            raise click.exceptions.Exit(code_of(error))
-    if not result.complete:
-        raise click.exceptions.Exit(Code.NOT_AS_SPECIFIED)
+        code = code_of_report(result)
+    else:
+        code = code_of_plan(result)
+    if code is not Code.OK:
+        raise click.exceptions.Exit(code)
 
 
-def _stopping_error(report: ProvisioningReport) -> SiteStatsError | None:
-    """The error response that every other website would get, or None.
-
-    A run may stop for other reasons too, such as a journal that can't be written.
-    """
-    errors = [item.error for item in report.items if item.error is not None]
-    if report.stopped and errors and message_of(errors[-1]) in report.stopped:
-        return errors[-1]
-    return None
-
-
-def _confirm(question: str, *, yes: bool) -> None:
-    if yes:
-        return
+def _check_terminal() -> None:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         fail(
             [f"nothing was added: {_COSTS}; give --yes to add without confirmation"],
             Code.WRONG_USE,
         )
+
+
+def _confirm(question: str, *, yes: bool) -> None:
+    if yes:
+        return
+    _check_terminal()
     # Not click.confirm, whose older versions write to standard output.
     click.echo(f"{question} ({_COSTS}) [y/N]: ", nl=False, err=True)
     answer = sys.stdin.readline()
     if not answer:
         raise click.Abort
     if answer.strip().lower() not in {"y", "yes"}:
-        fail(["nothing was added"], Code.NOT_AS_SPECIFIED)
-
-
-@contextmanager
-def _progress_bar() -> Generator[Callable[[int, int | None], object] | None]:
-    """A progress bar; None without a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    console = make_console(stderr=True)
-    columns = (TextColumn("websites"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("websites", total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
+        fail(["nothing was added"], Code.DECLINED)
 
 
 def _plain_lines(lines: str) -> str:

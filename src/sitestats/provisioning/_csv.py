@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
-import attrs
+from sitestats._common.text import FORMULA
 
 SEPARATORS: Final = ",;\t"
 """Spreadsheets write a semicolon where the comma is for decimals."""
 
 _QUOTED: Final = re.compile(r'"((?:[^"]|"")*+)"')
 _BLANK: Final = re.compile(r"[ ]*")
+_MARKED: Final = re.compile(rf"(^|;)'(?={FORMULA})")
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
 
 
-@attrs.frozen
-class Cell:
+class Cell(NamedTuple):
     """One cell: its text, and the offset at which that begins."""
 
     text: str
@@ -68,6 +68,16 @@ def read_cells(text: str, separator: str) -> Iterator[list[Cell]]:
         if any(cell.text for cell in row):
             yield row
         row = []
+
+
+def without_text_mark(text: str) -> str:
+    """*text* without the ``'`` that kept a spreadsheet from running it.
+
+    >>> from sitestats._common.text import as_cell_text
+    >>> without_text_mark(as_cell_text("=1+1"))
+    '=1+1'
+    """
+    return _MARKED.sub(r"\1", text)
 
 
 def _read_cell(text: str, offset: int, unquoted: re.Pattern[str]) -> tuple[Cell, int]:

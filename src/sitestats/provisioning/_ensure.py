@@ -84,7 +84,7 @@ class _Run:
         for spec in self._specs:
             item = yield from self._ensure(spec)
             self._items.append(item)
-            yield from note(WebsiteDone(len(self._items), len(self._specs)))
+            yield from note(WebsiteDone(item, len(self._items), len(self._specs)))
         yield from self._read_list_again()
         moment = yield from now()
         yield from self._record(Ended(moment.unix))

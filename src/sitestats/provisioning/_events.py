@@ -6,7 +6,7 @@ import attrs
 
 from sitestats._protocol.flow import Moment
 
-from ._report import State
+from ._report import ProvisionedWebsite, State
 
 
 @attrs.frozen
@@ -61,6 +61,7 @@ class Waiting:
 class WebsiteDone:
     """One more website is done: *done* of *total*."""
 
+    item: ProvisionedWebsite
     done: int
     total: int
 

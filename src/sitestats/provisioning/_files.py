@@ -9,20 +9,46 @@ import re
 import sys
 import tomllib
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from typing import Any, Final, NoReturn, TypeVar, cast
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    BinaryIO,
+    Final,
+    Generic,
+    NoReturn,
+    TypeAlias,
+    TypeVar,
+    cast,
+)
 
 import attrs
 
 from sitestats._common.errors import Problem, SpecError
 from sitestats._common.text import did_you_mean, shown
 
-from ._checks import FIELDS, check_field, find_duplicates, spec_fields
-from ._csv import Cell, CsvError, find_separator, read_cells
+from ._checks import (
+    FIELDS,
+    FORMATS,
+    MOST_SUGGESTIONS,
+    Columns,
+    Written,
+    check_columns,
+    check_field,
+    ignored_names,
+    merge_duplicates,
+)
+from ._csv import Cell, CsvError, find_separator, read_cells, without_text_mark
+from ._encodings import EncodingError, decode
 from ._positions import STRING, Path, Positions, json_positions, toml_positions
 
-SpecT = TypeVar("SpecT")
+if TYPE_CHECKING:
+    from ._specs import WebsiteSpec
+
+SpecT = TypeVar("SpecT", bound="WebsiteSpec")
+Source: TypeAlias = str | os.PathLike[str] | BinaryIO
+"""A path, or a file that is open for reading bytes."""
 
 _RULE: Final = "website-file"
 _WEBSITES: Final = "websites"
@@ -35,10 +61,13 @@ _AT_END: Final = " (at end of document)"
 
 @attrs.frozen
 class _Text:
-    """A file's text, and how errors name a location in it."""
+    """A file's text, what was found in it, and how errors name a location in it."""
 
     name: str
     text: str
+    columns: Columns = attrs.field(factory=Columns)
+    problems: list[Problem] = attrs.field(factory=list[Problem])
+    notes: list[str] = attrs.field(factory=list[str])
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -54,6 +83,9 @@ class _Text:
 
     def problem(self, message: str, offset: int) -> Problem:
         return Problem(message, rule=_RULE, where=self.location(offset))
+
+    def note(self, message: str) -> None:
+        self.notes.append(f"{self.name}: {message}")
 
     def refuse(self, message: str, offset: int) -> NoReturn:
         raise SpecError([self.problem(message, offset)]) from None
@@ -77,36 +109,75 @@ class _Entry:
     values: list[_Value]
 
 
-_Reader = Callable[[_Text, list[Problem]], list[_Entry]]
+_Reader = Callable[[_Text], list[_Entry]]
+
+
+@attrs.frozen
+class Loaded(Generic[SpecT]):
+    """The specifications of a file, and what its reader should know about them."""
+
+    specs: tuple[SpecT, ...]
+    notes: tuple[str, ...]
+    """Such as the encoding, if that was a guess. Each begins with the file's name."""
 
 
 def load_specs(
-    path: str | os.PathLike[str], make: Callable[..., SpecT]
-) -> tuple[SpecT, ...]:
+    source: Source,
+    make: Callable[..., SpecT],
+    *,
+    input_format: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    ignore_columns: bool = False,
+) -> Loaded[SpecT]:
     """What *make* makes of each website in a file; see ``WebsiteSpec.load``."""
-    name = os.fspath(path)
-    reader = _READERS.get(pathlib.Path(name).suffix.lower())
-    if reader is None:
-        raise SpecError(
-            [
-                Problem(
-                    "websites are read from a file whose name ends in "
-                    f"{', '.join(_READERS)}: rename it, or convert it",
-                    rule=_RULE,
-                    where=name,
-                )
-            ]
-        )
-    text = _Text(name, _decode(name, pathlib.Path(name).read_bytes()))
-    problems: list[Problem] = []
+    checked_columns = check_columns(columns, ignore=ignore_columns)
+    if isinstance(source, (str, os.PathLike)):
+        name = os.fspath(source)
+    else:
+        name = str(getattr(source, "name", "<file>"))
+    kind = _format_of(name, input_format)
     try:
-        entries = reader(text, problems)
+        decoded, note = decode(_read(source), from_spreadsheet=kind == "csv")
+    except EncodingError as error:
+        _Text(name, error.before).refuse(str(error), len(error.before))
+    text = _Text(name, decoded, checked_columns)
+    if note is not None:
+        text.note(note)
+    try:
+        entries = _READERS[kind](text)
     except RecursionError:
         text.refuse("the file is nested too deeply to be a list of websites", 0)
-    checked = _check_entries(text, entries, problems)
-    if problems:
-        raise SpecError(sorted(problems, key=_line_and_column))
-    return tuple(make(**values) for values in checked)
+    websites = _check_entries(text, entries)
+    if text.problems:
+        raise SpecError(sorted(text.problems, key=_line_and_column))
+    return Loaded(tuple(make(**values) for values in websites), tuple(text.notes))
+
+
+def _read(source: Source) -> bytes:
+    if isinstance(source, (str, os.PathLike)):
+        return pathlib.Path(source).read_bytes()
+    data = cast("object", source.read())
+    if not isinstance(data, bytes):
+        message = "a file that is open has to be open in binary mode"
+        raise SpecError([Problem(message, rule=_RULE)])
+    return data
+
+
+def _format_of(name: str, given: str | None) -> str:
+    if given is not None:
+        if given in FORMATS:
+            return given
+        message = f"input_format=… is one of {', '.join(FORMATS)}, not {shown(given)}"
+        raise SpecError([Problem(message, rule=_RULE)])
+    suffix = pathlib.Path(name).suffix.lower().removeprefix(".")
+    if suffix in FORMATS:
+        return suffix
+    message = (
+        "websites are read from a file whose name ends in "
+        f"{', '.join(f'.{one}' for one in FORMATS)}: rename it, or name its format "
+        "with input_format=…"
+    )
+    raise SpecError([Problem(message, rule=_RULE, where=name)])
 
 
 def _line_and_column(problem: Problem) -> tuple[int, int]:
@@ -114,74 +185,56 @@ def _line_and_column(problem: Problem) -> tuple[int, int]:
     return int(line), int(column)
 
 
-def _decode(name: str, data: bytes) -> str:
-    try:
-        # Spreadsheets and some editors begin with a byte order mark.
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        # What it counts in begins after the mark.
-        before = error.object[: error.start].decode()
-        _Text(name, before).refuse(
-            f"the file is not in UTF-8 (byte 0x{error.object[error.start]:02x}): save "
-            "it as UTF-8",
-            len(before),
-        )
-    return text
-
-
 # --- check the entries of a file --------------------------------------------------
 
 
-def _check_entries(
-    text: _Text, entries: list[_Entry], problems: list[Problem]
-) -> list[dict[str, Any]]:
-    """The checked fields of each website; what is wrong goes to *problems*."""
-    websites: list[dict[str, Any]] = []
-    hostnames: list[tuple[str, str]] = []
+def _check_entries(text: _Text, entries: list[_Entry]) -> list[dict[str, Any]]:
+    """The fields of each website; what is wrong goes to *problems*."""
+    websites: list[Written] = []
     for entry in entries:
         checked: dict[str, Any] = {}
-        for found in _check_entry(text, entry):
+        suggest = len(text.problems) < MOST_SUGGESTIONS
+        for found in _check_entry(text, entry, suggest=suggest):
             if isinstance(found, Problem):
-                problems.append(found)
+                text.problems.append(found)
                 continue
-            name, value, location = found
-            checked[name] = value
-            if name == "hostname":
-                hostnames.append((value, location))
-        websites.append(checked)
-    problems += find_duplicates(hostnames)
-    return websites
+            value, checked_value, location = found
+            checked[value.name] = checked_value
+            if value.name == "hostname":
+                websites.append(Written(checked, value.value, location))
+    kept, merged, differing = merge_duplicates(websites)
+    text.problems.extend(differing)
+    if merged is not None:
+        text.note(merged)
+    return kept
 
 
 def _check_entry(
-    text: _Text, entry: _Entry
-) -> Iterator[Problem | tuple[str, Any, str]]:
-    """Each field of *entry* with its value and location, or its problem."""
+    text: _Text, entry: _Entry, *, suggest: bool
+) -> Iterator[Problem | tuple[_Value, object, str]]:
+    """Each field of *entry* with its checked value and location, or its problem."""
     if not any(value.name == "hostname" for value in entry.values):
-        yield text.problem("this website has no hostname: add one", entry.offset)
+        yield text.problem(
+            f"this website has no {text.columns.name_of('hostname')}: add one",
+            entry.offset,
+        )
     for value in entry.values:
         if value.name not in FIELDS:
             yield text.problem(
                 f"{shown(value.name)} is not a field of a website"
-                + _suggest_field(value.name),
+                + text.columns.advice(value.name, suggest=suggest),
                 value.name_offset,
             )
             continue
         location = text.location(value.value_offset)
-        checked = check_field(value.name, value.value, location)
-        yield (
-            checked if isinstance(checked, Problem) else (value.name, checked, location)
-        )
-
-
-def _suggest_field(name: str) -> str:
-    return did_you_mean(name, FIELDS) or f": {', '.join(FIELDS)}"
+        checked = check_field(value.name, value.value, location, suggest=suggest)
+        yield (checked if isinstance(checked, Problem) else (value, checked, location))
 
 
 # --- TOML and JSON ----------------------------------------------------------------
 
 
-def _read_toml(text: _Text, problems: list[Problem]) -> list[_Entry]:
+def _read_toml(text: _Text) -> list[_Entry]:
     try:
         tree = tomllib.loads(text.text)
     except tomllib.TOMLDecodeError as error:
@@ -195,10 +248,10 @@ def _read_toml(text: _Text, problems: list[Problem]) -> list[_Entry]:
         )
     except ValueError:
         _refuse_long_number(text)
-    return _tree_entries(text, tree, toml_positions(text.text), problems)
+    return _tree_entries(text, tree, toml_positions(text.text))
 
 
-def _read_json(text: _Text, problems: list[Problem]) -> list[_Entry]:
+def _read_json(text: _Text) -> list[_Entry]:
     try:
         tree: object = json.loads(text.text)
     except json.JSONDecodeError as error:
@@ -206,11 +259,11 @@ def _read_json(text: _Text, problems: list[Problem]) -> list[_Entry]:
     except ValueError:
         _refuse_long_number(text)
     positions = json_positions(text.text)
-    problems += [
+    text.problems.extend(
         text.problem(f"{shown(path[-1])} is given twice: leave one out", offset)
         for path, offset in positions.duplicate_keys
-    ]
-    return _tree_entries(text, tree, positions, problems)
+    )
+    return _tree_entries(text, tree, positions)
 
 
 def _refuse_long_number(text: _Text) -> NoReturn:
@@ -227,14 +280,12 @@ def _refuse_long_number(text: _Text) -> NoReturn:
     text.refuse(f"a number has more than {limit:,} digits", next(found, 0))
 
 
-def _tree_entries(
-    text: _Text, tree: object, positions: Positions, problems: list[Problem]
-) -> list[_Entry]:
+def _tree_entries(text: _Text, tree: object, positions: Positions) -> list[_Entry]:
     websites = tree
     path: Path = ()
     if isinstance(tree, dict):
         tree = cast("dict[str, object]", tree)
-        problems += [
+        text.problems.extend(
             text.problem(
                 f"{shown(name)} is not a key of a list of websites"
                 + (did_you_mean(name, [_WEBSITES]) or f": it has {_WEBSITES!r} only"),
@@ -242,7 +293,7 @@ def _tree_entries(
             )
             for name in tree
             if name != _WEBSITES
-        ]
+        )
         if _WEBSITES not in tree:
             text.refuse(
                 "there are no websites: write a table [[websites]] for each in TOML, "
@@ -256,11 +307,12 @@ def _tree_entries(
             positions.values.get(path, 0),
         )
     entries: list[_Entry] = []
+    ignored: dict[str, None] = {}
     for index, website in enumerate(cast("list[object]", websites)):
         here = (*path, index)
         start = positions.values.get(here, 0)
         if not isinstance(website, dict):
-            problems.append(
+            text.problems.append(
                 text.problem(
                     f"a website has named fields; {shown(website)} has no name: write "
                     "hostname in front of it",
@@ -269,53 +321,82 @@ def _tree_entries(
             )
             continue
         website = cast("dict[str, object]", website)
-        values = [
-            _Value(
-                field,
-                website[name],
-                positions.keys.get((*here, name), start),
-                positions.values.get((*here, name), start),
-            )
-            for name, field in spec_fields(website).items()
-            if field is not None
-        ]
+        values: list[_Value] = []
+        for name, field in text.columns.fields(website).items():
+            offset = positions.keys.get((*here, name), start)
+            if field is None:
+                ignored.setdefault(name)
+            elif any(value.name == field for value in values):
+                message = f"{field} is given twice, under two names: leave one out"
+                text.problems.append(text.problem(message, offset))
+            else:
+                value_offset = positions.values.get((*here, name), start)
+                values.append(_Value(field, website[name], offset, value_offset))
         entries.append(_Entry(start, values))
+    if (note := ignored_names(ignored)) is not None:
+        text.note(note)
     return entries
 
 
 # --- CSV --------------------------------------------------------------------------
 
-_FLAGS: Final = {"true": True, "false": False}
+_FLAGS: Final = {
+    **dict.fromkeys(("true", "yes", "1"), True),
+    **dict.fromkeys(("false", "no", "0"), False),
+    # A spreadsheet writes the words of its own language.
+    **dict.fromkeys(("wahr", "ja", "waar", "vrai", "oui", "verdadero", "vero"), True),
+    **dict.fromkeys(("falsch", "nein", "onwaar", "nee", "faux", "non", "falso"), False),
+}
 
 
-def _read_csv(text: _Text, problems: list[Problem]) -> list[_Entry]:
+def _read_csv(text: _Text) -> list[_Entry]:
+    rows = read_cells(text.text, find_separator(text.text))
     try:
-        rows = list(read_cells(text.text, find_separator(text.text)))
+        return _csv_entries(text, rows)
     except CsvError as error:
         text.refuse(str(error), error.offset)
-    if not rows:
+
+
+def _csv_entries(
+    text: _Text,
+    rows: Iterator[list[Cell]],
+) -> list[_Entry]:
+    header = next(rows, None)
+    if header is None:
         text.refuse(
             "the file is empty: its first line names the columns, such as "
             f"{','.join(FIELDS)}",
             0,
         )
-    header, *lines = rows
-    names = _column_fields(text, header, problems)
-    if problems:
+    while not header[-1].text:
+        # A spreadsheet writes separators up to the widest row that there ever was.
+        header.pop()
+    fields = text.columns.fields(cell.text for cell in header)
+    names = _column_fields(text, header, fields)
+    if text.problems:
         # With wrong names every line would have a problem too.
         return []
+    if (note := ignored_names(fields)) is not None:
+        text.note(note)
+    # The labels of a saved list are as the service has them.
+    is_list = fields.get("is_public") == "public"
     entries: list[_Entry] = []
-    for line in lines:
-        if len(line) > len(names):
+    for line in rows:
+        if any(cell.text for cell in line[len(names) :]):
             message = (
                 f"the line has {len(line)} cells, and the first line names "
                 f"{len(names)} columns: put a cell that contains the separator in "
                 "quotes"
             )
-            problems.append(text.problem(message, line[len(names)].offset))
+            text.problems.append(text.problem(message, line[len(names)].offset))
             continue
         values = [
-            _Value(name, _cell_value(name, cell.text), cell.offset, cell.offset)
+            _Value(
+                name,
+                _cell_value(name, cell.text, is_list=is_list),
+                cell.offset,
+                cell.offset,
+            )
             for name, cell in zip(names, line, strict=False)
             if name is not None and (cell.text or name == "hostname")
         ]
@@ -324,35 +405,56 @@ def _read_csv(text: _Text, problems: list[Problem]) -> list[_Entry]:
 
 
 def _column_fields(
-    text: _Text, header: list[Cell], problems: list[Problem]
+    text: _Text,
+    header: list[Cell],
+    fields: Mapping[str, str | None],
 ) -> list[str | None]:
-    """The field that each column has; None for those of a saved list alone."""
-    fields = spec_fields(cell.text for cell in header)
+    """The field that each column has; None for those that are left out."""
     names = [fields[cell.text] for cell in header]
-    for index, (cell, name) in enumerate(zip(header, names, strict=True)):
+    first: dict[str, str] = {}
+    for cell, name in zip(header, names, strict=True):
         if name is None:
             continue
         if name not in FIELDS:
+            suggest = len(text.problems) < MOST_SUGGESTIONS
             message = (
                 f"{shown(cell.text)} is not a column of a list of websites"
-                + _suggest_field(cell.text)
+                + text.columns.advice(cell.text, suggest=suggest)
             )
-            problems.append(text.problem(message, cell.offset))
-        elif name in names[:index]:
-            message = f"the column {cell.text!r} is given twice"
-            problems.append(text.problem(message, cell.offset))
-    if "hostname" not in names:
-        message = "there is no column 'hostname': add one"
-        problems.append(text.problem(message, header[0].offset))
+            text.problems.append(text.problem(message, cell.offset))
+        elif name not in first:
+            first[name] = cell.text
+        else:
+            other = first[name]
+            message = (
+                f"the column {shown(cell.text)} is given twice"
+                if other == cell.text
+                else f"the columns {shown(other)} and {shown(cell.text)} are both the "
+                f"{name}: leave one out"
+            )
+            text.problems.append(text.problem(message, cell.offset))
+    missing = [
+        column
+        for field in ("hostname", *text.columns.renamed)
+        if (column := text.columns.name_of(field)) not in fields
+    ]
+    for column in dict.fromkeys(missing):
+        message = (
+            f"there is no column {shown(column)}: add one, or name the one that is "
+            "meant with columns={…}"
+        )
+        text.problems.append(text.problem(message, header[0].offset))
     return names
 
 
-def _cell_value(name: str, text: str) -> object:
-    return _FLAGS.get(text.lower(), text) if name == "public" else text
+def _cell_value(name: str, text: str, *, is_list: bool) -> object:
+    if name == "public":
+        return _FLAGS.get(text.lower(), text)
+    return text if is_list else without_text_mark(text)
 
 
 _READERS: Final[dict[str, _Reader]] = {
-    ".toml": _read_toml,
-    ".json": _read_json,
-    ".csv": _read_csv,
+    "toml": _read_toml,
+    "json": _read_json,
+    "csv": _read_csv,
 }

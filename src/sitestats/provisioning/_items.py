@@ -22,7 +22,9 @@ ItemT = TypeVar("ItemT", bound="Item[Any, Any]")
 Row: TypeAlias = dict[str, str | bool | None]
 """One website for frames and CSV."""
 
-COLUMNS: Final = ("hostname", "state", "timezone", "public", "label", "differences")
+COLUMNS: Final = (
+    *("hostname", "written", "state", "timezone", "public", "label", "differences"),
+)
 """The columns of a frame, which are the names of a row."""
 _HEADINGS: Final = ("", "state", "time zone", "public", "label", "")
 
@@ -42,8 +44,20 @@ class Item(Generic[StateT, WebsiteT]):
 
     @property
     def hostname(self) -> str:
-        """The specification's host name."""
+        """The specification's host name, as it is sent."""
         return self.spec.hostname
+
+    @property
+    def names(self) -> str:
+        """The host name as it is sent, and as it was given where that was not ASCII.
+
+        >>> from sitestats import WebsiteSpec
+        >>> print(client.websites.plan([WebsiteSpec("bücher.example")]))
+        1 website: 1 to add, 0 present, 0 differing
+        to add     xn--bcher-kva.example (bücher.example)  UTC, private
+        """
+        written = self.spec.written
+        return self.hostname if written.isascii() else f"{self.hostname} ({written})"
 
     @property
     def as_specified(self) -> bool:
@@ -54,11 +68,21 @@ class Item(Generic[StateT, WebsiteT]):
         """This item for frames and CSV, with the differences as text."""
         return {
             "hostname": self.hostname,
+            "written": self.spec.written,
             "state": self.state,
             "timezone": self.spec.timezone,
             "public": self.spec.public,
             "label": self.spec.label,
             "differences": "; ".join(map(str, self.differences)) or None,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """This item for JSON; ``differences`` are a list of objects with ``field``,
+        ``expected`` and ``found``.
+        """
+        return {
+            **self.row(),
+            "differences": [one.to_dict() for one in self.differences],
         }
 
     def detail(self) -> str:
@@ -106,13 +130,7 @@ class Items(HasSheet, Generic[ItemT]):
         """
         return {
             "complete": self.complete,
-            "items": [
-                {
-                    **item.row(),
-                    "differences": [one.to_dict() for one in item.differences],
-                }
-                for item in self.items
-            ],
+            "items": [item.to_dict() for item in self.items],
         }
 
     def to_pandas(self) -> Any:
@@ -152,7 +170,7 @@ class Items(HasSheet, Generic[ItemT]):
         items = sorted(self.items, key=lambda item: item.as_specified)
         rows = [
             (
-                *(item.hostname, words_of(item.state), item.spec.timezone),
+                *(item.names, words_of(item.state), item.spec.timezone),
                 *(item.spec.public, item.spec.label, item.detail() or None),
             )
             for item in items
@@ -163,13 +181,43 @@ class Items(HasSheet, Generic[ItemT]):
         return f"<{type(self).__name__} of {self.summary()}>"
 
     def __str__(self) -> str:
-        width = max((len(item.hostname) for item in self.items), default=0)
-        lines = [
-            f"{words_of(item.state):9}  {item.hostname:{width}}  "
+        return "\n".join([self.summary(), *self._lines(self.items), *self._notes()])
+
+    def changes(self) -> str:
+        """The same text as ``str`` gives, without the websites that are as specified
+        and were so before.
+
+        >>> from sitestats import WebsiteSpec
+        >>> spec = WebsiteSpec("semicomplete.com", public=True)
+        >>> print(client.websites.ensure([spec]).changes())
+        1 website: 1 present
+        """
+        return "\n".join([self.summary(), *self._lines(self.changed), *self._notes()])
+
+    def problems(self) -> str:
+        """The same text with the websites alone that are not as specified."""
+        wrong = tuple(item for item in self.items if not item.as_specified)
+        return "\n".join([self.summary(), *self._lines(wrong), *self._notes()])
+
+    @classmethod
+    def columns(cls) -> tuple[str, ...]:
+        """The names of the values of a row."""
+        return cls._columns
+
+    @property
+    def changed(self) -> tuple[ItemT, ...]:
+        """The websites that are not ``present``: what a run added or would add, and
+        what somebody has to look at.
+        """
+        return tuple(item for item in self.items if item.state != "present")
+
+    def _lines(self, items: tuple[ItemT, ...]) -> list[str]:
+        width = max((len(item.names) for item in items), default=0)
+        return [
+            f"{words_of(item.state):9}  {item.names:{width}}  "
             f"{self._line_detail(item)}".rstrip()
-            for item in self.items
+            for item in items
         ]
-        return "\n".join([self.summary(), *lines, *self._notes()])
 
 
 def words_of(state: str) -> str:

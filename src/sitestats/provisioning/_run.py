@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, Final
 
 import anyio.to_thread
 
-from sitestats._common.errors import warn
+from sitestats._common.errors import SiteStatsError, warn
 from sitestats._common.progress import Progress, showing
 
 from ._account import locked_account
-from ._events import History, Sending, Waiting, WebsiteDone
+from ._events import History, Sending, Settled, Waiting, WebsiteDone
 from ._journal import Journal, open_journal
+from ._report import ProvisionedWebsite, ProvisioningReport
 
 if TYPE_CHECKING:
     from sitestats._common.settings import Settings
+
+    from ._specs import WebsiteSpec
 
 OTHERS: Final = (
     "runs on other machines and of other users, and websites that are added in the "
@@ -48,6 +51,8 @@ class EventHandler:
                 pending[hostname] = max(until, pending.get(hostname, until))
         added = (journal.history.added for journal in journals)
         self.history = History(pending, frozenset[str]().union(*added))
+        self._done: list[ProvisionedWebsite] = []
+        self._sent: str | None = None
 
     def handle(self, event: object) -> None:
         """Write *event* to the journals, or show the progress.
@@ -57,6 +62,7 @@ class EventHandler:
         """
         match event:
             case WebsiteDone():
+                self._done.append(event.item)
                 if self._show is not None:
                     self._show(event.done, event.total)
             case Waiting():
@@ -68,12 +74,26 @@ class EventHandler:
                     "still be under way"
                 )
             case _:
-                if isinstance(event, Sending):
+                if isinstance(event, Settled):
+                    self._sent = None
+                elif isinstance(event, Sending):
+                    self._sent = event.hostname
                     # Before any has it: what one announces, the next run waits for.
                     for journal in self._journals:
                         journal.check_place()
                 for journal in self._journals:
                     journal.record(event)
+
+    def report_so_far(self, specs: Sequence[WebsiteSpec]) -> ProvisioningReport:
+        """The report of a run that ends here; an add that was sent is unknown."""
+        items = [*self._done]
+        for spec in specs[len(items) :]:
+            if spec.hostname == self._sent or spec.hostname in self.history.pending:
+                error = SiteStatsError("the run was interrupted while it was added")
+                items.append(ProvisionedWebsite(spec, "unknown", error=error))
+            else:
+                items.append(ProvisionedWebsite(spec, "not_tried"))
+        return ProvisioningReport(tuple(items), "interrupted", self.not_excluded)
 
     async def handle_async(self, event: object) -> None:
         """The same, without blocking the event loop while the disk is written."""
@@ -85,9 +105,17 @@ class EventHandler:
 
 @contextmanager
 def open_run(
-    settings: Settings, journal: str | os.PathLike[str] | None, progress: Progress
+    settings: Settings,
+    journal: str | os.PathLike[str] | None,
+    progress: Progress,
+    *,
+    specs: Sequence[WebsiteSpec] = (),
+    interrupted: Callable[[ProvisioningReport], object] | None = None,
 ) -> Generator[EventHandler]:
-    """Lock the account and the journal for one run.
+    """Lock the account and the journal for one run of *specs*.
+
+    *interrupted* is called with the report so far when an exception ends the run that
+    is no error of this package.
 
     Raises:
         BusyError: Another run uses the account or the journal.
@@ -112,7 +140,15 @@ def open_run(
         else:
             journals.insert(0, own)
         show = stack.enter_context(showing(progress, "websites"))
-        yield EventHandler(journals, show, tuple(not_excluded))
+        handler = EventHandler(journals, show, tuple(not_excluded))
+        try:
+            yield handler
+        except SiteStatsError:
+            raise
+        except BaseException:
+            if interrupted is not None:
+                interrupted(handler.report_so_far(specs))
+            raise
 
 
 def _not_locked(error: OSError) -> str:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 import attrs
 
-from sitestats._common.errors import Problem, SpecError
+from sitestats._common.errors import Problem, SpecError, warn
 from sitestats._common.text import shown
 
-from ._checks import FIELDS, check_field, find_duplicates
+from ._checks import FIELDS, Format, check_field, find_duplicates
+
+if TYPE_CHECKING:
+    from sitestats._results.websites import Website
 
 
 @attrs.frozen
@@ -40,9 +43,12 @@ class WebsiteSpec:
     timezone: str = "UTC"
     public: bool = False
     label: str | None = None
+    written: str = attrs.field(default="", init=False, eq=False, repr=False)
+    """The host name as it was given, such as ``"Bücher.example"``."""
 
     def __attrs_post_init__(self) -> None:
         problems: list[Problem] = []
+        object.__setattr__(self, "written", self.hostname)
         for name in FIELDS:
             value = getattr(self, name)
             checked = check_field(name, value)
@@ -54,19 +60,37 @@ class WebsiteSpec:
             raise SpecError(problems)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> tuple[WebsiteSpec, ...]:
+    def load(
+        cls,
+        path: str | os.PathLike[str] | BinaryIO,
+        *,
+        input_format: Format | None = None,
+        columns: Mapping[str, str] | None = None,
+        ignore_columns: bool = False,
+    ) -> tuple[WebsiteSpec, ...]:
         r"""Read the specifications of a TOML, JSON or CSV file.
 
-        The extension of its name selects the format. TOML has a table
-        ``[[websites]]`` for each website; JSON a list of objects, or an object
-        with that list as ``"websites"``; CSV a first line with the names of the
-        columns. The names are those of this class's arguments, and only
-        ``hostname`` is required. An empty cell of a CSV file is a value that is
-        left out. The saved output of ``sitestats websites list`` is such a file
-        too: what only the service decides is left out of it.
+        TOML has a table ``[[websites]]`` for each website; JSON a list of objects, or
+        an object with that list as ``"websites"``; CSV a first line with the names of
+        the columns, separated by commas, semicolons or tabs. The names are those of
+        this class's arguments, and only ``hostname`` is required. In CSV an empty
+        cell is a value that is left out, and ``public`` may be ``yes``, ``no``,
+        ``1``, ``0`` or a spreadsheet's ``WAHR`` and ``FALSCH``. The saved output of
+        ``sitestats websites list`` is such a file too: what only the service decides
+        is left out of it.
+
+        A file is in UTF-8, or in UTF-16 with its byte order mark. CSV that is neither
+        is read as cp1252. A website that is given again with the same values counts
+        once. A ``SiteStatsWarning`` says so, and names ignored columns.
 
         Args:
-            path: A file in UTF-8.
+            path: The file, or one that is open for reading bytes, such as
+                ``sys.stdin.buffer``.
+            input_format: Its format; the extension of its name when left out.
+            columns: The names that fields have in the file, such as
+                ``{"hostname": "Domain"}``.
+            ignore_columns: Whether columns or keys that are no fields are left out.
+                They are an error otherwise.
 
         Returns:
             The specifications in the file's order.
@@ -74,7 +98,8 @@ class WebsiteSpec:
         Raises:
             SpecError: The file breaks a rule. ``problems`` has every one, and
                 each has its location as ``file:line:column``, both from 1, the
-                column in characters. A website given twice is a problem too.
+                column in characters. A website given twice with different values is
+                a problem too.
             OSError: The file can't be read.
 
         Example:
@@ -82,14 +107,69 @@ class WebsiteSpec:
             >>> from tempfile import TemporaryDirectory
             >>> with TemporaryDirectory() as directory:
             ...     path = Path(directory, "websites.csv")
-            ...     _ = path.write_text("hostname,public\nexample.com,true\n")
-            ...     [(spec.hostname, spec.public) for spec in WebsiteSpec.load(path)]
+            ...     _ = path.write_text("Domain;public\nexample.com;WAHR\n")
+            ...     specs = WebsiteSpec.load(path, columns={"hostname": "Domain"})
+            >>> [(spec.hostname, spec.public) for spec in specs]
             [('example.com', True)]
         """
         # Only a file needs the parsers.
         from ._files import load_specs
 
-        return load_specs(path, make=cls)
+        loaded = load_specs(
+            path,
+            make=cls,
+            input_format=input_format,
+            columns=columns,
+            ignore_columns=ignore_columns,
+        )
+        for note in loaded.notes:
+            warn(note)
+        return loaded.specs
+
+    @classmethod
+    def of(cls, website: Website) -> WebsiteSpec:
+        """The specification of a website as it is: a plan finds nothing to do for it.
+
+        A website without a label gets a specification without one.
+
+        Raises:
+            SpecError: The service's values are none that it would accept, such as a
+                time zone that is no name of the tz database.
+
+        Example:
+            >>> specs = [WebsiteSpec.of(website) for website in client.websites.list()]
+            >>> client.websites.plan(specs).complete
+            True
+        """
+        return cls(
+            website.hostname,
+            timezone=website.timezone,
+            public=website.is_public,
+            label=website.label or None,
+        )
+
+    @staticmethod
+    def dumps(
+        specs: Iterable[WebsiteSpec],
+        output_format: Format = "csv",
+    ) -> str:
+        """*specs* as text that ``load`` reads back, to be written as UTF-8.
+
+        In CSV a label that a spreadsheet would take for a formula has a ``'`` in
+        front, which ``load`` leaves out.
+
+        Raises:
+            SpecError: A website is given twice, or CSV can't have a label.
+
+        Example:
+            >>> print(WebsiteSpec.dumps([WebsiteSpec("example.com", public=True)]))
+            hostname,timezone,public,label
+            example.com,UTC,true,
+            <BLANKLINE>
+        """
+        from ._dump import dump_specs
+
+        return dump_specs(as_specs(specs), output_format)
 
 
 def as_specs(specs: Iterable[WebsiteSpec]) -> tuple[WebsiteSpec, ...]:

@@ -1,0 +1,223 @@
+"""How commands end: signals, closed pipes, full disks, and the code of each outcome."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitestats import (
+    ConnectionFailedError,
+    PermissionDeniedError,
+    RateLimitedError,
+    ServiceError,
+    SiteStatsError,
+    WebsiteSpec,
+)
+from sitestats.cli._exits import Code, code_of_plan, code_of_report
+from sitestats.emulator import Emulator
+from sitestats.provisioning import (
+    Difference,
+    PlannedWebsite,
+    ProvisionedWebsite,
+    ProvisioningPlan,
+    ProvisioningReport,
+)
+
+SPEC = WebsiteSpec("a.example")
+DIFFERENCES = (Difference("public", wanted=False, found=True),)
+posix = pytest.mark.skipif(os.name == "nt", reason="Windows has other signals")
+
+
+@pytest.mark.parametrize(
+    ("states", "code"),
+    [
+        ([], Code.OK),
+        (["present"], Code.OK),
+        (["present", "to_add"], Code.TO_ADD),
+        (["differing", "present"], Code.DIFFERING),
+        (["to_add", "differing"], Code.DIFFERING),
+    ],
+)
+def test_a_plan_tells_missing_from_differing(states: list[Any], code: Code) -> None:
+    """A job can add what is missing, and has to stop at what differs."""
+    items = tuple(PlannedWebsite(SPEC, state) for state in states)
+    assert code_of_plan(ProvisioningPlan(items)) is code
+
+
+def item(
+    state: Any, error: SiteStatsError | None = None, differs: object = None
+) -> ProvisionedWebsite:
+    """An item of a report."""
+    differences = DIFFERENCES if state == "differing" or differs else ()
+    return ProvisionedWebsite(SPEC, state, None, differences, error)
+
+
+DENIED = PermissionDeniedError("you may not", status=403)
+NO = ServiceError("no such name", status=400)
+LATER = RateLimitedError("slowly")
+BROKEN = ConnectionFailedError("broken", maybe_sent=False)
+
+
+@pytest.mark.parametrize(
+    ("items", "stopped", "code"),
+    [
+        ([item("added"), item("present")], None, Code.OK),
+        ([item("added"), item("differing")], None, Code.DIFFERING),
+        ([item("added", differs=True)], None, Code.DIFFERING),
+        ([item("differing"), item("refused", NO)], None, Code.REFUSED),
+        ([item("refused", LATER), item("added")], None, Code.TRY_LATER),
+        ([item("refused", LATER), item("refused", NO)], None, Code.REFUSED),
+        ([item("not_tried", BROKEN)], None, Code.TRY_LATER),
+        ([item("unknown", BROKEN), item("refused", NO)], None, Code.UNKNOWN),
+        (
+            [item("refused", NO), item("refused", DENIED), item("not_tried")],
+            "every website would be refused for this: you may not",
+            Code.ERROR_RESPONSE,
+        ),
+        (
+            [item("refused", LATER), item("not_tried")],
+            "the service requests a longer pause: slowly",
+            Code.TRY_LATER,
+        ),
+        (
+            [item("not_tried", BROKEN), item("not_tried")],
+            "the list can't be read back: it is late",
+            Code.TRY_LATER,
+        ),
+        (
+            [item("refused", NO), item("not_tried")],
+            "the journal x can't be written, so nothing more was sent: no space",
+            Code.STOPPED,
+        ),
+        ([item("unknown"), item("not_tried")], "the journal x is gone", Code.UNKNOWN),
+    ],
+)
+def test_a_report_has_the_code_of_what_is_worst(
+    items: list[ProvisionedWebsite], stopped: str | None, code: Code
+) -> None:
+    """A job can tell what is refused, differs, is unknown, or stopped the run."""
+    assert code_of_report(ProvisioningReport(tuple(items), stopped)) is code
+
+
+def environment(address: str, emulator: Emulator) -> dict[str, str]:
+    """The environment of a command; without a buffer, as containers often have it."""
+    return os.environ | {
+        "PYTHONUNBUFFERED": "1",
+        "SITESTATS_BASE_URL": address,
+        "SITESTATS_API_KEY": emulator.api_key,
+        "SITESTATS_USER_ID": emulator.user_id,
+    }
+
+
+def start(address: str, emulator: Emulator, *arguments: str) -> subprocess.Popen[str]:
+    """Start a command in a process of its own, without a terminal."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "sitestats", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(address, emulator),
+    )
+
+
+@posix
+@pytest.mark.parametrize(
+    ("number", "code", "words"),
+    [
+        (signal.SIGTERM, 143, "ended by SIGTERM: run it again"),
+        (signal.SIGINT, 130, "interrupted: run it again"),
+    ],
+)
+def test_a_signal_ends_a_run_with_its_report(
+    tmp_path: Path, number: int, code: int, words: str
+) -> None:
+    """Ctrl-C and SIGTERM, which may come twice, end a run at once, with the report so
+    far: what was added, what was under way, and what was not tried.
+    """
+    path = tmp_path / "w.csv"
+    path.write_text("hostname\na.example\nb.example\nc.example\n")
+    emulator = Emulator()
+    emulator.fail_next(latency=60, when=lambda request: b'"b.ex' in request.body)
+    with emulator.serve() as address:
+        process = start(
+            *(address, emulator, "websites", "ensure", str(path)),
+            *("--yes", "--format", "json"),
+        )
+        while process.poll() is None and not any(
+            b'"b.ex' in request.body for request in emulator.requests
+        ):
+            time.sleep(0.01)
+        process.send_signal(number)
+        if number == signal.SIGTERM:
+            process.send_signal(number)
+        out, err = process.communicate(timeout=30)
+    assert process.returncode == code
+    report = json.loads(out)
+    states = [one["state"] for one in report["items"]]
+    assert states == ["added", "unknown", "not_tried"]
+    assert report["stopped"] == "interrupted"
+    assert err.startswith(f"sitestats: {words} to continue, with the same --journal")
+    assert len(err.splitlines()) == 1
+
+
+@posix
+def test_the_end_of_an_output(tmp_path: Path) -> None:
+    """A reader that stops to read and a disk that is full have a code each, and no
+    traceback.
+    """
+    emulator = Emulator()
+    # More than a pipe holds.
+    for number in range(1_000):
+        emulator.add_website(f"w{number}.example", label="x" * 200)
+    with emulator.serve() as address:
+        process = start(address, emulator, "websites", "list", "--format", "json")
+        assert process.stdout is not None
+        assert process.stdout.readline() == "[\n"
+        process.stdout.close()
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+        assert process.wait(30) == 141
+        process.stderr.close()
+        command = '"$0" -m sitestats websites list > /dev/full'
+        done = subprocess.run(
+            ["/bin/sh", "-c", command, sys.executable],
+            check=False,
+            capture_output=True,
+            text=True,
+            env=environment(address, emulator),
+        )
+    assert done.returncode == 13
+    assert done.stderr == (
+        "sitestats: the output can't be written: No space left on device\n"
+    )
+
+
+@posix
+def test_streams_that_are_closed(tmp_path: Path) -> None:
+    """Without any stream a command works, and its code tells what there is to do."""
+    path = tmp_path / "w.csv"
+    path.write_text("hostname\na.example\n")
+    emulator = Emulator()
+    with emulator.serve() as address:
+        command = '"$0" -m sitestats websites ensure "$1" <&- >&- 2>&-'
+        done = subprocess.run(
+            ["/bin/sh", "-c", command, sys.executable, str(path)],
+            check=False,
+            env=environment(address, emulator),
+        )
+        assert done.returncode == 2
+        done = subprocess.run(
+            ["/bin/sh", "-c", f"{command} --yes", sys.executable, str(path)],
+            check=False,
+            env=environment(address, emulator),
+        )
+        assert done.returncode == 0
+    assert emulator.websites == ("a.example",)
