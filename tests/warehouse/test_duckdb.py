@@ -9,6 +9,7 @@ from typing import Any
 
 import dlt
 import pytest
+from dlt.common.runtime import anon_tracker
 
 from sitestats import (
     AuthenticationError,
@@ -273,6 +274,8 @@ def test_the_source_is_configured_as_dlts_are(
             update(pipeline(tmp_path), sitestats_source(now=lambda: NOW))
 
 
+@pytest.mark.usefixtures("loaded")
 def test_telemetry_is_off() -> None:
-    """Nothing is sent about how dlt is used."""
-    assert dlt.config["runtime.dlthub_telemetry"] is False
+    """Nothing is sent about how dlt is used: after an update, it knows no address."""
+    assert anon_tracker._ANON_TRACKER_ENDPOINT is None
+    assert not dlt.current.run_context().runtime_config.dlthub_telemetry

@@ -40,7 +40,7 @@ def check_progress(progress: object) -> Progress:
 
 @contextmanager
 def showing(
-    progress: Progress, what: str, detail: Callable[[], str] = str
+    progress: Progress, what: str, detail: Callable[[], str] | None = None
 ) -> Generator[ShowProgress | None]:
     """The function to call with the progress: the caller's, a bar's, or None.
 
@@ -63,13 +63,15 @@ def showing(
 class _Bar:
     """Redraws one line of a terminal; elsewhere it writes a few lines."""
 
-    def __init__(self, what: str, detail: Callable[[], str]) -> None:
+    def __init__(self, what: str, detail: Callable[[], str] | None) -> None:
         # A notebook shows stderr as an error.
         in_notebook = _in_notebook()
         self._stream: TextIO = sys.stdout if in_notebook else sys.stderr
         self._what = what
-        self._detail = detail
-        self._width = 0
+        self._detail = detail or str
+        # With a detail, a line has to fit into 80 columns too.
+        self._width = _WIDTH if detail is None else _WIDTH // 3
+        self._written = 0
         self._redraws = in_notebook or self._stream.isatty()
         # In a log the first line comes with the first step.
         self._last: int | None = None if self._redraws else 0
@@ -89,12 +91,12 @@ class _Bar:
         else:
             text = f"{self._what} {done:,} of {total:,}"
             if self._redraws:
-                filled = _WIDTH * done // max(total, 1)
-                text = f"[{'#' * filled}{'.' * (_WIDTH - filled)}] {text}"
+                filled = self._width * done // max(total, 1)
+                text = f"[{'#' * filled}{'.' * (self._width - filled)}] {text}"
         if detail := self._detail():
             text = f"{text}, {detail}"
         # What a longer line left is written over.
-        self._width, before = len(text), self._width
+        self._written, before = len(text), self._written
         if self._redraws:
             text = text.ljust(before)
         self._stream.write(f"\r{text}" if self._redraws else f"{text}\n")

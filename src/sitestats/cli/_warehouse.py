@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -17,12 +19,14 @@ from sitestats._query.periods import as_date
 from sitestats.analysis._console import make_table, text
 
 from ._client import client_options, make_client
-from ._exits import Code, fail
+from ._exits import Code, Terminated, fail
 from ._output import format_options, make_console, print_csv, print_json
+from ._progress import showing_progress
 
 if TYPE_CHECKING:
     from dlt import Pipeline
 
+    from sitestats._common.progress import Progress
     from sitestats.warehouse import Coverage
 
 _MOST_SHOWN: Final = 20
@@ -114,6 +118,12 @@ def warehouse(ctx: click.Context) -> None:
     metavar="N",
     help="How many requests are under way at once.",
 )
+@click.option(
+    "-q",
+    "--quiet",
+    is_flag=True,
+    help="Write nothing but the websites that failed, to standard error.",
+)
 @_destination_options
 @client_options
 def update(
@@ -124,6 +134,7 @@ def update(
     fields: str | None,
     lag: int,
     concurrency: int,
+    quiet: bool,
     destination: str,
     dataset: str,
     **options: Any,
@@ -138,7 +149,11 @@ def update(
     first = as_date(since)
     if first is None:
         raise click.UsageError(f"--since takes a date such as 2026-03-01, not {since}")
-    with make_client(options, admin=True) as client, _one_line():
+    with (
+        make_client(options, admin=True) as client,
+        _one_line(),
+        _progress(quiet=quiet) as progress,
+    ):
         from sitestats import warehouse as made
         from sitestats.warehouse._tables import ALL_LISTS
 
@@ -148,14 +163,15 @@ def update(
             lag=lag,
             concurrency=concurrency,
             client=client,
-            progress=True,
+            progress=progress,
             lists=ALL_LISTS if fields is None else _split(fields),
         )
         report = made.update(_pipeline(destination, dataset), source)
     failed = report.failed
-    days = f"{report.requests:,} {'day' if report.requests == 1 else 'days'} requested"
-    good = len(report.websites) - len(failed)
-    click.echo(f"{days}; up to date: {good:,} of {len(report.websites):,} websites")
+    good, number = len(report.websites) - len(failed), len(report.websites)
+    if not quiet:
+        days = "1 day" if report.requests == 1 else f"{report.requests:,} days"
+        click.echo(f"{days} requested; up to date: {good:,} of {number:,} websites")
     if failed:
         _tell(failed)
         lasting = all(cursor.lasting for cursor in failed.values())
@@ -195,6 +211,16 @@ def status(*, destination: str, dataset: str, output: str, raw: bool) -> None:
         print_csv(_COLUMNS, rows, raw=raw)
     else:
         _show(rows)
+
+
+@contextmanager
+def _progress(*, quiet: bool) -> Generator[Progress]:
+    """In a terminal the bar of the library, which has the websites and the time."""
+    if sys.stderr.isatty() and not quiet:
+        yield True
+    else:
+        with showing_progress("days", quiet=quiet) as show:
+            yield show
 
 
 def _names(hosts: tuple[str, ...], file: IO[str] | None) -> list[str] | None:
@@ -273,7 +299,11 @@ def _one_line() -> Generator[None]:
     try:
         from dlt.common.configuration.exceptions import ConfigurationException
         from dlt.common.destination.exceptions import UnknownDestinationModule
-        from dlt.common.exceptions import DltException, MissingDependencyException
+        from dlt.common.exceptions import (
+            DltException,
+            MissingDependencyException,
+            SignalReceivedException,
+        )
     except ModuleNotFoundError:
         raise MissingExtraError("dlt", extra="warehouse") from None
     from sitestats.warehouse._settings import set_default
@@ -287,6 +317,11 @@ def _one_line() -> Generator[None]:
     set_default("runtime.log_level", "CRITICAL")
     try:
         yield
+    except SignalReceivedException as error:
+        # While it loads, dlt handles signals itself.
+        if error.signal_code == signal.SIGTERM:
+            raise Terminated from None
+        raise
     except DltException as error:
         causes: list[BaseException] = [error]
         while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None:
