@@ -298,14 +298,16 @@ def mutants(session: nox.Session) -> None:
 
 @nox.session
 def warehouse(session: nox.Session) -> None:
-    """Kill 200 updates at random moments; ``-- postgres`` needs a PostgreSQL."""
+    """Kill 200 updates; ``-- postgres`` needs one; ``-- measure 5000 1`` measures."""
     session.install("--editable", EVERY_EXTRA, *groups("tests"), *LOCKED)
     if session.posargs == ["postgres"]:
         session.install("adbc-driver-postgresql", "psycopg2-binary")
         session.run("pytest", "tests/warehouse/in_postgres.py")
         return
-    arguments = session.posargs or ["200"]
-    session.run("python", "tests/warehouse/killed_updates.py", *arguments)
+    program, arguments = "killed_updates.py", session.posargs or ["200"]
+    if arguments[0] == "measure":
+        program, arguments = "measure.py", arguments[1:]
+    session.run("python", f"tests/warehouse/{program}", *arguments)
 
 
 @nox.session
