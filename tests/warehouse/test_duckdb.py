@@ -20,7 +20,7 @@ from sitestats import (
 )
 from sitestats.emulator import Emulator
 from sitestats.warehouse import Update, read_coverage, sitestats_source, update
-from updates import FIRST, LISTS, NOW, pipeline, query, run, tables
+from updates import FIRST, LISTS, NOW, pipeline, query, run, tables, ticking
 
 pytestmark = pytest.mark.slow
 
@@ -193,7 +193,11 @@ def test_the_destination_knows_how_far_it_is(emulator: Emulator, folder: Path) -
     assert {*read_coverage(pipeline(folder))} == {*emulator.websites}
     emulator = Emulator.made_up(3, days=6, now=NOW + DAY)
     source = sitestats_source(
-        first_day=FIRST, lists=LISTS, client=emulator.client(), now=lambda: NOW + DAY
+        first_day=FIRST,
+        lists=LISTS,
+        client=emulator.client(),
+        max_requests=4,
+        now=ticking(NOW + DAY),
     )
     lost = pipeline(folder)
     lost.extract(source)
@@ -203,9 +207,42 @@ def test_the_destination_knows_how_far_it_is(emulator: Emulator, folder: Path) -
     # The same source, whose requests of before count for nothing.
     emulator.forget_requests()
     report = update(pipeline(folder), source)
-    assert len(emulator.requests) - 1 == report.requests == 6
+    assert len(emulator.requests) == report.requests == 6
     through = "SELECT DISTINCT through - (timezone = 'Asia/Tokyo')::INT FROM coverage"
     assert query(folder, through) == [(dt.date(2026, 3, 5),)]
+
+
+@pytest.mark.filterwarnings("ignore:the response's period")
+def test_a_day_that_is_not_over_is_never_final(tmp_path: Path) -> None:
+    """By the service's clock: what it has of such a day is stored, and read again. The
+    response about another day is not stored at all.
+    """
+    emulator = Emulator.made_up(1, days=5, now=NOW + DAY)
+    fields = ("pageviews", "visitors", "seconds_on_page", "pages")
+    query = StatsQuery("shop.example").fields(*fields).all_events()
+    body = emulator.client().stats.get(query.on(FIRST)).body
+    emulator.fail_next(
+        body=body, when=lambda request: request.params.get("start") == "2026-03-03"
+    )
+    emulator.now = NOW
+    later = ticking(NOW + DAY)
+    report = run(tmp_path, emulator, now=later)
+    assert str(report.failed["shop.example"].error) == (
+        "2026-03-03: ResponseError: the response is about another day: 2026-03-01"
+    )
+    partial = "SELECT first_day FROM days WHERE partial"
+    assert query_days(tmp_path, partial) == [5]
+    assert query_days(tmp_path, "SELECT first_day FROM days") == [1, 2, 4, 5]
+    assert query_days(tmp_path, "SELECT through FROM coverage") == [2]
+    emulator.now = NOW + DAY
+    assert run(tmp_path, emulator, now=later, lag=0).failed == {}
+    assert query_days(tmp_path, partial) == []
+    assert query_days(tmp_path, "SELECT through FROM coverage") == [5]
+
+
+def query_days(folder: Path, sql: str) -> list[int]:
+    """The days of the month that *sql* finds."""
+    return sorted(day.day for (day,) in query(folder, sql))
 
 
 def test_a_deleted_website_is_told(

@@ -11,10 +11,10 @@ try:
     from ._settings import set_default
     from ._source import sitestats_source
     from ._update import Update, read_coverage, update
-except ModuleNotFoundError as error:
-    if error.name not in {"dlt", "pyarrow"}:
+except ModuleNotFoundError as _error:
+    if _error.name not in {"dlt", "pyarrow"}:
         raise
-    raise MissingExtraError(error.name, extra="warehouse") from None
+    raise MissingExtraError(_error.name, extra="warehouse") from None
 
 from ._days import Coverage
 

@@ -63,6 +63,29 @@ def update(pipeline: Pipeline, source: DltSource) -> Update:
         BusyError: Another update of this pipeline is under way on this machine.
         SiteStatsError: The websites can't be listed.
         dlt.pipeline.exceptions.PipelineStepFailed: The destination failed.
+
+    Example:
+        >>> from datetime import UTC, datetime, timedelta
+        >>> from tempfile import TemporaryDirectory
+        >>> import dlt
+        >>> from sitestats.warehouse import read_coverage, sitestats_source, update
+        >>> folder = TemporaryDirectory()
+        >>> pipeline = dlt.pipeline(
+        ...     "sitestats",
+        ...     destination=dlt.destinations.duckdb(f"{folder.name}/sitestats.duckdb"),
+        ...     dataset_name="web",
+        ...     pipelines_dir=folder.name,
+        ... )
+        >>> first_day = datetime.now(UTC).date() - timedelta(days=2)
+        >>> source = sitestats_source(
+        ...     first_day=first_day, lists=["pages"], client=client
+        ... )
+        >>> report = update(pipeline, source)
+        >>> report.requests, report.failed
+        (6, {})
+        >>> read_coverage(pipeline)["semicomplete.com"].through - first_day
+        datetime.timedelta(days=1)
+        >>> folder.cleanup()
     """
     loads: list[LoadInfo] = []
     file_format: Any = _file_format(pipeline)
@@ -80,7 +103,11 @@ def update(pipeline: Pipeline, source: DltSource) -> Update:
 
 
 def read_coverage(pipeline: Pipeline, source: str = "sitestats") -> dict[str, Coverage]:
-    """How far each website is, from the destination.
+    """How far each website is, from the destination; ``update`` has an example.
+
+    Args:
+        pipeline: The pipeline that was updated.
+        source: The name of its source.
 
     Raises:
         BusyError: An update of this pipeline is under way on this machine.
