@@ -13,6 +13,7 @@ import ipaddress
 import os
 import shutil
 import socket
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
@@ -133,12 +134,14 @@ def open_example(namespace: dict[str, Any]) -> None:
 
 
 def close_example(namespace: dict[str, Any]) -> None:
-    """Close the clients of the examples of one file, and clear its namespace."""
+    """Close the clients and plots of one file's examples, and clear its namespace."""
     from sitestats import Client
 
     for value in namespace.values():
         if isinstance(value, Client):
             value.close()
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
     # pytest keeps the namespaces until it ends, and with them the databases.
     namespace.clear()
 

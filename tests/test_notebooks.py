@@ -117,9 +117,12 @@ def html_of(cell: dict[str, Any]) -> str:
 
 
 # The plain sessions have no kernel: `nox -s notebooks` has, and can't skip.
-@pytest.mark.skipif(
+with_a_kernel = pytest.mark.skipif(
     importlib.util.find_spec("nbclient") is None, reason="for nox -s notebooks"
 )
+
+
+@with_a_kernel
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
 def test_a_kernel_runs_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A fresh kernel runs the notebook from top to bottom, and draws its pictures."""
@@ -142,6 +145,30 @@ def test_a_kernel_runs_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         if "image/png" in output.get("data", {})
     ]
     assert len(images) >= 1
+
+
+PROGRESS = """
+from sitestats import StatsQuery
+from sitestats.emulator import Emulator
+
+client = Emulator.demo().client()
+query = StatsQuery("semicomplete.com").fields("visitors").on("yesterday")
+answers = client.stats.get_many([query] * 720, progress=True).collect()
+"""
+
+
+@with_a_kernel
+def test_progress_leaves_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After 720 queries the saved notebook has one output, with the last state."""
+    import nbformat
+    from nbclient import NotebookClient
+
+    cell = nbformat.v4.new_code_cell(PROGRESS)
+    notebook = nbformat.v4.new_notebook(cells=[cell])
+    NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    (output,) = notebook.cells[0].outputs
+    assert output.output_type == "display_data"
+    assert output.data == {"text/plain": f"[{'#' * 30}] queries 720 of 720"}
 
 
 def test_a_notebook_that_is_run_again_requests_nothing(

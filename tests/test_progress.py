@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -61,6 +64,42 @@ def test_a_detail_is_shown_behind_the_numbers(monkeypatch: pytest.MonkeyPatch) -
     assert len(first) < 80
     assert second.rstrip() == f"[{'#' * 10}] days 2,750,000 of 2,750,000, done"
     assert len(second) == len(first) + len("\n")
+
+
+# What nox -s notebooks has, which also runs this.
+@pytest.mark.skipif(
+    importlib.util.find_spec("IPython") is None, reason="for nox -s notebooks"
+)
+def test_a_notebook_has_one_output_that_is_updated(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """In a kernel's shell the first text is a new output, the others update it, and
+    nothing goes to a stream; two bars are two outputs.
+    """
+    from IPython.core.displaypub import CapturingDisplayPublisher
+    from IPython.core.interactiveshell import InteractiveShell
+    from traitlets.config import Config
+
+    # The shell writes a profile, and puts its own module in the place of this one.
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
+    # As a kernel configures it.
+    config = Config({"IPKernelApp": {}, "HistoryManager": {"enabled": False}})
+    shell = InteractiveShell.instance(config=config)
+    shell.display_pub = published = CapturingDisplayPublisher()
+    try:
+        for _ in range(2):
+            with showing(True, "websites") as show:  # noqa: FBT003 - what the user gives
+                assert show is not None
+                for done in range(1, 721):
+                    show(done, 720)
+    finally:
+        InteractiveShell.clear_instance()
+    outputs = published.outputs
+    assert [output["update"] for output in outputs] == [False, *[True] * 100] * 2
+    assert len({output["transient"]["display_id"] for output in outputs}) == 2
+    assert outputs[-1]["data"] == {"text/plain": f"[{'#' * 30}] websites 720 of 720"}
+    assert capsys.readouterr() == ("", "")
 
 
 def test_a_total_may_be_unknown(monkeypatch: pytest.MonkeyPatch) -> None:

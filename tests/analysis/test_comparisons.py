@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import io
 import pickle
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -300,6 +301,9 @@ def test_a_plot(growth: Comparisons) -> None:
     labels = [label.get_text() for label in axes.get_yticklabels()]
     assert labels == [HOST, BLOG]
     assert axes.get_xlabel() == "visitors"
+    assert re.fullmatch(
+        r"\d.{9} to \d.{9}, against \d.{9} to .*", axes.get_title("left")
+    )
     assert isinstance(changes[0], Change)
     wrong: Any = "visitrs"
     with pytest.raises(FieldNotRequestedError, match="visitrs"):

@@ -153,6 +153,17 @@ def test_a_person_may_say_yes(
     assert done.out.splitlines()[0] == "3 websites: 2 added, 1 present"
 
 
+def test_a_name_is_confirmed_as_it_was_given_and_as_it_is_sent(
+    emulator: Emulator, run: Run, at_a_terminal: Any
+) -> None:
+    """A person sees both forms of a name before it is added for ever."""
+    at_a_terminal("no\n")
+    done = run("websites", "add", "Bücher.example")
+    assert done.code == 12
+    assert "Add xn--bcher-kva.example (Bücher.example)? (this can" in done.err
+    assert adds(emulator) == []
+
+
 def test_the_end_of_input_is_no_yes(
     emulator: Emulator, run: Run, file: Path, at_a_terminal: Any
 ) -> None:

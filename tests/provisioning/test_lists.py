@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
+import json
 import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from same_text import SameText
@@ -258,6 +259,39 @@ def test_what_is_long_or_odd_is_read_or_refused(
     assert len(str(caught.value)) < 300
 
 
+def test_rows_that_differ_in_one_value_are_refused() -> None:
+    """Whatever it is in which two rows differ, none of them is chosen."""
+    rows = [
+        "hostname,timezone,public,label",
+        "a.example,,,",
+        "b.example,,,",
+        "c.example",
+    ]
+    rows += ["a.example,Asia/Tokyo,,", "b.example,,yes,", "c.example,,,x"]
+    with pytest.raises(SpecError) as caught:
+        load("\n".join(rows))
+    found = [problem.message.partition(" (")[2] for problem in caught.value.problems]
+    assert [text.partition(")")[0] for text in found] == [
+        "timezone is 'Asia/Tokyo' here and 'UTC' there",
+        "public is true here and false there",
+        "label is 'x' here and left out there",
+    ]
+    assert {problem.rule for problem in caught.value.problems} == {"website-once"}
+
+
+def test_a_saved_list_is_read_word_for_word() -> None:
+    """The list of the service has marks of its own labels, and nothing is ignored."""
+    columns = "hostname,is_public,timezone,has_ssl,has_script,own_hostname,label,"
+    columns += "pageviews,events"
+    row = "a.example,true,UTC,true,true,,'=x,1,2"
+    wanted = (WebsiteSpec("a.example", public=True, label="'=x"),)
+    assert load(f"{columns}\n{row}\n") == (wanted, [])
+    values = dict(zip(columns.split(","), row.split(","), strict=True))
+    listed = {**values, "is_public": True, "extra": {}}
+    assert load(json.dumps([listed]), "json") == (wanted, [])
+    assert load(json.dumps([listed]), "json", ignore_columns=True) == (wanted, [])
+
+
 # --- written and read back ----------------------------------------------------------
 
 labels = st.text(
@@ -267,6 +301,8 @@ labels = st.text(
 
 
 @given(labels)
+@example("'x'")
+@example("''=x;'-y;'z")
 def test_a_text_that_is_marked_for_a_spreadsheet_is_read_back(text: str) -> None:
     """The mark that keeps a spreadsheet from running a text is left out again."""
     marked = as_cell_text(text)

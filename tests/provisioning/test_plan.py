@@ -99,6 +99,38 @@ def test_a_plan_is_a_value() -> None:
     }
 
 
+def test_the_columns_are_the_values_of_a_row() -> None:
+    """The columns of CSV are what each row has, also where there is no row."""
+    assert PLAN.columns() == tuple(PLAN.items[0].row())
+    assert PLAN.columns() == (
+        *("hostname", "written", "state", "timezone", "public", "label"),
+        "differences",
+    )
+
+
+def test_names_are_shown_as_sent_and_as_written() -> None:
+    """A name that is sent in another form than it was given is shown in both."""
+    plan = plan_websites([WebsiteSpec("Bücher.example"), WebsiteSpec("A.example")], [])
+    assert str(plan).splitlines()[1:] == [
+        "to add     xn--bcher-kva.example (Bücher.example)  UTC, private",
+        "to add     a.example                               UTC, private",
+    ]
+    assert [item.row()["written"] for item in plan.items] == [
+        "Bücher.example",
+        "A.example",
+    ]
+
+
+def test_changes_leave_out_what_is_as_specified() -> None:
+    """The shorter texts count every website, and show those that are of interest."""
+    first, *_ = PLAN.changes().splitlines()
+    assert first == PLAN.summary() == PLAN.problems().splitlines()[0]
+    for item in PLAN.items:
+        assert (item in PLAN.changed) is (item.state != "present")
+        assert (item.hostname in PLAN.changes()) is (item.state != "present")
+        assert (item.hostname in PLAN.problems()) is not item.as_specified
+
+
 def test_a_plan_becomes_a_frame() -> None:
     """A frame has a row for each website, and the same dtypes without rows."""
     pytest.importorskip("pandas")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import assert_type
 
+from matplotlib.axes import Axes
+
 from sitestats import (
     AddedWebsite,
     AsyncClient,
@@ -86,6 +88,18 @@ def results(stats: Stats) -> None:
     assert_type(stats.body, bytes)
     assert_type(stats.query, StatsQuery)
     assert_type("pages" in stats, bool)
+
+
+def plots(stats: Stats, comparison: Comparison, axes: Axes) -> None:
+    """A plot returns its axes, and draws only what there is."""
+    assert_type(stats.plot(), Axes)
+    assert_type(stats.plot("pages", ax=axes), Axes)
+    assert_type(comparison.plot(count="visitors"), Axes)
+    assert_type(comparison["pages"].plot(ax=axes), Axes)
+    stats.plot("page")  # type: ignore[arg-type] # misspelt
+    stats.plot("visitors")  # type: ignore[arg-type] # a total
+    comparison.plot("events")  # type: ignore[arg-type] # is not compared
+    comparison.plot(count="seconds_on_page")  # type: ignore[arg-type] # a median
 
 
 def containers(stats: Stats) -> None:

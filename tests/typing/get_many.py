@@ -6,6 +6,10 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import date
 from typing import Protocol, assert_type
 
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
 from sitestats import (
     Answered,
     Answers,
@@ -103,6 +107,10 @@ def collected(client: Client, queries: Iterable[StatsQuery]) -> None:
     growth.to_pandas("pages")
     growth.to_pandas("histogram")  # type: ignore[arg-type] # is not compared
     growth.plot("visitrs")  # type: ignore[arg-type] # misspelt
+    assert_type(answers.plot(sharey=True), NDArray[np.object_])
+    answers.plot(Figure().subplots(2, 2))
+    answers.plot([Figure().subplots()])
+    answers.plot("histogram")  # type: ignore[arg-type] # no axes
     answers.compare_to([*sequence])  # type: ignore[arg-type] # no answers
 
 

@@ -31,16 +31,21 @@ FieldName: TypeAlias = Literal[
 TotalName: TypeAlias = Literal["pageviews", "visitors", "seconds_on_page"]
 """A field that is one number."""
 
+CountName: TypeAlias = Literal["pageviews", "visitors"]
+"""A field that is one whole number; entries of lists have it too."""
+
 TableName: TypeAlias = ListName | Literal["histogram", "events"]
 """What has rows of its own in a frame."""
 
 FIELDS: Final[tuple[FieldName, ...]] = get_args(FieldName)
 """All fifteen, in the document's order."""
 
-COUNTS: Final = ("pageviews", "visitors")
-"""The totals that are whole numbers; entries of lists have them too."""
+COUNTS: Final[tuple[CountName, ...]] = get_args(CountName)
+"""Both, in the document's order."""
 TOTALS: Final[tuple[str, ...]] = get_args(TotalName)
 """The fields that are one number each."""
+TABLES: Final = (*(name for name in FIELDS if name not in TOTALS), "events")
+"""The names that are a ``TableName``."""
 LISTS: Final[tuple[str, ...]] = get_args(ListName)[1:]
 """The lists whose entries are alike; those of pages have a path for a value."""
 

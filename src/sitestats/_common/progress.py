@@ -61,18 +61,19 @@ def showing(
 
 
 class _Bar:
-    """Redraws one line of a terminal; elsewhere it writes a few lines."""
+    """Redraws one line of a terminal, or one output of a notebook; elsewhere it
+    writes a few lines.
+    """
 
     def __init__(self, what: str, detail: Callable[[], str] | None) -> None:
-        # A notebook shows stderr as an error.
-        in_notebook = _in_notebook()
-        self._stream: TextIO = sys.stdout if in_notebook else sys.stderr
+        self._stream: TextIO = sys.stderr
         self._what = what
         self._detail = detail or str
         # With a detail, a line has to fit into 80 columns too.
         self._width = _WIDTH if detail is None else _WIDTH // 3
         self._written = 0
-        self._redraws = in_notebook or self._stream.isatty()
+        self._notebook = _notebook()
+        self._redraws = self._notebook is not None or self._stream.isatty()
         # In a log the first line comes with the first step.
         self._last: int | None = None if self._redraws else 0
 
@@ -85,7 +86,7 @@ class _Bar:
             step = done * steps // max(total, 1)
         if step == self._last:
             return
-        self._last = step
+        is_first, self._last = self._last is None, step
         if total is None:
             text = f"{self._what} {done:,}"
         else:
@@ -95,6 +96,9 @@ class _Bar:
                 text = f"[{'#' * filled}{'.' * (self._width - filled)}] {text}"
         if detail := self._detail():
             text = f"{text}, {detail}"
+        if self._notebook is not None:
+            self._notebook(text, is_first)
+            return
         # What a longer line left is written over.
         self._written, before = len(text), self._written
         if self._redraws:
@@ -103,7 +107,7 @@ class _Bar:
         self._stream.flush()
 
     def end(self) -> None:
-        if self._redraws and self._last is not None:
+        if self._redraws and self._last is not None and self._notebook is None:
             self._stream.write("\n")
 
 
@@ -117,8 +121,25 @@ def _leading(number: int, *, digits: int) -> int:
     return number // unit * unit
 
 
-def _in_notebook() -> bool:
+def _notebook() -> Callable[[str, bool], None] | None:
+    """What shows a text in a notebook, None outside of one.
+
+    The first text becomes an output of the cell, which the others replace. So a saved
+    notebook has the last one. What is written to a stream would all be kept.
+    """
     # A kernel says so in its configuration; IPython in a terminal does not.
     module: Any = sys.modules.get("IPython")
     shell = None if module is None else module.get_ipython()
-    return shell is not None and "IPKernelApp" in shell.config
+    if shell is None or "IPKernelApp" not in shell.config:
+        return None
+    # Which a kernel has imported, and which would cost others 25 ms.
+    from uuid import uuid4
+
+    transient = {"display_id": uuid4().hex}
+
+    def show(text: str, is_first: bool) -> None:  # noqa: FBT001 - of two calls
+        shell.display_pub.publish(
+            {"text/plain": text}, transient=transient, update=not is_first
+        )
+
+    return show

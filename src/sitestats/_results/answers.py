@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Self, overload
 
 import attrs
 
-from .display import Displayed
+from .display import Displayed, draw_each
 from .many import FramesOfMany, TableBuilder
 from .outcomes import Answered, Failed, Outcome
 from .tables import Column, to_dicts
 
 if TYPE_CHECKING:
+    import numpy as np
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
     from sitestats._common.fields import TableName
     from sitestats._common.jsontext import JsonValue
 
@@ -74,6 +78,40 @@ class CollectedOutcomes(Sequence[Outcome], FramesOfMany, Displayed):
         from .comparisons import Comparisons, pairs_of
 
         return Comparisons(pairs_of(self, before))
+
+    def plot(
+        self,
+        ax: Axes | Sequence[Axes] | NDArray[np.object_] | None = None,
+        *,
+        most: int = 24,
+        sharey: bool = False,
+    ) -> NDArray[np.object_]:
+        """Draw the histogram of each website, side by side (the extra ``plot``).
+
+        All have the same time axis. Answers about one website, page and filters are
+        drawn into the same axes if their days follow each other. A note says how many
+        more there are, and how many queries failed. See ``Entries.plot``.
+
+        Args:
+            ax: The axes to draw into, in the order of the queries; when None a new
+                figure of pyplot has as many as are needed.
+            most: The most axes of a new figure.
+            sharey: Whether all have the same scale.
+
+        Returns:
+            The axes, as an array without rows: ``axes[0].figure`` is the figure.
+
+        Raises:
+            MissingExtraError: matplotlib is not installed.
+            FieldNotRequestedError: A query did not request the histogram.
+
+        >>> query = StatsQuery("semicomplete.com").fields("histogram").last(days=4)
+        >>> queries = [query.website(website) for website in client.websites.list()]
+        >>> axes = client.stats.get_many(queries).collect().plot(sharey=True)
+        >>> [one.get_title(loc="left") for one in axes][:2]
+        ['semicomplete.com', 'blog.semicomplete.com']
+        """
+        return draw_each(self, ax, most=most, sharey=sharey)
 
     def _columns(self, field: str | None) -> list[Column]:
         builder = TableBuilder(field)

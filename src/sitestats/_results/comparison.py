@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 import attrs
 
 from sitestats._common.errors import FieldNotRequestedError
-from sitestats._common.fields import COUNTS, ListName, TotalName
+from sitestats._common.fields import COUNTS, CountName, ListName, TotalName
 
-from .display import Displayed, HasFrame
-from .entries import Entries
+from .display import Displayed, HasFrame, draw
+from .entries import Entries, check_count
 from .tables import Column, Kind, named
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from .entries import Entry
     from .stats import Stats
 
@@ -78,6 +80,58 @@ class Comparison(HasFrame, Displayed):
         return changes_of(
             getattr(self.now, name), getattr(self.before, name), partial=self.partial
         )
+
+    def plot(
+        self,
+        field: Literal["histogram"] | ListName | None = None,
+        count: CountName = "pageviews",
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw both periods (the extra ``plot``).
+
+        Of histograms there is a line for each period, the earlier one dashed and laid
+        over the later one: from the first day on by the day or hour, and months and
+        years by their number. The axis has the days of the later period. Of a list,
+        or of totals where nothing else was requested, there are two bars for each of
+        as many entries as there is room for, 20 at most.
+
+        Args:
+            field: What to draw; when None the histogram, or else the first list, or
+                else the totals.
+            count: What the lines or bars are of.
+            ax: The axes to draw into; when None new ones of pyplot.
+
+        Returns:
+            The axes, with the website and both periods as the title.
+
+        Raises:
+            MissingExtraError: matplotlib is not installed.
+            FieldNotRequestedError: The query did not request the field, it is no list,
+                there is no such count, or there is nothing to compare.
+
+        >>> query = StatsQuery("semicomplete.com").fields("histogram", "pages")
+        >>> comparison = client.stats.compare(query.last(days=2))
+        >>> len(comparison.plot().lines)
+        2
+        >>> comparison.plot("pages").get_title(loc="left").splitlines()[0]
+        'semicomplete.com: pages'
+        """
+        check_count(count)
+        if field is None and self._is_list("histogram"):
+            field = "histogram"
+        if field is None:
+            field = next(iter(self.lists), None)
+        if field == "histogram":
+            _ = self.now.histogram, self.before.histogram
+        elif field is not None:
+            _ = self[field]
+        elif not self.totals:
+            raise FieldNotRequestedError(
+                "there is nothing to compare: add 'histogram' to the query by "
+                ".fields(…)",
+                name="histogram",
+            )
+        return draw(self, ax, field=field or "", count=count)
 
     def _is_list(self, name: str) -> bool:
         return all(
@@ -195,6 +249,27 @@ class Changes(HasFrame, Displayed):
         """
         items = tuple(item for item in self._items if item.direction in directions)
         return attrs.evolve(self, items=items)
+
+    def plot(self, count: CountName = "pageviews", ax: Axes | None = None) -> Axes:
+        """Draw each entry's count in both periods (the extra ``plot``).
+
+        Args:
+            count: Which one.
+            ax: The axes to draw into; when None new ones of pyplot.
+
+        Returns:
+            The axes, with two bars for each of the first 20 entries, or for as many
+            as there is room for.
+
+        Raises:
+            MissingExtraError: matplotlib is not installed.
+            FieldNotRequestedError: There is no such count.
+
+        >>> query = StatsQuery("semicomplete.com").fields("pages").last(days=2)
+        >>> axes = client.stats.compare(query)["pages"].of("up").plot("visitors")
+        """
+        check_count(count)
+        return draw(self, ax, count=count)
 
     def _table(self) -> Sequence[Column]:
         return [

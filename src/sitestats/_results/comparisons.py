@@ -16,7 +16,8 @@ from sitestats._query.builder import requested
 
 from .comparison import COLUMNS, Change, Changes, Comparison
 from .display import Displayed, draw, frame_maker
-from .many import check_list, error_text, missing, period_of
+from .entries import check_list
+from .many import error_text, missing, period_of
 from .outcomes import Answered, Failed, Outcome
 from .tables import Column, Kind, count_rows, named, shared, stacked, to_dicts
 
@@ -74,6 +75,8 @@ class ManyChanges:
     name: TotalName
     changes: Sequence[tuple[str, Change]]
     """Each with its website."""
+    comparisons: Sequence[Comparison]
+    """Those with both periods."""
     partial: bool
     """Whether one of the periods was not over."""
 
@@ -241,7 +244,8 @@ class Comparisons(Sequence[Comparison], Displayed):
             ax: The axes to draw into; new ones when None.
 
         Returns:
-            The axes, with two bars for each of the first 20 websites.
+            The axes, with two bars for each of the first 20 websites, or for as many
+            as there is room for. The title has both periods, if they are those of all.
 
         Raises:
             MissingExtraError: matplotlib is not installed.
@@ -255,7 +259,8 @@ class Comparisons(Sequence[Comparison], Displayed):
         """
         if total is None:
             total = self.totals[0] if self.totals else "pageviews"
-        return draw(ManyChanges(total, self.changes(total), self.partial), ax)
+        changes = self.changes(total)
+        return draw(ManyChanges(total, changes, self._comparisons, self.partial), ax)
 
     def _columns(self, field: str | None) -> list[Column]:
         if field is None:
@@ -293,15 +298,16 @@ def pairs_of(now: Iterable[Outcome], before: Iterable[Outcome]) -> list[Pair]:
     """
     earlier: defaultdict[Hashable, deque[Outcome]] = defaultdict(deque)
     for outcome in before:
-        earlier[_subject(outcome)].append(outcome)
+        earlier[subject(outcome)].append(outcome)
     pairs: list[Pair] = []
     for outcome in now:
-        same = earlier[_subject(outcome)]
+        same = earlier[subject(outcome)]
         pairs.append(Pair(outcome, same.popleft() if same else None))
     return [*pairs, *(Pair(None, one) for rest in earlier.values() for one in rest)]
 
 
-def _subject(outcome: Outcome) -> Hashable:
+def subject(outcome: Outcome) -> tuple[Any, ...]:
+    """The website, the page, and the pairs of the filters of an outcome's query."""
     wanted = requested(outcome.query)
     filters = (pair for pair in wanted.params.items() if pair[0] not in _NO_FILTERS)
     return wanted.hostname, wanted.path, *filters

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import numpy as np
     import pandas as pd
     import polars as pl
     import pyarrow as pa
     from matplotlib.axes import Axes
+    from numpy.typing import NDArray
     from rich.console import Console, ConsoleOptions, RenderResult
 
     from .tables import Column, Sheet
@@ -49,15 +51,29 @@ def frame_maker(
     return maker(library)
 
 
-def draw(entries: Any, ax: Axes | None) -> Axes:
-    """Draw *entries* with matplotlib into *ax*, or into new axes.
+def draw(result: object, ax: Axes | None, **choices: str) -> Axes:
+    """Draw *result* with matplotlib into *ax*, or into new axes.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
     """
     from sitestats.analysis._plots import plot
 
-    axes: Axes = plot(entries, ax)
+    axes: Axes = plot(result, ax, **choices)
+    return axes
+
+
+def draw_each(
+    answers: Any, ax: object, *, most: int, sharey: bool
+) -> NDArray[np.object_]:
+    """Draw each of *answers* into axes of its own.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    from sitestats.analysis._multiples import plot_each
+
+    axes: NDArray[np.object_] = plot_each(answers, ax, most=most, sharey=sharey)
     return axes
 
 

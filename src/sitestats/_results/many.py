@@ -7,14 +7,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from sitestats._common.errors import FieldNotRequestedError, warn
-from sitestats._common.fields import FIELDS, TOTALS
-from sitestats._common.text import did_you_mean, shown
+from sitestats._common.errors import warn
+from sitestats._common.fields import TABLES, TOTALS
 from sitestats._query.builder import requested
 from sitestats._query.periods import as_date
 
 from .display import frame_maker
-from .entries import Entries, columns_of_entries, entry_class
+from .entries import Entries, check_list, columns_of_entries, entry_class
 from .histogram import entry_type
 from .stats import columns_of_totals
 from .tables import Column, count_rows, shared, stacked
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 
     from .outcomes import Failed, Outcome
 
-_LISTS: Final = (*(name for name in FIELDS if name not in TOTALS), "events")
 _MOST_NAMED: Final = 3
 
 
@@ -125,7 +123,7 @@ class TableBuilder:
 
     def __init__(self, field: str | None) -> None:
         if field is not None:
-            check_list(field, _LISTS)
+            check_list(field, TABLES)
         self._field = field
         self._parts: list[_Part] = []
         self._failed: list[Failed] = []
@@ -180,22 +178,6 @@ class TableBuilder:
             warn(missing(self.failed, len(parts)))
         truncated = () if self._field == "histogram" else ("truncated",)
         return [*about, *columns, *of_parts(*truncated, "query")]
-
-
-def check_list(field: str, lists: Sequence[str]) -> None:
-    """Refuse what is none of the *lists*.
-
-    Raises:
-        FieldNotRequestedError: There is no such list.
-    """
-    if field in lists:
-        return
-    hint = did_you_mean(field, lists)
-    if field in TOTALS:
-        hint = ": it is a total, which are a row each when no field is given"
-    raise FieldNotRequestedError(
-        f"{shown(field)} is no list of a response{hint}", name=field
-    )
 
 
 def error_text(outcome: Outcome | None) -> str | None:

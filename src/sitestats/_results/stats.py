@@ -15,17 +15,20 @@ from sitestats._common.errors import (
     QueryError,
     ResponseError,
 )
-from sitestats._common.fields import ENVELOPE, FIELDS, TOTALS
+from sitestats._common.fields import ENVELOPE, FIELDS, TABLES, TOTALS
 from sitestats._common.jsontext import NotJsonError, load_json
 from sitestats._common.text import bounded, shown
 from sitestats._query.requested import Requested
 
-from .display import Displayed, HasFrame
-from .entries import Entries, EventCount, ListEntry, PageEntry
+from .display import Displayed, HasFrame, draw
+from .entries import Entries, EventCount, ListEntry, PageEntry, check_list
 from .histogram import HistogramEntry
 from .tables import Column, common_zone, named
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sitestats._common.fields import TableName
     from sitestats._common.jsontext import JsonValue
     from sitestats._query.builder import StatsQuery
 
@@ -323,6 +326,36 @@ class Stats(HasFrame, Displayed):
         from .comparison import Comparison
 
         return Comparison(self, before)
+
+    def plot(self, field: TableName | None = None, ax: Axes | None = None) -> Axes:
+        """Draw the histogram or a list, with the website and the period as the title.
+
+        It needs the extra ``plot``. See ``Entries.plot``.
+
+        Args:
+            field: What to draw; when None the histogram, or else the first list that
+                was requested.
+            ax: The axes to draw into; when None new ones of pyplot.
+
+        Returns:
+            The axes.
+
+        Raises:
+            MissingExtraError: matplotlib is not installed.
+            FieldNotRequestedError: The query did not request it, or there is no such
+                list.
+
+        >>> query = StatsQuery("semicomplete.com").fields("histogram").last(days=7)
+        >>> client.stats.get(query).plot().get_title(loc="left").splitlines()[0]
+        'semicomplete.com'
+        """
+        name: str | None = field
+        if name is None:
+            lists = [n for n, value in self._values.items() if _are_entries(value)]
+            name = "histogram" if "histogram" in lists or not lists else lists[0]
+        check_list(name, TABLES)
+        self._value(name)
+        return draw(self, ax, field=name)
 
     def _table(self) -> Sequence[Column]:
         return columns_of_totals([self])

@@ -103,7 +103,7 @@ def fail(messages: Iterable[str], code: Code) -> NoReturn:
     """End the command with a line for each message, and no usage text."""
     with suppress(OSError):  # standard error may be closed
         for message in messages:
-            click.echo(f"sitestats: {_one_line(message)}" if message else "", err=True)
+            click.echo(f"sitestats: {one_line(message)}" if message else "", err=True)
     raise click.exceptions.Exit(code)
 
 
@@ -116,10 +116,11 @@ def fail_interrupted(interrupt: KeyboardInterrupt, advice: str = "") -> NoReturn
 
 def note(text: str) -> None:
     """Write a line that is no error to standard error."""
-    click.echo(f"sitestats: note: {_one_line(for_a_shell(text))}", err=True)
+    click.echo(f"sitestats: note: {one_line(for_a_shell(text))}", err=True)
 
 
-def _one_line(text: object) -> str:
+def one_line(text: object) -> str:
+    """*text* on one line, without characters that a terminal obeys."""
     return plain(" ".join(str(text).split()))
 
 
@@ -185,7 +186,7 @@ def _show_warning(  # noqa: PLR0917 - the parameters of warnings.showwarning
 ) -> None:
     if issubclass(category, SiteStatsWarning):
         click.echo(
-            f"sitestats: warning: {_one_line(for_a_shell(str(message)))}", err=True
+            f"sitestats: warning: {one_line(for_a_shell(str(message)))}", err=True
         )
     else:
         text = warnings.formatwarning(message, category, filename, lineno, line)

@@ -262,8 +262,8 @@ def add(
     """
     spec = WebsiteSpec(host, timezone=timezone, public=public, label=label)
     with make_client(options, read_only=False, admin=True) as client:
-        if client.websites.plan([spec]).to_add:
-            _confirm(f"Add {spec.hostname}?", yes=yes)
+        for item in client.websites.plan([spec]).to_add:
+            _confirm(f"Add {plain(item.names)}?", yes=yes)
         report = _ensure(client, [spec], None, Show(quiet=quiet))
     _exit(report)
 

@@ -43,7 +43,7 @@ class WebsiteSpec:
     timezone: str = "UTC"
     public: bool = False
     label: str | None = None
-    written: str = attrs.field(default="", init=False, eq=False, repr=False)
+    written: str = attrs.field(init=False, eq=False, repr=False)
     """The host name as it was given, such as ``"Bücher.example"``."""
 
     def __attrs_post_init__(self) -> None:

@@ -1,0 +1,713 @@
+"""Plots: what is drawn, where, in which colours, and that texts do not overlap."""
+
+from __future__ import annotations
+
+import datetime as dt
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Any
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.dates import date2num, num2date
+from matplotlib.figure import Figure
+
+from sitestats import (
+    Client,
+    Entries,
+    FieldNotRequestedError,
+    HistogramEntry,
+    PageEntry,
+    ResponseError,
+    Stats,
+    StatsQuery,
+)
+from sitestats._results.histogram import HourEntry, WeekEntry
+from sitestats.analysis._plots import ON_DARK, ON_LIGHT, Palette
+from sitestats.analysis._series import Point, Series, series_of
+from sitestats.emulator import Emulator
+
+mpl.use("agg")
+
+MONDAY = dt.date(2026, 6, 1)
+QUERY = StatsQuery("shop.example").fields("pageviews", "visitors", "histogram")
+
+
+@pytest.fixture(autouse=True)
+def no_figures() -> Iterator[None]:
+    """The figures of one test are not there in another one."""
+    plt.close("all")
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    """A client of an emulator with three months of three websites."""
+    now = dt.datetime(2026, 6, 10, 9, 30, tzinfo=dt.UTC)
+    with Emulator.made_up(3, days=100, now=now).client() as client:
+        yield client
+
+
+def axes_of(width: float = 6, height: float = 3) -> Any:
+    """New axes in a figure of so many inches, of which pyplot knows nothing."""
+    return Figure((width, height), layout="constrained").subplots()
+
+
+def entries_of(entries: Sequence[HistogramEntry], kind: Any) -> Entries[Any]:
+    """A histogram."""
+    return Entries(entries, name="histogram", entry_type=kind)
+
+
+def daily(count: int, *, partial: int = 0, first: dt.date = MONDAY) -> Entries[Any]:
+    """So many days, the last ones of which are not over."""
+    return entries_of(
+        [
+            HistogramEntry(
+                first + n * dt.timedelta(1),
+                9 + n % 5,
+                3 + n % 5,
+                partial=n >= count - partial,
+            )
+            for n in range(count)
+        ],
+        HistogramEntry,
+    )
+
+
+def hourly(count: int) -> Entries[Any]:
+    """So many hours."""
+    first = dt.datetime.combine(MONDAY, dt.time(), dt.UTC)
+    starts = [first + n * dt.timedelta(hours=1) for n in range(count)]
+    return entries_of(
+        [HourEntry(s.date(), 2 + s.hour, 1, start=s, hour=s.hour) for s in starts],
+        HourEntry,
+    )
+
+
+def weekly(count: int) -> Entries[Any]:
+    """So many weeks."""
+    mondays = [MONDAY + n * dt.timedelta(7) for n in range(count)]
+    return entries_of(
+        [
+            WeekEntry(m, 70 + n, 30, year=2026, week=m.isocalendar()[1])
+            for n, m in enumerate(mondays)
+        ],
+        WeekEntry,
+    )
+
+
+def monthly(count: int, *, clipped: bool = False) -> Entries[Any]:
+    """So many months, the first and the last of which may be cut by the period."""
+    return entries_of(
+        [
+            HistogramEntry(
+                dt.date(2024 + n // 12, 1 + n % 12, 1),
+                900 + n,
+                400,
+                clipped=clipped and n in {0, count - 1},
+            )
+            for n in range(count)
+        ],
+        HistogramEntry,
+    )
+
+
+def stats_of(
+    entries: Entries[Any], hostname: str = "shop.example", **more: Any
+) -> Stats:
+    """A result with that histogram."""
+    first, last = entries[0].date, entries[-1].date
+    return Stats.of(
+        QUERY.website(hostname),
+        pageviews=1,
+        visitors=1,
+        histogram=entries,
+        **{"first_day": first, "last_day": last, "timezone": "Europe/Amsterdam"} | more,
+    )
+
+
+def days_of(spans: Any) -> list[tuple[dt.date, float]]:
+    """The first day of each span of a collection, and its length in days."""
+    boxes = [path.get_extents() for path in spans.get_paths()]
+    # Bars stand around midnight.
+    return [(num2date(box.x0 + 0.5).date(), box.width) for box in boxes]
+
+
+# --- bars, steps, means -----------------------------------------------------------
+
+
+def test_axes_are_taken_and_returned() -> None:
+    """A plot is drawn into the given axes, or into new ones of pyplot."""
+    figure, axes = plt.subplots()
+    assert daily(2).plot(axes) is axes
+    pages = [PageEntry(value, 9, 3) for value in ("/", "/a$b$\n")]
+    other: Any = Entries(pages, name="pages", entry_type=PageEntry).plot()
+    assert other.figure is not figure
+    ticks = [tick.get_text() for tick in other.get_yticklabels()]
+    assert ticks == ["/", r"/a\$b\$\n"]
+    for drawn in (figure, other.figure):
+        drawn.canvas.draw()
+
+
+def test_the_bucket_that_is_not_over_is_hatched() -> None:
+    """The current bucket's bars are hatched before a hatched part of the axis that is
+    as wide, which shows an empty one too, and the axis says why.
+    """
+    axes = daily(2, partial=1).plot(axes_of())
+    *bars, span = axes.patches
+    assert [bar.get_hatch() for bar in bars] == [None, "//", None, "//"]
+    # A polygon before matplotlib 3.9, and a rectangle since.
+    box = span.get_path().get_extents(span.get_patch_transform())
+    assert box.width == 1
+    assert box.x0 + 0.5 == bars[1].get_x() + bars[1].get_width() / 2
+    assert axes.get_xlabel() == "hatched: not over yet"
+    axes = daily(2).plot(axes_of())
+    assert len(axes.patches) == 4
+    assert axes.get_xlabel() == ""
+
+
+def test_a_bucket_that_the_period_cuts_is_hatched() -> None:
+    """A clipped month is hatched as one that is not over, and named below."""
+    axes = monthly(3, clipped=True).plot(axes_of())
+    assert [bar.get_hatch() for bar in axes.patches[:3]] == ["//", None, "//"]
+    assert axes.get_xlabel() == "hatched: cut by the period"
+    hatches = [patch.get_hatch() for patch in axes.get_legend().get_patches()]
+    assert hatches == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("entries", "width", "drawn", "note"),
+    [
+        (daily(120), 6, 240, "grey"),
+        (daily(130), 6, 2, ""),
+        (daily(130), 12, 260, "grey"),
+        (daily(548), 6, 2, ""),
+        (hourly(8760), 6, 2, "the mean of each day"),
+        (hourly(8760), 2, 2, "the mean of each week"),
+        (daily(1000), 6, 2, "the mean of each week"),
+    ],
+    ids=[
+        "bars",
+        "steps",
+        "a wide figure",
+        *["months", "a year of hours"],
+        "narrow",
+        "years",
+    ],
+)
+def test_what_is_drawn_depends_on_the_room(
+    entries: Entries[Any], width: float, drawn: int, note: str
+) -> None:
+    """There are bars where they are wide enough, else steps, else steps of means; so a
+    year of hours is two shapes of a few hundred steps.
+    """
+    axes = entries.plot(axes_of(width))
+    assert len(axes.patches) == drawn
+    assert axes.get_xlabel().replace("\n", " ").startswith(note)
+    assert bool(axes.get_xlabel()) == bool(note)
+    if drawn == 2:
+        points = axes.bbox.width * 72 / axes.figure.dpi
+        assert all(len(one.get_data().values) <= points / 0.5 for one in axes.patches)
+
+
+def test_steps_have_a_gap_where_entries_are_missing() -> None:
+    """What the response lacks is not drawn as if it were there."""
+    entries = [*daily(100), *daily(100, first=MONDAY + dt.timedelta(150))]
+    axes = entries_of(entries, HistogramEntry).plot(axes_of())
+    values, edges, _ = axes.patches[0].get_data()
+    (gap,) = np.flatnonzero(np.isnan(values))
+    assert edges[gap + 1] - edges[gap] == 50
+    assert edges[-1] - edges[0] == 250
+
+
+def test_hours_that_are_not_over_lower_no_mean() -> None:
+    """The mean of today is that of the hours that are over, if there are any."""
+    hours = hourly(24 * 2)
+    open_hours = [
+        HourEntry(h.date, 0, 0, h.start, h.hour, partial=True) for h in hours[10:]
+    ]
+    series = series_of([*hours[:10], *open_hours]).coarser(2)
+    assert series.mean_of == "day"
+    assert [point.pageviews for point in series.points] == [2 + 4.5, 0]
+    assert [point.mark for point in series.points] == ["not over yet"] * 2
+
+
+def test_a_repeated_hour_does_not_hide_the_first_one() -> None:
+    """Both hours of one name have a bar of their own."""
+    zone = dt.timezone(dt.timedelta(hours=2))
+    first = dt.datetime(2026, 10, 25, 2, tzinfo=zone)
+    hours = [first.replace(hour=1), first, first.replace(fold=1), first.replace(hour=3)]
+    entries = [HourEntry(s.date(), 1, 1, start=s, hour=s.hour) for s in hours]
+    whens = [point.when for point in series_of(entries).points]
+    assert len(set(whens)) == 4
+    assert whens == sorted(whens)
+
+
+POINTS = st.lists(
+    st.tuples(st.integers(0, 4000), st.integers(0, 10**6), st.booleans()),
+    min_size=1,
+    max_size=200,
+    unique_by=lambda point: point[0],
+)
+
+
+@given(POINTS, st.integers(1, 100))
+def test_means_are_of_all_that_is_over(points: Any, most: int) -> None:
+    """There are as few means as there is room for, each of a part of the points, in
+    order, and what is not over counts only where there is nothing else.
+    """
+    first = dt.datetime(2026, 1, 1)  # noqa: DTZ001 - local times, as in a series
+    fine = Series(
+        [
+            Point(first + hour * dt.timedelta(hours=1), count, count, "open" * is_open)
+            for hour, count, is_open in sorted(points)
+        ],
+        dt.timedelta(hours=1),
+    )
+    coarse = fine.coarser(most)
+    if len(fine.points) <= most:
+        assert coarse is fine
+        return
+    assert len(coarse.points) <= most or coarse.mean_of == "year"
+    whens = [point.when for point in coarse.points]
+    assert whens == sorted(set(whens))
+    assert any(p.mark for p in coarse.points) == any(p.mark for p in fine.points)
+    if coarse.mean_of == "day":
+        for mean in coarse.points:
+            day = [p for p in fine.points if p.when.date() == mean.when.date()]
+            over = [p.pageviews for p in day if not p.mark]
+            counted = over or [p.pageviews for p in day]
+            assert mean.pageviews == pytest.approx(sum(counted) / len(counted))
+
+
+# --- weekends, titles, limits -----------------------------------------------------
+
+
+def test_weekends_are_told_apart() -> None:
+    """Each Saturday and Sunday has a grey background, by the day and by the hour."""
+    saturday = MONDAY + dt.timedelta(5)
+    weekend = [(saturday, 1), (saturday + dt.timedelta(1), 1)]
+    axes = daily(11).plot(axes_of())
+    (spans,) = axes.collections
+    assert days_of(spans) == weekend
+    assert axes.get_xlabel() == "grey: Saturday and Sunday"
+    (spans,) = hourly(24 * 8).plot(axes_of()).collections
+    assert days_of(spans) == weekend
+    for entries in (daily(5), weekly(9), monthly(9), daily(1, first=saturday)):
+        assert not entries.plot(axes_of()).collections
+
+
+def test_a_title_has_the_website_and_the_period() -> None:
+    """The title names the website, the page, the days, the zone, and the list."""
+    axes = stats_of(daily(3)).plot(ax=axes_of())
+    title = "shop.example\n2026-06-01 to 2026-06-03, Europe/Amsterdam"
+    assert axes.get_title(loc="left") == title
+    query = StatsQuery("shop.example").fields("pages", "countries").path("/$a$")
+    pages = {"pages": [("/$a$", 1, 1)], "countries": [("NL", 1, 1)]}
+    stats = Stats.of(query, **pages)
+    title = stats.plot(ax=axes_of()).get_title("left")
+    assert title.splitlines()[0] == r"shop.example/\$a\$: pages"
+    assert "countries" in stats.plot("countries", axes_of()).get_title("left")
+    long = stats_of(daily(3), f"{'a' * 60}.{'b' * 60}.{'c' * 60}.example")
+    assert len(long.plot(ax=axes_of()).get_title("left").splitlines()) == 3
+
+
+def test_what_was_not_requested_is_named() -> None:
+    """Without a histogram or a list the error names the step to add; no figure is
+    left open.
+    """
+    nothing = Stats.of(StatsQuery("shop.example").fields("visitors"), visitors=1)
+    with pytest.raises(FieldNotRequestedError, match="'histogram' was not requested"):
+        nothing.plot()
+    wrong: Any = "page"
+    with pytest.raises(FieldNotRequestedError, match="did you mean 'pages'"):
+        nothing.plot(wrong)
+    absurd = entries_of([HistogramEntry(MONDAY, 10**400, 1)], HistogramEntry)
+    with pytest.raises(ResponseError, match="401 digits"):
+        absurd.plot()
+    assert plt.get_fignums() == []
+
+
+def test_pyplot_keeps_its_state() -> None:
+    """Settings stay as they are, and so do the current axes if others are given."""
+    settings = dict(mpl.rcParams)
+    _, current = plt.subplots()
+    daily(3).plot(axes_of())
+    stats_of(daily(3)).compare_to(stats_of(daily(3))).plot(ax=axes_of())
+    assert plt.gca() is current
+    assert len(plt.get_fignums()) == 1
+    assert dict(mpl.rcParams) == settings
+
+
+def test_a_second_plot_leaves_room_for_the_first() -> None:
+    """Axes that are drawn into twice show both, and the labels once."""
+    axes = daily(3).plot(axes_of())
+    (left, right), top = axes.get_xlim(), axes.get_ylim()[1]
+    small = [HistogramEntry(MONDAY + dt.timedelta(9), 1, 1)]
+    entries_of(small, HistogramEntry).plot(axes)
+    assert axes.get_xlim() == (left, right + 7)
+    assert axes.get_ylim() == (0, top)
+    texts = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert texts == ["page views", "visitors"]
+
+
+def test_without_pandas_and_without_pyplot(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who uses polars, or draws on a server, needs neither pandas nor pyplot."""
+    for name in ("pandas", "matplotlib.pyplot"):
+        monkeypatch.setitem(sys.modules, name, None)
+    query = QUERY.fields("histogram", "pages").last(days=4)
+    figure = Figure(layout="constrained")
+    first, second, *rest = figure.subplots(2, 2).ravel()
+    client.stats.get(query).plot(ax=first)
+    client.stats.compare(query).plot(ax=second)
+    client.stats.get_many([query, query.where(page="/")]).collect().plot(ax=rest)
+    FigureCanvasAgg(figure).draw()
+
+
+# --- comparisons ------------------------------------------------------------------
+
+
+def xs_of(axes: Any) -> list[list[float]]:
+    """Where the points of each line are, that of the earlier period first."""
+    return [[*line.get_xdata(orig=False)] for line in axes.lines]
+
+
+def test_two_periods_lie_on_each_other() -> None:
+    """Each day is below its own of the other period, also where one is longer."""
+    now, before = daily(3), daily(5, first=MONDAY - dt.timedelta(9))
+    comparison = stats_of(now).compare_to(stats_of(before))
+    axes = comparison.plot(ax=axes_of())
+    before_xs, now_xs = xs_of(axes)
+    assert now_xs == [date2num(MONDAY) + n for n in range(3)]
+    assert before_xs == [date2num(MONDAY) + n for n in range(5)]
+    assert [*axes.lines[0].get_ydata()] == before.column("pageviews")
+    title = "shop.example: page views\n2026-06-01 to 2026-06-03, Europe/Amsterdam"
+    assert axes.get_title("left") == title
+    texts = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert texts == ["2026-05-23 to 2026-05-27", "2026-06-01 to 2026-06-03"]
+    axes = comparison.plot(count="visitors", ax=axes_of())
+    assert [*axes.lines[1].get_ydata()] == now.column("visitors")
+
+
+def test_a_day_that_the_response_lacks_moves_no_other() -> None:
+    """The periods are aligned by their first days, not by their first entries."""
+    first = MONDAY - dt.timedelta(7)
+    before = stats_of(daily(6, first=first + dt.timedelta(1)), first_day=first)
+    axes = stats_of(daily(7)).compare_to(before).plot(ax=axes_of())
+    before_xs, now_xs = xs_of(axes)
+    assert before_xs == now_xs[1:]
+
+
+@pytest.mark.parametrize("lengths", [(3, 3), (2, 4), (3, 0), (0, 3), (0, 0)])
+def test_months_are_compared_by_their_number(lengths: tuple[int, int]) -> None:
+    """Months lie on each other however long they are, and none are no error."""
+    query = QUERY.interval("month")
+    now, before = (
+        Stats.of(query, pageviews=1, visitors=1, histogram=[*monthly(15)[skip:][:n]])
+        for skip, n in zip((12, 0), lengths, strict=True)
+    )
+    xs = xs_of(now.compare_to(before).plot(ax=axes_of()))
+    assert sorted(map(len, xs)) == sorted(n for n in lengths if n)
+    if all(lengths):
+        shared = min(lengths)
+        assert xs[0][:shared] == xs[1][:shared]
+
+
+def test_what_else_is_compared(client: Client) -> None:
+    """Without a histogram the first list is drawn, else the totals, with both periods
+    in the title; changes draw themselves.
+    """
+    query = StatsQuery("shop.example").last(days=7)
+    pages = client.stats.compare(query.fields("visitors", "pages"))
+    axes: Any = pages.plot(count="visitors", ax=axes_of())
+    now = [item.visitors.now for item in pages["pages"]]
+    bars = [bar.get_width() for bar in axes.patches]
+    assert bars[: len(bars) // 2] == now[: len(bars) // 2]
+    title = axes.get_title("left")
+    assert title.startswith("shop.example: pages\n2026-06-03 to 2026-06-09")
+    assert "against 2026-05-27 to 2026-06-02" in title.replace("\n", " ")
+    up = pages["pages"].of("up").plot(ax=axes_of())
+    assert len(up.patches) == 2 * min(20, len(pages["pages"].of("up")))
+    totals = client.stats.compare(query.fields("visitors", "pageviews"))
+    labels = totals.plot(ax=axes_of()).get_yticklabels()
+    assert [label.get_text() for label in labels] == ["page views", "visitors"]
+
+
+def test_a_comparison_of_nothing_names_what_to_add(client: Client) -> None:
+    """What can't be compared is an error that names the step, or the right name."""
+    events = client.stats.compare(StatsQuery("shop.example").all_events().last(days=2))
+    with pytest.raises(FieldNotRequestedError, match="'histogram'"):
+        events.plot()
+    comparison = stats_of(daily(3)).compare_to(stats_of(daily(3)))
+    wrong: Any = "visitrs"
+    with pytest.raises(FieldNotRequestedError, match="did you mean 'visitors'"):
+        comparison.plot(count=wrong)
+    with pytest.raises(FieldNotRequestedError, match="'pages' is no list"):
+        comparison.plot("pages")
+    assert plt.get_fignums() == []
+
+
+# --- small multiples --------------------------------------------------------------
+
+
+def titles_of(axes: Any) -> list[str]:
+    """What is drawn where."""
+    return [one.get_title("left") for one in axes]
+
+
+def test_each_website_has_axes(client: Client) -> None:
+    """There is one picture for each website, on one time axis, with a note about what
+    failed, and with one scale if that is wanted.
+    """
+    websites = ["shop.example", "nobody.example", "blog.example", "docs.example"]
+    queries = [QUERY.last(days=7).website(website) for website in websites]
+    answers = client.stats.get_many(queries).collect()
+    axes = answers.plot()
+    (number,) = plt.get_fignums()
+    figure: Any = plt.figure(number)
+    assert titles_of(axes) == ["shop.example", "blog.example", "docs.example"]
+    assert [one.figure for one in axes] == [figure] * 3
+    assert len({one.get_xlim() for one in axes}) == 1
+    assert len({one.get_ylim() for one in axes}) == 3
+    assert figure.get_supxlabel() == "grey: Saturday and Sunday; 1 failed"
+    assert "2026-06-03 to 2026-06-09" in figure.get_suptitle()
+    assert len({one.get_ylim() for one in answers.plot(sharey=True)}) == 1
+    assert "2 more" in answers.plot(most=1)[0].figure.get_supxlabel()
+    later = [q.on("yesterday") for q in queries[2:]]
+    others = client.stats.get_many([*queries[:1], *later]).collect().plot()
+    assert {one.get_xlim() for one in others} == {axes[0].get_xlim()}
+
+
+def test_many_are_drawn_into_given_axes(client: Client) -> None:
+    """Given axes hold as many as they are, and the last one has the note."""
+    websites = ["shop.example", "blog.example", "docs.example"]
+    queries = [QUERY.last(days=3).website(website) for website in websites]
+    answers = client.stats.get_many(queries).collect()
+    grid = Figure((6, 3)).subplots(1, 2, squeeze=False)
+    assert [*answers.plot(grid)] == [*grid[0]]
+    assert "1 more" in grid[0, 1].get_xlabel().replace("\n", " ")
+    (alone,) = answers[:1].plot(axes_of())
+    assert titles_of([alone]) == ["shop.example"]
+    assert len(answers[:2].plot([*Figure().subplots(1, 4)])) == 2
+    assert plt.get_fignums() == []
+
+
+def test_parts_of_one_website_are_drawn_together(client: Client) -> None:
+    """A query for each month gives one picture of all of them; the same days twice,
+    or other filters, give another one.
+    """
+    months = [*QUERY.between("2026-04-15", "2026-06-09").each("month")]
+    nl = months[1].where(country="NL")
+    answers = client.stats.get_many([*reversed(months), nl, months[1]]).collect()
+    first, *others = answers.plot(Figure((30, 5)).subplots(1, 4))
+    assert titles_of(others) == ["shop.example, country=NL", "shop.example"]
+    xs = [bar.get_x() for bar in first.patches[: len(first.patches) // 2]]
+    days = [entry for one in answers[:3] for entry in one.result().histogram]
+    assert len(xs) == len(days) == 56
+    assert xs == sorted(set(xs))
+
+
+def test_no_answers_and_no_histogram(client: Client) -> None:
+    """Nothing gives empty axes; a query without a histogram is an error."""
+    (empty,) = client.stats.get_many([]).collect().plot()
+    assert [text.get_text() for text in empty.texts] == ["nothing in this period"]
+    plt.close("all")
+    answers = client.stats.get_many([StatsQuery("shop.example").fields("pages")])
+    with pytest.raises(FieldNotRequestedError, match="'histogram' was not requested"):
+        answers.collect().plot()
+    assert plt.get_fignums() == []
+
+
+# --- can it be read? --------------------------------------------------------------
+
+# Of Machado, Oliveira and Fernandes (2009), for the whole deficiency; linear RGB.
+VISION = {
+    "normal": np.eye(3),
+    "protanopia": np.array(
+        [
+            [0.152286, 1.052583, -0.204868],
+            [0.114503, 0.786281, 0.099216],
+            [-0.003882, -0.048116, 1.051998],
+        ]
+    ),
+    "deuteranopia": np.array(
+        [
+            [0.367322, 0.860646, -0.227968],
+            [0.280085, 0.672501, 0.047413],
+            [-0.011820, 0.042940, 0.968881],
+        ]
+    ),
+    "tritanopia": np.array(
+        [
+            [1.255528, -0.076749, -0.178779],
+            [-0.078411, 0.930809, 0.147602],
+            [0.004733, 0.691367, 0.303900],
+        ]
+    ),
+}
+LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
+
+
+def seen(color: str, vision: str) -> Any:
+    """A colour as it is seen, in linear RGB."""
+    rgb = np.array(mpl.colors.to_rgb(color))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    return np.clip(VISION[vision] @ linear, 0, 1)
+
+
+def contrast(one: Any, other: Any) -> float:
+    """The contrast of two colours, as WCAG 2 defines it: 1 to 21."""
+    low, high = sorted((float(LUMINANCE @ one), float(LUMINANCE @ other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def lab(linear: Any) -> Any:
+    """CIELAB, in which equal distances look about equal."""
+    to_xyz = np.array(
+        [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    )
+    xyz = to_xyz @ linear / np.array([0.9505, 1.0, 1.089])
+    f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+@pytest.mark.parametrize("vision", VISION)
+@pytest.mark.parametrize(
+    ("palette", "backgrounds"),
+    [(ON_LIGHT, ["white", "#ECECEC"]), (ON_DARK, ["black", "#131313"])],
+    ids=["light", "dark"],
+)
+def test_everybody_tells_the_colours_apart(
+    palette: Palette, backgrounds: list[str], vision: str
+) -> None:
+    """Both colours differ from each other and from the background, also that of a
+    weekend, by a contrast of 3 and by 20 in CIELAB, for the colour-blind too.
+    """
+    for background in backgrounds:
+        colors = [seen(c, vision) for c in (palette.strong, palette.soft, background)]
+        for one, other in combinations(colors, 2):
+            assert contrast(one, other) >= 3
+            assert np.linalg.norm(lab(one) - lab(other)) >= 20
+
+
+def test_the_palette_goes_with_the_background() -> None:
+    """On dark axes the colours are light, also where the axes are transparent."""
+    for background, palette in (("white", ON_LIGHT), ("#111111", ON_DARK)):
+        axes = axes_of()
+        axes.figure.set_facecolor(background)
+        axes.set_facecolor("none")
+        daily(2).plot(axes)
+        colors = [mpl.colors.to_hex(bar.get_facecolor()) for bar in axes.patches[::2]]
+        assert colors == [palette.soft.lower(), palette.strong.lower()]
+
+
+def texts_of(figure: Any) -> dict[str, Any]:
+    """The box of each text that is drawn."""
+    axes = figure.axes
+    both = [axis for one in axes for axis in (one.xaxis, one.yaxis)]
+    legends = [*figure.legends, *(one.get_legend() for one in axes)]
+    texts = [
+        *figure.texts,
+        *(text for one in axes for text in (one._left_title, *one.texts)),
+        *(text for legend in legends if legend for text in legend.get_texts()),
+        *(text for axis in both for text in (axis.label, axis.offsetText)),
+        # Those alone that are between the ends of the axis.
+        *(tick.label1 for axis in both for tick in axis._update_ticks()),
+    ]
+    renderer = figure.canvas.get_renderer()
+    return {
+        f"{number} {text.get_text()!r}": text.get_window_extent(renderer)
+        for number, text in enumerate(texts)
+        if text.get_text() and text.get_visible()
+    }
+
+
+HOSTNAME = f"{'very-long-' * 5}name.shop.example"
+LISTED = [PageEntry(f"/{'a-long-path/' * (n % 5)}{n}", 10**6 - n, 5) for n in range(30)]
+NOTHING = StatsQuery("shop.example").fields("pageviews", "visitors", "histogram")
+LAST_DAY = dt.datetime(2026, 6, 30, 12, tzinfo=dt.UTC)
+READ = {
+    "hours of a day": stats_of(hourly(24)),
+    "hours of three days": stats_of(hourly(72)),
+    "two hours": stats_of(hourly(2)),
+    "one hour": stats_of(hourly(1)),
+    "one day": stats_of(daily(1)),
+    "two days": stats_of(daily(2)),
+    "seven days": stats_of(daily(7, first=dt.date(2026, 10, 27))),
+    "thirty days": stats_of(daily(30), responded_at=LAST_DAY),
+    "a quarter": stats_of(daily(91)),
+    "eighteen months": stats_of(daily(548)),
+    "weeks": stats_of(weekly(53)),
+    "a few weeks": stats_of(weekly(5)),
+    "months": stats_of(monthly(18, clipped=True)),
+    "three years": stats_of(daily(1096)),
+    "nothing": Stats.of(NOTHING, pageviews=0, visitors=0, histogram=[]),
+    "zeroes": Stats.of(
+        NOTHING,
+        pageviews=0,
+        visitors=0,
+        histogram=[(MONDAY + dt.timedelta(n), 0, 0) for n in range(9)],
+    ),
+    "a long name": stats_of(
+        daily(30),
+        HOSTNAME,
+        timezone="America/Argentina/Buenos_Aires",
+        responded_at=LAST_DAY,
+    ),
+    "a large count": Stats.of(
+        NOTHING,
+        pageviews=1,
+        visitors=1,
+        histogram=[(MONDAY, 10**12, 10**11)],
+    ),
+    "unequal periods": stats_of(daily(7)).compare_to(stats_of(daily(20))),
+    "a list": Entries(LISTED, name="pages", entry_type=PageEntry, truncated=True),
+}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_texts_do_not_overlap(name: str) -> None:
+    """In a figure of 6 by 3 inches each text is whole, and none is on another one."""
+    axes = READ[name].plot(ax=axes_of())
+    assert_legible(axes.figure)
+
+
+@pytest.mark.parametrize("name", ["thirty days", "a long name", "unequal periods"])
+def test_texts_have_room_in_narrow_axes(name: str) -> None:
+    """Titles and notes have more lines where there is less room."""
+    axes = READ[name].plot(ax=axes_of(3.5))
+    assert_legible(axes.figure)
+
+
+def test_texts_of_many_do_not_overlap(client: Client) -> None:
+    """The same of small multiples, in a figure of their own."""
+    query = QUERY.last(days=30)
+    queries = [query.website(w) for w in client.websites.list()]
+    queries += [query.where(country=code) for code in ("NL", "DE", "FR", "US")]
+    axes = client.stats.get_many(queries).collect().plot()
+    assert len(axes) == 7
+    assert_legible(axes[0].figure)
+
+
+def assert_legible(figure: Any) -> None:
+    """No text is cut off, or on another one."""
+    FigureCanvasAgg(figure).draw()
+    boxes = texts_of(figure)
+    assert len(boxes) >= 2
+    inside = figure.bbox.padded(1)
+    for text, box in boxes.items():
+        assert inside.containsx(box.x0), text
+        assert inside.containsx(box.x1), text
+        assert inside.containsy(box.y0), text
+        assert inside.containsy(box.y1), text
+    for (one, box), (other, another) in combinations(boxes.items(), 2):
+        assert not box.padded(-1).overlaps(another.padded(-1)), (one, other)
