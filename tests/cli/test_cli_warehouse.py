@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from sitestats import MissingExtraError
 from sitestats._common.locks import locked
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ pytest.importorskip("dlt")
 pytestmark = pytest.mark.slow
 
 SINCE = str(datetime.now(UTC).date() - timedelta(days=2))
+PACKAGE = "sitestats.warehouse"
 UPDATE = ("warehouse", "update", "--since", SINCE, "--fields", "pages")
 
 
@@ -112,6 +115,47 @@ def test_a_second_run_at_once(
     assert (done.code, done.out) == (7, "")
     assert "another run uses the pipeline 'sitestats' on this machine" in done.err
     assert emulator.requests == ()
+
+
+def test_a_destination_that_fails(run: Run, emulator: Emulator, folder: Path) -> None:
+    """A database that can't be opened is one line, without a word of dlt's log."""
+    (folder / "sitestats.duckdb").write_text("no database" * 1_000, "utf-8")
+    for command in (UPDATE, ("warehouse", "status")):
+        done = run(*command)
+        assert (done.code, done.out) == (4, "")
+        assert done.err.startswith("sitestats: the destination failed: ")
+        assert done.err.count("\n") == 1
+
+
+@pytest.mark.usefixtures("emulator")
+def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without dlt, the command and the package name the extra."""
+    program = "import sys; sys.modules['dlt'] = None; from sitestats.cli import main"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{program}; main()", *UPDATE],
+        check=False,
+        capture_output=True,
+        encoding="utf-8",
+    )
+    needed = "dlt is not installed: pip install 'sitestats[warehouse]'"
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"sitestats: {needed}\n"
+    monkeypatch.setitem(sys.modules, "dlt", None)
+    for name in [name for name in sys.modules if name.startswith(PACKAGE)]:
+        monkeypatch.delitem(sys.modules, name)
+    with pytest.raises(MissingExtraError) as raised:
+        importlib.import_module(PACKAGE)
+    assert str(raised.value) == needed
+
+
+def test_many_failures_are_counted(run: Run, emulator: Emulator, folder: Path) -> None:
+    """Of many websites that failed twenty have a line, and the others are counted."""
+    names = [f"nobody{number}.example.com" for number in range(23)]
+    done = run(*UPDATE, *names, "--quiet")
+    assert (done.code, done.out) == (3, "")
+    lines = done.err.splitlines()
+    assert len(lines) == 21
+    assert lines[-1] == "sitestats: … and 3 more: see `sitestats warehouse status`"
 
 
 def test_a_status_makes_no_database(run: Run, folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -139,7 +140,9 @@ def test_what_has_vanished_goes(tmp_path: Path) -> None:
     assert days == [(dt.date(2026, 3, 3), 0), (day, 1)]
 
 
-def test_a_website_that_fails_is_caught_up(emulator: Emulator, tmp_path: Path) -> None:
+def test_a_website_that_fails_is_caught_up(
+    emulator: Emulator, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A locked website, one that is not there, a day that fails and a zone that nobody
     knows are told, and cost no other website anything; later runs read what is missing.
     """
@@ -154,8 +157,14 @@ def test_a_website_that_fails_is_caught_up(emulator: Emulator, tmp_path: Path) -
         ),
     )
     names = ["shop.example", "blog.example", "docs.example", "nobody.example"]
-    report = run(tmp_path, mine, hostnames=names, max_requests=4)
+    report = run(tmp_path, mine, hostnames=names, max_requests=4, progress=True)
     assert len(report.loads) > 1
+    # How long it takes is not known before something was loaded.
+    first, *_, last = (
+        line for line in capsys.readouterr().err.splitlines() if "go" in line
+    )
+    assert re.search(r"of 1\d, \d websites to go, at least \d+ s$", first)
+    assert re.search(r", \d websites? to go, about \d+ s$", last)
     errors = {name: cursor.error for name, cursor in report.failed.items()}
     assert sorted(errors) == ["blog.example", "docs.example", "nobody.example"]
     assert str(errors["blog.example"]).startswith("WebsiteLockedError: ")
