@@ -103,6 +103,60 @@ def test_never_more_than_the_limit(limit: int, steps: list[bool], length: int) -
     assert taken <= length
 
 
+def test_in_order_a_slow_query_lets_others_go_on() -> None:
+    """While the first outcome is missing, five times the limit are taken, not more."""
+    one = begun(limit=3, in_order=True)
+    taken = take_all(one)
+    for index in range(1, 100):
+        if one.under_way == 1:
+            break
+        assert one.give(failed(index)) is None
+        assert one.next_in_order() is None
+        taken += take_all(one)
+    assert taken == 15
+    assert one.give(failed(0)) is None
+    first = one.next_in_order()
+    assert first is not None
+    assert first.index == 0
+
+
+@given(
+    limit=st.integers(1, 4),
+    length=st.integers(0, 60),
+    choices=st.lists(st.integers(0, 100), min_size=60, max_size=60),
+    slow=st.integers(0, 60),
+)
+def test_in_order_each_outcome_comes_after_the_one_before(
+    limit: int, length: int, choices: list[int], slow: int
+) -> None:
+    """In order, every outcome is given once and in its turn, whichever arrives first,
+    and no more queries are taken ahead than five times the limit.
+    """
+    one = begun(limit=limit, in_order=True)
+    under_way: list[int] = []
+    given: list[int] = []
+    taken = 0
+    while True:
+        while one.wants_one(ready=False):
+            job = one.take(QUERY if taken < length else END)
+            if job is not None:
+                under_way.append(job[1])
+                taken += 1
+        assert taken - len(given) <= 5 * limit
+        outcome = one.next_in_order()
+        if outcome is None:
+            if not one.under_way:
+                break
+            # The slow one arrives when nothing else is under way.
+            others = [index for index in under_way if index != slow] or under_way
+            index = others[choices[len(given)] % len(others)]
+            under_way.remove(index)
+            outcome = one.give(failed(index))
+        if outcome is not None:
+            given.append(outcome.index)
+    assert given == list(range(length))
+
+
 @pytest.mark.parametrize(
     ("concurrency", "connections", "limit"),
     [(None, 50, 20), (None, 8, 8), (200, 50, 50)],

@@ -172,6 +172,8 @@ def test_a_result_becomes_json() -> None:
         "generated_in_ms": 398,
         "start": "2026-10-20T00:00:00+00:00",
         "end": "2026-11-20T23:59:59.999000+00:00",
+        "first_day": "2026-10-20",
+        "last_day": "2026-11-20",
         "visitors": 41,
         "pages": [
             {"value": "/", "pageviews": 3, "visitors": 2},

@@ -22,7 +22,7 @@ SHOWN: Final = [
     line
     for page in sorted(DOCS.glob("*.md"))
     for line in re.findall(
-        r"^(?:\$|\s+(?:- )?run:) sitestats (.+?)(?: (?:\|\||>) .+)?$",
+        r"^(?:\$|\s+(?:- )?run:) sitestats (.+?)(?: (?:\|\|?|>) .+)?$",
         page.read_text("utf-8"),
         re.MULTILINE,
     )
@@ -42,6 +42,18 @@ def test_commands_are_found() -> None:
     assert "websites ensure websites.toml --yes" in SHOWN
 
 
+def write_account(folder: Path, emulator: Emulator) -> None:
+    """The profile and the lists that the documentation has."""
+    (folder / "sitestats").mkdir()
+    (folder / "sitestats" / "config.toml").write_text(
+        f"[profiles.work]\nbase_url = {os.environ['SITESTATS_BASE_URL']!r}\n"
+        f"user_id = {emulator.user_id!r}\nkey_file = 'work.key'\n",
+        "utf-8",
+    )
+    (folder / "sitestats" / "work.key").write_text(emulator.api_key, "utf-8")
+    (folder / "hosts.txt").write_text("semicomplete.com\n", "utf-8")
+
+
 @pytest.mark.parametrize("line", [line for line in SHOWN if not line.startswith(APART)])
 def test_a_command_of_the_documentation(
     line: str,
@@ -52,6 +64,8 @@ def test_a_command_of_the_documentation(
 ) -> None:
     """A documented command succeeds, or says that it needs a yes."""
     monkeypatch.chdir(tmp_path)
+    write_account(tmp_path, emulator)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     Path("websites.toml").write_text(LIST, "utf-8")
     Path("websites.csv").write_text("hostname,public\nsemicomplete.com,true\n", "utf-8")
     Path("export.csv").write_text("Domain;Public;x\nsemicomplete.com;WAHR;1\n", "utf-8")

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sitestats import Client, WebsiteSpec
+from sitestats.cli._websites import FORMATS
 from sitestats.emulator import Emulator
+from sitestats.provisioning import _checks
 from sitestats.provisioning._journal import open_journal
 from sitestats.provisioning._run import open_run
 
@@ -68,6 +70,11 @@ def adds(emulator: Emulator) -> list[str]:
         for request in emulator.requests
         if request.method == "POST"
     ]
+
+
+def test_the_formats_are_the_library_s() -> None:
+    """The formats of files, which completion knows without the library, are its."""
+    assert FORMATS == _checks.FORMATS
 
 
 def test_the_list_is_for_people_and_for_programs(emulator: Emulator, run: Run) -> None:

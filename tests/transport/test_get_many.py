@@ -98,6 +98,25 @@ def test_outcomes_come_when_they_are_ready(get_many: GetMany) -> None:
     assert indices(outcomes) == [1, 0]
 
 
+def test_outcomes_in_the_order_of_the_queries(get_many: GetMany) -> None:
+    """In order, a slow query delays the outcomes of later ones, not their requests."""
+    quick = threading.Semaphore(0)
+
+    def script(connection: Connection) -> None:
+        while request := connection.request():
+            if name_of(request) == "slow":
+                for _ in range(10):
+                    quick.acquire(timeout=30)
+            connection.respond(GOOD)
+            quick.release()
+
+    queries = [query("slow"), *[query()] * 30]
+    with serve(script) as server:
+        outcomes = get_many(server.address, queries, concurrency=2, in_order=True)
+    assert indices(outcomes) == list(range(31))
+    assert all(outcome.error is None for outcome in outcomes)
+
+
 def test_a_failure_affects_one_outcome(get_many: GetMany) -> None:
     """The error of a query is its own outcome, and affects no other."""
 

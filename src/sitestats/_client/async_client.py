@@ -303,6 +303,7 @@ class AsyncStatistics:
         progress: Progress = None,
         deadline: float | None = None,
         fresh: bool = False,
+        in_order: bool = False,
         **_unknown: Never,
     ) -> AsyncOutcomes:
         """Request the statistics of many queries at once (section 4.3).
@@ -331,6 +332,9 @@ class AsyncStatistics:
                 is without. A query that is not answered by then is a ``Failed``
                 with a ``RequestTimeoutError``, and so are those that follow.
             fresh: As for ``get``.
+            in_order: Whether the outcomes come in the order of the queries. One that
+                arrives early waits then for those before it. At most five times
+                *concurrency* queries are taken before an outcome is returned.
 
         Raises:
             QueryError: *queries* is no iterable, or holds what is no query.
@@ -352,7 +356,9 @@ class AsyncStatistics:
         if _unknown:
             refuse_unknown("get_many", _unknown)
         return AsyncOutcomes(
-            self._runner, queries, Options(concurrency, progress, deadline, fresh)
+            self._runner,
+            queries,
+            Options(concurrency, progress, deadline, fresh, in_order),
         )
 
     async def get_jsonp(self, query: StatsQuery, *, callback: str) -> str:
@@ -392,8 +398,8 @@ class AsyncClient(BaseClient["httpx.AsyncBaseTransport", "AsyncSender"]):
     Args:
         base_url: Where the service is. Left out, ``SITESTATS_BASE_URL``.
         api_key: Sent to the origin of *base_url* and nowhere else. Left out,
-            ``SITESTATS_API_KEY`` if *base_url* is from the environment too;
-            None goes without.
+            ``SITESTATS_API_KEY``, or the content of ``SITESTATS_API_KEY_FILE``, if
+            *base_url* is from the environment too; None goes without.
         user_id: The same, with ``SITESTATS_USER_ID``. The Admin API needs it.
         timeout: Seconds for connecting and for each read.
         total_timeout: Seconds for one request with its retries, its pauses and
@@ -403,7 +409,8 @@ class AsyncClient(BaseClient["httpx.AsyncBaseTransport", "AsyncSender"]):
         max_connections: How many requests may be under way at once.
         max_response_bytes: The largest response to accept, in bytes after
             decompression.
-        read_only: Refuse every write before it is sent.
+        read_only: Refuse every write before it is sent. ``SITESTATS_READ_ONLY=1``
+            does so for every client, whatever this is.
         proxy: A proxy's address. Left out, as the environment says
             (``HTTPS_PROXY``, ``NO_PROXY`` …); None goes without.
         verify: True to check certificates, a path to a bundle of CA

@@ -27,14 +27,13 @@ from sitestats._common.custom_headers import (
 )
 from sitestats._common.errors import ConfigurationError
 from sitestats._common.settings import (
-    API_KEY_VARIABLE,
     LEFT_OUT,
     MIB,
-    USER_ID_VARIABLE,
     LeftOut,
     Settings,
     as_policy,
     check_seconds,
+    credential_of_environment,
     resolve,
     with_credentials_of_environment,
     without_credentials,
@@ -158,17 +157,55 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
         """
         client = cls(
             base_url,
-            api_key=os.environ.get(API_KEY_VARIABLE) or None,
-            user_id=os.environ.get(USER_ID_VARIABLE) or None,
+            # A Secret, which the constructor takes as well.
+            api_key=cast("str | None", credential_of_environment("api_key")),
+            user_id=cast("str | None", credential_of_environment("user_id")),
             **options,
         )
         settings = client._settings
         held = ("api_key", "user_id")
-        names = settings.from_environment & {"proxy"}
+        names = settings.from_environment & {"proxy", "read_only"}
         names |= {name for name in held if getattr(settings, name) is not None}
         settings = attrs.evolve(settings, from_environment=names)
         client._set_up(settings, client._sender)
         return client
+
+    @classmethod
+    def from_profile(
+        cls, name: str | None = None, **options: Unpack[Options[TransportT]]
+    ) -> Self:
+        """Make a client for one of several accounts, by its name.
+
+        A profile is a table in ``sitestats/config.toml``, in the user's configuration
+        folder (``XDG_CONFIG_HOME``, or ``~/.config``). It says where the service is,
+        and which file holds the key or which command prints it. The address and the
+        credentials of the environment are not used.
+
+        Args:
+            name: The profile; that of ``SITESTATS_PROFILE`` when None.
+            options: The constructor's other arguments. The client is read-only if
+                either they or the profile say so.
+
+        Raises:
+            ConfigurationError: There is no such profile, it is wrong, or its key can't
+                be read.
+
+        Example:
+            >>> with Client.from_profile("work") as client:  # doctest: +SKIP
+            ...     client.websites.list()
+        """
+        # Few programs have several accounts.
+        from .profiles import load_profile
+
+        profile = load_profile(name)
+        read_only = profile.read_only or options.get("read_only", False)
+        return cls(
+            profile.base_url,
+            # A Secret each, as in from_env.
+            api_key=cast("str | None", profile.api_key()),
+            user_id=cast("str | None", profile.user_id),
+            **cast("Options[TransportT]", {**options, "read_only": read_only}),
+        )
 
     def with_options(
         self,

@@ -284,6 +284,7 @@ class Statistics:
         progress: Progress = None,
         deadline: float | None = None,
         fresh: bool = False,
+        in_order: bool = False,
         **_unknown: Never,
     ) -> Outcomes:
         """Request the statistics of many queries at once (section 4.3).
@@ -312,6 +313,9 @@ class Statistics:
                 is without. A query that is not answered by then is a ``Failed``
                 with a ``RequestTimeoutError``, and so are those that follow.
             fresh: As for ``get``.
+            in_order: Whether the outcomes come in the order of the queries. One that
+                arrives early waits then for those before it. At most five times
+                *concurrency* queries are taken before an outcome is returned.
 
         Raises:
             QueryError: *queries* is no iterable, or holds what is no query.
@@ -328,7 +332,9 @@ class Statistics:
         if _unknown:
             refuse_unknown("get_many", _unknown)
         return Outcomes(
-            self._runner, queries, Options(concurrency, progress, deadline, fresh)
+            self._runner,
+            queries,
+            Options(concurrency, progress, deadline, fresh, in_order),
         )
 
     def get_jsonp(self, query: StatsQuery, *, callback: str) -> str:
@@ -365,8 +371,8 @@ class Client(BaseClient["httpx.BaseTransport", "Sender"]):
     Args:
         base_url: Where the service is. Left out, ``SITESTATS_BASE_URL``.
         api_key: Sent to the origin of *base_url* and nowhere else. Left out,
-            ``SITESTATS_API_KEY`` if *base_url* is from the environment too;
-            None goes without.
+            ``SITESTATS_API_KEY``, or the content of ``SITESTATS_API_KEY_FILE``, if
+            *base_url* is from the environment too; None goes without.
         user_id: The same, with ``SITESTATS_USER_ID``. The Admin API needs it.
         timeout: Seconds for connecting and for each read.
         total_timeout: Seconds for one request with its retries, its pauses and
@@ -376,7 +382,8 @@ class Client(BaseClient["httpx.BaseTransport", "Sender"]):
         max_connections: How many requests may be under way at once.
         max_response_bytes: The largest response to accept, in bytes after
             decompression.
-        read_only: Refuse every write before it is sent.
+        read_only: Refuse every write before it is sent. ``SITESTATS_READ_ONLY=1``
+            does so for every client, whatever this is.
         proxy: A proxy's address. Left out, as the environment says
             (``HTTPS_PROXY``, ``NO_PROXY`` …); None goes without.
         verify: True to check certificates, a path to a bundle of CA

@@ -49,6 +49,8 @@ _POLL_SECONDS: Final = 0.5
 class Outcomes(FramesOfStream):
     """The outcomes of many queries, in the order of completion: ``get_many``.
 
+    With ``in_order`` they are in the order of the queries.
+
     It is used in a ``with`` block and iterated over once; a frame of outcomes
     that were all taken raises ``ConfigurationError``. Leaving the block ends what is
     still under way. ``collect`` needs no block, and keeps all outcomes.
@@ -94,14 +96,19 @@ class Outcomes(FramesOfStream):
     def __next__(self) -> Outcome:
         schedule = self._schedule
         schedule.check_open()
-        while schedule.wants_one(ready=not self._results.empty()):
-            job = schedule.take(next(self._iterator, END))
-            if job is not None:
-                self._begin(job)
-        if not schedule.under_way:
-            schedule.finish()
-            raise StopIteration
-        return schedule.give(self._next_result())
+        outcome = None
+        while outcome is None:
+            while schedule.wants_one(ready=not self._results.empty()):
+                job = schedule.take(next(self._iterator, END))
+                if job is not None:
+                    self._begin(job)
+            outcome = schedule.next_in_order()
+            if outcome is None:
+                if not schedule.under_way:
+                    schedule.finish()
+                    raise StopIteration
+                outcome = schedule.give(self._next_result())
+        return outcome
 
     def collect(self) -> Answers:
         """Keep the outcomes of all queries, in the order of the queries.
@@ -246,14 +253,19 @@ class AsyncOutcomes(AsyncFramesOfStream):
     async def __anext__(self) -> Outcome:
         schedule = self._schedule
         schedule.check_open()
-        while schedule.wants_one(ready=bool(self._results)):
-            job = schedule.take(await self._next_query())
-            if job is not None:
-                self._group.start_soon(self._work, *job)
-        if not schedule.under_way:
-            schedule.finish()
-            raise StopAsyncIteration
-        return schedule.give(await self._next_result())
+        outcome = None
+        while outcome is None:
+            while schedule.wants_one(ready=bool(self._results)):
+                job = schedule.take(await self._next_query())
+                if job is not None:
+                    self._group.start_soon(self._work, *job)
+            outcome = schedule.next_in_order()
+            if outcome is None:
+                if not schedule.under_way:
+                    schedule.finish()
+                    raise StopAsyncIteration
+                outcome = schedule.give(await self._next_result())
+        return outcome
 
     async def collect(self) -> AsyncAnswers:
         """As ``Outcomes.collect``, awaited."""

@@ -36,6 +36,11 @@ _DEFAULT_CONCURRENCY: Final = 20
 the same client find a connection free."""
 
 
+_MOST_AHEAD: Final = 5
+"""Queries in order, for each that may be under way, that are taken before an outcome is
+returned: a slow response does not stop the others, and memory stays bounded."""
+
+
 @attrs.frozen
 class Options:
     """What a caller may choose about a block of queries."""
@@ -46,6 +51,8 @@ class Options:
     """Seconds for the whole block."""
     fresh: bool = False
     """Whether to ask the service even where the store has the response."""
+    in_order: bool = False
+    """Whether the outcomes come in the order of the queries."""
 
 
 class Schedule:
@@ -77,7 +84,10 @@ class Schedule:
         self._ended = False
         self._no_more = False
         self._taken = 0
+        self._arrived = 0
         self._given = 0
+        self._in_order = options.in_order
+        self._waiting: dict[int, Outcome] = {}
         self._took_one = False
         self._all_wanted = False
         self._finished = False
@@ -140,18 +150,19 @@ class Schedule:
     @property
     def under_way(self) -> int:
         """How many outcomes are still to come, of the queries that were taken."""
-        return self._taken - self._given
+        return self._taken - self._arrived
 
     def wants_one(self, *, ready: bool) -> bool:
         """Whether to take a query before the next outcome is returned.
 
-        One for each that was returned, which keeps as many under way; further ones
+        One for each that arrived, which keeps as many under way; further ones
         only while no outcome is *ready*, so that a slow source of queries does not
         delay outcomes.
         """
         return (
             not self._no_more
             and self.under_way < self._limit
+            and self._taken - self._given < _MOST_AHEAD * self._limit
             and not (ready and self._took_one)
         )
 
@@ -171,19 +182,36 @@ class Schedule:
         self._took_one = True
         return query, index
 
-    def give(self, result: Outcome | BaseException) -> Outcome:
-        """Count *result* and report the progress, or raise it if it is an error."""
+    def give(self, result: Outcome | BaseException) -> Outcome | None:
+        """Count *result*, or raise it if it is an error.
+
+        Returns:
+            The outcome; None in order, where it waits for its turn.
+        """
         if isinstance(result, BaseException):
             try:
                 raise result
             finally:
                 # Break the reference cycle with its traceback and this frame.
                 del result
-        self._given += 1
+        self._arrived += 1
         self._took_one = False
+        if not self._in_order:
+            return self._returned(result)
+        self._waiting[result.index] = result
+        return None
+
+    def next_in_order(self) -> Outcome | None:
+        """The outcome that is next in the order of the queries, if it waits."""
+        found = self._waiting.pop(self._given, None)
+        return None if found is None else self._returned(found)
+
+    def _returned(self, outcome: Outcome) -> Outcome:
+        """Report the progress."""
+        self._given += 1
         if self._show is not None:
             self._show(self._given, self._total)
-        return result
+        return outcome
 
 
 def _no_queries(value: object) -> Problem:

@@ -102,7 +102,7 @@ class BusyError(ConfigurationError):
 
 
 class ReadOnlyError(ConfigurationError):
-    """A write was requested of a client made with ``read_only=True``."""
+    """A write was requested of a client that is read-only; nothing was sent."""
 
 
 class ClientClosedError(ConfigurationError):

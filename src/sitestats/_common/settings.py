@@ -12,6 +12,7 @@ import attrs
 
 from .errors import ConfigurationError
 from .hostnames import BaseAddress
+from .text import shown
 
 if TYPE_CHECKING:
     import ssl
@@ -24,6 +25,23 @@ MIB: Final = 1024 * 1024
 BASE_URL_VARIABLE: Final = "SITESTATS_BASE_URL"
 API_KEY_VARIABLE: Final = "SITESTATS_API_KEY"
 USER_ID_VARIABLE: Final = "SITESTATS_USER_ID"
+READ_ONLY_VARIABLE: Final = "SITESTATS_READ_ONLY"
+FILE_ENDING: Final = "_FILE"
+"""Of the variable that names a file with a credential: ``SITESTATS_API_KEY_FILE``."""
+
+PROFILE_VARIABLE: Final = "SITESTATS_PROFILE"
+
+_VARIABLES: Final = {"api_key": API_KEY_VARIABLE, "user_id": USER_ID_VARIABLE}
+ACCOUNT_VARIABLES: Final = (
+    BASE_URL_VARIABLE,
+    *(name + end for name in _VARIABLES.values() for end in ("", FILE_ENDING)),
+)
+"""The variables that name an account, where no profile does."""
+_FLAGS: Final = {
+    **dict.fromkeys(("1", "true", "yes", "on"), True),
+    **dict.fromkeys(("", "0", "false", "no", "off"), False),
+}
+"""The values of a variable that is yes or no, in any case."""
 
 
 class _LeftOut(Enum):
@@ -73,7 +91,7 @@ GivenSecret: TypeAlias = Secret | LeftOut | None
 
 def wrap_credential(value: object) -> GivenSecret:
     """Wrap a credential before anything can fail with it in a traceback."""
-    if value is None or value is LEFT_OUT:
+    if value is None or value is LEFT_OUT or isinstance(value, Secret):
         return value
     return Secret(value if isinstance(value, str) else "")
 
@@ -143,8 +161,15 @@ class Settings:
     # Clients with different stores may share their connections.
     store: KeyValueStore | None = attrs.field(default=None, eq=False, repr=False)
     from_environment: frozenset[str] = frozenset()
-    """Which of the credentials were read from the environment, and the proxy if it
-    was left to it."""
+    """Which of the credentials were read from the environment, the proxy if it was
+    left to it, and ``read_only`` if a variable demands it."""
+
+    @property
+    def why_read_only(self) -> str:
+        """What makes the client read-only, for an error."""
+        if "read_only" in self.from_environment:
+            return f"{READ_ONLY_VARIABLE} allows to read only"
+        return "this client is read-only"
 
 
 def resolve(
@@ -172,8 +197,10 @@ def resolve(
     base = _base_address(base_url)
     trusted = base == _base_address_of_environment()
     from_environment: set[str] = set()
-    key = _credential("api_key", api_key, API_KEY_VARIABLE, trusted, from_environment)
-    user = _credential("user_id", user_id, USER_ID_VARIABLE, trusted, from_environment)
+    key = _credential("api_key", api_key, trusted, from_environment)
+    user = _credential("user_id", user_id, trusted, from_environment)
+    if read_only_by_environment():
+        from_environment.add("read_only")
     if proxy is LEFT_OUT:
         from_environment.add("proxy")
     return Settings(
@@ -185,7 +212,7 @@ def resolve(
         retry=as_policy(retries),
         max_connections=positive_count("max_connections", max_connections),
         max_response_bytes=positive_count("max_response_bytes", max_response_bytes),
-        read_only=_flag("read_only", read_only),
+        read_only=_flag("read_only", read_only) or "read_only" in from_environment,
         proxy=_proxy(proxy, base),
         verify=verify,
         headers=headers,
@@ -227,21 +254,65 @@ def _parsed(text: str, source: str) -> BaseAddress:
 def _credential(
     name: str,
     given: GivenSecret,
-    variable: str,
     trusted: bool,  # noqa: FBT001  passed on by resolve alone
     from_environment: set[str],
 ) -> Secret | None:
     if given is None:
         return None
     if given is not LEFT_OUT:
-        return _checked(given, name)
-    if not trusted or not os.environ.get(variable):
-        return None
-    from_environment.add(name)
-    return _checked(Secret(os.environ[variable]), variable)
+        return checked_secret(given, name)
+    found = credential_of_environment(name) if trusted else None
+    if found is not None:
+        from_environment.add(name)
+    return found
 
 
-def _checked(secret: Secret, source: str) -> Secret:
+def credential_of_environment(name: str) -> Secret | None:
+    """The ``api_key`` or the ``user_id`` of the environment, or of the file that a
+    variable names; None without. An empty variable is one that is not set.
+
+    Raises:
+        ConfigurationError: It is given twice, is no credential, or the file can't be
+            read.
+    """
+    variable = _VARIABLES[name]
+    by_file = variable + FILE_ENDING
+    path = os.environ.get(by_file)
+    if not os.environ.get(variable):
+        if not path:
+            return None
+        # Imported here, since few programs need it.
+        from .key_file import read_key_file
+
+        return read_key_file(path, by_file)
+    if path:
+        raise ConfigurationError(
+            f"{variable} and {by_file} are both set: unset one of the two"
+        )
+    return checked_secret(Secret(os.environ[variable]), variable)
+
+
+def read_only_by_environment() -> bool:
+    """Whether the environment makes every client read-only.
+
+    Raises:
+        ConfigurationError: The variable is neither yes nor no.
+    """
+    text = os.environ.get(READ_ONLY_VARIABLE, "")
+    if text.strip().lower() not in _FLAGS:
+        raise ConfigurationError(
+            f"{READ_ONLY_VARIABLE} is 1 or 0 (or true, false, yes, no, on, off), not "
+            f"{shown(text)}"
+        )
+    return _FLAGS[text.strip().lower()]
+
+
+def checked_secret(secret: Secret, source: str) -> Secret:
+    """*secret*, if a header can carry it.
+
+    Raises:
+        ConfigurationError: It can't; the message does not show it.
+    """
     if not _fits_a_header(secret):
         raise ConfigurationError(
             f"{source} is not usable: a credential is a string of printable ASCII "
@@ -337,21 +408,23 @@ def with_credentials_of_environment(settings: Settings) -> Settings:
         proxy = proxy_from_environment(settings.base)
     return attrs.evolve(
         settings,
-        api_key=_from_environment(settings, "api_key", API_KEY_VARIABLE),
-        user_id=_from_environment(settings, "user_id", USER_ID_VARIABLE),
+        read_only=settings.read_only or read_only_by_environment(),
         proxy=proxy,
+        api_key=_from_environment(settings, "api_key"),
+        user_id=_from_environment(settings, "user_id"),
     )
 
 
-def _from_environment(settings: Settings, name: str, variable: str) -> Secret | None:
+def _from_environment(settings: Settings, name: str) -> Secret | None:
     if name not in settings.from_environment:
         return None
-    if not os.environ.get(variable):
+    found = credential_of_environment(name)
+    if found is None:
         raise ConfigurationError(
             f"this client was pickled with its {name} from the environment, and "
-            f"{variable} is not set in this process: set it here too"
+            f"{_VARIABLES[name]} is not set in this process: set it here too"
         )
-    return _checked(Secret(os.environ[variable]), variable)
+    return found
 
 
 # --- proxies ----------------------------------------------------------------------

@@ -188,9 +188,10 @@ def _validated(query: StatsQuery, settings: Settings) -> Requested:
 
 def _check_permitted(request: HttpRequest, settings: Settings) -> None:
     if settings.read_only and request.method != "GET":
+        is_own = "read_only" not in settings.from_environment
+        advice = ": make one without read_only=True to write" if is_own else ""
         raise ReadOnlyError(
-            f"this client is read-only, so {request} was not sent: make one without "
-            "read_only=True to write"
+            f"{settings.why_read_only}, so {request} was not sent{advice}"
         )
     admin = request.credentials is Credentials.KEY_AND_USER
     if admin and not (settings.api_key and settings.user_id):

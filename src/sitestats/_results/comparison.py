@@ -12,10 +12,12 @@ from sitestats._common.fields import COUNTS, CountName, ListName, TotalName
 
 from .display import Displayed, HasFrame, draw
 from .entries import Entries, check_count
-from .tables import Column, Kind, named
+from .tables import Column, Kind, for_json, named, to_dicts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from sitestats._common.jsontext import JsonValue
 
     from .entries import Entry
     from .stats import Stats
@@ -80,6 +82,33 @@ class Comparison(HasFrame, Displayed):
         return changes_of(
             getattr(self.now, name), getattr(self.before, name), partial=self.partial
         )
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """The comparison as plain values, ready for JSON: the website, both periods,
+        the totals and the rows of each list, by the names that frames have.
+
+        >>> query = StatsQuery("semicomplete.com").fields("visitors").on("yesterday")
+        >>> values = client.stats.compare(query).to_dict()
+        >>> values["visitors"], values["visitors_before"], values["visitors_change"]
+        (244, 295, -51)
+        """
+        now, before = self.now, self.before
+        values: dict[str, JsonValue] = {
+            "hostname": now.query.hostname,
+            "path": now.path,
+            "timezone": now.timezone,
+            "first_day": for_json(now.first_day),
+            "last_day": for_json(now.last_day),
+            "first_day_before": for_json(before.first_day),
+            "last_day_before": for_json(before.last_day),
+            "partial": self.partial,
+        }
+        for name, change in self.totals.items():
+            for ending, value, _ in COLUMNS:
+                values[name + ending] = getattr(change, value)
+        for field, changes in self.lists.items():
+            values[field] = [*to_dicts(changes._table())]  # noqa: SLF001 - of this module
+        return values
 
     def plot(
         self,

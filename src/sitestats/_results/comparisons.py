@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from sitestats._common.jsontext import JsonValue
+    from sitestats._query.builder import StatsQuery
 
     from .stats import Stats
 
@@ -53,6 +54,12 @@ class Pair:
         """The comparison, None where one of the two has no statistics."""
         now, before = self._stats
         return None if now is None or before is None else Comparison(now, before)
+
+    @property
+    def failed(self) -> tuple[Failed, ...]:
+        """The outcomes without a response, of both periods."""
+        sides = (self.now, self.before)
+        return tuple(side for side in sides if isinstance(side, Failed))
 
     def total(self, name: TotalName) -> Change:
         """One total in both periods, None where it is not known."""
@@ -107,12 +114,7 @@ class Comparisons(Sequence[Comparison], Displayed):
     @property
     def failed(self) -> tuple[Failed, ...]:
         """The outcomes without a response, of both periods."""
-        return tuple(
-            side
-            for pair in self._pairs
-            for side in (pair.now, pair.before)
-            if isinstance(side, Failed)
-        )
+        return tuple(side for pair in self._pairs for side in pair.failed)
 
     @property
     def unmatched(self) -> tuple[Answered, ...]:
@@ -322,6 +324,30 @@ _NO_FILTERS: Final = frozenset(
 
 
 # --- rows -------------------------------------------------------------------------
+
+
+def names_of_changes(query: StatsQuery, field: str | None) -> list[str]:
+    """The names of the columns that ``changes_of_pair`` gives for *query*.
+
+    Raises:
+        FieldNotRequestedError: There is no such list.
+    """
+    if field is not None:
+        check_list(field, get_args(ListName))
+    fields = requested(query).fields
+    totals = [name for name in get_args(TotalName) if name in fields]
+    columns = _totals(None, totals) if field is None else _changes(None, field)
+    return ["hostname", "timezone", *_DAYS, *(column.name for column in columns)]
+
+
+def changes_of_pair(pair: Pair, field: ListName | None) -> list[dict[str, JsonValue]]:
+    """The rows of one pair, as a frame of many has them: for a stream.
+
+    Raises:
+        FieldNotRequestedError: The query did not request the list.
+    """
+    return Comparisons([pair]).to_dicts(field)
+
 
 _DAYS: Final = ("first_day", "last_day", "first_day_before", "last_day_before")
 

@@ -16,7 +16,7 @@ from .display import frame_maker
 from .entries import Entries, check_list, columns_of_entries, entry_class
 from .histogram import entry_type
 from .stats import columns_of_totals
-from .tables import Column, count_rows, shared, stacked
+from .tables import Column, count_rows, shared, stacked, to_dicts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sitestats._common.fields import TableName
+    from sitestats._common.jsontext import JsonValue
     from sitestats._query.builder import StatsQuery
 
-    from .outcomes import Failed, Outcome
+    from .outcomes import Answered, Failed, Outcome
 
 _MOST_NAMED: Final = 3
 
@@ -166,7 +167,7 @@ class TableBuilder:
         def of_parts(*names: str) -> list[Column]:
             return shared({n: [getattr(p, n) for p in parts] for n in names}, counts)
 
-        about = of_parts("hostname", "timezone", "first_day", "last_day")
+        about = of_parts(*_ABOUT)
         if self._field is None:
             names = {column.name for table in tables for column in table}
             # First, for the document's order of columns.
@@ -178,6 +179,51 @@ class TableBuilder:
             warn(missing(self.failed, len(parts)))
         truncated = () if self._field == "histogram" else ("truncated",)
         return [*about, *columns, *of_parts(*truncated, "query")]
+
+
+def names_of_rows(query: StatsQuery, field: str | None) -> list[str]:
+    """The names of the columns that ``rows_of`` gives for *query*.
+
+    Raises:
+        FieldNotRequestedError: There is no such list.
+    """
+    if field is None:
+        columns = columns_of_totals([], requested(query).fields)
+    else:
+        check_list(field, TABLES)
+        columns = _no_rows(field, query)
+    names = [column.name for column in columns if column.name not in _OF_FRAMES]
+    return [*_ABOUT, *names, *(() if field in {None, "histogram"} else ("truncated",))]
+
+
+def rows_of(outcome: Answered, field: str | None) -> list[dict[str, JsonValue]]:
+    """The rows of one outcome, as a frame of many has them: for a stream.
+
+    Raises:
+        FieldNotRequestedError: The query did not request the list.
+    """
+    builder = TableBuilder(field)
+    builder.add(outcome)
+    return to_dicts(builder.columns())
+
+
+def object_of(outcome: Answered) -> dict[str, JsonValue]:
+    """One outcome as an object for JSON, with the host name that was requested."""
+    zone, *_ = period_of(outcome)
+    about: dict[str, JsonValue] = {"hostname": outcome.query.hostname, "timezone": zone}
+    return outcome.stats.to_dict() | about
+
+
+def requested_lists(query: StatsQuery) -> list[str]:
+    """The fields of *query* that have rows of their own, in the document's order."""
+    wanted = requested(query)
+    events = () if wanted.events is None else ("events",)
+    return [*(name for name in wanted.fields if name not in TOTALS), *events]
+
+
+_ABOUT: Final = ("hostname", "timezone", "first_day", "last_day")
+_OF_FRAMES: Final = frozenset(("hostname", "start", "end"))
+"""Columns of a result alone whose meaning is in the first four."""
 
 
 def error_text(outcome: Outcome | None) -> str | None:

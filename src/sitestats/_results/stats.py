@@ -23,7 +23,7 @@ from sitestats._query.requested import Requested
 from .display import Displayed, HasFrame, draw
 from .entries import Entries, EventCount, ListEntry, PageEntry, check_list
 from .histogram import HistogramEntry
-from .tables import Column, common_zone, named
+from .tables import Column, common_zone, for_json, named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -299,8 +299,8 @@ class Stats(HasFrame, Displayed):
 
     def to_dict(self) -> dict[str, JsonValue]:
         """The result as plain values, ready for JSON: what the response says
-        about itself, and what was requested. ``truncated`` names the lists that
-        were cut by the limit.
+        about itself, its first and its last day, and what was requested.
+        ``truncated`` names the lists that were cut by the limit.
         """
         moments = {"start": self.start, "end": self.end}
         values: dict[str, JsonValue] = {
@@ -308,6 +308,8 @@ class Stats(HasFrame, Displayed):
         }
         for name, moment in moments.items():
             values[name] = None if moment is None else moment.isoformat()
+        values["first_day"] = for_json(self.first_day)
+        values["last_day"] = for_json(self.last_day)
         lists = {n: v for n, v in self._values.items() if _are_entries(v)}
         values["partial"] = self.partial
         values["truncated"] = [name for name in lists if lists[name].truncated]

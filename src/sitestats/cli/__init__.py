@@ -14,6 +14,8 @@ from typing import TextIO, cast
 __all__ = ["main"]
 
 NEEDS = ("click", "rich")
+COMPLETE_VARIABLE = "_SITESTATS_COMPLETE"
+"""What a shell sets to ask for completions; the name is click's."""
 
 
 def main() -> None:
@@ -33,6 +35,10 @@ def main() -> None:
         from ._exits import handle_sigterm
 
         handle_sigterm()
+        if COMPLETE_VARIABLE in os.environ:
+            from ._shells import register
+
+            register()
         app(prog_name="sitestats")
     except ModuleNotFoundError as error:
         library = (error.name or "").partition(".")[0]

@@ -12,6 +12,10 @@ from click.shell_completion import CompletionItem
 from . import _exits as exits
 
 _COMMANDS: Final = {
+    "compare": (
+        "_compare",
+        "Compare the statistics of HOST with those of another period.",
+    ),
     "completion": (
         "_completion",
         "Print the script that makes SHELL complete sitestats' commands.",
@@ -103,7 +107,8 @@ def _exit_codes() -> str:
       sitestats warehouse update --since 2026-01-01
 
     The service's address and the credentials come from the environment:
-    SITESTATS_BASE_URL, SITESTATS_API_KEY and SITESTATS_USER_ID.
+    SITESTATS_BASE_URL, SITESTATS_API_KEY and SITESTATS_USER_ID; or from a
+    profile of several accounts: --profile, SITESTATS_PROFILE.
 
     \b
     Exit codes:

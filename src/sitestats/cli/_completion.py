@@ -24,22 +24,33 @@ Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
     """Print the script that makes SHELL complete sitestats' commands."""
+    from . import COMPLETE_VARIABLE
+    from ._shells import register
+
+    register()
+
     found = get_completion_class(shell)
-    assert found is not None, "click knows each of SHELLS"
-    script = found(ctx.find_root().command, {}, "sitestats", "_SITESTATS_COMPLETE")
+    assert found is not None, "each of SHELLS has one"
+    script = found(ctx.find_root().command, {}, "sitestats", COMPLETE_VARIABLE)
     click.echo(script.source())
 
 
-def one_of(names: Callable[[], Iterable[str]], *, suffix: str = "") -> Complete:
-    """Complete to *names*, which is called when the shell completes."""
+def one_of(
+    names: Callable[[], Iterable[str]], *, suffix: str = "", separator: str = "\n"
+) -> Complete:
+    """Complete to *names*, which is called when the shell completes.
+
+    Of a list with separators the last name is completed.
+    """
 
     def complete(
         _ctx: click.Context, _param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
+        before, found, begun = incomplete.rpartition(separator)
         return [
-            CompletionItem(name + suffix)
+            CompletionItem(before + found + name + suffix)
             for name in names()
-            if name.lower().startswith(incomplete.lower())
+            if name.lower().startswith(begun.lower())
         ]
 
     return complete

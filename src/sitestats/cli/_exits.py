@@ -64,7 +64,8 @@ MEANINGS: Final = {
     Code.WRONG_USE: "wrong use: an option, a file, a missing setting or extra",
     Code.ERROR_RESPONSE: "an error response: credentials, permission, an unknown or "
     "locked website",
-    Code.TRY_LATER: "try later: no response, too many requests, or the service failed",
+    Code.TRY_LATER: "try later: no response, too many requests, or the service failed; "
+    "of many websites, some failed",
     Code.BAD_RESPONSE: "the response was not understood",
     Code.UNKNOWN: "it is not known whether a website was added",
     Code.BUSY: "another run is under way for this account, journal or warehouse",

@@ -40,6 +40,8 @@ STEPS: Final[dict[str, Callable[[Sequence[str]], str]]] = {
         for option, day in zip(("--start", "--end"), days, strict=False)
     ),
     "on": _joined("--on"),
+    "during": _joined("--during"),
+    "each": _joined("--each"),
     "timezone": _joined("--timezone"),
     "interval": _joined("--interval"),
     "limit": _joined("--limit"),
@@ -66,7 +68,7 @@ _PLACES: Final = {
     name: f"--{name}"
     for name in (
         *("last", "on", "start", "end", "timezone", "interval", "limit", "where"),
-        *("path", "info", "public", "label"),
+        *("path", "info", "public", "label", "during", "each", "against"),
     )
 }
 """Where an error is, each with the option that was given."""
@@ -74,6 +76,8 @@ _PLACES: Final = {
 _ANYWHERE: Final = {
     "and this client has none": "and SITESTATS_API_KEY is not set",
     "give the client a longer one": "give a longer --total-timeout",
+    ", '2026-03-05', a date or a pandas.Period": " or '2026-03-05'",
+    "against='previous_period'": "--against previous_period",
     "total_timeout": "--total-timeout",
     "max_response_bytes, ": "the limit, ",
     "the deadline of get_many": "the deadline",
@@ -120,7 +124,8 @@ _ARGUMENTS: Final = {
     "total_timeout": "--total-timeout",
     "retries": "--retries",
 }
-_ARGUMENT_NAMES: Final = re.compile(rf"(?<![\w.-])({'|'.join(_ARGUMENTS)})\b(?!=)")
+# In quotes they are settings of a profile.
+_ARGUMENT_NAMES: Final = re.compile(rf"(?<![\w.'-])({'|'.join(_ARGUMENTS)})\b(?!=)")
 
 
 def for_a_shell(text: str) -> str:

@@ -5,26 +5,30 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
-from rich.console import Console
 
 from sitestats._common.text import as_cell_text, encodable, plain
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 FORMATS: Final = ("table", "json", "csv")
+JSON_LINES: Final = "jsonl"
+"""A format of the commands that print one object after the other."""
 
 _SPECIAL: Final = re.compile(r'[,"\r\n]')
 
 
-def format_options(command: F) -> F:
+def format_options(command: F, formats: Sequence[str] = FORMATS) -> F:
     """Give *command* the arguments ``output`` and ``raw``."""
     formatted = click.option(
         "--format",
         "output",
-        type=click.Choice(FORMATS),
+        type=click.Choice(formats),
         default="table",
         show_default=True,
         is_eager=True,
@@ -48,6 +52,9 @@ def _check_raw(ctx: click.Context, _option: click.Parameter, value: bool) -> boo
 
 def make_console(*, stderr: bool = False) -> Console:
     """A rich console for tables; without a terminal, 80 columns wide."""
+    # A shell that completes an option need not wait for it.
+    from rich.console import Console
+
     return Console(stderr=stderr, highlight=False, emoji=False, markup=False)
 
 
@@ -56,15 +63,26 @@ def print_json(value: object) -> None:
     click.echo(json.dumps(value, indent=2))
 
 
+def print_json_line(value: object) -> None:
+    """Print *value* as one line of JSON lines."""
+    click.echo(json.dumps(value))
+
+
 def print_csv(
-    columns: Sequence[str], rows: Iterable[Mapping[str, Any]], *, raw: bool
+    columns: Sequence[str],
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    raw: bool,
+    names: bool = True,
 ) -> None:
-    """Print *rows* as CSV with a first line of *columns*.
+    """Print *rows* as CSV, with a first line of *columns* if it has their *names*.
 
     Unless they are *raw*, the values are safe to look at, in a terminal and in a
     spreadsheet: the service has them from everybody who visits a website.
     """
-    lines = [columns, *([row.get(name) for name in columns] for row in rows)]
+    lines = [[row.get(name) for name in columns] for row in rows]
+    if names:
+        lines.insert(0, [*columns])
     text = "".join(
         ",".join(_cell(value, raw=raw) for value in line) + "\n" for line in lines
     )

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import methodcaller
-from typing import Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
+import attrs
 import click
 
-from sitestats import Problem, QueryError, StatsQuery
 from sitestats._common.fields import FIELDS
-from sitestats._query import periods, rules
 
 from ._completion import one_of
+
+if TYPE_CHECKING:
+    from sitestats import Problem, StatsQuery
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -26,6 +28,32 @@ OVERVIEW: Final = (
 )
 """The fields that are requested when neither fields nor events are named."""
 
+OVERVIEW_OF_MANY: Final = ("pageviews", "visitors")
+"""The same where many websites are a row each."""
+
+
+# The rules are imported when a shell completes a value: a name is completed without.
+
+
+def zones() -> Iterable[str]:
+    """The names of the tz database."""
+    from sitestats._query import periods
+
+    return periods.zones()
+
+
+def _intervals() -> Iterable[str]:
+    from sitestats._query.rules import INTERVALS
+
+    return INTERVALS
+
+
+def _filter_names() -> Iterable[str]:
+    from sitestats._query.rules import FILTERS
+
+    return FILTERS
+
+
 _OPTIONS = (
     click.option(
         "-f",
@@ -33,7 +61,7 @@ _OPTIONS = (
         "fields",
         multiple=True,
         metavar="NAME",
-        shell_complete=one_of(lambda: FIELDS),
+        shell_complete=one_of(lambda: FIELDS, separator=","),
         help="A field, such as pageviews or pages; may be repeated, or given with "
         f"commas. By default: {', '.join(OVERVIEW)}.",
     ),
@@ -57,16 +85,21 @@ _OPTIONS = (
     click.option("--end", metavar="DAY", help="The last day, which is included."),
     click.option("--on", metavar="DAY", help="One day."),
     click.option(
+        "--during",
+        metavar="PERIOD",
+        help="A year, quarter, month, week or day: 2026, 2026-Q1, 2026-03, 2026-W10.",
+    ),
+    click.option(
         "--timezone",
         metavar="ZONE",
-        shell_complete=one_of(periods.zones),
+        shell_complete=one_of(zones),
         help="The zone of the days, such as Europe/Amsterdam; the website's own "
         "when left out.",
     ),
     click.option(
         "--interval",
         metavar="WIDTH",
-        shell_complete=one_of(lambda: rules.INTERVALS),
+        shell_complete=one_of(_intervals),
         help="hour, day, week, month or year, for the histogram.",
     ),
     click.option(
@@ -79,7 +112,7 @@ _OPTIONS = (
         "--where",
         multiple=True,
         metavar="NAME=VALUE",
-        shell_complete=one_of(lambda: rules.FILTERS, suffix="="),
+        shell_complete=one_of(_filter_names, suffix="="),
         help="A filter, such as country=NL or 'page=/blog*'; may be repeated, "
         "pages=… too.",
     ),
@@ -112,38 +145,81 @@ def query_options(command: F) -> F:
     return command
 
 
-def make_query(host: str, base_url: str | None, options: dict[str, Any]) -> StatsQuery:
+def make_query(
+    host: str,
+    base_url: str | None,
+    options: Mapping[str, Any],
+    fields: Sequence[str] = OVERVIEW,
+) -> StatsQuery:
     """Build the query; *host* may be the address of a dashboard or of its data.
+
+    Args:
+        host: A host name or an address.
+        base_url: Where the service is.
+        options: Those of ``query_options``.
+        fields: What is requested if the options name nothing.
 
     Raises:
         QueryError: With the problems of all options.
     """
+    (query,) = make_queries([(host, "")], base_url, options, fields)
+    return query
+
+
+def make_queries(
+    hosts: Iterable[tuple[str, str]],
+    base_url: str | None,
+    options: Mapping[str, Any],
+    fields: Sequence[str],
+) -> list[StatsQuery]:
+    """The same for many hosts, each with where it is written."""
+    from sitestats import QueryError, StatsQuery
+
     problems: list[Problem] = []
-    try:
-        query = _start(host, base_url)
-    except QueryError as error:
-        problems += error.problems
-        # Any valid host name, to check the other options too.
-        query = StatsQuery("example.com")
-    for step in _steps(options):
+    # Any valid host name, to check the options before the hosts.
+    base, found = _with_options(StatsQuery("example.com"), options, fields)
+    queries: list[StatsQuery] = []
+    for host, where in hosts:
+        try:
+            if "://" in host:
+                query = StatsQuery.from_url(host, base_url=_base_of(host, base_url))
+                query, found = _with_options(query, options, fields)
+                queries.append(query)
+            else:
+                queries.append(base.website(host))
+        except QueryError as error:
+            problems += _at(error.problems, where)
+    problems += found
+    if problems:
+        raise QueryError(problems)
+    return queries
+
+
+def _at(problems: Iterable[Problem], where: str) -> Iterator[Problem]:
+    for problem in problems:
+        yield attrs.evolve(problem, where=where) if where else problem
+
+
+def _with_options(
+    query: StatsQuery, options: Mapping[str, Any], fields: Sequence[str]
+) -> tuple[StatsQuery, list[Problem]]:
+    """*query* with the steps of the options, and what is wrong with these."""
+    from sitestats import QueryError
+
+    problems: list[Problem] = []
+    for step in _steps(options, fields):
         try:
             query = step(query)
         except QueryError as error:
             problems += error.problems
-    if problems:
-        raise QueryError(problems)
-    return query
+    return query, problems
 
 
-def _start(host: str, base_url: str | None) -> StatsQuery:
-    if "://" in host:
-        return StatsQuery.from_url(host, base_url=_base_of(host, base_url))
-    return StatsQuery(host)
-
-
-def _steps(options: Mapping[str, Any]) -> Iterator[Callable[[StatsQuery], StatsQuery]]:
+def _steps(
+    options: Mapping[str, Any], fields: Sequence[str]
+) -> Iterator[Callable[[StatsQuery], StatsQuery]]:
     """The builder steps of the options."""
-    yield lambda query: _with_fields_and_events(query, options)
+    yield lambda query: _with_fields_and_events(query, options, fields)
     yield lambda query: _with_period(query, options)
     filters = _filters(options["where"])
     yield lambda query: query.where(**cast("Any", filters))
@@ -171,7 +247,7 @@ def _base_of(address: str, base_url: str | None) -> str | None:
 
 
 def _with_fields_and_events(
-    query: StatsQuery, options: Mapping[str, Any]
+    query: StatsQuery, options: Mapping[str, Any], overview: Sequence[str]
 ) -> StatsQuery:
     fields = [name for group in options["fields"] for name in group.split(",")]
     if options["all_events"] and options["events"]:
@@ -183,15 +259,19 @@ def _with_fields_and_events(
     elif options["events"]:
         query = query.events(*options["events"])
     requested = query.params().keys() & {"fields", "events"}
-    return query if requested else query.fields(*cast("Any", OVERVIEW))
+    return query if requested else query.fields(*cast("Any", overview))
 
 
 def _with_period(query: StatsQuery, options: Mapping[str, Any]) -> StatsQuery:
-    last, on = options["last"], options["on"]
+    last, on, during = options["last"], options["on"], options["during"]
     start, end = options["start"], options["end"]
-    given = [last is not None, on is not None, start is not None or end is not None]
-    if sum(given) > 1:
-        raise click.UsageError("--last, --on, and --start with --end: give one of them")
+    given = [last, on, during, start or end]
+    if len(given) - given.count(None) > 1:
+        raise click.UsageError(
+            "--last, --on, --during, and --start with --end: give one of them"
+        )
+    if during is not None:
+        return query.during(during)
     if last is not None:
         return query.last(days=last)
     if on is not None:

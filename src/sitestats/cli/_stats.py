@@ -2,21 +2,53 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from sitestats._common.fields import TOTALS
-from sitestats.analysis._console import show_stats
-from sitestats.analysis._labels import left_out
 
 from ._client import base_address, client_options, make_client
-from ._output import format_options, make_console, print_csv, print_json
+from ._hosts import Websites, each_option, host_options, is_one
+from ._output import (
+    FORMATS,
+    JSON_LINES,
+    format_options,
+    make_console,
+    print_csv,
+    print_json,
+    print_json_line,
+)
 from ._query import make_query, query_options
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from sitestats import Stats
     from sitestats._results.entries import Entries
+    from sitestats._results.outcomes import Outcome
+
+store_option = click.option(
+    "--store",
+    metavar="FILE",
+    envvar="SITESTATS_STORE",
+    help="Keep responses about days that are over in this file, and do not request "
+    "them again; SITESTATS_STORE when left out.",
+)
+table_option = click.option(
+    "--table",
+    metavar="FIELD",
+    help="The list that is printed as CSV, or of many websites as a table, if several "
+    "are requested.",
+)
+top_option = click.option(
+    "--top",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+    help="The most lines of a table; JSON and CSV have all of them.",
+)
 
 
 @click.command(
@@ -28,54 +60,50 @@ if TYPE_CHECKING:
       sitestats stats example.com --all-events --metadata plan=pro
       sitestats stats example.com -f histogram --interval hour --on yesterday
       sitestats stats example.com --field pages --limit 1000 --format csv
+
+    \b
+    Many websites:
+      sitestats stats a.example b.example --during 2026-03
+      sitestats stats --all --during 2026-Q1 --each month --format csv
+      sitestats stats --hosts-from hosts.txt --last 7 --format jsonl
     """
 )
-@click.argument("host")
+@host_options
 @query_options
-@click.option(
-    "--top",
-    type=click.IntRange(1),
-    default=10,
-    show_default=True,
-    help="The most lines of a table; JSON and CSV have all of them.",
-)
-@click.option(
-    "--table",
-    metavar="FIELD",
-    help="The list that --format csv prints, if several are requested.",
-)
-@click.option(
-    "--store",
-    metavar="FILE",
-    envvar="SITESTATS_STORE",
-    help="Keep responses about days that are over in this file, and do not request "
-    "them again; SITESTATS_STORE when left out.",
-)
-@format_options
+@each_option
+@top_option
+@table_option
+@store_option
+@partial(format_options, formats=(*FORMATS, JSON_LINES))
 @client_options
 def stats(
-    host: str,
-    *,
-    top: int,
-    table: str | None,
-    output: str,
-    raw: bool,
-    **options: Any,
+    *, top: int, table: str | None, output: str, raw: bool, **options: Any
 ) -> None:
     """Read the statistics of HOST.
 
     HOST is a website's host name, or the address of its dashboard or of its
     data. The filters and days in the address then apply too, where they are
     known from the service's document. A warning names every other parameter.
+
+    Of several websites, or with --each, a table, CSV and JSON lines have a row for
+    each, in the order of the websites. What fails is a line on standard error, and
+    the exit code is 4.
     """
-    query = make_query(host, options["base_url"], options)
+    if not is_one(options):
+        _print_many(options, table, output, raw=raw, top=top)
+        return
+    query = make_query(options["hosts"][0], base_address(options), options)
     with make_client(options) as client:
         found = client.stats.get(query)
     if output == "json":
         print_json(found.to_dict())
+    elif output == JSON_LINES:
+        print_json_line(found.to_dict())
     elif output == "csv":
         _print_csv(found, table, raw=raw)
     else:
+        from sitestats.analysis._console import show_stats
+
         show_stats(make_console(), found, top=top)
 
 
@@ -95,28 +123,73 @@ def url(host: str, **options: Any) -> None:
     HOST is a host name or an address, as in `stats`. The key is not part of
     the output.
     """
-    query = make_query(host, options["base_url"], options)
+    base = base_address(options)
+    query = make_query(host, base, options)
     query.validate()
-    click.echo(query.url(base_address(options)))
+    click.echo(query.url(base))
+
+
+def _print_many(
+    options: dict[str, Any], table: str | None, output: str, *, raw: bool, top: int
+) -> None:
+    from sitestats._results.many import (
+        names_of_rows,
+        object_of,
+        requested_lists,
+        rows_of,
+    )
+
+    from ._many import Found, Look, print_many
+
+    websites = Websites(options)
+    field = None
+    if output in {"csv", "table"} or table is not None:
+        field = check_table(requested_lists(websites.first), table)
+
+    def read(outcomes: Iterator[Outcome], wants_rows: bool) -> Iterator[Found]:  # noqa: FBT001 - print_many gives it
+        for outcome in outcomes:
+            if outcome.error is not None:
+                yield [outcome], ()
+            elif wants_rows:
+                yield (), rows_of(outcome, field)
+            else:
+                yield (), [object_of(outcome)]
+
+    columns = names_of_rows(websites.first, field)
+    print_many(websites, Look(output, raw, top, columns), lambda given: given, read)
 
 
 def _print_csv(found: Stats, table: str | None, *, raw: bool) -> None:
     lists = [name for name in found.requested if name in found and name not in TOTALS]
-    if table is None and len(lists) > 1:
-        raise click.UsageError(
-            f"--format csv prints one table: add --table with one of {', '.join(lists)}"
-        )
-    if table is not None and table not in lists:
-        raise click.UsageError(
-            f"--table {table}: not requested; requested are: {', '.join(lists)}"
-        )
-    if not lists:
+    table = check_table(lists, table)
+    if table is None:
         row = {name: getattr(found, name) for name in TOTALS if name in found}
         print_csv(list(row), [row], raw=raw)
         return
-    entries = cast("Entries[Any]", getattr(found, table or lists[0]))
+    entries = cast("Entries[Any]", getattr(found, table))
     print_csv(entries.columns, entries.to_dicts(), raw=raw)
+    from sitestats.analysis._labels import left_out
+
     note = left_out(len(entries), len(entries), truncated=entries.truncated)
     if note:
         # On standard error, since programs read the rows.
         click.echo(f"sitestats: warning: {entries.name}: {note}", err=True)
+
+
+def check_table(lists: Sequence[str], table: str | None) -> str | None:
+    """The one of the *lists* that is printed; None where there is none.
+
+    Raises:
+        UsageError: There are several, or *table* is none of them.
+    """
+    if table is None and len(lists) > 1:
+        raise click.UsageError(
+            "--format csv, or a table of many websites, has one list: add --table "
+            f"with one of {', '.join(lists)}"
+        )
+    if table is not None and table not in lists:
+        raise click.UsageError(
+            f"--table {table}: not requested; requested are: "
+            f"{', '.join(lists) or 'no lists'}"
+        )
+    return table or next(iter(lists), None)

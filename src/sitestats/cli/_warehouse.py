@@ -9,7 +9,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -20,6 +20,7 @@ from sitestats.analysis._console import make_table, text
 
 from ._client import client_options, make_client
 from ._exits import Code, Terminated, fail
+from ._hosts import hosts_from_option, read_hosts
 from ._output import format_options, make_console, print_csv, print_json
 from ._progress import showing_progress
 
@@ -89,13 +90,7 @@ def warehouse(ctx: click.Context) -> None:
 )
 @click.argument("hosts", nargs=-1, metavar="[HOST]...")
 @click.option("--since", required=True, metavar="DAY", help="The first day to read.")
-@click.option(
-    "--hosts-from",
-    "file",
-    type=click.File("r", "utf-8"),
-    metavar="FILE",
-    help="A file with a host name in each line; - for standard input.",
-)
+@hosts_from_option
 @click.option(
     "--fields",
     metavar="NAMES",
@@ -130,7 +125,7 @@ def update(
     hosts: tuple[str, ...],
     *,
     since: str,
-    file: IO[str] | None,
+    hosts_from: str | None,
     fields: str | None,
     lag: int,
     concurrency: int,
@@ -145,7 +140,7 @@ def update(
     reads what is new. A website that fails is read by the next run; the others go on.
     The database is the file sitestats.duckdb here, unless --to names another one.
     """
-    names = _names(hosts, file)
+    names = _names(hosts, hosts_from)
     first = as_date(since)
     if first is None:
         raise click.UsageError(f"--since takes a date such as 2026-03-01, not {since}")
@@ -223,9 +218,8 @@ def _progress(*, quiet: bool) -> Generator[Progress]:
             yield show
 
 
-def _names(hosts: tuple[str, ...], file: IO[str] | None) -> list[str] | None:
-    lines = [] if file is None else [line.strip() for line in file]
-    names = [*hosts, *(line for line in lines if line and not line.startswith("#"))]
+def _names(hosts: tuple[str, ...], file: str | None) -> list[str] | None:
+    names = [*hosts, *(name for name, _ in ([] if file is None else read_hosts(file)))]
     if file is not None and not names:
         raise click.UsageError("--hosts-from: there is no host name in it")
     return names or None

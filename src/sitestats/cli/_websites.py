@@ -10,13 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 import attrs
 import click
 
-from sitestats import ProvisioningReport, SpecError, Website, WebsiteSpec
 from sitestats._common.text import plain
-from sitestats._query import periods
-from sitestats.analysis._console import make_table, text
-from sitestats.provisioning._checks import FIELDS, FORMATS
-from sitestats.provisioning._files import Source, load_specs
-from sitestats.provisioning._items import count_websites
 
 from ._client import client_options, make_client
 from ._completion import one_of
@@ -31,16 +25,24 @@ from ._exits import (
 from ._messages import for_a_shell
 from ._output import format_options, make_console, print_csv, print_json
 from ._progress import showing_progress
+from ._query import zones
 
 if TYPE_CHECKING:
-    from sitestats import Client, ProvisioningPlan
+    from sitestats import (
+        Client,
+        ProvisioningPlan,
+        ProvisioningReport,
+        Website,
+        WebsiteSpec,
+    )
     from sitestats.provisioning._checks import Format
+    from sitestats.provisioning._files import Source
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_CSV_COLUMNS: Final = tuple(
-    field.name for field in attrs.fields(Website) if field.name != "extra"
-)
+# The library is imported when a command runs: a shell completes without it.
+FORMATS: Final = ("toml", "json", "csv")
+"""The formats of files of specifications."""
 _TABLE_COLUMNS: Final = (
     ("website", "hostname", False),
     ("time zone", "timezone", False),
@@ -53,6 +55,13 @@ _TABLE_COLUMNS: Final = (
 """The columns of the table: heading, attribute, and whether it has numbers."""
 _CONTINUE: Final = ": run it again to continue, with the same --journal if you gave one"
 _COSTS: Final = "this can cost money, and can't be undone"
+
+
+def _fields() -> Iterable[str]:
+    from sitestats.provisioning._checks import FIELDS
+
+    return FIELDS
+
 
 yes_option = click.option(
     "-y",
@@ -77,7 +86,7 @@ _FILE_OPTIONS: Final = (
         "columns",
         multiple=True,
         metavar="FIELD=NAME",
-        shell_complete=one_of(lambda: FIELDS, suffix="="),
+        shell_complete=one_of(_fields, suffix="="),
         help="What FILE calls a field, such as hostname=Domain; may be repeated.",
     ),
     click.option(
@@ -115,6 +124,9 @@ def _load(
     quiet: bool,
 ) -> tuple[WebsiteSpec, ...]:
     """The specifications of *file*; ``-`` is standard input."""
+    from sitestats import WebsiteSpec
+    from sitestats.provisioning._files import load_specs
+
     names: dict[str, str] = {}
     for column in columns:
         field, equals, name = column.partition("=")
@@ -185,16 +197,14 @@ def list_(*, as_specs: str | None, output: str, raw: bool, **options: Any) -> No
     if as_specs is not None:
         _print_specs(found, cast("Format", as_specs))
         return
-    rows = [
-        {name: getattr(website, name) for name in _CSV_COLUMNS}
-        | {"extra": dict(website.extra)}
-        for website in found
-    ]
+    rows = [website.to_dict() for website in found]
     if output == "json":
         print_json(rows)
     elif output == "csv":
-        print_csv(_CSV_COLUMNS, rows, raw=raw)
+        print_csv(_columns_of_list(), rows, raw=raw)
     else:
+        from sitestats.analysis._console import make_table, text
+
         numbers = {n for n, (*_, is_number) in enumerate(_TABLE_COLUMNS) if is_number}
         table = make_table([title for title, _, _ in _TABLE_COLUMNS], numbers)
         table.columns[0].no_wrap = True
@@ -203,7 +213,16 @@ def list_(*, as_specs: str | None, output: str, raw: bool, **options: Any) -> No
         make_console().print(table)
 
 
+def _columns_of_list() -> list[str]:
+    """The columns of the list of websites as CSV."""
+    from sitestats import Website
+
+    return [field.name for field in attrs.fields(Website) if field.name != "extra"]
+
+
 def _print_specs(found: Iterable[Website], output_format: Format) -> None:
+    from sitestats import SpecError, WebsiteSpec
+
     specs: dict[str, WebsiteSpec] = {}
     left_out: list[str] = []
     for website in found:
@@ -237,7 +256,7 @@ def _print_specs(found: Iterable[Website], output_format: Format) -> None:
     default="UTC",
     show_default=True,
     metavar="ZONE",
-    shell_complete=one_of(periods.zones),
+    shell_complete=one_of(zones),
     help="A name of the tz database.",
 )
 @click.option("--public/--private", default=False, help="Who may see the statistics.")
@@ -260,6 +279,8 @@ def add(
     An existing website is not changed. An add without a response is not sent
     again: the list shows whether it was added.
     """
+    from sitestats import WebsiteSpec
+
     spec = WebsiteSpec(host, timezone=timezone, public=public, label=label)
     with make_client(options, read_only=False, admin=True) as client:
         for item in client.websites.plan([spec]).to_add:
@@ -345,6 +366,8 @@ def ensure(
     FILE is TOML, JSON or CSV, or - for standard input. It asks for confirmation,
     since adding can cost money and can't be undone.
     """
+    from sitestats.provisioning._items import count_websites
+
     specs = _load(
         file, columns, input_format, ignore_columns=ignore_columns, quiet=quiet
     )
@@ -406,6 +429,8 @@ def _ensure(
 
 def _exit(result: ProvisioningPlan | ProvisioningReport) -> None:
     """Exit with the code for *result*; return if every website is as specified."""
+    from sitestats import ProvisioningReport
+
     if isinstance(result, ProvisioningReport):
         code = code_of_report(result)
     else:

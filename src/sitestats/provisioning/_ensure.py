@@ -55,8 +55,8 @@ def ensure_websites(
     """
     if settings.read_only:
         raise ReadOnlyError(
-            "this client is read-only, so it adds no websites: plan(…) says what "
-            "would be added"
+            f"{settings.why_read_only}, so no website is added: plan(…) says what "
+            "would be"
         )
     run = _Run(settings, specs, history)
     items, stopped = yield from run.run()

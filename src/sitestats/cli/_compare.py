@@ -1,0 +1,159 @@
+"""``sitestats compare``: compare the statistics of websites with another period."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from sitestats._common.text import did_you_mean, shown
+
+from ._client import client_options
+from ._completion import one_of
+from ._hosts import Websites, host_options, is_one
+from ._output import FORMATS, JSON_LINES, format_options, make_console
+from ._query import query_options
+from ._stats import check_table, store_option, table_option, top_option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from sitestats import StatsQuery
+    from sitestats._results.comparison import Comparison
+    from sitestats._results.outcomes import Outcome
+
+RELATIONS: Final = (
+    "previous_period",
+    "previous_week",
+    "previous_month",
+    "previous_year",
+)
+OVERVIEW: Final = ("pageviews", "visitors", "pages", "countries", "referrers")
+TOTALS: Final = ("pageviews", "visitors")
+"""What is requested when nothing is named: for a table of one website, and else."""
+
+_BETWEEN: Final = ".."
+
+
+@click.command(
+    epilog="""\b
+    Examples:
+      sitestats compare example.com --last 7
+      sitestats compare example.com --during 2026-03 --against previous_month
+      sitestats compare example.com --during 2026-W10 --against 2025-W10 -f pages
+      sitestats compare --all --during 2026-03 --against previous_year --format csv
+    """
+)
+@host_options
+@query_options
+@click.option(
+    "--against",
+    default=RELATIONS[0],
+    show_default=True,
+    metavar="PERIOD",
+    shell_complete=one_of(lambda: RELATIONS),
+    help="The other period: previous_period, previous_week, previous_month, "
+    "previous_year, one such as 2025-03 or 2025-W10, or two days, such as "
+    "2025-03-01..2025-03-14.",
+)
+@top_option
+@table_option
+@store_option
+@partial(format_options, formats=(*FORMATS, JSON_LINES))
+@client_options
+def compare(
+    *,
+    against: str,
+    top: int,
+    table: str | None,
+    output: str,
+    raw: bool,
+    **options: Any,
+) -> None:
+    """Compare the statistics of HOST with those of another period.
+
+    HOST is a host name or an address, as in `stats`. Each website is requested
+    twice. CSV has the number, the one before, the change, and that in percent.
+    """
+    from sitestats._results.comparisons import (
+        Pair,
+        changes_of_pair,
+        names_of_changes,
+    )
+    from sitestats._results.many import requested_lists
+    from sitestats._results.outcomes import Answered
+
+    from ._many import Found, Look, print_many, printer_of
+
+    one = is_one(options)
+    websites = Websites(options, OVERVIEW if one and output == "table" else TOTALS)
+    first = websites.first
+    before = other_query(first, against)
+    field: Any = None
+    if output == "csv" or table is not None or (output == "table" and not one):
+        field = check_table(requested_lists(first), table)
+    look = Look(output, raw, top, names_of_changes(first, field))
+
+    def read(outcomes: Iterator[Outcome], wants_rows: bool) -> Iterator[Found]:  # noqa: FBT001 - print_many gives it
+        for outcome in outcomes:
+            pair = Pair(outcome, next(outcomes))
+            if pair.comparison is None:
+                yield pair.failed, ()
+            elif wants_rows:
+                yield (), changes_of_pair(pair, field)
+            else:
+                yield (), [pair.comparison.to_dict()]
+
+    if not one:
+        print_many(websites, look, partial(_both, against=against), read)
+        return
+    with websites.client as client:
+        found = client.stats.compare(first, against=before)
+    if output == "table":
+        _show(found, top)
+        return
+    printer = printer_of(look)
+    sides = (Answered(first, 0, found.now), Answered(before, 1, found.before))
+    for _, rows in read(iter(sides), printer.wants_rows):
+        printer.show(rows)
+    printer.end()
+
+
+def other_query(query: StatsQuery, against: str) -> StatsQuery:
+    """*query* for the period *against*.
+
+    Raises:
+        UsageError: There is no such period.
+        QueryError: The period of *query* has no such one before it.
+    """
+    from sitestats import QueryError
+    from sitestats._protocol.operations import other_period
+
+    if against in RELATIONS:
+        # Not cast, which one of the two type checkers finds superfluous.
+        relation: Any = against
+        return other_period(query, relation)
+    start, between, end = against.partition(_BETWEEN)
+    try:
+        return query.between(start, end) if between else query.during(against)
+    except QueryError:
+        raise click.UsageError(
+            f"--against is {', '.join(RELATIONS)}, a period such as 2026-03, or two "
+            f"days, such as 2026-03-01{_BETWEEN}2026-03-14, not {shown(against)}"
+            f"{did_you_mean(against, RELATIONS)}"
+        ) from None
+
+
+def _both(queries: Iterable[StatsQuery], against: str) -> Iterator[StatsQuery]:
+    for query in queries:
+        yield query
+        yield other_query(query, against)
+
+
+def _show(comparison: Comparison, top: int) -> None:
+    from sitestats.analysis._console import to_console
+
+    console = make_console()
+    for part in to_console(comparison, console.options, top=top):
+        console.print(part)

@@ -1,0 +1,169 @@
+"""Which websites a command is about: its arguments, a list, or all of the user."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from ._client import base_address, make_client
+from ._completion import one_of
+from ._query import OVERVIEW_OF_MANY, make_queries
+
+if TYPE_CHECKING:
+    from sitestats import Client, StatsQuery
+    from sitestats._query.units import Unit
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+UNITS = ("day", "week", "month", "year")
+
+hosts_from_option = click.option(
+    "--hosts-from",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
+    help="The host names in FILE: one a line, CSV with a column hostname, or the "
+    "JSON or TOML of `websites`; - reads standard input.",
+)
+
+_OPTIONS = (
+    click.argument("hosts", nargs=-1, metavar="[HOST]..."),
+    click.option("--all", "every", is_flag=True, help="Every website of the user."),
+    hosts_from_option,
+    click.option(
+        "--concurrency",
+        type=click.IntRange(1),
+        metavar="N",
+        help="How many requests are under way at once; 20 when left out.",
+    ),
+)
+
+each_option = click.option(
+    "--each",
+    metavar="UNIT",
+    type=click.Choice(UNITS),
+    shell_complete=one_of(lambda: UNITS),
+    help="Split the period: a row for each day, week, month or year.",
+)
+
+
+def host_options(command: F) -> F:
+    """Give *command* the arguments that choose websites."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def is_one(options: Mapping[str, Any]) -> bool:
+    """Whether the command is about one result, of the HOST that is named.
+
+    Raises:
+        UsageError: No website is named, or in two ways.
+    """
+    hosts, every, file = (options[name] for name in ("hosts", "every", "hosts_from"))
+    if every and (hosts or file):
+        raise click.UsageError("--all: name no HOST and no --hosts-from beside it")
+    if not (hosts or every or file):
+        raise click.UsageError("name a HOST, or give --all or --hosts-from FILE")
+    return len(hosts) == 1 and not file and options.get("each") is None
+
+
+class Websites:
+    """The query of each website, and the client that sends it.
+
+    The options are checked, and a list is read, before there is a client.
+    """
+
+    def __init__(
+        self, options: dict[str, Any], fields: Sequence[str] = OVERVIEW_OF_MANY
+    ) -> None:
+        hosts, every, file, self.concurrency = (
+            options.pop(name)
+            for name in ("hosts", "every", "hosts_from", "concurrency")
+        )
+        self._each: Unit | None = options.pop("each", None)
+        named = [(host, "") for host in hosts]
+        if file is not None:
+            named += read_hosts(file)
+        if every:
+            # Any valid host name, to check the options.
+            named = [("example.com", "")]
+        base = base_address(options)
+        queries = make_queries(named, base, options, fields)
+        for query in {_kind(query): query for query in queries}.values():
+            query.validate()
+        self.first = queries[0]
+        self._every = every
+        self._queries = [] if every else _once(queries)
+        if not every:
+            # What can't be split is an error before anything is sent.
+            for query in self._queries:
+                self._split(query, None)
+        self.client: Client = make_client(options, admin=every)
+
+    def queries(self) -> Iterable[StatsQuery]:
+        """The queries, in the order of the websites, and of the days of each."""
+        zones: list[str | None] = [None] * len(self._queries)
+        if self._every:
+            websites = self.client.websites.list()
+            if not websites:
+                click.echo("sitestats: the user has no websites", err=True)
+            self._queries = [self.first.website(website) for website in websites]
+            zones = [website.timezone for website in websites]
+        if self._each is None:
+            return self._queries
+        return self._all(zones)
+
+    def _all(self, zones: Iterable[str | None]) -> Iterator[StatsQuery]:
+        # Made when they are sent, since they may be many.
+        for query, zone in zip(self._queries, zones, strict=True):
+            yield from self._split(query, zone)
+
+    def _split(self, query: StatsQuery, zone: str | None) -> Iterable[StatsQuery]:
+        from sitestats import QueryError
+
+        if self._each is None:
+            return [query]
+        zone = query.params().get("timezone", zone)
+        if query.is_relative and zone is not None:
+            query = query.pinned(zone)
+        try:
+            return query.each(self._each)
+        except QueryError as error:
+            if any(problem.rule != "period-words" for problem in error.problems):
+                raise
+        raise click.UsageError(
+            f"--each {self._each}: the days are not known here: give dates, as by "
+            "--during 2026-03, or the --timezone that they are in"
+        )
+
+
+def _kind(query: StatsQuery) -> object:
+    return frozenset(query.params().items())
+
+
+def _once(queries: Iterable[StatsQuery]) -> list[StatsQuery]:
+    given = [*queries]
+    once = [*dict.fromkeys(given)]
+    left_out = len(given) - len(once)
+    if left_out:
+        times = "1 website is" if left_out == 1 else f"{left_out:,} websites are"
+        click.echo(
+            f"sitestats: warning: {times} given more than once, and requested once",
+            err=True,
+        )
+    return once
+
+
+def read_hosts(file: str) -> list[tuple[str, str]]:
+    """The host names in *file*, each with its place."""
+    from sitestats.provisioning._host_lists import read_host_list
+
+    if file == "-":
+        data, name = sys.stdin.buffer.read(), "standard input"
+    else:
+        data, name = Path(file).read_bytes(), file
+    return [(host.text, host.where) for host in read_host_list(data, name)]

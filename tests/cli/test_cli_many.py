@@ -1,0 +1,452 @@
+"""``sitestats stats`` and ``compare`` of many websites."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Run
+    from sitestats.emulator import Emulator
+
+HOST = "semicomplete.com"
+BLOG = "blog.semicomplete.com"
+LAST = ("--last", "4", "-f", "visitors")
+
+
+def rows_of(text: str) -> list[dict[str, str]]:
+    """The rows of CSV."""
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_many_websites_are_a_row_each(emulator: Emulator, run: Run) -> None:
+    """CSV of several websites has the host name, the zone and the days of each, in
+    the order of the arguments.
+    """
+    done = run("stats", BLOG, HOST, *LAST, "--format", "csv")
+    assert (done.code, done.err) == (0, "")
+    first, second = rows_of(done.out)
+    assert list(first) == [
+        *("hostname", "timezone", "first_day", "last_day", "visitors", "partial")
+    ]
+    assert (first["hostname"], second["hostname"]) == (BLOG, HOST)
+    assert second["visitors"] == "953"
+    assert first["first_day"] < first["last_day"]
+
+
+def test_all_websites(emulator: Emulator, run: Run) -> None:
+    """--all is every website of the user, by default with page views and visitors."""
+    done = run("stats", "--all", "--last", 4, "--format", "jsonl")
+    lines = [json.loads(line) for line in done.out.splitlines()]
+    listed = json.loads(run("websites", "list", "--format", "json").out)
+    assert [line["hostname"] for line in lines] == [one["hostname"] for one in listed]
+    assert lines[0]["visitors"] == 953
+    assert {"timezone", "first_day", "last_day", "pageviews"} <= lines[0].keys()
+    whole = json.loads(run("stats", "--all", "--last", 4, "--format", "json").out)
+    assert [one["visitors"] for one in whole] == [one["visitors"] for one in lines]
+
+
+def test_each_object_says_whose_it_is(emulator: Emulator, run: Run) -> None:
+    """An object has the host name and the zone where the response has none."""
+    options = ("--api-version", 2, "--timezone", "Asia/Tokyo", "--format", "jsonl")
+    for line in run("stats", HOST, BLOG, *LAST, *options).out.splitlines():
+        assert json.loads(line)["timezone"] == "Asia/Tokyo"
+
+
+def test_a_user_without_websites(emulator: Emulator, run: Run) -> None:
+    """Without websites there is a note, and CSV has its first line alone."""
+    emulator._core.service.websites = {}
+    done = run("stats", "--all", *LAST, "--format", "csv")
+    assert done.code == 0
+    assert len(done.out.splitlines()) == 1
+    assert done.err == "sitestats: the user has no websites\n"
+
+
+@pytest.mark.parametrize("file", ["hosts.txt", "-"])
+def test_websites_of_a_list(
+    emulator: Emulator,
+    run: Run,
+    file: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """--hosts-from reads a file or standard input; what is named twice is requested
+    once, with a warning.
+    """
+    data = f"# ours\n{BLOG}\n{HOST}.\n{BLOG}\n".encode()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "hosts.txt").write_bytes(data)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+    done = run("stats", HOST, "--hosts-from", file, *LAST, "--format", "csv")
+    assert [row["hostname"] for row in rows_of(done.out)] == [HOST, BLOG]
+    assert done.err == (
+        "sitestats: warning: 2 websites are given more than once, and requested once\n"
+    )
+    assert len(emulator.requests) == 2
+
+
+def test_a_saved_list_is_a_list(emulator: Emulator, run: Run, tmp_path: Path) -> None:
+    """What `websites list` prints, and what `plan` reads, is a list of host names."""
+    for name, form in (("a.csv", ["csv", "--raw"]), ("b.json", ["json"])):
+        listed = run("websites", "list", "--format", *form).out
+        (tmp_path / name).write_text(listed, "utf-8")
+        done = run("stats", "--hosts-from", tmp_path / name, *LAST, "--format", "csv")
+        assert [row["hostname"] for row in rows_of(done.out)][:2] == [HOST, BLOG]
+
+
+def test_a_host_of_a_list_that_is_none(
+    emulator: Emulator, run: Run, tmp_path: Path
+) -> None:
+    """Each line that is no host name is an error with its place; nothing is sent."""
+    (tmp_path / "x.txt").write_text(f"{HOST}\nno host\n{BLOG}\n-x\n", "utf-8")
+    done = run("stats", "--hosts-from", tmp_path / "x.txt", "--limit", "0")
+    assert done.code == 2
+    second, fourth, limit = done.err.splitlines()
+    assert f"{tmp_path / 'x.txt'}:2: 'no host' has" in second
+    assert f"{tmp_path / 'x.txt'}:4: " in fourth
+    assert "--limit" in limit
+    assert emulator.requests == ()
+
+
+@pytest.mark.parametrize(
+    ("each", "period", "days"),
+    [
+        (
+            "month",
+            ["--start", "2014-12-20", "--end", "2015-02-03"],
+            ["2014-12-20", "2015-01-01", "2015-02-01"],
+        ),
+        ("week", ["--during", "2026-W10"], ["2026-03-02"]),
+        ("year", ["--during", "2025"], ["2025-01-01"]),
+        ("day", ["--during", "2026-W10", "--end", "2026-03-03"], []),
+    ],
+)
+def test_each_unit_is_a_row(
+    emulator: Emulator, run: Run, each: str, period: list[str], days: list[str]
+) -> None:
+    """--each splits the period, also of one website; it is cut at its ends."""
+    done = run("stats", HOST, *period, "--each", each, "-f", "visitors", "--format=csv")
+    assert done.code == (0 if days else 2)
+    assert [row["first_day"] for row in rows_of(done.out)] == days
+
+
+def test_words_are_days_of_each_website(emulator: Emulator, run: Run) -> None:
+    """With --all, or a zone, words become dates there. Without, days stay words, and
+    months are an error that says what to give.
+    """
+    by_day = run("stats", HOST, "--last", 3, "--each", "day", "--format", "csv")
+    assert len(rows_of(by_day.out)) == 3
+    days = {request.params["start"] for request in emulator.requests}
+    assert days == {"today-3d", "today-2d", "yesterday"}
+    for options in (["--all"], [HOST, "--timezone", "Asia/Tokyo"]):
+        emulator.forget_requests()
+        done = run("stats", *options, "--last", 40, "--each", "month", "--format=csv")
+        assert done.code == 0
+        assert len(rows_of(done.out)) >= 2
+        assert "today" not in emulator.requests[-1].params["start"]
+    emulator.forget_requests()
+    for options in (["--last", "40", "--each", "month"], ["--each", "day"]):
+        done = run("stats", HOST, *options)
+        assert done.code == 2
+        assert "--timezone" in done.err
+    assert emulator.requests == ()
+
+
+def test_a_list_of_each_website(emulator: Emulator, run: Run) -> None:
+    """A list has rows for each website, and says in each whether it was cut."""
+    options = ("--last", 4, "-f", "pages,countries", "--limit", 2, "--format", "csv")
+    done = run("stats", HOST, BLOG, *options, "--table", "countries")
+    rows = rows_of(done.out)
+    assert [row["hostname"] for row in rows] == [HOST, HOST, BLOG, BLOG]
+    assert [row["value"] for row in rows] == ["US", "DE", "US", "DE"]
+    assert {row["truncated"] for row in rows} == {"true"}
+    assert run("stats", HOST, BLOG, *options).code == 2
+    by_day = run("stats", HOST, BLOG, "--last", 4, "-f", "histogram", "--format=csv")
+    assert len(rows_of(by_day.out)) == 8
+    assert "date" in rows_of(by_day.out)[0]
+
+
+def test_what_a_table_of_many_shows(emulator: Emulator, run: Run) -> None:
+    """A table has a line for each website, or the first ones of a list."""
+    done = run("stats", HOST, BLOG, "--last", 4)
+    assert done.out.split()[:7] == [
+        *("website", "first", "day", "last", "day", "page", "views")
+    ]
+    assert "1,586" in done.out
+    pages = run("stats", HOST, BLOG, "--last", 4, "-f", "pages", "--top", 2)
+    assert pages.out.count(HOST) == 4
+    assert all(len(line) <= 80 for line in pages.out.splitlines())
+
+
+def test_addresses_of_dashboards_are_websites_too(emulator: Emulator, run: Run) -> None:
+    """Addresses keep their filters, beside host names."""
+    address = f"https://elsewhere.example/{HOST}?country=NL"
+    done = run("stats", address, HOST, *LAST, "--format", "csv")
+    few, all_of_them = rows_of(done.out)
+    assert int(few["visitors"]) < int(all_of_them["visitors"])
+
+
+@pytest.mark.parametrize("output", ["csv", "jsonl", "json", "table"])
+def test_what_failed_is_on_stderr(emulator: Emulator, run: Run, output: str) -> None:
+    """One that fails spoils no other: it is a line on stderr, and the code is 4."""
+    done = run("stats", HOST, "nobody.example", BLOG, *LAST, "--format", output)
+    assert done.code == 4
+    assert done.out.count("semicomplete.com") == 2
+    assert "nobody" not in done.out
+    line, summary = done.err.splitlines()
+    assert line.startswith(
+        "sitestats: nobody.example today-4d to yesterday: the service"
+    )
+    assert summary == "sitestats: 1 of 3 failed"
+
+
+def test_many_failures_of_one_kind_are_counted(emulator: Emulator, run: Run) -> None:
+    """After the fifth failure of a kind the others are counted, in one line."""
+    emulator.fail_next(1, status=500)
+    names = [f"n{number}.example" for number in range(30)]
+    done = run("stats", HOST, *names, *LAST, "--retries", 0, "--concurrency", 1)
+    assert done.code == 4
+    lines = done.err.splitlines()
+    assert len(lines) == 8
+    assert "status 500" in lines[0]
+    more = "sitestats: … and 25 more like this one, up to n29.example today-4d"
+    assert lines[6:] == [f"{more} to yesterday", "sitestats: 31 of 31 failed"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ([], "name a HOST, or give --all or --hosts-from FILE"),
+        (["--all", HOST], "--all: name no HOST"),
+        (
+            [HOST, BLOG, "--table", "pages"],
+            "requested are: no lists",
+        ),
+        ([HOST, BLOG, "--each", "moth"], "--each"),
+        ([HOST, BLOG, "--last", "3", "--during", "2026"], "--last, --on, --during"),
+        ([HOST, BLOG, "--where", "pages=*abcdefghijklmn*"], "SITESTATS_API_KEY is"),
+        (
+            [HOST, BLOG, "--interval", "hour", "--api-version", "5"],
+            "use --api-version 6",
+        ),
+        ([HOST, "--during", "2026-1"], "'2026-W10' or '2026-03-05', not '2026-1'"),
+        (["--hosts-from", "none.txt"], "--hosts-from"),
+    ],
+)
+def test_wrong_use_of_many(
+    emulator: Emulator,
+    run: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    options: list[str],
+    words: str,
+) -> None:
+    """A mistake is one line and exit code 2, and nothing is sent."""
+    monkeypatch.delenv("SITESTATS_API_KEY")
+    done = run("stats", *options, "--format", "csv")
+    assert done.code == 2
+    assert done.out == ""
+    (line,) = done.err.splitlines()
+    assert words in line
+    assert emulator.requests == ()
+
+
+def test_a_store_saves_requests_of_many(
+    emulator: Emulator, run: Run, tmp_path: Path
+) -> None:
+    """A second run with --store requests nothing that is over."""
+    command = ("stats", HOST, BLOG, "--during", "2026-03", "--each", "week")
+    command = (*command, "--format", "csv", "--store", tmp_path / "kept")
+    first = run(*command)
+    count = len(emulator.requests)
+    assert count == 12
+    assert run(*command).out == first.out
+    assert len(emulator.requests) == count
+
+
+# --- compare ----------------------------------------------------------------------
+
+
+def test_one_website_compared(emulator: Emulator, run: Run) -> None:
+    """A table for people has totals and lists of both periods."""
+    done = run("compare", HOST, "--last", 2)
+    assert (done.code, done.err) == (0, "")
+    for words in ("against", "totals", "visitors", "+125", "countries"):
+        assert words in done.out
+    wrong = run("compare", "nobody.example", "--last", 2)
+    assert (wrong.code, wrong.out) == (3, "")
+
+
+@pytest.mark.parametrize("hosts", [[HOST], [HOST, BLOG], ["--all"]])
+def test_websites_compared(emulator: Emulator, run: Run, hosts: list[str]) -> None:
+    """CSV and JSON lines have a row for each website, with the same names."""
+    done = run("compare", *hosts, "--last", 2, "-f", "visitors", "--format", "csv")
+    row = rows_of(done.out)[0]
+    assert row["hostname"] == HOST
+    assert row["first_day_before"] < row["last_day_before"] < row["first_day"]
+    assert int(row["visitors"]) - int(row["visitors_before"]) == 125
+    assert row["visitors_change"] == "125"
+    lines = run("compare", *hosts, "--last", 2, "-f", "visitors", "--format", "jsonl")
+    objects = [json.loads(line) for line in lines.out.splitlines()]
+    assert len(objects) == len(rows_of(done.out))
+    for name, value in row.items():
+        shown = "false" if objects[0][name] is False else str(objects[0][name])
+        assert shown == value
+
+
+def test_a_table_of_websites_compared(emulator: Emulator, run: Run) -> None:
+    """A table has a line for each website below the days, 80 columns wide."""
+    for fields in ("visitors,pageviews", "pages"):
+        done = run("compare", HOST, BLOG, "--last", 2, "-f", fields, "--top", 3)
+        assert " to " in done.out.splitlines()[0]
+        assert ", against " in done.out.splitlines()[0]
+        assert "%" in done.out.splitlines()[1]
+        assert all(len(line) <= 80 for line in done.out.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("period", "against", "start"),
+    [
+        (["--last", "7"], "previous_period", "today-14d"),
+        (["--during", "2026-03"], "previous_month", "2026-02-01"),
+        (["--during", "2026-W10"], "previous_week", "2026-02-23"),
+        (["--during", "2026-03"], "previous_year", "2025-03-01"),
+        (["--during", "2026-03"], "2024-Q1", "2024-01-01"),
+        (["--last", "7"], "2024-01-03..2024-01-09", "2024-01-03"),
+    ],
+)
+def test_what_is_compared_with(
+    emulator: Emulator, run: Run, period: list[str], against: str, start: str
+) -> None:
+    """--against takes the library's names, a period by its name, and two days."""
+    options = ("-f", "visitors", "--against", against, "--format", "csv")
+    assert run("compare", HOST, BLOG, *period, *options).code == 0
+    found = [request.params["start"] for request in emulator.requests]
+    assert found.count(start) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--against", "previos_month"], "did you mean 'previous_month'?"),
+        (["--against", "2024-01-09..2024-01-03"], "--against"),
+        (["--against", "previous_month"], "use --during 2026-03"),
+    ],
+)
+def test_what_can_t_be_compared(
+    emulator: Emulator, run: Run, options: list[str], words: str
+) -> None:
+    """A period that there is not is one line, and nothing is sent."""
+    done = run("compare", HOST, "--last", 3, *options)
+    assert done.code == 2
+    (line,) = done.err.splitlines()
+    assert words in line
+    assert emulator.requests == ()
+
+
+def test_a_comparison_that_failed(emulator: Emulator, run: Run) -> None:
+    """A website of which one side failed is no row, and counts once."""
+    done = run("compare", "nobody.example", HOST, "--last", 2, "--format", "csv")
+    assert done.code == 4
+    assert [row["hostname"] for row in rows_of(done.out)] == [HOST]
+    assert done.err.splitlines()[-1] == "sitestats: 1 of 2 failed"
+
+
+# --- pipes and terminals ----------------------------------------------------------
+
+
+def environment(emulator: Emulator) -> dict[str, str]:
+    """What a cron job has, and no more."""
+    names = ("SITESTATS_BASE_URL", "SITESTATS_API_KEY", "SITESTATS_USER_ID")
+    return {name: os.environ[name] for name in names} | {
+        # Where measuring needs it, or coverage.
+        name: os.environ[name]
+        for name in ("SYSTEMROOT", "PATH")
+        if name in os.environ
+    }
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a pipe of POSIX")
+def test_a_reader_that_goes_ends_the_command(emulator: Emulator) -> None:
+    """With a closed pipe, as by `head -1`, the command ends without a word, and
+    requests no more. Rows come before the last response.
+    """
+    command = [sys.executable, "-m", "sitestats", "stats", HOST, "-f", "visitors"]
+    command += ["--during", "2020", "--each", "day", "--format", "csv"]
+    command += ["--concurrency", "1"]
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(emulator),
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    assert process.stdout.readline().startswith("hostname,")
+    assert process.stdout.readline().startswith(f"{HOST},UTC,2020-01-01,")
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    process.stderr.close()
+    assert process.wait(30) == 141
+    assert len(emulator.requests) < 366
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no SIGINT for a child there")
+def test_an_interrupted_run_says_what_failed(emulator: Emulator) -> None:
+    """After Ctrl-C the rows so far are there, and the lines of what failed."""
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "sitestats", "stats", "nobody.example", HOST),
+            *("--during", "2020", "--each", "day", "-f", "visitors"),
+            *("--format", "csv", "--concurrency", "1"),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(emulator),
+        text=True,
+    )
+    assert process.stdout is not None
+    rows = [process.stdout.readline() for _ in range(2)]
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert rows[1].startswith(f"{HOST},UTC,2020-01-01,")
+    first, *_, counted, failed, last = err.splitlines()
+    assert first.startswith("sitestats: nobody.example 2020-01-01: the service")
+    assert "and 361 more like this one, up to nobody.example 2020-12-31" in counted
+    assert failed.startswith("sitestats: 366 of ")
+    assert last == "sitestats: interrupted"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a terminal of POSIX")
+def test_a_terminal_gets_a_bar_and_a_table(emulator: Emulator) -> None:
+    """In a terminal a table comes after a progress bar, and CSV comes without one."""
+    import pty
+
+    for output, bar in (("table", True), ("csv", False)):
+        ours, theirs = pty.openpty()
+        command = ["stats", HOST, BLOG, "--last", "4", "--format", output]
+        done = subprocess.run(
+            [sys.executable, "-m", "sitestats", *command],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            env=environment(emulator) | {"TERM": "xterm"},
+            check=False,
+        )
+        os.close(theirs)
+        shown = os.read(ours, 65_536).decode()
+        os.close(ours)
+        assert done.returncode == 0
+        assert ("2/2" in shown) is bar
+        assert "1586" in shown.replace(",", "")
