@@ -16,6 +16,7 @@ import socket
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -145,6 +146,9 @@ def close_example(namespace: dict[str, Any]) -> None:
     namespace.clear()
 
 
+# The extra "warehouse" is not in every environment.
+WITHOUT_DLT = find_spec("dlt") is None
+
 pytest_collect_file = SybilCollection(
     [
         Sybil(
@@ -163,13 +167,14 @@ pytest_collect_file = SybilCollection(
                 myst.SkipParser(),
             ],
             patterns=["docs/*.md", "docs/**/*.md"],
-            excludes=["docs/_build/**"],
+            excludes=["docs/_build/**", *["docs/warehouse.md"] * WITHOUT_DLT],
             setup=open_example,
             teardown=close_example,
         ),
         Sybil(
             [DocTestParser(doctest.ELLIPSIS)],
             patterns=["src/*/*.py", "src/*/*/*.py"],
+            excludes=["src/sitestats/warehouse/*.py"] * WITHOUT_DLT,
             document_types={".py": PythonDocStringDocument},
             setup=open_example,
             teardown=close_example,

@@ -19,7 +19,9 @@ nox.needs_version = ">=2025.5.1"
 
 PYTHONS = ["3.11", "3.12", "3.13"]
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
-EXTRAS = "[emulator,cli,pandas,polars,arrow,plot]"
+EXTRAS = "[emulator,cli,pandas,polars,arrow,plot,warehouse]"
+# What dlt needs was not tried with all versions of the hosted platforms.
+HOSTED_EXTRAS = EXTRAS.replace(",warehouse", "")
 EVERY_EXTRA = f".{EXTRAS}"
 # The path of a wheel to test, so that several runs of nox test the same one.
 WHEEL = os.environ.get("WHEEL")
@@ -27,6 +29,7 @@ LOCKED = ["--constraint", "tests/locked.txt"]
 # The lowest versions are tested with those of their time: the newest of today came
 # after them, and warn. The day is one after the newest of them.
 TIME_OF_LOWEST = "2025-06-01"
+TIME_OF_LOWEST_DLT = "2026-03-01"
 # All but the pages whose libraries are in the dependency group "pages".
 WITHOUT_PAGES = tuple(
     f"--ignore=docs/{page}.md" for page in ("logging", "web-applications")
@@ -147,14 +150,14 @@ def run_installed(session: nox.Session, *args: str) -> None:
 
 
 def install_pinned(session: nox.Session, package: str, pins: Path) -> None:
-    """Install *package* and its extras with the versions of the file *pins*.
+    """Install *package*, with its extras, with the versions of the file *pins*.
 
     What it leaves open is as locked, where that goes together with it.
     """
-    session.install(package, *groups("tests"), *LOCKED)
+    session.install(package.partition("[")[0], *groups("tests"), *LOCKED)
     # Now uv keeps what is there, except where the pins want another version.
     constraint = ("--constraint", str(pins))
-    session.install(f"{package}{EXTRAS}", *groups("tests"), *constraint)
+    session.install(package, *groups("tests"), *constraint)
 
 
 @nox.session(python=PYTHONS, requires=[] if WHEEL else ["build"])
@@ -174,7 +177,7 @@ def tests_hosted(session: nox.Session) -> None:
         session.error(f"Name a platform after --: {', '.join(sorted(lists))}")
     if f"Python {session.python}:" not in lists[name].read_text("utf-8"):
         session.skip(f"{name} has another Python")
-    install_pinned(session, built_wheel(session), lists[name])
+    install_pinned(session, f"{built_wheel(session)}{HOSTED_EXTRAS}", lists[name])
     run_installed(session, *WITHOUT_PAGES)
 
 
@@ -182,7 +185,7 @@ def tests_hosted(session: nox.Session) -> None:
 @nox.session(python=PYTHONS[:2])
 def tests_lowest(session: nox.Session) -> None:
     """Run the tests with the lowest versions that pyproject.toml allows."""
-    install_pinned(session, ".", Path("tests/lowest.txt"))
+    install_pinned(session, EVERY_EXTRA, Path("tests/lowest.txt"))
     pytest(session, "tests")
 
 
@@ -201,6 +204,11 @@ def lock(session: nox.Session) -> None:
     compiled = ("uv", "pip", "compile", "--quiet", "--universal", "--upgrade")
     plain = ("--no-header", "--no-annotate", "--all-extras", "pyproject.toml")
     lowest = ("--resolution", "lowest-direct", "--exclude-newer", TIME_OF_LOWEST)
+    # The lowest dlt is newer than that.
+    newer = [
+        f"--exclude-newer-package={name}={TIME_OF_LOWEST_DLT}"
+        for name in ("dlt", "orjson")
+    ]
     session.run(
         *(*compiled, *plain, "--python-version", PYTHONS[0]),
         *groups("dev", "bench", "notebooks", "release"),
@@ -208,7 +216,7 @@ def lock(session: nox.Session) -> None:
     )
     session.run(
         *(*compiled, *plain, "--python-version", PYTHONS[0]),
-        *(*groups("pytest"), *lowest, "--output-file", "tests/lowest.txt"),
+        *(*groups("pytest"), *lowest, *newer, "--output-file", "tests/lowest.txt"),
     )
 
 
@@ -296,6 +304,20 @@ def mutants(session: nox.Session) -> None:
     session.install("--editable", EVERY_EXTRA, *groups("tests"), *LOCKED)
     with session.chdir("tests"):
         session.run("python", "-m", "mutants", *(session.posargs or ["--write"]))
+
+
+@nox.session
+def warehouse(session: nox.Session) -> None:
+    """Kill 200 updates; ``-- postgres`` needs one; ``-- measure 5000 1`` measures."""
+    session.install("--editable", EVERY_EXTRA, *groups("tests"), *LOCKED)
+    if session.posargs == ["postgres"]:
+        session.install("adbc-driver-postgresql", "psycopg2-binary")
+        session.run("pytest", "tests/warehouse/in_postgres.py")
+        return
+    program, arguments = "killed_updates.py", session.posargs or ["200"]
+    if arguments[0] == "measure":
+        program, arguments = "measure.py", arguments[1:]
+    session.run("python", f"tests/warehouse/{program}", *arguments)
 
 
 @nox.session

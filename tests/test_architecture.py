@@ -34,8 +34,8 @@ PURE = [
     path
     for path in PRIVATE
     if path.parent.name in {"_common", "_protocol", "_query", "_results"}
-    # The settings read the environment, and the files that it names.
-    and path.name not in {"settings.py", "key_file.py"}
+    # The settings read the environment, and the files that it names; locks are files.
+    and path.name not in {"key_file.py", "locks.py", "settings.py"}
 ]
 IO = {
     "anyio",

@@ -20,6 +20,9 @@ import sitestats.emulator
 import sitestats.provisioning
 from sitestats import StatsQuery
 
+# Not in every environment, and the reference has its names.
+sitestats_warehouse = pytest.importorskip("sitestats.warehouse")
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -32,6 +35,7 @@ PUBLIC: Final = (
     sitestats.analysis,
     sitestats.emulator,
     sitestats.provisioning,
+    sitestats_warehouse,
 )
 
 

@@ -7,12 +7,12 @@ import importlib
 import os
 import subprocess
 import sys
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import duckdb
 import httpx
-import polars as pl
 import pytest
 
 from sitestats.emulator import Emulator
@@ -113,46 +113,34 @@ def test_an_endpoint_of_an_application(
     assert wrong.status_code == 422
 
 
-def test_the_nightly_job_writes_a_day_once(
-    environment: dict[str, str], tmp_path: Path
+def test_the_nightly_job_loads_each_day_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The nightly job leaves one complete file a day, however often it runs."""
-    assert "pages" in run(environment, "nightly_parquet.py", str(tmp_path))
-    files = sorted(tmp_path.glob("*/*.parquet"))
-    assert len(files) == 3
-    pages = pl.concat(map(pl.read_parquet, files))
-    assert pages["hostname"].n_unique() == 3
-    assert pages["pageviews"].sum() > 359
-    shown = run(environment, "nightly_parquet.py", str(tmp_path))
-    assert shown.count(" exists") == 3
-    assert sorted(tmp_path.rglob("*.*")) == files
-
-
-def test_a_nightly_file_has_the_day_of_its_website(tmp_path: Path) -> None:
-    """Yesterday is another day in another zone, and a locked website costs no other
-    one its file.
+    """The nightly job has a row for each day of each website, also when it runs twice;
+    a locked website costs no other one anything.
     """
-    emulator = Emulator(now=datetime(2026, 3, 5, 12, tzinfo=UTC))
-    for zone in ("UTC", "Pacific/Kiritimati", "America/Lima"):
-        emulator.add_website(
-            f"{zone.rpartition('/')[2].lower()}.example", timezone=zone
-        )
+    pytest.importorskip("dlt")
+    monkeypatch.chdir(tmp_path)
+    emulator = Emulator.made_up(2, days=4)
     emulator.add_website("locked.example", locked=True)
+    first = str(datetime.now(UTC).date() - timedelta(days=3))
     with emulator.serve() as address:
-        finished = subprocess.run(
-            [sys.executable, EXAMPLES / "nightly_parquet.py", str(tmp_path)],
-            env=os.environ | variables_of(emulator, address),
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
-        )
-    assert finished.returncode == 1
-    assert "locked.example: " in finished.stderr
-    assert {str(path.relative_to(tmp_path)) for path in tmp_path.glob("*/*")} == {
-        "2026-03-04/utc.example.parquet",
-        "2026-03-05/kiritimati.example.parquet",
-        "2026-03-04/lima.example.parquet",
-    }
+        for _ in range(2):
+            finished = subprocess.run(
+                [sys.executable, EXAMPLES / "nightly_warehouse.py", first],
+                env=os.environ | variables_of(emulator, address),
+                capture_output=True,
+                encoding="utf-8",
+                check=False,
+            )
+            assert finished.returncode == 1, finished.stderr
+            assert finished.stdout.count("complete through") == 2
+            assert finished.stderr.startswith("locked.example: WebsiteLockedError: ")
+    with duckdb.connect("sitestats.duckdb", read_only=True) as database:
+        days = database.execute("SELECT hostname, first_day FROM web.days").fetchall()
+    assert len(days) == len(set(days))
+    assert {name for name, _ in days} == {"shop.example", "blog.example"}
+    assert len(days) >= 4
 
 
 def test_the_digest_shows_what_grew(environment: dict[str, str]) -> None:

@@ -24,6 +24,7 @@ ROOT = Path(__file__).parent.parent / "examples" / "notebooks"
 NOTEBOOKS = sorted(ROOT.glob("*.ipynb"))
 NAMES = [path.stem for path in NOTEBOOKS]
 EXPECTED = [
+    "a-warehouse",
     "a-year-of-forty-websites",
     "campaigns-and-referrers",
     "first-look",
@@ -83,6 +84,8 @@ def namespace() -> Iterator[dict[str, Any]]:
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
 def test_the_committed_output_is_todays(path: Path, namespace: dict[str, Any]) -> None:
     """Run without a kernel, each result has the HTML that the file shows."""
+    if "import dlt" in path.read_text("utf-8"):
+        pytest.importorskip("dlt")
     compared = 0
     for cell in cells_of(path):
         value = run("".join(cell["source"]), namespace)

@@ -48,6 +48,24 @@ def test_a_log_has_a_few_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     assert lines == [f"websites {done:,} of 1,000" for done in range(100, 1001, 100)]
 
 
+def test_a_detail_is_shown_behind_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A detail that becomes shorter leaves nothing of the longer one, and the line of a
+    large number fits into a terminal.
+    """
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    details = iter(["5,000 websites to go, at least 50 min", "done"])
+    with showing(True, "days", lambda: next(details)) as show:  # noqa: FBT003 - what the user gives
+        assert show is not None
+        show(1, 2_750_000)
+        show(2_750_000, 2_750_000)
+    _, first, second = stream.getvalue().split("\r")
+    assert first.endswith("days 1 of 2,750,000, 5,000 websites to go, at least 50 min")
+    assert len(first) < 80
+    assert second.rstrip() == f"[{'#' * 10}] days 2,750,000 of 2,750,000, done"
+    assert len(second) == len(first) + len("\n")
+
+
 # What nox -s notebooks has, which also runs this.
 @pytest.mark.skipif(
     importlib.util.find_spec("IPython") is None, reason="for nox -s notebooks"

@@ -27,8 +27,8 @@ SHOWN: Final = [
         re.MULTILINE,
     )
 ]
-WITHOUT_END: Final = ("demo", "emulator")
-"""The commands that serve, and have tests of their own."""
+APART: Final = ("demo", "emulator", "warehouse")
+"""The commands that serve or take long, and have tests of their own."""
 LIST: Final = """
 [[websites]]
 hostname = "semicomplete.com"
@@ -54,9 +54,7 @@ def write_account(folder: Path, emulator: Emulator) -> None:
     (folder / "hosts.txt").write_text("semicomplete.com\n", "utf-8")
 
 
-@pytest.mark.parametrize(
-    "line", [line for line in SHOWN if not line.startswith(WITHOUT_END)]
-)
+@pytest.mark.parametrize("line", [line for line in SHOWN if not line.startswith(APART)])
 def test_a_command_of_the_documentation(
     line: str,
     emulator: Emulator,
@@ -78,14 +76,17 @@ def test_a_command_of_the_documentation(
     assert ("--yes" in done.err) == needs_a_yes
 
 
-@pytest.mark.parametrize(
-    "line", [line for line in SHOWN if line.startswith(WITHOUT_END)]
-)
-def test_a_serving_command_of_the_documentation(line: str) -> None:
-    """A documented command that serves has options that exist."""
-    name, *arguments = shlex.split(line)
-    command = app.get_command(click.Context(app), name)
-    assert command is not None
-    parser = command.make_parser(click.Context(command))
+@pytest.mark.parametrize("line", [line for line in SHOWN if line.startswith(APART)])
+def test_another_command_of_the_documentation(line: str) -> None:
+    """A documented command that is not run has options that exist."""
+    command, arguments = click.Context(app), shlex.split(line)
+    found: click.Command = app
+    while isinstance(found, click.Group):
+        name, *arguments = arguments
+        command = click.Context(found, command)
+        subcommand = found.get_command(command, name)
+        assert subcommand is not None
+        found = subcommand
+    parser = found.make_parser(click.Context(found))
     _, left, _ = parser.parse_args(arguments)
     assert left == []

@@ -96,7 +96,9 @@ class ConfigurationError(SiteStatsError):
 
 
 class BusyError(ConfigurationError):
-    """Another run of ``ensure`` uses the account or the journal; nothing was sent."""
+    """Another run of ``ensure`` uses the account or the journal, or another update the
+    warehouse; nothing was sent.
+    """
 
 
 class ReadOnlyError(ConfigurationError):

@@ -39,15 +39,19 @@ def check_progress(progress: object) -> Progress:
 
 
 @contextmanager
-def showing(progress: Progress, what: str) -> Generator[ShowProgress | None]:
+def showing(
+    progress: Progress, what: str, detail: Callable[[], str] | None = None
+) -> Generator[ShowProgress | None]:
     """The function to call with the progress: the caller's, a bar's, or None.
+
+    A bar also shows what *detail* returns, after the numbers.
 
     Raises:
         ConfigurationError: *progress* is none of these.
     """
     progress = check_progress(progress)
     if progress is True:
-        bar = _Bar(what)
+        bar = _Bar(what, detail)
         try:
             yield bar.show
         finally:
@@ -61,9 +65,13 @@ class _Bar:
     writes a few lines.
     """
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, detail: Callable[[], str] | None) -> None:
         self._stream: TextIO = sys.stderr
         self._what = what
+        self._detail = detail or str
+        # With a detail, a line has to fit into 80 columns too.
+        self._width = _WIDTH if detail is None else _WIDTH // 3
+        self._written = 0
         self._notebook = _notebook()
         self._redraws = self._notebook is not None or self._stream.isatty()
         # In a log the first line comes with the first step.
@@ -84,11 +92,17 @@ class _Bar:
         else:
             text = f"{self._what} {done:,} of {total:,}"
             if self._redraws:
-                filled = _WIDTH * done // max(total, 1)
-                text = f"[{'#' * filled}{'.' * (_WIDTH - filled)}] {text}"
+                filled = self._width * done // max(total, 1)
+                text = f"[{'#' * filled}{'.' * (self._width - filled)}] {text}"
+        if detail := self._detail():
+            text = f"{text}, {detail}"
         if self._notebook is not None:
             self._notebook(text, is_first)
             return
+        # What a longer line left is written over.
+        self._written, before = len(text), self._written
+        if self._redraws:
+            text = text.ljust(before)
         self._stream.write(f"\r{text}" if self._redraws else f"{text}\n")
         self._stream.flush()
 

@@ -30,6 +30,7 @@ _COMMANDS: Final = {
         "_stats",
         "Print the address that `stats` would request; nothing is sent.",
     ),
+    "warehouse": ("_warehouse", "Keep every day of each website in a database."),
     "websites": ("_websites", "List the user's websites, and add some."),
 }
 """The module of each command and the first line of its help. A command is imported when
@@ -103,6 +104,7 @@ def _exit_codes() -> str:
       sitestats demo
       sitestats stats example.com --last 30
       sitestats websites ensure websites.toml --dry-run
+      sitestats warehouse update --since 2026-01-01
 
     The service's address and the credentials come from the environment:
     SITESTATS_BASE_URL, SITESTATS_API_KEY and SITESTATS_USER_ID; or from a

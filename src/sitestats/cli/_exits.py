@@ -68,7 +68,7 @@ MEANINGS: Final = {
     "of many websites, some failed",
     Code.BAD_RESPONSE: "the response was not understood",
     Code.UNKNOWN: "it is not known whether a website was added",
-    Code.BUSY: "another run is under way for this account or with this journal",
+    Code.BUSY: "another run is under way for this account, journal or warehouse",
     Code.TO_ADD: "plan: websites are missing, and would be added; none differs",
     Code.DIFFERING: "a website exists and differs: change it by hand",
     Code.REFUSED: "the service refused a website, and the run went on",

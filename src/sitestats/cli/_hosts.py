@@ -21,16 +21,18 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 UNITS = ("day", "week", "month", "year")
 
+hosts_from_option = click.option(
+    "--hosts-from",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
+    help="The host names in FILE: one a line, CSV with a column hostname, or the "
+    "JSON or TOML of `websites`; - reads standard input.",
+)
+
 _OPTIONS = (
     click.argument("hosts", nargs=-1, metavar="[HOST]..."),
     click.option("--all", "every", is_flag=True, help="Every website of the user."),
-    click.option(
-        "--hosts-from",
-        metavar="FILE",
-        type=click.Path(exists=True, dir_okay=False, allow_dash=True),
-        help="The host names in FILE: one a line, CSV with a column hostname, or the "
-        "JSON or TOML of `websites`; - reads standard input.",
-    ),
+    hosts_from_option,
     click.option(
         "--concurrency",
         type=click.IntRange(1),
@@ -85,7 +87,7 @@ class Websites:
         self._each: Unit | None = options.pop("each", None)
         named = [(host, "") for host in hosts]
         if file is not None:
-            named += _read(file)
+            named += read_hosts(file)
         if every:
             # Any valid host name, to check the options.
             named = [("example.com", "")]
@@ -156,7 +158,8 @@ def _once(queries: Iterable[StatsQuery]) -> list[StatsQuery]:
     return once
 
 
-def _read(file: str) -> list[tuple[str, str]]:
+def read_hosts(file: str) -> list[tuple[str, str]]:
+    """The host names in *file*, each with its place."""
     from sitestats.provisioning._host_lists import read_host_list
 
     if file == "-":

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sitestats._common.errors import SpecError
+from sitestats._common.locks import locked
 
 from ._events import History
 from ._journal import Journal, read_history
-from ._locks import locked
 
 if TYPE_CHECKING:
     from io import FileIO

@@ -25,9 +25,9 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from sitestats._common.errors import ConfigurationError, Problem, SpecError
+from sitestats._common.locks import SpecialFileError, is_in_place, locked
 
 from ._events import Began, Ended, History, Sending, Settled
-from ._locks import SpecialFileError, is_in_place, locked
 
 FORMAT: Final = 2
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from io import FileIO
 from typing import Final
 
-from sitestats._common.errors import BusyError
+from .errors import BusyError
 
 _KINDS: Final = {
     stat.S_IFDIR: "a directory",

@@ -1,0 +1,331 @@
+"""``sitestats warehouse``: every day of each website in a database, kept up to date."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from sitestats._common.errors import MissingExtraError
+from sitestats._common.text import plain
+from sitestats._query.periods import as_date
+from sitestats.analysis._console import make_table, text
+
+from ._client import client_options, make_client
+from ._exits import Code, Terminated, fail
+from ._hosts import hosts_from_option, read_hosts
+from ._output import format_options, make_console, print_csv, print_json
+from ._progress import showing_progress
+
+if TYPE_CHECKING:
+    from dlt import Pipeline
+
+    from sitestats._common.progress import Progress
+    from sitestats.warehouse import Coverage
+
+_MOST_SHOWN: Final = 20
+"""The most failed websites that are named; `status` has all of them."""
+_NAME: Final = "sitestats"
+"""The pipeline's name, after which dlt names the file of DuckDB."""
+_NOTHING_YET: Final = (
+    "there is nothing here yet: run `sitestats warehouse update`, or give --to and "
+    "--dataset as you gave them to it"
+)
+_HOW_TO_CONFIGURE: Final = (
+    "dlt reads the destination's address and credentials from .dlt/secrets.toml here, "
+    "or from environment variables such as DESTINATION__POSTGRES__CREDENTIALS"
+)
+_COLUMNS: Final = (
+    *("hostname", "timezone", "through", "behind", "missing", "error", "checked_at"),
+)
+
+_TO = (
+    click.option(
+        "--to",
+        "destination",
+        default="duckdb",
+        show_default=True,
+        metavar="NAME",
+        help="The destination: a name that dlt knows, such as postgres, bigquery or "
+        "filesystem. Its address and credentials are in dlt's configuration.",
+    ),
+    click.option(
+        "--dataset",
+        default="web",
+        show_default=True,
+        metavar="NAME",
+        help="The schema of the tables in the database, or their folder.",
+    ),
+)
+
+
+def _destination_options(command: Any) -> Any:
+    for option in reversed(_TO):
+        command = option(command)
+    return command
+
+
+@click.group(invoke_without_command=True)
+@click.pass_context
+def warehouse(ctx: click.Context) -> None:
+    """Keep every day of each website in a database."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+@warehouse.command(
+    epilog="""\b
+    Examples:
+      sitestats warehouse update --since 2025-06-01
+      sitestats warehouse update --since 2025-06-01 --fields pages,countries
+      sitestats warehouse update --since 2025-06-01 --to postgres --hosts-from hosts.txt
+    """
+)
+@click.argument("hosts", nargs=-1, metavar="[HOST]...")
+@click.option("--since", required=True, metavar="DAY", help="The first day to read.")
+@hosts_from_option
+@click.option(
+    "--fields",
+    metavar="NAMES",
+    help="The lists to have a table of, such as pages,countries,events; all when left "
+    "out. The totals are always read.",
+)
+@click.option(
+    "--lag",
+    type=click.IntRange(0),
+    default=1,
+    show_default=True,
+    metavar="DAYS",
+    help="How many days to read again, before the new ones.",
+)
+@click.option(
+    "--concurrency",
+    type=click.IntRange(1, 50),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="How many requests are under way at once.",
+)
+@click.option(
+    "-q",
+    "--quiet",
+    is_flag=True,
+    help="Write nothing but the websites that failed, to standard error.",
+)
+@_destination_options
+@client_options
+def update(
+    hosts: tuple[str, ...],
+    *,
+    since: str,
+    hosts_from: str | None,
+    fields: str | None,
+    lag: int,
+    concurrency: int,
+    quiet: bool,
+    destination: str,
+    dataset: str,
+    **options: Any,
+) -> None:
+    """Read the days that are not there yet, until yesterday.
+
+    It reads all websites of the user, or each HOST. Run it again tomorrow, and it
+    reads what is new. A website that fails is read by the next run; the others go on.
+    The database is the file sitestats.duckdb here, unless --to names another one.
+    """
+    names = _names(hosts, hosts_from)
+    first = as_date(since)
+    if first is None:
+        raise click.UsageError(f"--since takes a date such as 2026-03-01, not {since}")
+    with (
+        make_client(options, admin=True) as client,
+        _one_line(),
+        _progress(quiet=quiet) as progress,
+    ):
+        from sitestats import warehouse as made
+        from sitestats.warehouse._tables import ALL_LISTS
+
+        source = made.sitestats_source(
+            first_day=first,
+            hostnames=names,
+            lag=lag,
+            concurrency=concurrency,
+            client=client,
+            progress=progress,
+            lists=ALL_LISTS if fields is None else _split(fields),
+        )
+        report = made.update(_pipeline(destination, dataset), source)
+    failed = report.failed
+    good, number = len(report.websites) - len(failed), len(report.websites)
+    if not quiet:
+        days = "1 day" if report.requests == 1 else f"{report.requests:,} days"
+        click.echo(f"{days} requested; up to date: {good:,} of {number:,} websites")
+    if failed:
+        _tell(failed)
+        lasting = all(cursor.lasting for cursor in failed.values())
+        raise click.exceptions.Exit(Code.ERROR_RESPONSE if lasting else Code.TRY_LATER)
+
+
+@warehouse.command(
+    epilog="""\b
+    Examples:
+      sitestats warehouse status
+      sitestats warehouse status --to postgres --format json
+    """
+)
+@_destination_options
+@format_options
+def status(*, destination: str, dataset: str, output: str, raw: bool) -> None:
+    """Show how far each website is, and what is wrong.
+
+    Nothing is requested from the service. Websites that are behind come first.
+    """
+    if destination == "duckdb" and not (
+        _folder(destination, dataset).exists() or Path(f"{_NAME}.duckdb").exists()
+    ):
+        # dlt would make an empty database.
+        fail([_NOTHING_YET], Code.WRONG_USE)
+    with _one_line():
+        from sitestats import warehouse as made
+
+        cursors = made.read_coverage(_pipeline(destination, dataset))
+    if not cursors:
+        fail([_NOTHING_YET], Code.WRONG_USE)
+    rows = [_row(name, cursor) for name, cursor in cursors.items()]
+    rows.sort(key=lambda row: (row["error"] is None, -row["behind"], row["hostname"]))
+    if output == "json":
+        print_json(rows)
+    elif output == "csv":
+        print_csv(_COLUMNS, rows, raw=raw)
+    else:
+        _show(rows)
+
+
+@contextmanager
+def _progress(*, quiet: bool) -> Generator[Progress]:
+    """In a terminal the bar of the library, which has the websites and the time."""
+    if sys.stderr.isatty() and not quiet:
+        yield True
+    else:
+        with showing_progress("days", quiet=quiet) as show:
+            yield show
+
+
+def _names(hosts: tuple[str, ...], file: str | None) -> list[str] | None:
+    names = [*hosts, *(name for name, _ in ([] if file is None else read_hosts(file)))]
+    if file is not None and not names:
+        raise click.UsageError("--hosts-from: there is no host name in it")
+    return names or None
+
+
+def _split(names: str) -> list[str]:
+    return [name.strip() for name in names.split(",") if name.strip()]
+
+
+def _pipeline(destination: str, dataset: str) -> Pipeline:
+    import dlt
+
+    if (destination, dataset) == ("duckdb", _NAME):
+        # To DuckDB, its name would mean the database.
+        raise click.UsageError(
+            f"--dataset {_NAME}: the file has that name: choose another"
+        )
+    return dlt.pipeline(
+        _NAME,
+        destination=destination,
+        dataset_name=dataset,
+        pipelines_dir=str(_folder(destination, dataset)),
+    )
+
+
+def _folder(destination: str, dataset: str) -> Path:
+    # Here, as the database is; and what waits to be loaded is for one destination.
+    name = f"{destination}-{dataset}".replace(os.sep, "_")
+    return Path(".dlt", "pipelines", name).absolute()
+
+
+def _tell(failed: Mapping[str, Coverage]) -> None:
+    names = sorted(failed)
+    for name in names[:_MOST_SHOWN]:
+        click.echo(f"sitestats: {plain(f'{name}: {failed[name].error}')}", err=True)
+    if (more := len(names) - _MOST_SHOWN) > 0:
+        click.echo(
+            f"sitestats: … and {more:,} more: see `sitestats warehouse status`",
+            err=True,
+        )
+
+
+def _row(name: str, cursor: Coverage) -> dict[str, Any]:
+    from sitestats.warehouse._days import last_day
+
+    last = last_day(cursor.timezone, datetime.now(UTC)) or cursor.reached
+    values = {
+        "hostname": name,
+        "timezone": cursor.timezone,
+        "through": cursor.through and str(cursor.through),
+        "behind": cursor.behind(last),
+        "missing": len(cursor.missing),
+        "error": cursor.error,
+        "checked_at": cursor.checked_at and cursor.checked_at.isoformat(),
+    }
+    return {column: values[column] for column in _COLUMNS}
+
+
+def _show(rows: list[dict[str, Any]]) -> None:
+    headings = ["website", "time zone", "through", "days behind", "error"]
+    table = make_table(headings, {3})
+    for row in rows:
+        names = ("hostname", "timezone", "through", "behind", "error")
+        table.add_row(*(text(row[name]) for name in names))
+    make_console().print(table)
+
+
+@contextmanager
+def _one_line() -> Generator[None]:
+    """Show an error of dlt as one line, and its log only where you set a level."""
+    try:
+        from dlt.common.configuration.exceptions import ConfigurationException
+        from dlt.common.destination.exceptions import UnknownDestinationModule
+        from dlt.common.exceptions import (
+            DltException,
+            MissingDependencyException,
+            SignalReceivedException,
+        )
+    except ModuleNotFoundError:
+        raise MissingExtraError("dlt", extra="warehouse") from None
+    from sitestats.warehouse._settings import set_default
+
+    wrong_use = (
+        ConfigurationException,
+        MissingDependencyException,
+        UnknownDestinationModule,
+    )
+    # What it logs of a failure is told here.
+    set_default("runtime.log_level", "CRITICAL")
+    try:
+        yield
+    except SignalReceivedException as error:
+        # While it loads, dlt handles signals itself.
+        if error.signal_code == signal.SIGTERM:
+            raise Terminated from None
+        raise
+    except DltException as error:
+        causes: list[BaseException] = [error]
+        while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None:
+            causes.append(cause)
+        for wrong in causes:
+            if isinstance(wrong, wrong_use):
+                fail([_briefly(wrong), _HOW_TO_CONFIGURE], Code.WRONG_USE)
+        fail([f"the destination failed: {causes[-1]}"], Code.TRY_LATER)
+
+
+def _briefly(error: BaseException) -> str:
+    """The first two lines: the others list each place that dlt has looked at."""
+    return " ".join(str(error).splitlines()[:2])

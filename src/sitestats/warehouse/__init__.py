@@ -1,0 +1,23 @@
+"""A warehouse of each website's days: a source for dlt, and the loop around it.
+
+It needs the extra ``warehouse``. dlt's telemetry is off, unless you turned it on.
+"""
+
+from __future__ import annotations
+
+from sitestats._common.errors import MissingExtraError
+
+try:
+    from ._settings import set_default
+    from ._source import sitestats_source
+    from ._update import Update, read_coverage, update
+except ModuleNotFoundError as _error:
+    if _error.name not in {"dlt", "pyarrow"}:
+        raise
+    raise MissingExtraError(_error.name, extra="warehouse") from None
+
+from ._days import Coverage
+
+__all__ = ["Coverage", "Update", "read_coverage", "sitestats_source", "update"]
+
+set_default("runtime.dlthub_telemetry", "false")

@@ -1,0 +1,166 @@
+"""The tables of the warehouse: columns, types and keys, and rows as Arrow tables.
+
+Types stand here and nowhere else: they never depend on the values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, TypeAlias, cast
+
+import dlt
+import pyarrow as pa
+from dlt.common.data_types import TDataType
+from dlt.common.schema.typing import TTableSchemaColumns
+from dlt.extract.items import DataItemWithMeta
+
+from sitestats._common.fields import LISTS
+
+ALL_LISTS: Final = ("pages", *LISTS, "events")
+"""What a day can have a table of."""
+
+_HELD: Final = 10_000
+"""So many rows of a table are held, before dlt gets them."""
+
+Column: TypeAlias = tuple[str, TDataType]
+"""Its name, and its type in dlt's words."""
+
+_MOMENT: Final[TDataType] = "timestamp"
+_DAY: Final[Sequence[Column]] = [
+    ("hostname", "text"),
+    ("first_day", "date"),
+    ("timezone", "text"),
+]
+_COUNTS: Final[Sequence[Column]] = [
+    ("pageviews", "bigint"),
+    ("visitors", "bigint"),
+    ("seconds_on_page", "double"),
+]
+# What has no rows for a day is a row that is marked: it replaces those of an earlier
+# reading. dlt stores no such row where it merges tables.
+_END: Final[Sequence[Column]] = [
+    ("truncated", "bool"),
+    ("read_at", _MOMENT),
+    ("no_rows", "bool"),
+]
+# From 1. With it each row has a key, so that dlt drops the copy of a row that an
+# interrupted load had staged already.
+_RANK: Final[Column] = ("rank", "bigint")
+
+COLUMNS: Final[dict[str, Sequence[Column]]] = {
+    "websites": [
+        *((name, "text") for name in ("hostname", "timezone", "label", "own_hostname")),
+        *((name, "bool") for name in ("is_public", "has_ssl", "has_script")),
+        *((name, "bigint") for name in ("pageviews", "events")),
+        ("listed_at", _MOMENT),
+    ],
+    "coverage": [
+        ("hostname", "text"),
+        ("timezone", "text"),
+        ("through", "date"),
+        ("behind", "bigint"),
+        ("error", "text"),
+        ("checked_at", _MOMENT),
+    ],
+    "days": [*_DAY, *_COUNTS, ("partial", "bool"), ("read_at", _MOMENT)],
+    **{
+        name: [*_DAY, _RANK, ("value", "text"), *_COUNTS, *_END]
+        for name in ALL_LISTS
+        if name != "events"
+    },
+    "events": [*_DAY, _RANK, ("name", "text"), ("total", "bigint"), *_END],
+}
+"""The columns of each table."""
+
+KEY: Final = ("hostname", "first_day", "rank")
+"""The columns that tell rows apart, where a table has them."""
+
+_ARROW: Final = {
+    "text": pa.string(),
+    "date": pa.date32(),
+    "bigint": pa.int64(),
+    "double": pa.float64(),
+    "bool": pa.bool_(),
+    _MOMENT: pa.timestamp("us", "UTC"),
+}
+
+SCHEMAS: Final = {
+    table: pa.schema(
+        [
+            pa.field(name, _ARROW[kind], nullable=name not in KEY)
+            for name, kind in columns
+        ]
+    )
+    for table, columns in COLUMNS.items()
+}
+
+
+def hints(table: str) -> Any:
+    """What dlt has to know of *table*: types, keys, and to replace whole days."""
+    names = [name for name, _ in COLUMNS[table]]
+    key = [name for name in KEY if name in names]
+    columns: TTableSchemaColumns = {}
+    for name, kind in COLUMNS[table]:
+        columns[name] = {"data_type": kind, "nullable": name not in KEY}
+    # For BigQuery, Snowflake, Athena and others that divide tables.
+    columns["hostname"]["cluster"] = True
+    if "first_day" in columns:
+        columns["first_day"]["partition"] = True
+    if "no_rows" in columns:
+        columns["no_rows"]["hard_delete"] = True
+    return dlt.mark.make_hints(
+        table_name=table,
+        # "append" and "replace" would have rows of an interrupted load twice.
+        write_disposition={"disposition": "merge", "strategy": "delete-insert"},
+        merge_key=[name for name in key if name != "rank"],
+        primary_key=key,
+        columns=columns,
+    )
+
+
+class Rows:
+    """Rows of one table, column by column, until there are enough for dlt."""
+
+    def __init__(self, table: str) -> None:
+        self._hints = hints(table)
+        self._table = table
+        self._schema: Any = SCHEMAS[table]
+        self._columns: list[list[Any]] = [[] for _ in self._schema]
+
+    @property
+    def are_many(self) -> bool:
+        """Whether dlt should get them now."""
+        return len(self._columns[0]) >= _HELD
+
+    def add(self, count: int = 1, **values: Any) -> None:
+        """Add *count* rows; a value is for all of them, or a list has one for each."""
+        for field, column in zip(self._schema, self._columns, strict=True):
+            value = values.get(field.name)
+            are_many = isinstance(value, list)
+            column.extend(cast("list[Any]", value) if are_many else [value] * count)
+
+    def take(self) -> Iterable[DataItemWithMeta]:
+        """Remove the rows, and return what dlt stores in its table."""
+        columns, self._columns = self._columns, [[] for _ in self._schema]
+        if not columns[0]:
+            return
+        arrays: list[Any] = [
+            pa.array(
+                [*map(_storable, column)] if field.type == pa.string() else column,
+                field.type,
+            )
+            for field, column in zip(self._schema, columns, strict=True)
+        ]
+        yield dlt.mark.with_hints(
+            pa.Table.from_arrays(arrays, schema=self._schema),
+            self._hints,
+            create_table_variant=True,
+        )
+
+
+def _storable(text: str | None) -> str | None:
+    # Visitors decide what stands in a path. PostgreSQL refuses U+0000, UTF-8 half of a
+    # surrogate pair, and a load that fails would fail each night.
+    if text is None or (text.isascii() and "\0" not in text):
+        return text
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()

@@ -1,0 +1,179 @@
+"""``sitestats warehouse``, run as a shell would, into a DuckDB file of its folder."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sitestats import MissingExtraError
+from sitestats._common.locks import locked
+
+if TYPE_CHECKING:
+    from conftest import Run
+    from sitestats.emulator import Emulator
+
+duckdb = pytest.importorskip("duckdb")
+pytest.importorskip("dlt")
+
+pytestmark = pytest.mark.slow
+
+SINCE = str(datetime.now(UTC).date() - timedelta(days=2))
+PACKAGE = "sitestats.warehouse"
+UPDATE = ("warehouse", "update", "--since", SINCE, "--fields", "pages")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_database_that_is_kept_up_to_date(
+    run: Run, emulator: Emulator, folder: Path
+) -> None:
+    """An update makes the file, and tells on standard error how far it is and what has
+    failed; the status has it too, and asks the service nothing.
+    """
+    emulator.change_website("blog.semicomplete.com", locked=True)
+    done = run(*UPDATE, "--concurrency", "1")
+    assert done.out == "5 days requested; up to date: 2 of 3 websites\n"
+    assert done.err.startswith(
+        "sitestats: blog.semicomplete.com: WebsiteLockedError: This website is locked"
+    )
+    assert done.code == 3
+    with duckdb.connect("sitestats.duckdb", read_only=True) as database:
+        (found,) = database.execute(
+            "SELECT sum(pageviews) FROM web.days WHERE hostname = 'semicomplete.com'"
+        ).fetchall()
+    assert found[0] > 500
+    emulator.forget_requests()
+    done = run("warehouse", "status", "--format", "json")
+    first, *others = json.loads(done.out)
+    assert (first["hostname"], first["behind"]) == ("blog.semicomplete.com", 2)
+    assert [row["behind"] for row in others] == [0, 0]
+    done = run("warehouse", "status")
+    assert done.code == 0
+    assert "WebsiteLockedError" in done.out
+    assert emulator.requests == ()
+
+
+def test_hosts_from_a_file(run: Run, emulator: Emulator, folder: Path) -> None:
+    """The websites of a file are read, and a day that fails is one to try later."""
+    file = folder / "hosts.txt"
+    file.write_text("# mine\nsemicomplete.com\n\n", "utf-8")
+    emulator.fail_next(times=3, status=500, path="/semicomplete.com.json")
+    once = ("--retries", "0", "--concurrency", "1", "--quiet")
+    done = run(*UPDATE, "--hosts-from", file, *once)
+    assert done.code == 4
+    assert done.out == ""
+    assert f"semicomplete.com: {SINCE}: ServerError: " in done.err
+    file.write_text("# none\n", "utf-8")
+    done = run(*UPDATE, "--hosts-from", file)
+    assert (done.code, done.out) == (2, "")
+    assert "there is no host name in it" in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("--since", "May"), 2, "--since takes a date such as 2026-03-01, not May"),
+        (("--fields", "pags"), 2, "there is no table 'pags'"),
+        (("--to", "postgres"), 2, "DESTINATION__POSTGRES__CREDENTIALS"),
+        (("--to", "nothing"), 2, "nothing"),
+        (("--dataset", "sitestats"), 2, "--dataset sitestats: the file has that name"),
+    ],
+    ids=["day", "list", "unconfigured", "unknown", "same name"],
+)
+def test_wrong_use(
+    run: Run, emulator: Emulator, arguments: tuple[str, ...], code: int, message: str
+) -> None:
+    """What can't work is told in a few lines, and nothing is requested."""
+    done = run(*UPDATE, *arguments)
+    assert done.code == code
+    assert message in done.err
+    assert len(done.err) < 1_000
+    assert emulator.requests == ()
+
+
+@pytest.mark.parametrize("command", [UPDATE, ("warehouse", "status")])
+def test_a_second_run_at_once(
+    run: Run, emulator: Emulator, folder: Path, command: tuple[str, ...]
+) -> None:
+    """While another run has the pipeline, a command ends with a code of its own."""
+    lock = folder / ".dlt" / "pipelines" / "duckdb-web" / "sitestats.lock"
+    lock.parent.mkdir(parents=True)
+    with locked(str(lock), busy="never seen"):
+        done = run(*command)
+    assert (done.code, done.out) == (7, "")
+    assert "another run uses the pipeline 'sitestats' on this machine" in done.err
+    assert emulator.requests == ()
+
+
+def test_a_destination_that_fails(run: Run, emulator: Emulator, folder: Path) -> None:
+    """A database that can't be opened is one line, without a word of dlt's log."""
+    (folder / "sitestats.duckdb").write_text("no database" * 1_000, "utf-8")
+    for command in (UPDATE, ("warehouse", "status")):
+        done = run(*command)
+        assert (done.code, done.out) == (4, "")
+        assert done.err.startswith("sitestats: the destination failed: ")
+        assert done.err.count("\n") == 1
+
+
+@pytest.mark.usefixtures("emulator")
+def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without dlt, the command and the package name the extra."""
+    program = "import sys; sys.modules['dlt'] = None; from sitestats.cli import main"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{program}; main()", *UPDATE],
+        check=False,
+        capture_output=True,
+        encoding="utf-8",
+    )
+    needed = "dlt is not installed: pip install 'sitestats[warehouse]'"
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"sitestats: {needed}\n"
+    monkeypatch.setitem(sys.modules, "dlt", None)
+    for name in [name for name in sys.modules if name.startswith(PACKAGE)]:
+        monkeypatch.delitem(sys.modules, name)
+    with pytest.raises(MissingExtraError) as raised:
+        importlib.import_module(PACKAGE)
+    assert str(raised.value) == needed
+
+
+def test_many_failures_are_counted(run: Run, emulator: Emulator, folder: Path) -> None:
+    """Of many websites that failed twenty have a line, and the others are counted."""
+    names = [f"nobody{number}.example.com" for number in range(23)]
+    done = run(*UPDATE, *names, "--quiet")
+    assert (done.code, done.out) == (3, "")
+    lines = done.err.splitlines()
+    assert len(lines) == 21
+    assert lines[-1] == "sitestats: … and 3 more: see `sitestats warehouse status`"
+
+
+def test_a_status_makes_no_database(run: Run, folder: Path) -> None:
+    """Where nothing was loaded, the status says so, and makes no file."""
+    done = run("warehouse", "status")
+    assert done.code == 2
+    assert "there is nothing here yet" in done.err
+    assert [*folder.iterdir()] == []
+
+
+def test_only_this_command_imports_dlt() -> None:
+    """The package and the other commands start without dlt, which takes seconds."""
+    program = """
+import sys
+import sitestats.cli
+from sitestats import *
+from sitestats.cli import _app, _stats, _websites, _warehouse
+assert "dlt" not in sys.modules
+assert "pyarrow" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

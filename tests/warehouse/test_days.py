@@ -1,0 +1,335 @@
+"""Which days are requested: rules, and properties over many runs that fail anyhow."""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+from collections.abc import Callable
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitestats import (
+    NotFoundError,
+    ServerError,
+    SiteStatsError,
+    WebsiteLockedError,
+)
+from sitestats.warehouse._days import (
+    DAY,
+    FAILED_EVERYWHERE,
+    FAILED_IN_A_ROW,
+    Coverage,
+    Days,
+    WebsiteDays,
+    last_day,
+)
+
+FIRST = dt.date(2026, 1, 1)
+LISTS = frozenset({"pages"})
+DOWN = ServerError("down", status=503)
+LOCKED = WebsiteLockedError("locked", status=423)
+UNKNOWN = NotFoundError("unknown", status=404)
+
+
+def website(
+    cursor: Coverage | None = None, *, days: int = 5, lag: int = 1, **other: object
+) -> WebsiteDays:
+    """A website that is to have so many days."""
+    options = {"timezone": "UTC", "lists": LISTS, "first": FIRST, **other}
+    last = FIRST + (days - 1) * DAY
+    return WebsiteDays(cursor, last=last, lag=lag, **options)  # type: ignore[arg-type]  # any of them may be given
+
+
+def number(day: dt.date | None) -> int | None:
+    """A day's place among the days, from 1."""
+    return None if day is None else (day - FIRST).days + 1
+
+
+def run(
+    site: WebsiteDays, failing: Callable[[int], SiteStatsError | None]
+) -> list[int]:
+    """Request all that it wants, one after the other; the days in that order."""
+    taken = []
+    while (day := site.take()) is not None:
+        place = number(day)
+        assert place is not None
+        taken.append(place)
+        error = failing(place)
+        if error is None:
+            site.read(day)
+        else:
+            site.failed(day, error)
+    assert site.left == 0
+    return taken
+
+
+def test_a_second_run_reads_what_is_new() -> None:
+    """Tomorrow's run requests the new day, and before it the days of the lag."""
+    site = website()
+    assert run(site, lambda _: None) == [1, 2, 3, 4, 5]
+    cursor = site.cursor()
+    assert (number(cursor.through), cursor.error) == (5, None)
+    assert run(website(cursor, days=6), lambda _: None) == [5, 6]
+    assert run(website(cursor, days=7, lag=3), lambda _: None) == [3, 4, 5, 6, 7]
+    assert run(website(cursor, days=6, lag=0), lambda _: None) == [6]
+    # A clock that was set back.
+    assert run(website(cursor, days=3, lag=0), lambda _: None) == []
+
+
+def test_a_day_that_fails_holds_no_other_back() -> None:
+    """Later days are read; the missing one is requested in each run, and told."""
+    site = website()
+    assert run(site, lambda day: DOWN if day == 3 else None) == [1, 2, 3, 4, 5]
+    cursor = site.cursor()
+    assert (number(cursor.through), number(cursor.reached)) == (2, 5)
+    assert cursor.behind(FIRST + 4 * DAY) == 1
+    assert cursor.error == "2026-01-03: ServerError: down (status 503)"
+    site = website(cursor, days=6)
+    assert run(site, lambda day: DOWN if day == 3 else None) == [5, 6, 3]
+    assert site.cursor().missing == cursor.missing
+    site = website(site.cursor(), days=6)
+    assert run(site, lambda _: None) == [6, 3]
+    assert (number(site.cursor().through), site.cursor().error) == (6, None)
+
+
+def test_days_that_always_fail_take_turns() -> None:
+    """When many days always fail, each is requested in one run or another."""
+    bad = range(3, 9)
+    site = website(days=12)
+    requested = set(run(site, lambda day: DOWN if day in bad else None))
+    # It has ended, and goes on behind the days that failed.
+    assert requested == {1, 2, 3, 4, 5}
+    for _ in range(6):
+        site = website(site.cursor(), days=12)
+        requested |= set(run(site, lambda day: DOWN if day in bad else None))
+    cursor = site.cursor()
+    assert requested == set(range(1, 13))
+    assert sorted(map(number, cursor.missing)) == [*bad]
+    turns = []
+    for _ in range(4):
+        site = website(site.cursor(), days=12)
+        turns += run(site, lambda day: DOWN if day in bad else None)
+    assert set(turns) >= set(bad)
+
+
+def test_what_concerns_the_whole_website_ends_it() -> None:
+    """A locked website costs one request a run, and its error names no day."""
+    site = website()
+    assert run(site, lambda _: LOCKED) == [1]
+    cursor = site.cursor()
+    assert cursor.error == "WebsiteLockedError: locked (status 423)"
+    assert cursor.lasting
+    assert cursor.through is None
+    assert cursor.missing == ()
+    assert run(website(cursor), lambda _: None) == [1, 2, 3, 4, 5]
+
+
+def test_a_day_of_the_lag_that_fails_is_read_later() -> None:
+    """A day whose second reading failed is not forgotten when later days are read."""
+    site = website()
+    run(site, lambda _: None)
+    site = website(site.cursor(), days=6, lag=2)
+    assert run(site, lambda day: DOWN if day == 4 else None) == [4, 5, 6]
+    assert [*map(number, site.cursor().missing)] == [4]
+    # It was locked for a moment, and then the days behind it were read.
+    site = website(days=5)
+    run(site, lambda _: None)
+    site = website(site.cursor(), days=6)
+    lag, new = site.take(), site.take()
+    assert lag
+    assert new
+    site.read(new)
+    site.failed(lag, LOCKED)
+    assert [*map(number, site.cursor().missing)] == [5]
+
+
+def test_a_day_that_is_not_over_is_not_read() -> None:
+    """A day that the service's clock calls unfinished is requested again."""
+    site = website(days=2)
+    day = site.take()
+    assert day
+    site.read(day)
+    assert number(site.take()) == 2
+    assert number(site.cursor().through) == 1
+    assert run(website(site.cursor(), days=2), lambda _: None) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("change", "requested"),
+    [
+        ({"timezone": "Asia/Tokyo"}, [1, 2, 3, 4, 5]),
+        ({"lists": LISTS | {"events"}}, [1, 2, 3, 4, 5]),
+        ({"lists": frozenset()}, [5]),
+        ({"first": FIRST - DAY}, [0, 1, 2, 3, 4, 5]),
+        ({"first": FIRST + 3 * DAY}, [5]),
+        ({"first": FIRST + 9 * DAY, "days": 11}, [10, 11]),
+    ],
+    ids=["zone", "more lists", "fewer lists", "earlier", "later", "behind the last"],
+)
+def test_what_has_changed_is_read_again(
+    change: dict[str, object], requested: list[int]
+) -> None:
+    """Days that are others now, or lack a list, are requested; no day twice."""
+    site = website()
+    run(site, lambda _: None)
+    site = website(site.cursor(), **change)  # type: ignore[arg-type]  # as above
+    assert run(site, lambda _: None) == requested
+
+
+def test_lists_that_were_left_out_once_are_read_again() -> None:
+    """Days that were read without a list are not taken for complete ones later."""
+    site = website()
+    run(site, lambda _: None)
+    site = website(site.cursor(), days=6, lists=frozenset())
+    run(site, lambda _: None)
+    assert len(run(website(site.cursor(), days=6), lambda _: None)) == 6
+
+
+def test_a_later_first_day_gives_up_what_is_missing() -> None:
+    """With a later first day, a day before it that always fails is forgotten."""
+    site = website()
+    run(site, lambda day: DOWN if day == 2 else None)
+    site = website(site.cursor(), first=FIRST + 2 * DAY)
+    assert run(site, lambda _: None) == [5]
+    assert site.cursor().missing == ()
+    assert number(site.cursor().first) == 3
+
+
+def test_the_oldest_day_comes_first() -> None:
+    """A website that is behind is read before the others, and missing days at last."""
+    ahead = website()
+    run(ahead, lambda day: DOWN if day == 1 else None)
+    days = Days({"ahead": website(ahead.cursor(), days=6), "new": website(days=6)})
+    order = []
+    while (taken := days.take()) is not None:
+        order.append(f"{taken[0]} {number(taken[1])}")
+        days.read(*taken)
+    assert order == [
+        *("new 1", "new 2", "new 3", "new 4", "ahead 5", "new 5", "ahead 6", "new 6"),
+        "ahead 1",
+    ]
+
+
+def test_a_service_that_is_down_is_left_alone() -> None:
+    """After many failures in a row, whatever the website, nothing is requested."""
+    days = Days({str(n): website(days=400) for n in range(FAILED_EVERYWHERE)})
+    requests = 0
+    while (taken := days.take()) is not None:
+        requests += 1
+        days.failed(*taken, DOWN)
+    assert requests == FAILED_EVERYWHERE
+    cursor = days.websites["7"].cursor()
+    assert cursor.error is not None
+    assert cursor.error.startswith("the service fails: down")
+
+
+def test_the_last_day_is_that_of_the_zone() -> None:
+    """Yesterday is another day in another zone; an unknown one ends no run."""
+    now = dt.datetime(2026, 3, 5, 12, tzinfo=dt.UTC)
+    assert last_day("UTC", now) == dt.date(2026, 3, 4)
+    assert last_day("Pacific/Kiritimati", now) == dt.date(2026, 3, 5)
+    assert last_day("Nowhere/Land", now) is None
+    assert last_day("../etc", now) is None
+
+
+@attrs.define
+class Service:
+    """What really happened: when each day was last read, by the number of the run."""
+
+    lag: int
+    outcomes: random.Random
+    read: dict[dt.date, dt.date] = attrs.Factory(dict)
+
+    def run(
+        self, cursor: Coverage | None, last: dt.date, badness: float, batch: int
+    ) -> Coverage:
+        """One update in loads of *batch* requests, which end in any order."""
+        site = WebsiteDays(
+            cursor, timezone="UTC", lists=LISTS, first=FIRST, last=last, lag=self.lag
+        )
+        asked: list[dt.date] = []
+        while True:
+            under_way = [day for _ in range(batch) if (day := site.take()) is not None]
+            if not under_way:
+                break
+            asked += under_way
+            self.outcomes.shuffle(under_way)
+            for day in under_way:
+                luck = self.outcomes.random()
+                if luck > badness:
+                    self.read[day] = last
+                    site.read(day)
+                elif luck > badness * 0.2:
+                    site.failed(day, DOWN)
+                elif luck > badness * 0.1:
+                    site.failed(day, UNKNOWN)
+            saved = Coverage.from_state(site.cursor().to_state())
+            self.check(saved, last)
+        assert len(asked) == len(set(asked)), "a day was requested twice"
+        assert site.left == 0
+        return Coverage.from_state(site.cursor().to_state())
+
+    def check(self, cursor: Coverage, last: dt.date) -> None:
+        """The cursor promises no day that is not there."""
+        day = FIRST
+        while day <= cursor.reached:
+            if day not in cursor.missing:
+                assert day in self.read, f"{day} was never read"
+            day += DAY
+        assert all(FIRST <= day <= cursor.reached for day in cursor.missing)
+        assert len(set(cursor.missing)) == len(cursor.missing)
+        assert cursor.reached <= last
+
+
+@given(
+    nights=st.lists(
+        st.tuples(
+            st.integers(0, 6),
+            st.sampled_from([0.0, 0.1, 0.5, 1.0]),
+            st.integers(1, 9),
+            st.booleans(),
+        ),
+        max_size=8,
+    ),
+    lag=st.integers(0, 3),
+    seed=st.integers(0, 2**32),
+)
+def test_nothing_is_lost_whatever_fails(
+    nights: list[tuple[int, float, int, bool]], lag: int, seed: int
+) -> None:
+    """However requests fail and runs are killed: no day is skipped, none is promised
+    that is not there, each was read again as the lag says, and runs end.
+    """
+    service, cursor, last = Service(lag, random.Random(seed)), None, FIRST
+    for more, badness, batch, killed in nights:
+        last += more * DAY
+        after = service.run(cursor, last, badness, batch)
+        # A killed run leaves rows, and no cursor.
+        cursor = cursor if killed else after
+    for _ in range(len(nights) * FAILED_IN_A_ROW + 2):
+        cursor = service.run(cursor, last, 0.0, 4)
+    assert cursor is not None
+    assert (cursor.through, cursor.error, cursor.missing) == (last, None, ())
+    for day in (FIRST + n * DAY for n in range((last - FIRST).days + 1)):
+        assert service.read[day] >= min(last, day + lag * DAY)
+
+
+@given(seed=st.integers(0, 2**32), websites=st.integers(1, 5))
+def test_a_run_ends_whatever_fails(seed: int, websites: int) -> None:
+    """A run requests each day of each website at most once."""
+    luck = random.Random(seed)
+    days = Days({str(n): website(days=luck.randint(1, 9)) for n in range(websites)})
+    most = days.left
+    requests = 0
+    while (taken := days.take()) is not None:
+        requests += 1
+        assert days.left == sum(site.left for site in days.websites.values())
+        if luck.random() < 0.5:
+            days.read(*taken)
+        else:
+            days.failed(*taken, luck.choice([DOWN, LOCKED]))
+    assert requests <= most
+    assert days.left == 0

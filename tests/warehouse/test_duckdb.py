@@ -1,0 +1,327 @@
+"""A DuckDB file that grows: what is in its tables after one update, and after more."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import dlt
+import pytest
+from dlt.common.runtime import anon_tracker
+
+from sitestats import (
+    AuthenticationError,
+    BusyError,
+    ConfigurationError,
+    QueryError,
+    StatsQuery,
+)
+from sitestats.emulator import Emulator
+from sitestats.warehouse import Update, read_coverage, sitestats_source, update
+from updates import FIRST, LISTS, NOW, pipeline, query, run, tables, ticking
+
+pytestmark = pytest.mark.slow
+
+DAY = dt.timedelta(days=1)
+
+
+@pytest.fixture(scope="module")
+def emulator() -> Emulator:
+    """Three websites in three zones, with five days of traffic."""
+    return Emulator.made_up(3, days=5, now=NOW)
+
+
+@pytest.fixture(scope="module")
+def loaded(
+    emulator: Emulator, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, Update]:
+    """A database after one update, and what that update returned."""
+    folder = tmp_path_factory.mktemp("loaded")
+    return folder, run(folder, emulator)
+
+
+@pytest.fixture
+def folder(loaded: tuple[Path, Update], tmp_path: Path) -> Path:
+    """A copy of that database, with the pipeline's folder."""
+    return shutil.copytree(loaded[0], tmp_path / "copy")
+
+
+def test_the_tables_have_what_the_service_has(
+    emulator: Emulator, loaded: tuple[Path, Update]
+) -> None:
+    """Each total, page and event of each day is there, as a query of its own has it."""
+    folder, report = loaded
+    assert report.requests == 13
+    assert report.failed == {}
+    client = emulator.client()
+    fields = ("pageviews", "visitors", "seconds_on_page", "pages")
+    expected: dict[str, list[Any]] = {"days": [], "pages": [], "events": []}
+    for site in client.websites.list():
+        for day in (FIRST + n * DAY for n in range(5)):
+            on = StatsQuery(site).fields(*fields).all_events().limit(1000).on(day)
+            stats = client.stats.get(on)
+            if stats.partial:
+                continue
+            key = (site.hostname, day, site.timezone)
+            totals = (stats.pageviews, stats.visitors, stats.seconds_on_page)
+            expected["days"].append((*key, *totals, False))
+            for rank, page in enumerate(stats.pages, 1):
+                expected["pages"].append(
+                    (
+                        *(*key, rank, page.value, page.pageviews, page.visitors),
+                        *(page.seconds_on_page, False, None),
+                    )
+                )
+            for rank, event in enumerate(stats.events, 1):
+                expected["events"].append(
+                    (*key, rank, event.name, event.total, False, None)
+                )
+    for table, rows in expected.items():
+        columns = query(folder, f"DESCRIBE {table}")
+        names = ", ".join(name for name, *_ in columns if name != "read_at")
+        found = query(folder, f"SELECT {names} FROM {table}")
+        assert sorted(found, key=repr) == sorted(rows, key=repr), table
+    coverage = "SELECT hostname, through, behind, error FROM coverage ORDER BY 1"
+    assert query(folder, coverage) == [
+        ("blog.example", dt.date(2026, 3, 4), 0, None),
+        ("docs.example", dt.date(2026, 3, 5), 0, None),
+        ("shop.example", dt.date(2026, 3, 4), 0, None),
+    ]
+    assert set(query(folder, "SELECT hostname, timezone FROM websites")) == {
+        (site.hostname, site.timezone) for site in client.websites.list()
+    }
+
+
+def test_types_do_not_depend_on_values(loaded: tuple[Path, Update]) -> None:
+    """A column has the type that the documentation names, also without a value."""
+    folder, _ = loaded
+    types = {
+        (table, column): kind
+        for table in ("days", "pages", "events", "coverage", "websites")
+        for column, kind, *_ in query(folder, f"DESCRIBE {table}")
+    }
+    assert types["days", "first_day"] == "DATE"
+    assert types["days", "seconds_on_page"] == "DOUBLE"
+    assert types["pages", "rank"] == types["pages", "visitors"] == "BIGINT"
+    assert types["pages", "truncated"] == "BOOLEAN"
+    assert types["coverage", "error"] == "VARCHAR"
+    assert types["coverage", "checked_at"] == "TIMESTAMP WITH TIME ZONE"
+    assert types["websites", "own_hostname"] == "VARCHAR"
+
+
+def changed(rows: list[dict[str, object]]) -> Emulator:
+    """One website whose service has other *rows*, of the fourth of March."""
+    emulator = Emulator(now=NOW)
+    emulator.add_website("example.com")
+    emulator.load(
+        [{"added_iso": "2026-03-04T10:00:00.000Z", **row} for row in rows],
+        hostname="example.com",
+    )
+    return emulator
+
+
+def test_what_has_vanished_goes(tmp_path: Path) -> None:
+    """A day that is read again has no page and no event of its first reading, and texts
+    that PostgreSQL or UTF-8 refuse fail no load.
+    """
+    before = [{"path": "/a"}, {"path": "/b\0c"}, {"datapoint": "signup"}]
+    run(tmp_path, changed(before), first_day=dt.date(2026, 3, 3))
+    pages = "SELECT first_day, rank, value FROM pages ORDER BY rank"
+    day = dt.date(2026, 3, 4)
+    assert query(tmp_path, pages) == [(day, 1, "/a"), (day, 2, "/b\ufffdc")]
+    assert query(tmp_path, "SELECT name, total FROM events") == [("signup", 1)]
+    run(tmp_path, changed([{"path": "/a"}]), first_day=dt.date(2026, 3, 3))
+    assert query(tmp_path, pages) == [(day, 1, "/a")]
+    assert query(tmp_path, "SELECT * FROM events") == []
+    days = query(tmp_path, "SELECT first_day, pageviews FROM days ORDER BY 1")
+    assert days == [(dt.date(2026, 3, 3), 0), (day, 1)]
+
+
+def test_a_website_that_fails_is_caught_up(
+    emulator: Emulator, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A locked website, one that is not there, a day that fails and a zone that nobody
+    knows are told, and cost no other website anything; later runs read what is missing.
+    """
+    mine = Emulator.made_up(3, days=5, now=NOW)
+    mine.change_website("blog.example", locked=True)
+    mine.fail_next(
+        times=None,
+        status=500,
+        when=lambda request: (
+            request.path == "/docs.example.json"
+            and request.params["start"] == "2026-03-02"
+        ),
+    )
+    names = ["shop.example", "blog.example", "docs.example", "nobody.example"]
+    report = run(tmp_path, mine, hostnames=names, max_requests=4, progress=True)
+    assert len(report.loads) > 1
+    # How long it takes is not known before something was loaded.
+    first, *_, last = (
+        line for line in capsys.readouterr().err.splitlines() if "go" in line
+    )
+    assert re.search(r"of 1\d, \d websites to go, at least \d+ s$", first)
+    assert re.search(r", \d websites? to go, about \d+ s$", last)
+    errors = {name: cursor.error for name, cursor in report.failed.items()}
+    assert sorted(errors) == ["blog.example", "docs.example", "nobody.example"]
+    assert str(errors["blog.example"]).startswith("WebsiteLockedError: ")
+    assert str(errors["docs.example"]).startswith("2026-03-02: ServerError: ")
+    assert str(errors["nobody.example"]).startswith("NotFoundError: ")
+    coverage = query(tmp_path, "SELECT hostname, through, behind FROM coverage")
+    assert sorted(coverage) == [
+        ("blog.example", None, 4),
+        ("docs.example", dt.date(2026, 3, 1), 1),
+        ("nobody.example", None, 4),
+        ("shop.example", dt.date(2026, 3, 4), 0),
+    ]
+    mine.clear_faults()
+    mine.change_website("blog.example", locked=False)
+    mine.forget_requests()
+    report = run(tmp_path, mine, hostnames=names[:3])
+    assert report.failed == {}
+    # The list; the lag of two websites, the missing day, the four of the third.
+    assert len(mine.requests) == 1 + 2 + 1 + 4
+    assert mine.websites == emulator.websites
+    run(tmp_path / "whole", mine)
+    coverage = query(tmp_path, "SELECT * FROM coverage WHERE hostname LIKE 'nobody%'")
+    assert len(coverage) == 1
+    found, expected = tables(tmp_path), tables(tmp_path / "whole")
+    del found["coverage"], expected["coverage"]
+    assert found == expected
+
+
+def test_the_destination_knows_how_far_it_is(emulator: Emulator, folder: Path) -> None:
+    """Without the pipeline's folder, as in a new container, or after a load that was
+    thrown away, a run requests what is not in the destination, and nothing else.
+    """
+    before = tables(folder)
+    shutil.rmtree(folder / "pipelines")
+    assert {*read_coverage(pipeline(folder))} == {*emulator.websites}
+    emulator = Emulator.made_up(3, days=6, now=NOW + DAY)
+    source = sitestats_source(
+        first_day=FIRST,
+        lists=LISTS,
+        client=emulator.client(),
+        max_requests=4,
+        now=ticking(NOW + DAY),
+    )
+    lost = pipeline(folder)
+    lost.extract(source)
+    lost.normalize()
+    shutil.rmtree(Path(lost.working_dir, "load"))
+    assert tables(folder) == before
+    # The same source, whose requests of before count for nothing.
+    emulator.forget_requests()
+    report = update(pipeline(folder), source)
+    assert len(emulator.requests) == report.requests == 6
+    through = "SELECT DISTINCT through - (timezone = 'Asia/Tokyo')::INT FROM coverage"
+    assert query(folder, through) == [(dt.date(2026, 3, 5),)]
+
+
+@pytest.mark.filterwarnings("ignore:the response's period")
+def test_a_day_that_is_not_over_is_never_final(tmp_path: Path) -> None:
+    """By the service's clock: what it has of such a day is stored, and read again. The
+    response about another day is not stored at all.
+    """
+    emulator = Emulator.made_up(1, days=5, now=NOW + DAY)
+    fields = ("pageviews", "visitors", "seconds_on_page", "pages")
+    query = StatsQuery("shop.example").fields(*fields).all_events()
+    body = emulator.client().stats.get(query.on(FIRST)).body
+    emulator.fail_next(
+        body=body, when=lambda request: request.params.get("start") == "2026-03-03"
+    )
+    emulator.now = NOW
+    later = ticking(NOW + DAY)
+    report = run(tmp_path, emulator, now=later)
+    assert str(report.failed["shop.example"].error) == (
+        "2026-03-03: ResponseError: the response is about another day: 2026-03-01"
+    )
+    partial = "SELECT first_day FROM days WHERE partial"
+    assert query_days(tmp_path, partial) == [5]
+    assert query_days(tmp_path, "SELECT first_day FROM days") == [1, 2, 4, 5]
+    assert query_days(tmp_path, "SELECT through FROM coverage") == [2]
+    emulator.now = NOW + DAY
+    assert run(tmp_path, emulator, now=later, lag=0).failed == {}
+    assert query_days(tmp_path, partial) == []
+    assert query_days(tmp_path, "SELECT through FROM coverage") == [5]
+
+
+def query_days(folder: Path, sql: str) -> list[int]:
+    """The days of the month that *sql* finds."""
+    return sorted(day.day for (day,) in query(folder, sql))
+
+
+def test_a_deleted_website_is_told(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A website that is not listed any more keeps its rows, and is no failure."""
+    fewer = Emulator.made_up(2, days=5, now=NOW)
+    report = run(folder, fewer)
+    assert report.failed == {}
+    told = "SELECT through, behind, error FROM coverage WHERE hostname = 'docs.example'"
+    ((through, behind, error),) = query(folder, told)
+    assert (through, behind) == (dt.date(2026, 3, 5), None)
+    assert error == "the service does not list this website any more"
+    rows = query(folder, "SELECT count(*) FROM days WHERE hostname = 'docs.example'")
+    assert rows == [(5,)]
+
+
+def test_a_second_run_ends_with_a_message(folder: Path, emulator: Emulator) -> None:
+    """Two runs at once: the second is refused before it requests anything."""
+    emulator.forget_requests()
+    second = pipeline(folder)
+    source = sitestats_source(first_day=FIRST, client=emulator.client())
+    refused = []
+
+    def interfere(_done: int, _total: int | None) -> None:
+        with pytest.raises(BusyError) as raised:
+            update(second, source)
+        refused.append(str(raised.value))
+
+    run(folder, emulator, progress=interfere)
+    assert len(refused) == 3
+    assert refused[0].startswith("another run uses the pipeline 'sitestats'")
+    assert len(emulator.requests) == 1 + 3
+
+
+def test_wrong_values_are_refused(tmp_path: Path) -> None:
+    """What can't be right is refused before a pipeline is touched."""
+    client = Emulator.demo().client()
+    with pytest.raises(QueryError, match="no table 'pags'; there are pages, "):
+        sitestats_source(first_day=FIRST, client=client, lists=["pags"])
+    with pytest.raises(ConfigurationError, match="lag is 0 days or more, not -1"):
+        sitestats_source(first_day=FIRST, client=client, lag=-1)
+    with pytest.raises(QueryError, match="host"):
+        sitestats_source(first_day=FIRST, client=client, hostnames=["a b"])
+
+
+def test_the_source_is_configured_as_dlts_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first day and the credentials can come from dlt's configuration, and an error
+    of the service is raised as itself.
+    """
+    emulator = Emulator.made_up(1, days=2, now=NOW)
+    with emulator.serve() as address:
+        for name, value in {
+            "FIRST_DAY": "2026-03-04",
+            "BASE_URL": address,
+            "API_KEY": emulator.api_key,
+            "USER_ID": emulator.user_id,
+        }.items():
+            monkeypatch.setenv(f"SOURCES__SITESTATS__{name}", value)
+        source = sitestats_source(lists=["pages"], now=lambda: NOW)
+        assert update(pipeline(tmp_path), source).requests == 1
+        emulator.fail_next(status=401)
+        with pytest.raises(AuthenticationError):
+            update(pipeline(tmp_path), sitestats_source(now=lambda: NOW))
+
+
+@pytest.mark.usefixtures("loaded")
+def test_telemetry_is_off() -> None:
+    """Nothing is sent about how dlt is used: after an update, it knows no address."""
+    assert anon_tracker._ANON_TRACKER_ENDPOINT is None
+    assert not dlt.current.run_context().runtime_config.dlthub_telemetry
