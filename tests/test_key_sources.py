@@ -318,28 +318,37 @@ def test_a_profile_without_a_key_reads_what_is_public(
     assert key_of(Client.from_profile("public")) is None
 
 
+WRONG = {
+    "empty": "",
+    "no profile": "[profiles]",
+    "another table": "[profile.work]",
+    "no table": "profiles = 3",
+    "a text": "[profiles]\nwork = 'a_key_of_mine'",
+    "no address": "[profiles.work]",
+    "a number as address": "[profiles.work]\nbase_url = 3",
+    "an address without a scheme": "[profiles.work]\nbase_url = 'work.example'",
+    "a password in the address": (
+        f"[profiles.work]\nbase_url = 'https://u:{KEY}@x.example'"
+    ),
+    **{
+        setting: f"[profiles.work]\nbase_url = '{BASE}'\n{setting}"
+        for setting in (
+            f"api_key = '{KEY}'",
+            f"keyfile = '{KEY}'",
+            f"user_id = 'a {KEY}'",
+            f"key_file = '{KEY}'",
+            "key_file = ''",
+            f"key_command = 'echo {KEY}'",
+            "key_command = []",
+            "read_only = 'yes'",
+            "key_file = 'x'\nkey_command = ['x']",
+        )
+    },
+}
+
+
 @pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "[profiles]",
-        "[profile.work]",
-        "profiles = 3",
-        "[profiles]\nwork = 'a_key_of_mine'",
-        "[profiles.work]",
-        "[profiles.work]\nbase_url = 3",
-        "[profiles.work]\nbase_url = 'work.example'",
-        f"[profiles.work]\nbase_url = 'https://u:{KEY}@x.example'",
-        f"[profiles.work]\nbase_url = '{BASE}'\napi_key = '{KEY}'",
-        f"[profiles.work]\nbase_url = '{BASE}'\nkeyfile = '{KEY}'",
-        f"[profiles.work]\nbase_url = '{BASE}'\nuser_id = 'a {KEY}'",
-        f"[profiles.work]\nbase_url = '{BASE}'\nkey_file = '{KEY}'",
-        f"[profiles.work]\nbase_url = '{BASE}'\nkey_file = ''",
-        f"[profiles.work]\nbase_url = '{BASE}'\nkey_command = 'echo {KEY}'",
-        f"[profiles.work]\nbase_url = '{BASE}'\nkey_command = []",
-        f"[profiles.work]\nbase_url = '{BASE}'\nread_only = 'yes'",
-        f"[profiles.work]\nbase_url = '{BASE}'\nkey_file = 'x'\nkey_command = ['x']",
-    ],
+    "text", WRONG.values(), ids=[name.replace(KEY, "KEY") for name in WRONG]
 )
 def test_a_profile_that_is_wrong(
     text: str, write: Callable[[str], Path], same_text: SameText

@@ -175,7 +175,7 @@ def _checked(name: str, table: object, path: Path) -> Profile:
         what, is_right = _CHECKS[setting]
         if not is_right(value):
             # Without the value, which may be a key in a wrong place.
-            raise ConfigurationError(f"{where}.{setting} is {what}")
+            raise ConfigurationError(f"{where}.{setting} has to be {what}")
     if "base_url" not in given:
         raise ConfigurationError(
             f"{where} has no 'base_url': a key is sent to the service that it is for"
