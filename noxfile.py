@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from itertools import product
 from pathlib import Path
 
 import nox
@@ -96,12 +95,16 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """Check the types: mypy, pyright, and that every public name has a type."""
+    """Check the types: mypy, pyright, and that every public name has a type.
+
+    It is for the lowest Python; ``-- 3.13`` checks for another one.
+    """
     # Not editable: --verifytypes checks the package as it is installed for a user.
     session.install(EVERY_EXTRA, "nox", *groups("types", "tests", "bench"), *LOCKED)
+    python = session.posargs[0] if session.posargs else PYTHONS[0]
     commands = [
-        *product(["mypy"], ["--python-version"], [PYTHONS[0], PYTHONS[-1]]),
-        *product(["pyright"], ["--pythonversion"], [PYTHONS[0], PYTHONS[-1]]),
+        ("pyright", "--pythonversion", python),
+        ("mypy", "--python-version", python),
         ("pyright", "--verifytypes", "sitestats", "--ignoreexternal"),
     ]
     # In parallel, since each uses one core.

@@ -27,7 +27,7 @@ def test_killed_updates_leave_no_trace(tmp_path: Path) -> None:
         kills = Kills(emulator, address)
         whole, killed = tmp_path / "whole", tmp_path / "killed"
         counted = kills.update(whole, 0, max_requests=100)
-        for part in (0.3, 0.6, 0.9):
+        for part in (0.5, 0.9):
             moment = int(counted * part)
             assert kills.update(killed, 0, moment, max_requests=100) == 0
         assert kills.update(killed, 0) > 0
