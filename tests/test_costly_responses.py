@@ -33,6 +33,8 @@ from sitestats._results.websites import WebsiteList
 from sitestats._transport.body import Body
 from sitestats.emulator import Emulator
 
+pytestmark = pytest.mark.slow
+
 QUERY = StatsQuery("example.com").fields("pageviews")
 PAGES = StatsQuery("example.com").fields("pages")
 DAYS = StatsQuery("example.com").fields("histogram")

@@ -18,6 +18,8 @@ from pictures.terminal import Screen, screen_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.slow
+
 ROOT: Final = Path(__file__).parent.parent
 FOLDER: Final = ROOT / "docs" / "_static" / "pictures"
 PAGES: Final = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

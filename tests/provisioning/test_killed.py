@@ -13,7 +13,10 @@ from ensure_processes import NAMES, ProcessRunner, about_b, wait_until
 
 from sitestats.emulator import Emulator
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL"),
+]
 
 
 @pytest.fixture
