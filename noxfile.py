@@ -102,13 +102,12 @@ def types(session: nox.Session) -> None:
     # Not editable: --verifytypes checks the package as it is installed for a user.
     session.install(EVERY_EXTRA, "nox", *groups("types", "tests", "bench"), *LOCKED)
     python = session.posargs[0] if session.posargs else PYTHONS[0]
-    commands = [
+    commands: list[tuple[str, ...]] = [
         ("pyright", "--pythonversion", python),
         ("mypy", "--python-version", python),
     ]
     if not session.posargs:
-        names = ("pyright", "--verifytypes", "sitestats", "--ignoreexternal")
-        commands.append(names)
+        commands.append(("pyright", "--verifytypes", "sitestats", "--ignoreexternal"))
     # In parallel, since each uses one core.
     with ThreadPoolExecutor(2) as pool:
         results = [pool.submit(session.run, *command) for command in commands]

@@ -92,6 +92,7 @@ def test_ci_runs_every_python_that_is_promised() -> None:
     assert f"PYTHONS = {pythons}".replace("'", '"') in noxfile
     assert f"for python in {' '.join(pythons[:-1])}; do" in script
     assert f"tests_hosted-{pythons[-1]} -- colab" in script
+    assert f"types -- {pythons[-1]}" in script
     assert f"for python in {' '.join(reversed(pythons))}; do" in script
 
 
@@ -140,7 +141,7 @@ def test_ci_builds_no_environment_twice(tmp_path: Path, broken: str | None) -> N
         for name in other.split("--session")[1].partition(" -- ")[0].split()
     ]
     wheels = {f"tests_wheel-{python}" for python in PYTHONS[:-1] if python != here}
-    rest = {"docs", "tests_lowest-3.11", "tests_hosted-3.13"}
+    rest = {"docs", "tests_lowest-3.11", "tests_hosted-3.13", "types"}
     assert sorted(ran) == sorted({*rest, *wheels})
 
 
