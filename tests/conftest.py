@@ -19,7 +19,7 @@ settings.register_profile(
     database=None,
     deadline=None,
     print_blob=True,
-    max_examples=60,
+    max_examples=40,
     # A slow machine is no reason to fail.
     suppress_health_check=[HealthCheck.too_slow],
 )
