@@ -35,7 +35,7 @@ DAYS: Final = "days"
 NOT_LISTED: Final = "the service does not list this website any more"
 
 MOST_ENTRIES: Final = 1000
-"""Of each list: the most that the service gives (section 4.3)."""
+"""The most entries that the service gives of each list (section 4.3)."""
 
 _OF_A_WEBSITE: Final = tuple(
     field.name for field in attrs.fields(Website) if field.name != "extra"
