@@ -16,7 +16,8 @@ import attrs
 from sitestats._common.errors import ConfigurationError
 from sitestats._common.hostnames import BaseAddress
 from sitestats._common.key_file import LONGEST_KEY, read_key_file, text_of
-from sitestats._common.settings import PROFILE_VARIABLE, Secret, checked_secret
+from sitestats._common.secret import Secret, checked_secret
+from sitestats._common.settings import PROFILE_VARIABLE
 from sitestats._common.text import did_you_mean, shown
 
 if TYPE_CHECKING:

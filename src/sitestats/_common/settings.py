@@ -1,17 +1,18 @@
-"""Client settings: arguments, environment variables, secrets, retries, proxies."""
+"""Client settings: arguments, environment variables, retries, proxies."""
 
 from __future__ import annotations
 
 import os
 import random
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 import attrs
 
 from .errors import ConfigurationError
 from .hostnames import BaseAddress
+from .secret import Secret, checked_secret
 from .text import shown
 
 if TYPE_CHECKING:
@@ -55,35 +56,6 @@ LEFT_OUT: Final = _LeftOut.LEFT_OUT
 """An argument that was left out comes from the environment; None means without."""
 
 LeftOut: TypeAlias = Literal[_LeftOut.LEFT_OUT]
-
-
-class Secret:
-    """A credential that is in no repr and no pickle."""
-
-    __slots__ = ("_value",)
-
-    def __init__(self, value: str) -> None:
-        self._value = value
-
-    def reveal(self) -> str:
-        """The credential itself, for the header alone."""
-        return self._value
-
-    def __repr__(self) -> str:
-        return "Secret('…')"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Secret) and self._value == other._value
-
-    def __hash__(self) -> int:
-        return hash(self._value)
-
-    def __reduce__(self) -> NoReturn:
-        raise ConfigurationError(
-            "a credential is never pickled: leave it out of the arguments, and it "
-            f"comes from the environment ({API_KEY_VARIABLE}, {USER_ID_VARIABLE}) "
-            "of each process"
-        )
 
 
 GivenSecret: TypeAlias = Secret | LeftOut | None
@@ -305,26 +277,6 @@ def read_only_by_environment() -> bool:
             f"{shown(text)}"
         )
     return _FLAGS[text.strip().lower()]
-
-
-def checked_secret(secret: Secret, source: str) -> Secret:
-    """*secret*, if a header can carry it.
-
-    Raises:
-        ConfigurationError: It can't; the message does not show it.
-    """
-    if not _fits_a_header(secret):
-        raise ConfigurationError(
-            f"{source} is not usable: a credential is a string of printable ASCII "
-            "characters without spaces or line breaks, and not empty; look for a "
-            "stray quote or line end where it was copied (it is not shown here)"
-        )
-    return secret
-
-
-def _fits_a_header(secret: Secret) -> bool:
-    # A generator over characters, so that no frame of ours holds the text.
-    return bool(secret.reveal()) and all("!" <= c <= "~" for c in secret.reveal())
 
 
 def check_seconds(name: str, value: object) -> float:

@@ -16,7 +16,7 @@ from ._completion import one_of
 if TYPE_CHECKING:
     from sitestats import Client
     from sitestats._client.profiles import Profile
-    from sitestats._common.settings import Secret
+    from sitestats._common.secret import Secret
 
 F = TypeVar("F", bound=Callable[..., Any])
 
