@@ -181,7 +181,7 @@ print(len(sys.modules), *sys.modules, file=sys.stderr)
         ("sitestats stats", "--fi", {"sitestats.cli._stats"}),
         ("sitestats stats a.example -f", "pag", {"sitestats.cli._stats"}),
         ("sitestats compare a.example --against", "p", {"sitestats.cli._compare"}),
-        ("sitestats stats --profile", "w", {"sitestats._client.profiles"}),
+        ("sitestats stats --profile", "w", {"sitestats._common.profiles"}),
         ("sitestats websites", "en", {"sitestats.cli._websites"}),
         ("sitestats websites plan a.csv", "--col", {"sitestats.cli._websites"}),
     ],

@@ -195,7 +195,7 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
             ...     client.websites.list()
         """
         # Few programs have several accounts.
-        from .profiles import load_profile
+        from sitestats._common.profiles import load_profile
 
         profile = load_profile(name)
         read_only = profile.read_only or options.get("read_only", False)

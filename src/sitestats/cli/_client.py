@@ -15,14 +15,14 @@ from ._completion import one_of
 
 if TYPE_CHECKING:
     from sitestats import Client
-    from sitestats._client.profiles import Profile
+    from sitestats._common.profiles import Profile
     from sitestats._common.secret import Secret
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _profile_names() -> list[str]:
-    from sitestats._client.profiles import profile_names
+    from sitestats._common.profiles import profile_names
 
     return profile_names()
 
@@ -147,7 +147,7 @@ def _profile(options: Mapping[str, Any]) -> Profile | None:
             )
     if not name:
         return None
-    from sitestats._client.profiles import load_profile
+    from sitestats._common.profiles import load_profile
 
     return load_profile(name)
 
