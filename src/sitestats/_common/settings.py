@@ -45,25 +45,25 @@ _FLAGS: Final = {
 """The values of a variable that is yes or no, in any case."""
 
 
-class _LeftOut(Enum):
-    LEFT_OUT = "left out"
+class _NotGiven(Enum):
+    NOT_GIVEN = "not given"
 
     def __repr__(self) -> str:
-        return "<left out>"
+        return "<not given>"
 
 
-LEFT_OUT: Final = _LeftOut.LEFT_OUT
-"""An argument that was left out comes from the environment; None means without."""
+NOT_GIVEN: Final = _NotGiven.NOT_GIVEN
+"""An argument that is not given comes from the environment; None means without."""
 
-LeftOut: TypeAlias = Literal[_LeftOut.LEFT_OUT]
+NotGiven: TypeAlias = Literal[_NotGiven.NOT_GIVEN]
 
 
-GivenSecret: TypeAlias = Secret | LeftOut | None
+GivenSecret: TypeAlias = Secret | NotGiven | None
 
 
 def wrap_credential(value: object) -> GivenSecret:
     """Wrap a credential before anything can fail with it in a traceback."""
-    if value is None or value is LEFT_OUT or isinstance(value, Secret):
+    if value is None or value is NOT_GIVEN or isinstance(value, Secret):
         return value
     return Secret(value if isinstance(value, str) else "")
 
@@ -173,7 +173,7 @@ def resolve(
     user = _credential("user_id", user_id, trusted, from_environment)
     if read_only_by_environment():
         from_environment.add("read_only")
-    if proxy is LEFT_OUT:
+    if proxy is NOT_GIVEN:
         from_environment.add("proxy")
     return Settings(
         base=base,
@@ -195,7 +195,7 @@ def resolve(
 
 
 def _base_address(given: object) -> BaseAddress:
-    if given is LEFT_OUT:
+    if given is NOT_GIVEN:
         found = _base_address_of_environment()
         if found is None:
             raise ConfigurationError(
@@ -231,7 +231,7 @@ def _credential(
 ) -> Secret | None:
     if given is None:
         return None
-    if given is not LEFT_OUT:
+    if given is not NOT_GIVEN:
         return checked_secret(given, name)
     found = credential_of_environment(name) if trusted else None
     if found is not None:
@@ -318,7 +318,7 @@ def _flag(name: str, value: object) -> bool:
 
 
 def _proxy(given: object, base: BaseAddress) -> str | None:
-    if given is LEFT_OUT:
+    if given is NOT_GIVEN:
         return proxy_from_environment(base)
     if given is None or isinstance(given, str):
         return given

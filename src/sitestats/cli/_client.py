@@ -84,7 +84,7 @@ def make_client(
     not *read_only* must be allowed to write.
     """
     from sitestats import Client
-    from sitestats._common.settings import LEFT_OUT, credential_of_environment
+    from sitestats._common.settings import NOT_GIVEN, credential_of_environment
 
     base_address(options)
     profile = _profile(options)
@@ -93,7 +93,7 @@ def make_client(
     given = {name: options.pop(name) for name in (*NAMES, "store") if name in options}
     base_url, _, key_file = (given.pop(name) for name in NAMES[:3])
     if profile is None:
-        base_url = base_url or LEFT_OUT
+        base_url = base_url or NOT_GIVEN
         user = credential_of_environment("user_id")
     else:
         base_url = base_url or profile.base_url
