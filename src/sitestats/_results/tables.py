@@ -8,7 +8,7 @@ of the package pays for them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from enum import Enum
 from functools import lru_cache
@@ -165,8 +165,13 @@ class Sheet(NamedTuple):
 
     def is_number(self, column: int) -> bool:
         """Whether a column holds numbers alone, which stand to the right."""
-        kinds = {type(row[column]) for row in self.rows} - {type(None)}
-        return bool(kinds) and kinds <= {int, float}
+        return are_numbers([row[column] for row in self.rows])
+
+
+def are_numbers(values: Iterable[object]) -> bool:
+    """Whether the values of a column are numbers, but for those that are missing."""
+    kinds = {*map(type, values)} - {type(None)}
+    return bool(kinds) and kinds <= {int, float}
 
 
 # --- time zones -------------------------------------------------------------------
