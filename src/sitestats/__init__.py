@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from ._common.fields import FieldName, is_field_name
     from ._common.keyvalue import KeyValueStore
     from ._common.problems import Problem
+    from ._common.profiles import profile_names
     from ._common.settings import RetryPolicy
     from ._query.builder import StatsQuery
     from ._query.rules import Filters, Interval
@@ -124,6 +125,7 @@ __all__ = [
     "WebsiteSpec",
     "Websites",
     "is_field_name",
+    "profile_names",
 ]
 
 _ERRORS: Final = "_common.errors"
@@ -167,6 +169,7 @@ _MODULES: Final = {
     "WebsiteSpec": "provisioning",
     "Websites": "_client.client",
     "is_field_name": "_common.fields",
+    "profile_names": "_common.profiles",
 }
 """Where each name is defined, if not among the errors. It is imported when it is first
 used, so a program pays for what it needs."""

@@ -146,7 +146,7 @@ def update(
             f"--since takes a date such as 2026-03-01, not {since}"
         ) from None
     with (
-        make_client(options, admin=True) as client,
+        make_client(options) as client,
         _one_line(),
         _progress(quiet=quiet) as progress,
     ):

@@ -184,7 +184,7 @@ def list_(*, as_specs: str | None, output: str, raw: bool, **options: Any) -> No
         raise click.UsageError(
             f"--as-specs and --format: give one of them, such as --as-specs {as_specs}"
         )
-    with make_client(options, admin=True) as client:
+    with make_client(options) as client:
         found = client.websites.list()
     if as_specs is not None:
         _print_specs(found, cast("Any", as_specs))
@@ -271,7 +271,7 @@ def add(
     from sitestats import WebsiteSpec
 
     spec = WebsiteSpec(host, timezone=timezone, public=public, label=label)
-    with make_client(options, read_only=False, admin=True) as client:
+    with make_client(options, read_only=False) as client:
         for item in client.websites.plan([spec]).to_add:
             _confirm(f"Add {plain(item.names)}?", yes=yes)
         report = _ensure(client, [spec], None, Show(quiet=quiet))
@@ -308,7 +308,7 @@ def plan(
     specs = _load(
         file, columns, input_format, ignore_columns=ignore_columns, quiet=quiet
     )
-    with make_client(options, admin=True) as client:
+    with make_client(options) as client:
         planned = client.websites.plan(specs)
     Show(output, raw=raw, only_changes=only_changes, quiet=quiet).print(planned)
     _exit(planned)
@@ -359,7 +359,7 @@ def ensure(
         file, columns, input_format, ignore_columns=ignore_columns, quiet=quiet
     )
     show = Show(output, raw=raw, only_changes=only_changes, quiet=quiet)
-    with make_client(options, read_only=dry_run, admin=True) as client:
+    with make_client(options, read_only=dry_run) as client:
         planned = client.websites.plan(specs)
         if dry_run:
             show.print(planned)
