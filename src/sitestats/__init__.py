@@ -53,14 +53,7 @@ if TYPE_CHECKING:
     from ._results.stats import Stats
     from ._results.websites import AddedWebsite, Website, WebsiteList
     from ._store.sqlite import Store, StoreStats
-    from .provisioning import (
-        Difference,
-        PlannedWebsite,
-        ProvisionedWebsite,
-        ProvisioningPlan,
-        ProvisioningReport,
-        WebsiteSpec,
-    )
+    from .provisioning._specs import WebsiteSpec
 
 __all__ = [
     "AddedWebsite",
@@ -78,7 +71,6 @@ __all__ = [
     "ClientClosedError",
     "ConfigurationError",
     "ConnectionFailedError",
-    "Difference",
     "Entries",
     "EventCount",
     "Failed",
@@ -96,11 +88,7 @@ __all__ = [
     "Outcomes",
     "PageEntry",
     "PermissionDeniedError",
-    "PlannedWebsite",
     "Problem",
-    "ProvisionedWebsite",
-    "ProvisioningPlan",
-    "ProvisioningReport",
     "QueryError",
     "RateLimitedError",
     "ReadOnlyError",
@@ -139,7 +127,6 @@ _MODULES: Final = {
     "AsyncStatistics": "_client.async_client",
     "AsyncWebsites": "_client.async_client",
     "Client": "_client.client",
-    "Difference": "provisioning",
     "Entries": "_results.entries",
     "EventCount": "_results.entries",
     "Failed": "_results.outcomes",
@@ -152,11 +139,7 @@ _MODULES: Final = {
     "Outcome": "_results.outcomes",
     "Outcomes": "_client.get_many",
     "PageEntry": "_results.entries",
-    "PlannedWebsite": "provisioning",
     "Problem": "_common.problems",
-    "ProvisionedWebsite": "provisioning",
-    "ProvisioningPlan": "provisioning",
-    "ProvisioningReport": "provisioning",
     "RetryPolicy": "_common.settings",
     "Statistics": "_client.client",
     # With what reads responses, which Stats.from_body needs.
@@ -166,7 +149,7 @@ _MODULES: Final = {
     "StoreStats": "_store.sqlite",
     "Website": "_results.websites",
     "WebsiteList": "_results.websites",
-    "WebsiteSpec": "provisioning",
+    "WebsiteSpec": "provisioning._specs",
     "Websites": "_client.client",
     "is_field_name": "_common.fields",
     "profile_names": "_common.profiles",

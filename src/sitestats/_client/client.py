@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from sitestats._results.stats import Stats
     from sitestats._results.websites import AddedWebsite, WebsiteList
     from sitestats._transport.sender import Sender
-    from sitestats.provisioning import ProvisioningPlan, ProvisioningReport, WebsiteSpec
+    from sitestats.provisioning import ProvisioningPlan, ProvisioningReport
+    from sitestats.provisioning._specs import WebsiteSpec
 
 
 class Websites:

@@ -28,13 +28,8 @@ from ._progress import showing_progress
 from ._query import zones
 
 if TYPE_CHECKING:
-    from sitestats import (
-        Client,
-        ProvisioningPlan,
-        ProvisioningReport,
-        Website,
-        WebsiteSpec,
-    )
+    from sitestats import Client, Website, WebsiteSpec
+    from sitestats.provisioning import ProvisioningPlan, ProvisioningReport
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -417,7 +412,7 @@ def _ensure(
 
 def _exit(result: ProvisioningPlan | ProvisioningReport) -> None:
     """Exit with the code for *result*; return if every website is as specified."""
-    from sitestats import ProvisioningReport
+    from sitestats.provisioning import ProvisioningReport
 
     if isinstance(result, ProvisioningReport):
         code = code_of_report(result)
