@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from sitestats import Client, StatsQuery
-from sitestats._client import unknown
+from sitestats._client import unknown_arguments
 from sitestats._query.rules import FILTERS
 from sitestats.emulator import Emulator
 
@@ -47,7 +47,7 @@ def test_an_unknown_argument_gets_a_hint(call: str, name: str, hint: str) -> Non
 def test_with_options_takes_every_limit() -> None:
     """The hint for a limit names an argument that ``with_options`` has."""
     parameters = list(inspect.signature(Client.with_options).parameters)[1:]
-    assert tuple(parameters) == unknown._LIMITS
+    assert tuple(parameters) == unknown_arguments._LIMITS
 
 
 def test_the_help_of_where_names_every_filter() -> None:

@@ -91,7 +91,7 @@ def number(value: float | None) -> float | None:
     return int(value) if value is not None and value == int(value) else value
 
 
-def shape(hostname: str, query: Query, numbers: Numbers, took: int) -> Any:
+def stats_data(hostname: str, query: Query, numbers: Numbers, took: int) -> Any:
     """The response's data, in the form of the query's version (section 9)."""
     if query.version == 1:
         return _version_1(query, numbers)
