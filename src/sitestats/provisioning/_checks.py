@@ -7,7 +7,8 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 import attrs
 
-from sitestats._common.errors import Problem, SpecError
+from sitestats._common.errors import SpecError
+from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, nearest, shown
 from sitestats._protocol.requests import website_value
 

@@ -14,13 +14,9 @@ from dlt.extract.items import DataItemWithMeta
 from dlt.extract.resource import DltResource
 
 from sitestats import Client, StatsQuery, Website
-from sitestats._common.errors import (
-    ConfigurationError,
-    Problem,
-    QueryError,
-    ResponseError,
-)
+from sitestats._common.errors import ConfigurationError, QueryError, ResponseError
 from sitestats._common.fields import TOTALS
+from sitestats._common.problems import Problem
 from sitestats._common.progress import Progress
 from sitestats._common.settings import positive_count
 from sitestats._common.text import shown
