@@ -516,7 +516,7 @@ def test_the_parameters_of_a_dashboard(
     assert len(texts) == len(warned)
     assert all(map(re.search, warned, texts)), texts
     assert {warning.category for warning in caught} <= {SiteStatsWarning}
-    assert {Path(warning.filename).name for warning in caught} <= {"test_query.py"}
+    assert {Path(warning.filename).name for warning in caught} <= {"test_builder.py"}
 
 
 def test_the_parameters_of_data_are_sent_as_they_are() -> None:
@@ -622,7 +622,7 @@ def test_from_url_leaves_a_callback_out(suffix: str, same_text: SameText) -> Non
         query = StatsQuery.from_url(address)
     same_text(caught[0].message)
     assert query == StatsQuery("example.com").version(5).limit(5)
-    assert [Path(warning.filename).name for warning in caught] == ["test_query.py"]
+    assert [Path(warning.filename).name for warning in caught] == ["test_builder.py"]
 
 
 def test_an_address_without_a_version_is_not_of_the_oldest() -> None:
