@@ -142,8 +142,7 @@ _MODULES: Final = {
     "Problem": "_common.problems",
     "RetryPolicy": "_common.settings",
     "Statistics": "_client.client",
-    # With what reads responses, which Stats.from_body needs.
-    "Stats": "_protocol.responses",
+    "Stats": "_results.stats",
     "StatsQuery": "_query.builder",
     "Store": "_store.sqlite",
     "StoreStats": "_store.sqlite",

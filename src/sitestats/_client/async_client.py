@@ -10,7 +10,7 @@ from .base import BaseClient, kept_by
 from .get_many import AsyncOutcomes
 from .runner import AsyncRunner
 from .schedule import Options
-from .unknown import refuse_unknown
+from .unknown_arguments import refuse_unknown
 
 if TYPE_CHECKING:
     import os

@@ -136,7 +136,7 @@ def _print_many(
         rows_of,
     )
 
-    from ._many import Found, Look, print_many
+    from ._many import Found, PrintOptions, print_many
 
     websites = Websites(options)
     field = None
@@ -153,7 +153,9 @@ def _print_many(
                 yield (), [object_of(outcome)]
 
     columns = names_of_rows(websites.first, field)
-    print_many(websites, Look(output, raw, top, columns), lambda given: given, read)
+    print_many(
+        websites, PrintOptions(output, raw, top, columns), lambda given: given, read
+    )
 
 
 def _print_csv(found: Stats, table: str | None, *, raw: bool) -> None:
