@@ -201,8 +201,7 @@ def _base_address(given: object) -> BaseAddress:
         found = _base_address_of_environment()
         if found is None:
             raise ConfigurationError(
-                "there is no base address: give it as Client('https://…') or set "
-                f"{BASE_URL_VARIABLE}"
+                f"there is no base address: give base_url, or set {BASE_URL_VARIABLE}"
             )
         return found
     if not isinstance(given, str):
