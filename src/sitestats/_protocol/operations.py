@@ -20,7 +20,7 @@ from sitestats._query.builder import StatsQuery, requested
 from sitestats._query.periods import previous_period, previous_year
 from sitestats._query.units import previous_month, previous_week
 from sitestats._query.validation import validate
-from sitestats._results.outcomes import Answered, Failed
+from sitestats._results.outcomes import Failed, Succeeded
 
 from .flow import Keep, Recall, now
 from .requests import (
@@ -143,7 +143,7 @@ def get_outcome(
         return Failed(query, index, deadline.error(query, error) if is_over else error)
     except SiteStatsError as error:
         return Failed(query, index, error)
-    return Answered(query, index, stats)
+    return Succeeded(query, index, stats)
 
 
 def get_jsonp(settings: Settings, query: StatsQuery, callback: str) -> Flow[str]:
