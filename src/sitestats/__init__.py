@@ -25,7 +25,6 @@ if TYPE_CHECKING:
         MissingExtraError,
         NotFoundError,
         PermissionDeniedError,
-        Problem,
         QueryError,
         RateLimitedError,
         ReadOnlyError,
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     )
     from ._common.fields import FieldName, is_field_name
     from ._common.keyvalue import KeyValueStore
+    from ._common.problems import Problem
     from ._common.settings import RetryPolicy
     from ._query.builder import StatsQuery
     from ._query.rules import Filters, Interval
@@ -151,6 +151,7 @@ _MODULES: Final = {
     "OutcomeStream": "_client.get_many",
     "PageEntry": "_results.entries",
     "PlannedWebsite": "provisioning",
+    "Problem": "_common.problems",
     "ProvisionedWebsite": "provisioning",
     "ProvisioningPlan": "provisioning",
     "ProvisioningReport": "provisioning",

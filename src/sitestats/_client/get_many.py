@@ -35,7 +35,7 @@ from .schedule import END, Job, Options, Schedule
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
 
-    from sitestats._common.settings import LeftOut
+    from sitestats._common.settings import NotGiven
     from sitestats._query.builder import StatsQuery
     from sitestats._results.outcomes import Outcome
 
@@ -323,7 +323,7 @@ def _collect(
     runner: Runner,
     options: Options,
     queries: Sequence[StatsQuery],
-    deadline: float | LeftOut | None,
+    deadline: float | NotGiven | None,
 ) -> Outcomes:
     return OutcomeStream(runner, queries, options.with_deadline(deadline)).collect()
 
@@ -332,7 +332,7 @@ async def _collect_async(
     runner: AsyncRunner,
     options: Options,
     queries: Sequence[StatsQuery],
-    deadline: float | LeftOut | None,
+    deadline: float | NotGiven | None,
 ) -> AsyncOutcomes:
     options = options.with_deadline(deadline)
     return await AsyncOutcomeStream(runner, queries, options).collect()

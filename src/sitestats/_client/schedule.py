@@ -14,9 +14,15 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import attrs
 
-from sitestats._common.errors import ConfigurationError, Problem, QueryError
+from sitestats._common.errors import ConfigurationError, QueryError
+from sitestats._common.problems import Problem
 from sitestats._common.progress import Progress, ShowProgress, check_progress, showing
-from sitestats._common.settings import LEFT_OUT, LeftOut, check_seconds, positive_count
+from sitestats._common.settings import (
+    NOT_GIVEN,
+    NotGiven,
+    check_seconds,
+    positive_count,
+)
 from sitestats._common.text import shown
 from sitestats._protocol.responses import load_readers
 from sitestats._protocol.retry import NO_DEADLINE, Deadline
@@ -54,9 +60,9 @@ class Options:
     in_order: bool = False
     """Whether the outcomes come in the order of the queries."""
 
-    def with_deadline(self, deadline: float | LeftOut | None) -> Options:
+    def with_deadline(self, deadline: float | NotGiven | None) -> Options:
         """These options with another *deadline*, if one is given."""
-        if deadline is LEFT_OUT:
+        if deadline is NOT_GIVEN:
             return self
         return attrs.evolve(self, deadline=deadline)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar, overload
 import attrs
 
 from sitestats._common.errors import ConfigurationError
-from sitestats._common.settings import LEFT_OUT, LeftOut
+from sitestats._common.settings import NOT_GIVEN, NotGiven
 
 from .display import Displayed, draw_each, frame_maker
 from .outcome_frames import columns_of_outcomes
@@ -36,7 +36,7 @@ class Collect(Protocol[CollectedT_co]):
     """Runs other queries with the client and the options that the outcomes are of."""
 
     def __call__(
-        self, queries: Sequence[StatsQuery], deadline: float | LeftOut | None
+        self, queries: Sequence[StatsQuery], deadline: float | NotGiven | None
     ) -> CollectedT_co:
         """The collected outcomes of *queries*, awaited or not."""
         ...
@@ -224,7 +224,7 @@ class CollectedOutcomes(Sequence[Outcome], Displayed, Generic[CollectedT_co]):
 
     # --- retries ------------------------------------------------------------------
 
-    def _collect_failed(self, deadline: float | LeftOut | None) -> CollectedT_co:
+    def _collect_failed(self, deadline: float | NotGiven | None) -> CollectedT_co:
         """Run the queries that failed."""
         if self._collect is None:
             raise ConfigurationError(
@@ -257,7 +257,7 @@ class Outcomes(CollectedOutcomes["Outcomes"]):
         953
     """
 
-    def retry(self, *, deadline: float | LeftOut | None = LEFT_OUT) -> Outcomes:
+    def retry(self, *, deadline: float | NotGiven | None = NOT_GIVEN) -> Outcomes:
         """Request again what failed, and return all outcomes anew.
 
         Each outcome keeps its index. The concurrency and the progress are those of
@@ -296,7 +296,7 @@ class AsyncOutcomes(CollectedOutcomes[Awaitable["AsyncOutcomes"]]):
     """
 
     async def retry(
-        self, *, deadline: float | LeftOut | None = LEFT_OUT
+        self, *, deadline: float | NotGiven | None = NOT_GIVEN
     ) -> AsyncOutcomes:
         """As ``Outcomes.retry``, awaited."""
         if not self.failed:
