@@ -157,8 +157,7 @@ _MODULES: Final = {
     "ProvisioningReport": "provisioning",
     "RetryPolicy": "_common.settings",
     "Statistics": "_client.client",
-    # With what reads responses, which Stats.from_body needs.
-    "Stats": "_protocol.responses",
+    "Stats": "_results.stats",
     "StatsQuery": "_query.builder",
     "Store": "_store.sqlite",
     "StoreStats": "_store.sqlite",

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
-from sample_tables import sample_tables
 
+from sample_tables import sample_tables
 from sitestats import (
     Entries,
     HistogramEntry,

@@ -10,7 +10,7 @@ from .base import BaseClient, kept_by
 from .get_many import OutcomeStream
 from .runner import Runner
 from .schedule import Options
-from .unknown import refuse_unknown
+from .unknown_arguments import refuse_unknown
 
 if TYPE_CHECKING:
     import os
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sitestats._common.jsontext import JsonValue
     from sitestats._common.progress import Progress
     from sitestats._common.settings import Settings
-    from sitestats._protocol.operations import Against
+    from sitestats._query.against import Against
     from sitestats._query.builder import StatsQuery
     from sitestats._results.comparison import Comparison
     from sitestats._results.stats import Stats

@@ -30,13 +30,12 @@ if TYPE_CHECKING:
 
     from ._hosts import Websites
 
-_NO_NUMBERS: Final = frozenset(("hostname", "value", "direction", "date"))
 _NOT_IN_TABLES: Final = frozenset(("timezone", "truncated"))
 """Columns that a table for people has no room for."""
 
 
 @attrs.frozen
-class Look:
+class PrintOptions:
     """How the results are printed."""
 
     output: str
@@ -51,7 +50,7 @@ Found: TypeAlias = "tuple[Sequence[Failed], Sequence[Mapping[str, Any]]]"
 
 def print_many(
     websites: Websites,
-    look: Look,
+    options: PrintOptions,
     queries: Callable[[Iterable[StatsQuery]], Iterable[StatsQuery]],
     read: Callable[[Iterator[Outcome], bool], Iterator[Found]],
 ) -> None:
@@ -59,11 +58,11 @@ def print_many(
 
     Args:
         websites: Whose.
-        look: How.
+        options: How.
         queries: The queries for those of the websites.
         read: What to print of the outcomes: rows, or one object for each result.
     """
-    printer, failures, total = printer_of(look), Failures(), 0
+    printer, failures, total = printer_of(options), Failures(), 0
     # In a terminal a bar would be between the rows.
     is_between = printer.is_stream and sys.stdout.isatty() and sys.stderr.isatty()
     try:
@@ -94,7 +93,7 @@ def print_many(
 # --- formats ----------------------------------------------------------------------
 
 
-def printer_of(look: Look) -> Printer:
+def printer_of(options: PrintOptions) -> Printer:
     """What prints results in that format."""
     printers: dict[str, type[Printer]] = {
         "csv": _Csv,
@@ -102,7 +101,7 @@ def printer_of(look: Look) -> Printer:
         JSON_LINES: _JsonLines,
         "table": _Table,
     }
-    return printers[look.output](look)
+    return printers[options.output](options)
 
 
 class Printer(ABC):
@@ -113,8 +112,8 @@ class Printer(ABC):
     is_stream = True
     """Whether it prints each result when it arrives."""
 
-    def __init__(self, look: Look) -> None:
-        self._look = look
+    def __init__(self, options: PrintOptions) -> None:
+        self._options = options
 
     @abstractmethod
     def show(self, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -129,7 +128,7 @@ class _Csv(Printer):
     """Whether the names of the columns are to be printed yet."""
 
     def show(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        print_csv(self._look.columns, rows, raw=self._look.raw, names=self._names)
+        print_csv(self._options.columns, rows, raw=self._options.raw, names=self._names)
         self._names = False
 
     def end(self) -> None:
@@ -149,8 +148,8 @@ class _Json(Printer):
     wants_rows = False
     is_stream = False
 
-    def __init__(self, look: Look) -> None:
-        super().__init__(look)
+    def __init__(self, options: PrintOptions) -> None:
+        super().__init__(options)
         self._kept: list[Mapping[str, Any]] = []
 
     def show(self, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -163,41 +162,33 @@ class _Json(Printer):
 class _Table(Printer):
     is_stream = False
 
-    def __init__(self, look: Look) -> None:
-        super().__init__(look)
+    def __init__(self, options: PrintOptions) -> None:
+        super().__init__(options)
         self._kept: list[Mapping[str, Any]] = []
 
     def show(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        self._kept += rows[: self._look.top]
+        self._kept += rows[: self._options.top]
 
     def end(self) -> None:
-        from sitestats.analysis._console import make_table, text
-        from sitestats.analysis._labels import percent
+        from sitestats.analysis._console import table_of_rows
 
         if not self._kept:
             return
         console = make_console()
-        names = [name for name in self._look.columns if self._is_shown(name)]
-        if _BEFORE in self._look.columns:
+        names = [name for name in self._options.columns if self._is_shown(name)]
+        if _BEFORE in self._options.columns:
             console.print(self._periods())
-        numbers = {n for n, name in enumerate(names) if name not in _NO_NUMBERS}
-        table = make_table([_heading(name) for name in names], numbers)
+        headings = {name: _heading(name) for name in names}
+        table = table_of_rows(self._kept, headings)
         table.columns[0].no_wrap = True
-        for row in self._kept:
-            table.add_row(
-                *(
-                    text(percent(row[name]) if name.endswith(_PERCENT) else row[name])
-                    for name in names
-                )
-            )
         console.print(table)
 
     def _is_shown(self, name: str) -> bool:
         if name in _NOT_IN_TABLES or name.endswith("_change"):
             return False
-        if _BEFORE in self._look.columns:
+        if _BEFORE in self._options.columns:
             hidden = ("first_day", "last_day", "visitors", "direction")
-            is_list = "value" in self._look.columns
+            is_list = "value" in self._options.columns
             if name.startswith(hidden if is_list else hidden[:2]):
                 return False
         # A flag that is raised nowhere says nothing.
@@ -217,17 +208,15 @@ class _Table(Printer):
 
 
 _BEFORE: Final = "first_day_before"
-_PERCENT: Final = "_percent"
 
 
 def _heading(name: str) -> str:
-    from sitestats.analysis._labels import heading
-
-    if name.endswith(_PERCENT):
+    """The heading of a column; empty where it is that of the name itself."""
+    if name.endswith("_percent"):
         return "%"
     if name.endswith("_before"):
         return "before"
-    return "website" if name == "hostname" else heading(name)
+    return "website" if name == "hostname" else ""
 
 
 # --- failures ---------------------------------------------------------------------
