@@ -127,6 +127,7 @@ NO_COMMAND = (
     "this client has ",
     "this client was closed",
     "there is no base address",
+    "these outcomes were pickled",
     "the value is a str",
     "a field is named by a str",
     "an event is named by a str",
