@@ -647,9 +647,13 @@ def test_contains_searches_are_rate_limited() -> None:
 
 def test_no_search_and_no_limit() -> None:
     """A rate of 0 refuses every search, None refuses none."""
+    # A time to which a minute is added, and taken from, with a rest of 1e-14.
+    seconds = 107.44852632954438
+    assert seconds + 60 - seconds > 60
     for rate, status, wait in ((0, 429, "60"), (None, 200, None)):
         emulator = Emulator(contains_per_minute=rate)
         emulator.add_website("example.com")
+        emulator._core.service.clock = lambda: seconds
         with bare_client(emulator) as client:
             for _ in range(3):
                 response = client.get(

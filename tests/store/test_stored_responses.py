@@ -1,4 +1,4 @@
-"""Clients with a store: what is sent again, and that no answer is ever wrong."""
+"""Clients with a store: what is sent again, and that no result is ever wrong."""
 
 from __future__ import annotations
 
@@ -125,8 +125,8 @@ def test_many_and_comparisons_use_the_store(emulator: Emulator, tmp_path: Path) 
     base = base.between(DATE - timedelta(days=2), DATE + timedelta(days=1))
     with emulator.client(store=tmp_path / "kept") as client:
         client.stats.get(next(iter(base.each("day"))))
-        answers = client.stats.get_many(base.each("day")).collect()
-        assert [answer.result().from_store for answer in answers] == [
+        outcomes = client.stats.get_many(base.each("day")).collect()
+        assert [outcome.result().from_store for outcome in outcomes] == [
             True,
             False,
             False,
@@ -134,7 +134,7 @@ def test_many_and_comparisons_use_the_store(emulator: Emulator, tmp_path: Path) 
         ]
         assert len(emulator.requests) == 4
         again = client.stats.get_many(base.each("day")).collect()
-        assert [one.result() for one in again] == [one.result() for one in answers]
+        assert [one.result() for one in again] == [one.result() for one in outcomes]
         day = base.on(DATE)
         client.stats.compare(day, against="previous_period")
         assert len(emulator.requests) == 4

@@ -257,8 +257,8 @@ class Service:
             if len(done) < self.contains_per_minute:
                 done.append(now)
                 return None
-            since = done[0] if done else now
-            return max(1, math.ceil(since + MINUTE - now))
+            # In this order, since a minute added to now may be rounded up.
+            return max(1, math.ceil(MINUTE - (now - done[0] if done else 0)))
 
 
 def _parse_path(path: str) -> tuple[str, str | None] | None:
