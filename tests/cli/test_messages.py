@@ -113,7 +113,7 @@ FOLDERS = ("_common", "_query", "_protocol", "_results", "_transport", "provisio
 IN_PYTHON_ALONE = {
     "_common/custom_headers.py": "headers= and user_agent=",
     "_common/progress.py": "progress=",
-    "_results/made.py": "Stats.of",
+    "_results/sample_body.py": "Stats.of",
     "_transport/user_transport.py": "transport=",
 }
 """Modules whose messages are about what no command has."""
@@ -127,6 +127,7 @@ NO_COMMAND = (
     "this client has ",
     "this client was closed",
     "there is no base address",
+    "these outcomes were pickled",
     "the value is a str",
     "a field is named by a str",
     "an event is named by a str",

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sitestats._query.builder import StatsQuery
 
     from .comparison import Comparison
-    from .made import Values
+    from .sample_body import Values
 
 KNOWN_NAMES: Final = frozenset(
     (*FIELDS, "events", *ENVELOPE, "docs", "info", "ok", "success", "url")
@@ -84,7 +84,7 @@ class Stats(HasFrame, Displayed):
     body: bytes = b""
     """The response's body as it came."""
     from_store: bool = False
-    """Whether it was kept by ``Client(store=…)``, and not received now."""
+    """Whether it was stored by ``Client(store=…)``, and not received now."""
     _requested: Requested = attrs.field(alias="requested")
     _values: Mapping[str, Any] = attrs.field(alias="values")
 
@@ -160,7 +160,7 @@ class Stats(HasFrame, Displayed):
         Traceback (most recent call last):
         sitestats.QueryError: pages: the query requests it: give pages=…
         """
-        from .made import body_of
+        from .sample_body import body_of
 
         body = body_of(
             query, values, timezone=timezone, first_day=first_day, last_day=last_day

@@ -74,9 +74,9 @@ def print_many(
                 concurrency=websites.concurrency,
                 in_order=True,
                 progress=show,
-            ) as outcomes,
+            ) as stream,
         ):
-            for failed, rows in read(outcomes, printer.wants_rows):
+            for failed, rows in read(stream, printer.wants_rows):
                 total += 1
                 if failed:
                     failures.add(failed)
