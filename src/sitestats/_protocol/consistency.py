@@ -21,9 +21,9 @@ from sitestats._common.fields import ENVELOPE
 from sitestats._common.hostnames import HostnameError, normalise_hostname
 from sitestats._common.problems import Problem
 from sitestats._common.text import shown
+from sitestats._common.zones import LONGEST_ZONE, find_zone, same_zone
 from sitestats._query.filters import PAGE_FILTERS
 from sitestats._query.periods import as_date, days_back
-from sitestats._results.tables import LONGEST_ZONE, find_zone, same_zone
 
 if TYPE_CHECKING:
     from sitestats._common.wire import HttpResponse

@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 import zoneinfo
 from datetime import UTC, date, datetime, time, timedelta
-from functools import cache
 from typing import Final, TypeAlias
 
 from sitestats._common.advice import Kind, PythonOnly, Step
 from sitestats._common.errors import QueryError
 from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, nearest, shown
+from sitestats._common.zones import zone_names
 
 from .rules import TextOrProblems, refused
 from .values import whole_number
@@ -211,19 +211,6 @@ def utc(value: datetime) -> datetime | None:
 # --- time zones -----------------------------------------------------------------
 
 
-@cache
-def zones() -> frozenset[str]:
-    """The names of the tz database, in their exact case.
-
-    Listing them walks through some 600 files, so it is done when a name is first
-    checked. ``localtime`` is there on some machines and is no name: those have
-    capitals (section 4.3).
-    """
-    return frozenset(
-        name for name in zoneinfo.available_timezones() if name != name.lower()
-    )
-
-
 def timezone(
     value: object,
     where: str = "timezone",
@@ -234,16 +221,16 @@ def timezone(
     """The name of a time zone; to *suggest* a right one takes some milliseconds."""
     text = str.__str__(value) if isinstance(value, str) else None
     if text is not None:
-        if text in zones():
+        if text in zone_names():
             return text
-        if not zones():
+        if not zone_names():
             return refused(
                 rule,
                 "this machine has no time zone database to check the name with: "
                 "pip install tzdata",
                 where,
             )
-    right = nearest(text, zones()) if suggest and text is not None else None
+    right = nearest(text, zone_names()) if suggest and text is not None else None
     return refused(
         rule,
         f"{shown(value)} is not a name of the tz database"
