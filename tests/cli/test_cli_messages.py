@@ -22,7 +22,7 @@ from sitestats._common.wire import HttpRequest
 from sitestats._protocol.flow import Moment
 from sitestats._protocol.retry import Pauses, wait_for_pauses
 from sitestats.cli._advice import OPTIONS, in_a_shell, messages_of
-from sitestats.cli._app import main
+from sitestats.cli._app import app
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -57,12 +57,17 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "no event name": (["--event", "a,b"], "give each name by itself"),
     "no field name": (["--field", "a b"], "'a b' is not a field"),
     "an empty filter": (["--where", "country="], "give one, or leave the filter out"),
-    "a comma": (["--where", "pages=/a,/b"], "repeat the option for several"),
-    "a path": (["--path", "contact"], "is a text that starts with '/'"),
-    "an empty name": (["--param", "=x"], "is a text that is not empty"),
+    "a comma": (["--where", "pages=/a,/b"], "give each by itself, and"),
+    "a path": (["--path", "contact"], "is text that starts with '/'"),
+    "an empty name": (["--param", "=x"], "is text that is not empty"),
     "days": (["--last", "0"], "is a whole number from 1 to"),
     "a limit": (["--limit", "0"], "is a whole number from 1 to"),
     "a version": (["--api-version", "9"], "is a whole number from 1 to"),
+    "days of words": (
+        ["--each", "month", "--last", "60"],
+        "--each: the days of 'today-60d' to 'yesterday' are not known here: give "
+        "dates, or use --timezone Europe/Amsterdam with",
+    ),
     "contains": (["--where", "pages=*abcdefghijklmn*", "-f", "visitors"], "API_KEY"),
     "timeout": (["--total-timeout", "0"], "--total-timeout is"),
     "retries": (["--retries", "-1"], "--retries is"),
@@ -132,6 +137,7 @@ NO_COMMAND = (
     "a parameter is a str with",
     "The base address is a str",
     "proxy is an address",
+    "… has no 'base_url': a key",
     "this client was pickled",
     "this client has ",
     "this client is read-only",
@@ -223,7 +229,7 @@ def test_everything_that_messages_advise_is_an_option() -> None:
     """Each step and argument that a message names has its option, or other words."""
     assert {*get_args(StepName), *get_args(ArgumentName)} <= OPTIONS.keys()
     named = {name for words in OPTIONS.values() for name in words.split(", ")}
-    assert named - options_of(main) == IN_OTHER_WORDS
+    assert named - options_of(app) == IN_OTHER_WORDS
 
 
 NO_OPTION = {"now", "query", "url", "callback", "method", "params", "json"}

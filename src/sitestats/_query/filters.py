@@ -189,9 +189,8 @@ def _single_pattern(texts: Collection[str], where: str) -> list[Problem]:
 def _comma(text: str, where: str) -> Problem:
     return broken(
         "pages-comma",
-        f"{shown(text)} has a comma, which separates pages: give each page by "
-        "itself"
-        + PythonOnly(", in a list")
+        f"{shown(text)} has a comma, which separates pages: give each by itself"
+        + PythonOnly(" in a list")
         + ", and one page that has a comma with "
         + Step("where", page=...),
         where,
