@@ -65,8 +65,7 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "a version": (["--api-version", "9"], "is a whole number from 1 to"),
     "days of words": (
         ["--each", "month", "--last", "60"],
-        "--each: the days of 'today-60d' to 'yesterday' are not known here: give "
-        "dates, or use --timezone Europe/Amsterdam with",
+        "give dates, or use --timezone Europe/Amsterdam with",
     ),
     "contains": (["--where", "pages=*abcdefghijklmn*", "-f", "visitors"], "API_KEY"),
     "timeout": (["--total-timeout", "0"], "--total-timeout is"),
