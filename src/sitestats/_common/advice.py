@@ -64,7 +64,6 @@ class Advice:
         return Message(other, self)
 
 
-@attrs.frozen(init=False)
 class Step(Advice):
     """A call of a step of the query builder; an ellipsis stands for any value.
 
@@ -73,15 +72,15 @@ class Step(Advice):
     "use .fields('pages', …) or .where(page='/')"
     """
 
-    name: StepName
-    values: tuple[object, ...]
-    named: tuple[tuple[str, object], ...]
+    __slots__ = ("name", "named", "values")
 
     def __init__(self, name: StepName, /, *values: object, **named: object) -> None:
-        self.__attrs_init__(name, values, tuple(named.items()))
+        self.name: Final = name
+        self.values: Final = values
+        self.named: Final = named
 
     def __str__(self) -> str:
-        named = [f"{name}={_python(value)}" for name, value in self.named]
+        named = [f"{name}={_python(value)}" for name, value in self.named.items()]
         return f".{self.name}({', '.join([*map(_python, self.values), *named])})"
 
 

@@ -16,7 +16,7 @@ from sitestats._common.errors import (
 from sitestats._common.wire import Credentials, HttpResponse
 from sitestats._query.builder import StatsQuery, requested
 from sitestats._query.validation import validate
-from sitestats._results.outcomes import Answered, Failed
+from sitestats._results.outcomes import Failed, Succeeded
 
 from .flow import Keep, Recall, now
 from .requests import (
@@ -142,7 +142,7 @@ def get_outcome(
         return Failed(query, index, deadline.error(query, error) if is_over else error)
     except SiteStatsError as error:
         return Failed(query, index, error)
-    return Answered(query, index, stats)
+    return Succeeded(query, index, stats)
 
 
 def get_jsonp(settings: Settings, query: StatsQuery, callback: str) -> Flow[str]:

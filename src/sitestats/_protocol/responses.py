@@ -26,7 +26,7 @@ from sitestats._query.periods import utc
 from sitestats._query.validation import validate
 from sitestats._results.entries import Entries, EventCount
 from sitestats._results.histogram import entry_type, read_histogram
-from sitestats._results.stats import Stats, read_body
+from sitestats._results.stats import Stats
 from sitestats._results.websites import WebsiteList
 
 from .consistency import LATEST_SHAPE, differences, missing_events, same_value
@@ -251,13 +251,19 @@ def read_stats(
     )
 
 
-@read_body.register(StatsQuery)
-def _read_body(
-    query: StatsQuery, body: bytes, responded_at: datetime | None = None
-) -> Stats:
-    """A body that was kept, checked as the response to *query*."""
-    kind: type = type(body)
-    if not issubclass(kind, bytes):
+def read_body(query: object, body: object, responded_at: datetime | None) -> Stats:
+    """A stored body, checked as the response to *query*.
+
+    Raises:
+        QueryError: The query breaks a rule, or a value is of another type.
+        ServiceError: The body is an error response.
+        ResponseError: The body does not match the service's document, or does
+            not match the query.
+    """
+    if not isinstance(query, StatsQuery):
+        message = f"a query is a StatsQuery, not {shown(query)}"
+        raise QueryError([Problem(message, where="query")])
+    if not isinstance(body, bytes):
         problem = Problem(f"a body is bytes, not {shown(body)}", where="body")
         raise QueryError([problem])
     wanted = requested(query)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping
 from itertools import cycle
-from typing import Final
+from typing import Final, cast
 
+from sitestats import InvalidInputError, Problem
 from sitestats._common.advice import Advice, Argument, Kind, Step, error_text, render
-from sitestats._common.errors import InvalidInputError, SiteStatsError
-from sitestats._common.problems import Problem, grouped_lines
+from sitestats._common.problems import grouped_lines
 from sitestats._common.text import cut
 
 OPTIONS: Final = {
@@ -52,8 +52,8 @@ def in_a_shell(text: str) -> str:
     return render(text, _words)
 
 
-def messages_of(error: SiteStatsError) -> Iterable[str]:
-    """A line for each problem of *error*; many of one kind are counted."""
+def messages_of(error: Exception) -> Iterable[str]:
+    """A line for each problem of an error or a warning; many of a kind are counted."""
     if isinstance(error, InvalidInputError):
         return grouped_lines(error.problems, place_of=_place, rewrite=in_a_shell)
     return [in_a_shell(error_text(error))]
@@ -73,7 +73,7 @@ def _words(advice: Advice) -> str:
     # The names of filters and keys are a part of the option's value.
     named = [
         f"{name}={_text(value)}" if advice.name.startswith("where") else value
-        for name, value in advice.named
+        for name, value in advice.named.items()
     ]
     return _option(advice.name, [*advice.values, *named])
 
@@ -91,5 +91,6 @@ def _option(name: str, values: Iterable[object]) -> str:
 
 def _text(value: object) -> str:
     if isinstance(value, Mapping):
-        return ",".join(f"{name}={text}" for name, text in value.items())
+        pairs = cast("Mapping[str, str]", value).items()
+        return ",".join(f"{name}={text}" for name, text in pairs)
     return "…" if value is ... else cut(str(value), _LONGEST)

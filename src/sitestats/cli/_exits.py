@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Final, NoReturn, TextIO
 
 import click
 
-from sitestats._common.advice import error_text
-from sitestats._common.errors import (
+from sitestats import (
     BusyError,
     ConfigurationError,
     InvalidInputError,
@@ -31,7 +30,7 @@ from sitestats._common.errors import (
 )
 from sitestats._common.text import plain
 
-from ._advice import in_a_shell, messages_of
+from ._advice import messages_of
 
 if TYPE_CHECKING:
     from sitestats import ProvisioningPlan, ProvisioningReport
@@ -116,11 +115,6 @@ def fail_interrupted(interrupt: KeyboardInterrupt, advice: str = "") -> NoReturn
     fail([f"interrupted{advice}"], Code.INTERRUPTED)
 
 
-def note(text: str) -> None:
-    """Write a line that is no error to standard error."""
-    click.echo(f"sitestats: note: {one_line(in_a_shell(text))}", err=True)
-
-
 def one_line(text: object) -> str:
     """*text* on one line, without characters that a terminal obeys."""
     return plain(" ".join(str(text).split()))
@@ -175,8 +169,9 @@ def _show_warning(  # noqa: PLR0917 - the parameters of warnings.showwarning
     line: str | None = None,
 ) -> None:
     if issubclass(category, SiteStatsWarning):
-        text = error_text(message) if isinstance(message, Warning) else message
-        click.echo(f"sitestats: warning: {one_line(in_a_shell(text))}", err=True)
+        warning = message if isinstance(message, Warning) else category(message)
+        for text in messages_of(warning):
+            click.echo(f"sitestats: warning: {one_line(text)}", err=True)
     else:
         text = warnings.formatwarning(message, category, filename, lineno, line)
         (file or sys.stderr).write(text)

@@ -1,0 +1,364 @@
+"""Messages of the commands: options in place of Python, repeated errors as one."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+import click
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sitestats
+from sitestats import Problem, RateLimitedError, SpecError
+from sitestats._common.advice import ArgumentName, Step, StepName, at
+from sitestats._common.wire import HttpRequest
+from sitestats._protocol.flow import Moment
+from sitestats._protocol.retry import Pauses, wait_for_pauses
+from sitestats.cli._advice import OPTIONS, in_a_shell, messages_of
+from sitestats.cli._app import app
+
+if TYPE_CHECKING:
+    from conftest import Run
+    from sitestats.emulator import Emulator
+
+PYTHON = re.compile(
+    r"\.[a-z_]+\(|[a-z]+_[a-z]+\(|\bclient\b|Client\b|from_env|WebsiteSpec|StatsQuery|"
+    r"base_url|total_timeout|max_response_bytes|api_key|user_id|extra_param|get_many|"
+    r"where_metadata|from_url|where\(|read_only|_columns|_format|columns=|\bTrue\b|"
+    r"\bNone\b|\b(?:a|an|of) (?:str|int|bool|dict|tuple|float)\b|\bargument\b"
+)
+"""Words that help in Python alone."""
+
+WRONG: dict[str, tuple[list[str], str]] = {
+    "filter as a step": (
+        ["--where", "path=/x"],
+        "use --path /contact or --where page=",
+    ),
+    "metadata": (["--where", "metadata.x=1"], "use --metadata key=value"),
+    "version": (
+        ["--interval", "hour", "--api-version", "5"],
+        "use --api-version 6 or --interval day",
+    ),
+    "root page": (["--path", "/"], "use --where page=/"),
+    "two pages": (["--where", "page=/x", "--path", "/y"], "leave --path /y or"),
+    "callback": (["--param", "callback=x"], "--param: "),
+    "a period's place": (["--start", "2026-03-02", "--end", "2026-03-01"], "--start"),
+    "a day": (["--start", "2026-W10"], "--param start=…"),
+    "an event": (["--event", "a,b"], "--event"),
+    "an event's star": (["--event", "*"], "use --all-events"),
+    "metadata key": (["--metadata", "a-b=1"], "--metadata: "),
+    "no event name": (["--event", "a,b"], "give each name by itself"),
+    "no field name": (["--field", "a b"], "'a b' is not a field"),
+    "an empty filter": (["--where", "country="], "give one, or leave the filter out"),
+    "a comma": (["--where", "pages=/a,/b"], "give each by itself, and"),
+    "a path": (["--path", "contact"], "is text that starts with '/'"),
+    "an empty name": (["--param", "=x"], "is text that is not empty"),
+    "days": (["--last", "0"], "is a whole number from 1 to"),
+    "a limit": (["--limit", "0"], "is a whole number from 1 to"),
+    "a version": (["--api-version", "9"], "is a whole number from 1 to"),
+    "days of words": (
+        ["--each", "month", "--last", "60"],
+        "give dates, or use --timezone Europe/Amsterdam with",
+    ),
+    "contains": (["--where", "pages=*abcdefghijklmn*", "-f", "visitors"], "API_KEY"),
+    "timeout": (["--total-timeout", "0"], "--total-timeout is"),
+    "retries": (["--retries", "-1"], "--retries is"),
+    "address": (["--base-url", "https://u:p@stats.example"], "SITESTATS_API_KEY"),
+}
+
+
+@pytest.mark.parametrize(("options", "words"), WRONG.values(), ids=WRONG)
+def test_advice_in_a_shell_is_about_options(
+    emulator: Emulator,
+    run: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    options: list[str],
+    words: str,
+) -> None:
+    """An error in a shell names options and variables, not Python."""
+    monkeypatch.delenv("SITESTATS_API_KEY")
+    done = run("stats", "semicomplete.com", *options)
+    assert done.code == 2
+    assert words in done.err
+    assert not PYTHON.search(done.err), done.err
+    assert emulator.requests == ()
+
+
+@pytest.mark.parametrize(
+    ("left_out", "words"),
+    [
+        (["API_KEY"], "an API key: set SITESTATS_API_KEY"),
+        (["USER_ID"], "a user ID: set SITESTATS_USER_ID"),
+        (
+            ["API_KEY", "USER_ID"],
+            "an API key and a user ID: set SITESTATS_API_KEY and SITESTATS_USER_ID",
+        ),
+    ],
+)
+def test_missing_credentials_are_variables_to_set(  # noqa: PLR0917 - fixtures
+    emulator: Emulator,
+    run: Run,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    left_out: list[str],
+    words: str,
+) -> None:
+    """Without credentials the error names the variables that are missing."""
+    file = tmp_path / "w.csv"
+    file.write_text("hostname\na.example\n")
+    for name in left_out:
+        monkeypatch.setenv(f"SITESTATS_{name}", "")
+    for command in (["list"], ["plan", file], ["ensure", file], ["add", "a.example"]):
+        done = run("websites", *command)
+        assert done.code == 2
+        assert done.err == f"sitestats: this command needs {words}\n"
+    assert emulator.requests == ()
+
+
+FOLDERS = ("_common", "_query", "_protocol", "_results", "_transport", "provisioning")
+IN_PYTHON_ALONE = {
+    "_common/advice.py": "the steps and arguments themselves",
+    "_common/custom_headers.py": "headers= and user_agent=",
+    "_common/progress.py": "progress=",
+    "_results/sample_body.py": "Stats.of",
+    "_transport/user_transport.py": "transport=",
+}
+"""Modules whose messages are about what no command has."""
+NO_COMMAND = (
+    "the body is made of dicts",
+    "a parameter is a str with",
+    "The base address is a str",
+    "proxy is an address",
+    "… has no 'base_url': a key",
+    "this client was pickled",
+    "this client has ",
+    "this client is read-only",
+    ": make one without read_only=True",
+    "this client was closed",
+    "there is no base address",
+    "these outcomes were pickled",
+    "the value is a str",
+    "a field is named by a str",
+    "an event is named by a str",
+    "give the full address as a str",
+    "a query is a StatsQuery",
+    "output_format is one of",
+    "websites are given as an iterable",
+    "WebsiteSpec.load(path)",
+    "write WebsiteSpec(",
+    "8: A request's address",
+)
+"""Beginnings of messages about types and arguments that no command passes on."""
+
+
+def texts_of(path: Path) -> Iterator[str]:
+    """The texts of a module that are sentences, with … for what is filled in."""
+    tree = ast.parse(path.read_text("utf-8"))
+    left_out = {
+        id(part)
+        for node in ast.walk(tree)
+        for part in (
+            node.values
+            if isinstance(node, ast.JoinedStr)
+            # Documentation, of classes and of attributes.
+            else [node.value]
+            if isinstance(node, ast.Expr)
+            # Types in quotes, and what a command leaves out.
+            else node.args[:1]
+            if isinstance(node, ast.Call)
+            and ast.unparse(node.func) in {"cast", "PythonOnly"}
+            else []
+        )
+    }
+    for node in ast.walk(tree):
+        if id(node) in left_out:
+            continue
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(
+                str(part.value) if isinstance(part, ast.Constant) else "…"
+                for part in node.values
+            )
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+PACKAGE = Path(sitestats.__file__).parent
+
+
+def test_no_message_of_a_command_is_about_python() -> None:
+    """What a message says about Python is advice, which a command can render."""
+    found: list[str] = []
+    for path in sorted(
+        file for name in FOLDERS for file in (PACKAGE / name).glob("*.py")
+    ):
+        if path.relative_to(PACKAGE).as_posix() in IN_PYTHON_ALONE:
+            continue
+        for text in texts_of(path):
+            is_sentence = len(text.split()) > 2 and not {"\n", "|"} & {*text}
+            if is_sentence and PYTHON.search(text) and not text.startswith(NO_COMMAND):
+                found.append(f"{path.name}: {text}")
+    assert not found, "\n".join(found)
+
+
+# --- advice -------------------------------------------------------------------------
+
+
+def options_of(command: click.Command) -> set[str]:
+    """Every option of *command* and of those below it, and HOST."""
+    found = {name for option in command.params for name in option.opts}
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            assert below is not None
+            found |= options_of(below)
+    return found
+
+
+IN_OTHER_WORDS = {"HOST", "SITESTATS_API_KEY", "SITESTATS_USER_ID", "the limit"}
+
+
+def test_everything_that_messages_advise_is_an_option() -> None:
+    """Each step and argument that a message names has its option, or other words."""
+    assert {*get_args(StepName), *get_args(ArgumentName)} <= OPTIONS.keys()
+    named = {name for words in OPTIONS.values() for name in words.split(", ")}
+    assert named - options_of(app) == IN_OTHER_WORDS
+
+
+NO_OPTION = {"now", "query", "url", "callback", "method", "params", "json"}
+"""Places that no option leads to, but for the query as a whole."""
+
+
+def test_every_place_of_a_problem_is_an_option() -> None:
+    """Where a problem is, is the option that was given."""
+    places = {
+        node.args[-1].value
+        for folder in ("_query", "_protocol")
+        for path in (PACKAGE / folder).glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) in {"refused", "broken"}
+        and isinstance(node.args[-1], ast.Constant)
+    }
+    assert len(places) > 10
+    assert places - OPTIONS.keys() <= NO_OPTION
+
+
+@given(
+    st.sampled_from(["fields", "events", "where", "path", "extra_param"]),
+    st.lists(st.text(max_size=9).filter(lambda text: "…" not in text), min_size=1),
+)
+def test_a_shell_reads_the_values_of_a_step(name: StepName, values: list[str]) -> None:
+    """Whatever the values are, a shell gives them to the option as they are."""
+    mark = {"fields": ",", "extra_param": "="}.get(name)
+    values = values[:6] if mark is None else [mark.join(values[:6])]
+    option = OPTIONS[name]
+    read = [word for value in values for word in (option, value)]
+    assert shlex.split(in_a_shell("" + Step(name, *values))) == read
+
+
+@pytest.mark.parametrize(
+    ("step", "shown"),
+    [
+        (Step("fields", "pageviews", "pages"), "--field pageviews,pages"),
+        (Step("fields", "pageviews", ...), "--field pageviews,…"),
+        (Step("events", "a", "b"), "--event a --event b"),
+        (Step("all_events"), "--all-events"),
+        (Step("between", ..., ...), "--start … --end …"),
+        (Step("last", days=...), "--last …"),
+        (Step("where", page="/a b"), "--where 'page=/a b'"),
+        (Step("extra_param", "start", ...), "--param start=…"),
+        (Step("fields"), "--field"),
+    ],
+)
+def test_a_step_is_written_as_an_option(step: Step, shown: str) -> None:
+    """A step of the query builder becomes the option that does the same."""
+    assert in_a_shell("use " + step) == f"use {shown}"
+
+
+def test_a_warning_in_a_shell_is_about_options(emulator: Emulator, run: Run) -> None:
+    """A warning advises options in a shell, as an error does."""
+    address = f"{emulator.base_url}/semicomplete.com?period=month"
+    done = run("url", address)
+    assert "--last … or --start … --end … sets others" in done.err
+
+
+def test_a_place_is_written_as_an_option() -> None:
+    """The argument of a step that is wrong is the option's."""
+    error = SpecError([Problem("is wrong", where=at("where", country=...))])
+    assert list(messages_of(error)) == ["--where country=…: is wrong"]
+
+
+def test_a_pause_that_is_too_long_names_the_option() -> None:
+    """A pause of the service that no attempt waits for names the limit's option."""
+    request, pauses = HttpRequest("GET", "/a.json"), Pauses()
+    pauses.begin(request, now=0, seconds=500)
+    flow = wait_for_pauses(request, pauses, patience=120)
+    next(flow)
+    with pytest.raises(RateLimitedError) as caught:
+        flow.send(Moment(0, 0))
+    (text,) = messages_of(caught.value)
+    assert "longer than --total-timeout allows; give a longer one" in text
+    assert text.endswith("(status 429, GET /a.json)")
+    assert "longer than total_timeout allows" in str(caught.value)
+
+
+# --- many problems ------------------------------------------------------------------
+
+
+def problem(line: int, message: str) -> Problem:
+    """A problem of a file."""
+    return Problem(message, rule="website-file", where=f"w.json:{line}:1")
+
+
+def test_the_same_error_many_times_is_one_line() -> None:
+    """Equal errors are one line with their number; two keep both places."""
+    once, twice, often = "is wrong", "is bad", "is neither"
+    error = SpecError(
+        [
+            problem(1, once),
+            *(problem(line, twice) for line in (2, 3)),
+            *(problem(line, often) for line in range(4, 504)),
+        ]
+    )
+    assert list(messages_of(error)) == [
+        "w.json:1:1: is wrong",
+        "w.json:2:1: is bad (also at w.json:3:1)",
+        "w.json:4:1: is neither (and 499 more, up to w.json:503:1)",
+    ]
+
+
+def test_errors_of_one_kind_are_counted_after_the_fifth() -> None:
+    """Errors that differ in a value alone are shown five times, and then counted."""
+    error = SpecError(
+        [problem(line, f"'w{line}' has no name") for line in range(1, 3501)]
+    )
+    *shown, last = messages_of(error)
+    assert shown == [f"w.json:{n}:1: 'w{n}' has no name" for n in range(1, 6)]
+    assert last == "… and 3,495 more errors like this one, up to w.json:3500:1"
+    five = SpecError(error.problems[:5])
+    assert list(messages_of(five)) == shown
+
+
+def test_a_file_of_another_form_gives_a_handful_of_lines(
+    emulator: Emulator, run: Run, tmp_path: Path
+) -> None:
+    """A file of five hundred wrong objects does not fill the terminal with errors."""
+    path = tmp_path / "w.json"
+    wrong = [
+        {"name": f"w{number}.example", "tz": "x", "is_public": 1, "a": 1, "b": 2}
+        for number in range(500)
+    ]
+    path.write_text(json.dumps(wrong, indent=1))
+    done = run("websites", "plan", path)
+    assert done.code == 2
+    assert len(done.err.splitlines()) < 10
+    assert "and 499 more" in done.err
+    assert emulator.requests == ()
