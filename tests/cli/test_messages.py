@@ -283,10 +283,10 @@ def test_a_step_is_written_as_an_option(step: Step, shown: str) -> None:
     assert in_a_shell("use " + step) == f"use {shown}"
 
 
-def test_a_warning_in_a_shell_is_about_options(emulator: Emulator, run: Run) -> None:
+def test_a_warning_in_a_shell_is_about_options(run: Run) -> None:
     """A warning advises options in a shell, as an error does."""
-    address = f"{emulator.base_url}/semicomplete.com?period=month"
-    done = run("url", address)
+    base = "https://stats.example"
+    done = run("url", f"{base}/a.example?period=month", "--base-url", base)
     assert "--last … or --start … --end … sets others" in done.err
 
 
