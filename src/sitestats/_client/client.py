@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Never, Self
 
 from sitestats._protocol import operations
 
-from .base import BaseClient, kept_by
+from .base import BaseClient, stored_responses
 from .get_many import OutcomeStream
 from .runner import Runner
 from .schedule import Options
@@ -392,7 +392,7 @@ class Client(BaseClient["httpx.BaseTransport", "Sender"]):
             They can't replace what the client sends itself.
         user_agent: Your program's name, such as ``"dash/1.0"``; it stands before
             this package's in ``User-Agent``.
-        store: Keeps responses about days that are over, which are not requested
+        store: Stores responses about days that are over, which are not requested
             again: a path, a ``Store``, or a ``KeyValueStore`` of your own.
         transport: An httpx transport to use in place of connections.
 
@@ -473,6 +473,6 @@ class Client(BaseClient["httpx.BaseTransport", "Sender"]):
     def _set_up(self, settings: Settings, sender: Sender) -> None:
         self._settings = settings
         self._sender = sender
-        self._runner = Runner(settings, sender, kept_by(settings))
+        self._runner = Runner(settings, sender, stored_responses(settings))
         self.websites = Websites(self._runner)
         self.stats = Statistics(self._runner)

@@ -85,7 +85,7 @@ class Stats(HasFrame, Displayed):
     body: bytes = b""
     """The response's body as it came."""
     from_store: bool = False
-    """Whether it was kept by ``Client(store=…)``, and not received now."""
+    """Whether it was stored by ``Client(store=…)``, and not received now."""
     _requested: Requested = attrs.field(alias="requested")
     _values: Mapping[str, Any] = attrs.field(alias="values")
 

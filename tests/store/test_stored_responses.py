@@ -87,7 +87,7 @@ def test_a_period_that_was_over_is_requested_once(get: Get, emulator: Emulator) 
 
 
 def test_fresh_requests_and_keeps(get: Get, emulator: Emulator) -> None:
-    """With ``fresh`` the service is asked, and what it responds is kept."""
+    """With ``fresh`` a request is sent, and its response is stored."""
     get(DAY)
     emulator.load([row(DATE)])
     before = get(DAY)
@@ -242,7 +242,7 @@ def test_what_is_no_store_is_refused(wrong: Any, emulator: Emulator) -> None:
 
 
 def test_a_store_that_fails_is_a_warning_once(emulator: Emulator) -> None:
-    """An error of a store of one's own is one warning, and the service is asked."""
+    """An error of a store of one's own is one warning, and requests are sent."""
 
     class Broken:
         def __repr__(self) -> str:
@@ -272,7 +272,7 @@ def test_a_store_that_forgets_is_no_store(emulator: Emulator) -> None:
 
     with (
         emulator.client(store=Forgets()) as client,
-        pytest.warns(SiteStatsWarning, match="does not return what was kept"),
+        pytest.warns(SiteStatsWarning, match="does not return what was stored"),
     ):
         client.stats.get(DAY)
 
