@@ -6,6 +6,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from sitestats._common.advice import PythonOnly
 from sitestats._common.errors import (
     ConfigurationError,
     ReadOnlyError,
@@ -215,7 +216,11 @@ def _missing_credentials(settings: Settings) -> str:
         name for name in ("api_key", "user_id") if getattr(settings, name) is None
     )
     return (
-        f"the Admin API needs {missing} (section 5): give them to the client, or set "
-        "SITESTATS_API_KEY and SITESTATS_USER_ID; with a base address that does not "
-        "come from the environment, use Client.from_env(base_url=…) to send them there"
+        f"the Admin API needs {missing} (section 5): "
+        + PythonOnly("give them to the client, or ")
+        + "set SITESTATS_API_KEY and SITESTATS_USER_ID"
+        + PythonOnly(
+            "; with a base address that does not come from the environment, use "
+            "Client.from_env(base_url=…) to send them there"
+        )
     )
