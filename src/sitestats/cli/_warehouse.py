@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -22,12 +21,10 @@ from ._client import client_options, make_client
 from ._exits import Code, Terminated, fail
 from ._hosts import hosts_from_option, read_hosts
 from ._output import format_options, make_console, print_csv, print_json
-from ._progress import showing_progress
 
 if TYPE_CHECKING:
     from dlt import Pipeline
 
-    from sitestats._common.progress import Progress
     from sitestats.warehouse import Coverage
 
 _MOST_SHOWN: Final = 20
@@ -144,11 +141,7 @@ def update(
     first = as_date(since)
     if first is None:
         raise click.UsageError(f"--since takes a date such as 2026-03-01, not {since}")
-    with (
-        make_client(options, admin=True) as client,
-        _one_line(),
-        _progress(quiet=quiet) as progress,
-    ):
+    with make_client(options, admin=True) as client, _one_line():
         from sitestats import warehouse as made
         from sitestats.warehouse._tables import ALL_LISTS
 
@@ -158,7 +151,7 @@ def update(
             lag=lag,
             concurrency=concurrency,
             client=client,
-            progress=progress,
+            progress=not quiet,
             lists=ALL_LISTS if fields is None else _split(fields),
         )
         report = made.update(_pipeline(destination, dataset), source)
@@ -206,16 +199,6 @@ def status(*, destination: str, dataset: str, output: str, raw: bool) -> None:
         print_csv(_COLUMNS, rows, raw=raw)
     else:
         _show(rows)
-
-
-@contextmanager
-def _progress(*, quiet: bool) -> Generator[Progress]:
-    """In a terminal the bar of the library, which has the websites and the time."""
-    if sys.stderr.isatty() and not quiet:
-        yield True
-    else:
-        with showing_progress("days", quiet=quiet) as show:
-            yield show
 
 
 def _names(hosts: tuple[str, ...], file: str | None) -> list[str] | None:
