@@ -17,9 +17,9 @@ from urllib.parse import unquote
 
 import attrs
 
-from sitestats._common.errors import Problem
 from sitestats._common.fields import ENVELOPE
 from sitestats._common.hostnames import HostnameError, normalise_hostname
+from sitestats._common.problems import Problem
 from sitestats._common.text import shown
 from sitestats._query.filters import PAGE_FILTERS
 from sitestats._query.periods import as_date, days_back

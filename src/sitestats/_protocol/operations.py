@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sitestats._common.errors import (
     ConfigurationError,
-    Problem,
     QueryError,
     ReadOnlyError,
     RequestTimeoutError,
     SiteStatsError,
 )
+from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, shown
 from sitestats._common.wire import Credentials, HttpResponse
 from sitestats._query.builder import StatsQuery, requested

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 import attrs
 
-from sitestats._common.errors import Problem, QueryError, warn
+from sitestats._common.errors import QueryError, warn
 from sitestats._common.fields import COUNTS, FIELDS, LISTS
 from sitestats._common.jsontext import JsonValue
+from sitestats._common.problems import Problem
 from sitestats._common.text import bounded, shown
 from sitestats._common.wire import HttpResponse
 from sitestats._query.builder import StatsQuery, requested

@@ -13,7 +13,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from typing import Final, TypeAlias
 
-from sitestats._common.errors import Problem, QueryError
+from sitestats._common.errors import QueryError
+from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, nearest, shown
 
 from .rules import TextOrProblems, refused

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 from typing import Final, Literal, Protocol, TypeAlias, get_args
 
-from sitestats._common.errors import Problem, QueryError
+from sitestats._common.errors import QueryError
+from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, shown
 
 from .periods import (

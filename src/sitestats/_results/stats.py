@@ -9,14 +9,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard, Unpack
 
 import attrs
 
-from sitestats._common.errors import (
-    FieldNotRequestedError,
-    Problem,
-    QueryError,
-    ResponseError,
-)
+from sitestats._common.errors import FieldNotRequestedError, QueryError, ResponseError
 from sitestats._common.fields import ENVELOPE, FIELDS, TABLES, TOTALS
 from sitestats._common.jsontext import NotJsonError, load_json
+from sitestats._common.problems import Problem
 from sitestats._common.text import bounded, shown
 from sitestats._query.requested import Requested
 

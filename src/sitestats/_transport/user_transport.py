@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio
 import httpx
 
-from sitestats._common.errors import ConfigurationError, Problem, QueryError
+from sitestats._common.errors import ConfigurationError, QueryError
+from sitestats._common.problems import Problem
 
 from .body import body_of
 from .headers import response_headers

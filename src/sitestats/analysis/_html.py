@@ -26,7 +26,7 @@ from ._description import (
 from ._labels import NO_ENTRIES, cell
 
 _SHORT: Final = 24
-"""Characters of a text that stays on one line: a day, a time zone."""
+"""The most characters of a text that stays on one line, as days and zones do."""
 
 _STYLE: Final = """
 .sitestats{font:13px/1.45 system-ui,sans-serif;max-width:46rem;color:inherit}

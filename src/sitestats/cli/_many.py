@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import attrs
 import click
 
-from sitestats._common.grouping import MOST_OF_A_KIND
+from sitestats._common.problems import MOST_OF_A_KIND
 
 from ._exits import Code, one_line
 from ._messages import messages_of

@@ -25,7 +25,8 @@ from typing import (
 
 import attrs
 
-from sitestats._common.errors import Problem, SpecError
+from sitestats._common.errors import SpecError
+from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, shown
 
 from ._checks import (

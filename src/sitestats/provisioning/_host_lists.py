@@ -10,7 +10,8 @@ from typing import Any, Final, NoReturn, cast
 
 import attrs
 
-from sitestats._common.errors import Problem, SpecError, warn
+from sitestats._common.errors import SpecError, warn
+from sitestats._common.problems import Problem
 from sitestats._common.text import shown
 
 from ._csv import CsvError, find_separator, read_cells
