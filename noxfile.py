@@ -259,7 +259,7 @@ def notebooks(session: nox.Session) -> None:
     if session.posargs == ["write"]:
         session.run("python", "tests/write_notebooks.py")
         return
-    pytest(session, "tests/test_notebooks.py", "tests/test_progress.py")
+    pytest(session, "tests/test_notebooks.py", "tests/common/test_progress.py")
 
 
 @nox.session

@@ -109,15 +109,17 @@ class Pace:
     def count(self, done: int, total: int | None) -> None:
         """Record how much is done."""
         self._state = (done, total)
-        if (seconds := self.seconds) >= 2 * self._newer[0]:
+        if (seconds := self.seconds) > 2 * self._newer[0]:
             self._since, self._newer = self._newer, (seconds, done)
 
     def text(self) -> str:
         """The numbers, and after the first second the rate and the time left."""
         (done, total), (since, before) = self._state, self._since
         seconds = self.seconds
-        text = f"{done:,}" if total is None else f"{done:,} of {total:,}"
-        text = f"{text} {self._what}"
+        if total is None:
+            text = f"{done:,} {self._what} so far"
+        else:
+            text = f"{done:,} of {total:,} {self._what}"
         # The rate of less time is chance.
         if seconds < 1 or done <= before:
             return text

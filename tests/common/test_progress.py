@@ -1,0 +1,498 @@
+"""Progress in a terminal, a notebook and a log, and its estimate of the time left."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import io
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, redirect_stderr
+from pathlib import Path
+from typing import Any, TextIO
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitestats import ConfigurationError
+from sitestats._common.progress import (
+    Pace,
+    ShowProgress,
+    duration,
+    frequency,
+    showing,
+)
+
+
+class Clock:
+    """A clock that stands still until a test moves it."""
+
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """The clock of a call that is shown."""
+    return Clock()
+
+
+class Terminal(io.StringIO):
+    """A stream that is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+    @property
+    def drawings(self) -> list[str]:
+        """What a person has seen in the line."""
+        return self.getvalue().split("\r")[1:]
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """A terminal whose width nobody knows."""
+    monkeypatch.setenv("TERM", "xterm")
+    return Terminal()
+
+
+@contextmanager
+def bar(stream: TextIO, what: str, **options: Any) -> Generator[ShowProgress]:
+    """A bar of *what* on standard error, which is *stream*."""
+    with (
+        redirect_stderr(stream),
+        showing(True, what, **options) as show,  # noqa: FBT003 - what the user gives
+    ):
+        assert show is not None
+        yield show
+
+
+# --- the text ---------------------------------------------------------------------
+
+
+def pace_of(
+    counts: list[tuple[float, int]], total: int | None, *, then: float = 0
+) -> Pace:
+    """The pace after *counts*: the seconds since the one before, and how much is done;
+    and after *then* seconds more.
+    """
+    clock = Clock()
+    pace = Pace("queries", clock)
+    for seconds, done in counts:
+        clock.now += seconds
+        pace.count(done, total)
+    clock.now += then
+    return pace
+
+
+@pytest.mark.parametrize(
+    ("counts", "total", "text"),
+    [
+        ([], None, "0 queries so far"),
+        ([(0.5, 12)], 18_000, "12 of 18,000 queries"),
+        ([(25, 1204)], 18_000, "1,204 of 18,000 queries, 48 a second, 6 min left"),
+        ([(25, 1204)], None, "1,204 queries so far, 48 a second"),
+        ([(25, 1)], 3, "1 of 3 queries, 2.4 a minute, 50 s left"),
+        ([(350, 18_000)], 18_000, "18,000 of 18,000 queries in 6 min"),
+        ([(0.5, 2)], 2, "2 of 2 queries"),
+        ([(20, 0)], 0, "0 of 0 queries"),
+        # A source of queries may have more than its length says.
+        ([(10, 20)], 10, "20 of 10 queries, 2 a second, 0 s left"),
+    ],
+)
+def test_the_text_is_in_plain_words(
+    counts: list[tuple[float, int]], total: int | None, text: str
+) -> None:
+    """The numbers come with a rate and the time left, as far as these are known."""
+    assert pace_of(counts, total).text() == text
+
+
+def test_a_beginning_that_cost_nothing_is_forgotten() -> None:
+    """After 400 websites that were there already, the time left is that of adding."""
+    there = [(0.001, done) for done in range(1, 401)]
+    added = [(1.0, 400 + done) for done in range(1, 11)]
+    pace = pace_of(there + added, 500)
+    assert pace.text() == "410 of 500 queries, 1 a second, 90 s left"
+
+
+def test_the_time_left_grows_while_nothing_is_done() -> None:
+    """A service that hangs is not about to be done."""
+    steady = [(1.0, done) for done in range(1, 61)]
+    assert pace_of(steady, 120).text().endswith("1 a second, 60 s left")
+    stalled = pace_of(steady, 120, then=600).text()
+    assert stalled == "60 of 120 queries, 4.2 a minute, 14 min left"
+
+
+COUNTS = st.lists(
+    st.tuples(st.floats(0, 1e5), st.integers(1, 1_000)), min_size=1, max_size=30
+)
+
+
+def seconds_of(text: str) -> float:
+    """The seconds that *text* says are left."""
+    found = re.search(r"([\d,.]+) (s|min|h) left$", text)
+    assert found is not None, text
+    return float(found[1].replace(",", "")) * {"s": 1, "min": 60, "h": 3600}[found[2]]
+
+
+@given(COUNTS, st.integers(1, 10**7), st.floats(1, 1e6))
+def test_the_time_left_is_that_of_a_rate_there_was(
+    counts: list[tuple[float, int]], rest: int, then: float
+) -> None:
+    """Whatever happened when, the time left is never negative, and between those of the
+    fastest step and of one step in all the time; at the end there is none.
+    """
+    done = 0
+    steps: list[tuple[float, int]] = []
+    for seconds, more in counts:
+        done += more
+        # No time at all has no rate.
+        steps.append((seconds + 0.001, done))
+    fastest = max(more / (seconds + 0.001) for seconds, more in counts)
+    slowest = 1 / (then + sum(seconds for seconds, _ in steps))
+    left = seconds_of(pace_of(steps, done + rest, then=then).text())
+    assert 0 <= left <= 1.1 * rest / slowest + 60
+    assert left >= 0.9 * rest / fastest - 60
+    assert "left" not in pace_of(steps, done, then=then).text()
+
+
+@given(st.floats(0, 1e7), st.floats(0, 1e7))
+def test_a_longer_time_never_reads_shorter(one: float, other: float) -> None:
+    """A duration grows with its seconds, whatever its unit, and is at most 8 wide."""
+    less, more = sorted((one, other))
+    texts = [duration(less), duration(more)]
+    assert seconds_of(f"{texts[0]} left") <= seconds_of(f"{texts[1]} left")
+    assert max(map(len, texts)) <= len("10,000 min")
+
+
+@given(st.floats(1e-3, 1e5))
+def test_a_frequency_says_the_rate(rate: float) -> None:
+    """The number and the unit of a frequency are its rate, but for the rounding."""
+    found = re.fullmatch(r"([\d,.]+) an? (second|minute|hour)", frequency(rate))
+    assert found is not None
+    in_a_second = {"second": 1, "minute": 60, "hour": 3600}[found[2]]
+    number = float(found[1].replace(",", ""))
+    assert number / in_a_second == pytest.approx(rate, rel=0.06)
+
+
+@given(
+    st.integers(0, 9_999_999),
+    st.integers(0, 9_999_999),
+    st.floats(1, 1e7),
+)
+def test_a_bar_fits_into_a_terminal(done: int, rest: int, seconds: float) -> None:
+    """A bar of millions, as fast as a service can be, has less than 80 columns."""
+    pace = pace_of([(max(seconds, done / 9_999), done)], done + rest)
+    assert len(pace.bar()) < 80
+    filled = pace.bar().count("#")
+    assert filled == 16 * (100 * done // max(1, done + rest)) // 100
+
+
+# --- a terminal -------------------------------------------------------------------
+
+
+def test_a_terminal_has_a_line_that_is_redrawn(
+    terminal: Terminal, clock: Clock
+) -> None:
+    """In a terminal a line is redrawn when its percentage changes, and twice a second;
+    nothing of it is left at the end.
+    """
+    with bar(terminal, "websites", clock=clock) as show:
+        for done in range(1, 1001):
+            show(done, 1000)
+    *drawings, blank, end = terminal.drawings
+    assert len(drawings) == 101
+    assert drawings[0] == f"[{'.' * 16}] 1 of 1,000 websites"
+    assert drawings[-1] == f"[{'#' * 16}] 1,000 of 1,000 websites"
+    assert (blank.strip(), end) == ("", "")
+    assert len(blank) > max(map(len, drawings))
+
+
+def test_a_slow_call_is_drawn_as_time_passes(terminal: Terminal, clock: Clock) -> None:
+    """Where the percentage stays the same, or there is none, time brings a drawing."""
+    for total in (100_000, None):
+        with bar(terminal, "days", clock=clock) as show:
+            for done in range(1, 31):
+                show(done, total)
+                clock.now += 0.1
+        *drawings, _, _ = terminal.drawings
+        terminal.seek(0)
+        terminal.truncate()
+        assert len(drawings) == 6
+    assert drawings[-1].rstrip() == "26 days so far, 10 a second"
+
+
+def test_a_shorter_text_leaves_nothing_of_a_longer_one(
+    terminal: Terminal, clock: Clock
+) -> None:
+    """Each drawing covers the one before."""
+    with bar(terminal, "days", clock=clock) as show:
+        clock.now += 20
+        show(1, 3)
+        clock.now += 20
+        show(3, 3)
+    long, short, *_ = terminal.drawings
+    assert long == f"[{'#' * 5}{'.' * 11}] 1 of 3 days, 3 a minute, 40 s left"
+    assert short.rstrip() == f"[{'#' * 16}] 3 of 3 days in 40 s"
+    assert len(short) == len(long)
+
+
+def test_the_line_is_erased_when_the_work_fails(terminal: Terminal) -> None:
+    """After Ctrl-C, which writes ^C behind the bar, a message has the line alone."""
+    with pytest.raises(KeyboardInterrupt), bar(terminal, "websites") as show:  # noqa: PT012 - the bar is drawn, then broken off
+        show(1, 2)
+        terminal.write("^C")
+        raise KeyboardInterrupt
+    drawn, blank, end = terminal.drawings
+    assert drawn == f"[{'#' * 8}{'.' * 8}] 1 of 2 websites^C"
+    assert (blank, end) == (" " * len(drawn), "")
+
+
+def test_nothing_is_drawn_before_something_is_done(terminal: Terminal) -> None:
+    """A call that does nothing leaves a terminal as it was."""
+    with bar(terminal, "websites"):
+        pass
+    assert terminal.getvalue() == ""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a terminal of POSIX")
+def test_a_narrow_terminal_keeps_its_lines() -> None:
+    """In a terminal of 30 columns the line does not wrap, which would leave each."""
+    import fcntl
+    import pty
+    import struct
+    import termios
+
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 30, 0, 0))
+    program = (
+        "from sitestats._common.progress import showing\n"
+        "with showing(True, 'websites') as show: show(1, 2); show(2, 2)"
+    )
+    command = [sys.executable, "-c", program]
+    settings = os.environ | {"TERM": "xterm"}
+    subprocess.run(command, stderr=theirs, env=settings, check=True, timeout=60)
+    os.close(theirs)
+    shown = os.read(ours, 65_536).decode()
+    os.close(ours)
+    assert shown.split("\r")[1] == f"[{'#' * 8}{'.' * 8}] 1 of 2 web"
+    assert [len(drawing) for drawing in shown.split("\r")] == [0, 29, 29, 29, 0]
+
+
+# --- a log ------------------------------------------------------------------------
+
+
+class Log(io.StringIO):
+    """A file that lets time pass, and something be done, with each line."""
+
+    def __init__(self, steps: Iterator[None]) -> None:
+        super().__init__()
+        self._steps = steps
+        self.all_done = threading.Event()
+
+    def flush(self) -> None:
+        if next(self._steps, self) is self:
+            self.all_done.set()
+
+
+def test_a_log_has_a_line_every_ten_seconds(clock: Clock) -> None:
+    """Without a terminal there are lines while nothing is done, too, and where there
+    was one, the last one says how it ended.
+    """
+
+    def steps() -> Iterator[None]:
+        clock.now += 10
+        yield
+        clock.now += 10
+        show(1200, 5000)
+        yield
+        clock.now += 10
+        yield
+
+    log = Log(steps())
+    with bar(log, "websites", clock=clock, seconds=0.001) as show:
+        assert log.all_done.wait(60)
+        show(5000, 5000)
+    first, second, third, *_, last = log.getvalue().splitlines()
+    assert first == "sitestats: 0 websites so far"
+    assert second == "sitestats: 0 websites so far"
+    assert third == "sitestats: 1,200 of 5,000 websites, 60 a second, 63 s left"
+    assert last == "sitestats: 5,000 of 5,000 websites in 30 s"
+
+
+def test_a_short_call_writes_nothing_to_a_log() -> None:
+    """The first line comes after ten seconds, and the last only after a first."""
+    assert inspect.signature(showing).parameters["seconds"].default == 10
+    log = io.StringIO()
+    with bar(log, "websites") as show:
+        show(2, 2)
+    assert log.getvalue() == ""
+
+
+def test_the_thread_of_a_log_ends_with_the_call() -> None:
+    """After a call nothing writes any more, also after one that was interrupted."""
+    before = set(threading.enumerate())
+    with pytest.raises(KeyboardInterrupt), bar(io.StringIO(), "websites"):  # noqa: PT012 - the thread is found, then the call broken off
+        (thread,) = set(threading.enumerate()) - before
+        raise KeyboardInterrupt
+    assert not thread.is_alive()
+    assert thread.daemon
+
+
+def test_an_interrupt_while_the_thread_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interrupt that comes before the thread runs is raised as it is."""
+
+    def start(thread: threading.Thread) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with pytest.raises(KeyboardInterrupt), bar(io.StringIO(), "websites"):
+        raise AssertionError
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on Windows")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded")
+def test_a_fork_leaves_the_call() -> None:
+    """In a process that was forked, which has no thread, the call ends at once."""
+    with bar(io.StringIO(), "websites"):
+        child = os.fork()
+        if not child:
+            signal.alarm(30)
+    if not child:
+        os._exit(7)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+def test_a_dumb_terminal_is_a_log(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A terminal that can't write over a line gets no bar."""
+    monkeypatch.setenv("TERM", "dumb")
+    with bar(terminal, "websites") as show:
+        show(1, 2)
+    assert terminal.getvalue() == ""
+
+
+# --- nowhere ----------------------------------------------------------------------
+
+
+class Broken(Terminal):
+    """A terminal that has gone."""
+
+    def write(self, text: str, /) -> int:
+        raise BrokenPipeError
+
+
+def test_nothing_is_shown_without_a_standard_error(terminal: Terminal) -> None:
+    """With a standard error that is closed, or was when Python began, a call goes on
+    and shows nothing.
+    """
+    terminal.close()
+    for stream in (terminal, None):
+        with redirect_stderr(stream), showing(True, "websites") as show:  # noqa: FBT003 - what the user gives
+            assert show is None
+
+
+def test_a_terminal_that_has_gone() -> None:
+    """A terminal that is closed under way ends no call."""
+    with bar(Broken(), "websites") as show:
+        show(1, 2)
+
+
+def test_a_log_that_has_gone() -> None:
+    """A log that is closed under way ends neither the call nor its thread."""
+
+    def steps() -> Iterator[None]:
+        yield
+        log.close()
+        yield
+
+    log = Log(steps())
+    before = set(threading.enumerate())
+    with bar(log, "websites", seconds=0.001):
+        (thread,) = set(threading.enumerate()) - before
+        while not log.closed:
+            time.sleep(0.001)
+        thread.join(0.01)
+        assert thread.is_alive()
+
+
+# --- a notebook -------------------------------------------------------------------
+
+
+# What nox -s notebooks has, which also runs this.
+@pytest.mark.skipif(
+    importlib.util.find_spec("IPython") is None, reason="for nox -s notebooks"
+)
+def test_a_notebook_has_one_output_that_is_updated(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    clock: Clock,
+) -> None:
+    """In a kernel's shell the first text is a new output, the others update it, the
+    last one is the end, and nothing goes to a stream; two bars are two outputs.
+    """
+    from IPython.core.displaypub import CapturingDisplayPublisher
+    from IPython.core.interactiveshell import InteractiveShell
+    from traitlets.config import Config
+
+    # The shell writes a profile, and puts its own module in the place of this one.
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
+    # As a kernel configures it.
+    config = Config({"IPKernelApp": {}, "HistoryManager": {"enabled": False}})
+    shell = InteractiveShell.instance(config=config)
+    shell.display_pub = published = CapturingDisplayPublisher()
+    try:
+        for _ in range(2):
+            with bar(sys.stderr, "websites", clock=clock) as show:
+                for done in range(1, 721):
+                    show(done, None)
+                clock.now += 15
+        with bar(sys.stderr, "websites"):
+            """A call that does nothing has no output."""
+    finally:
+        InteractiveShell.clear_instance()
+    outputs = published.outputs
+    assert [output["update"] for output in outputs] == [False, True] * 2
+    assert len({output["transient"]["display_id"] for output in outputs}) == 2
+    text = "720 websites so far, 48 a second"
+    assert outputs[-1]["data"] == {"text/plain": text}
+    assert capsys.readouterr() == ("", "")
+
+
+# --- what a caller may give -------------------------------------------------------
+
+
+def test_a_function_is_called_as_it_is() -> None:
+    """A function is called with the numbers."""
+    calls: list[tuple[int, int | None]] = []
+    with showing(lambda *numbers: calls.append(numbers), "websites") as show:
+        assert show is not None
+        show(1, 2)
+    assert calls == [(1, 2)]
+
+
+@pytest.mark.parametrize("progress", [None, False])
+def test_none_shows_nothing(progress: Any) -> None:
+    """Without progress nothing is called."""
+    with showing(progress, "websites") as show:
+        assert show is None
+
+
+@pytest.mark.parametrize("progress", ["yes", 1])
+def test_anything_else_is_refused(progress: Any) -> None:
+    """A value that is no kind of progress is refused."""
+    with pytest.raises(ConfigurationError, match="takes \\(done, total\\)"):
+        showing(progress, "websites")
