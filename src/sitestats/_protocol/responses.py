@@ -29,16 +29,7 @@ from sitestats._results.histogram import entry_type, read_histogram
 from sitestats._results.stats import Stats, read_body
 from sitestats._results.websites import WebsiteList
 
-from .consistency import (
-    LATEST_SHAPE,
-    MOST_ENTRIES,
-    differences,
-    lengths_problems,
-    missing_events,
-    period_days,
-    read_period,
-    same_value,
-)
+from .consistency import LATEST_SHAPE, differences, missing_events, same_value
 from .decoder import Shape, shape
 from .failures import (
     OK,
@@ -48,6 +39,8 @@ from .failures import (
     page_title,
     unreadable,
 )
+from .length_check import MOST_ENTRIES, lengths_problems
+from .period_check import period_days, read_period
 from .requests import stats_request
 
 if TYPE_CHECKING:

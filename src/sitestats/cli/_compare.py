@@ -128,7 +128,7 @@ def other_query(query: StatsQuery, against: str) -> StatsQuery:
         QueryError: The period of *query* has no such one before it.
     """
     from sitestats import QueryError
-    from sitestats._protocol.operations import other_period
+    from sitestats._query.against import other_period
 
     if against in RELATIONS:
         # Not cast, which one of the two type checkers finds superfluous.

@@ -37,9 +37,9 @@ OVERVIEW_OF_MANY: Final = ("pageviews", "visitors")
 
 def zones() -> Iterable[str]:
     """The names of the tz database."""
-    from sitestats._query import periods
+    from sitestats._common.zones import zone_names
 
-    return periods.zones()
+    return zone_names()
 
 
 def _intervals() -> Iterable[str]:

@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Mapping
 from heapq import heapify, heappop, heapreplace
 from typing import Any, Final, Self
-from zoneinfo import ZoneInfo
 
 import attrs
 
@@ -26,6 +25,7 @@ from sitestats._common.errors import (
     TransportError,
     WebsiteLockedError,
 )
+from sitestats._common.zones import find_zone
 
 DAY: Final = dt.timedelta(days=1)
 
@@ -310,8 +310,5 @@ class Days:
 
 def last_day(timezone: str, now: dt.datetime) -> dt.date | None:
     """The last day that is over in *timezone*; None where the zone is not known."""
-    try:
-        zone = ZoneInfo(timezone)
-    except (KeyError, ValueError, OSError):
-        return None
-    return now.astimezone(zone).date() - DAY
+    zone = find_zone(timezone)
+    return None if zone is None else now.astimezone(zone).date() - DAY
