@@ -81,8 +81,8 @@ def sitestats_source(
         api_key: The API key.
         user_id: The user ID, which the list of websites needs (section 5).
         client: A client of your own, in place of these three.
-        progress: True shows a bar, or a line every ten seconds in a log; a function
-            is called with ``(done, total)``, which are days.
+        progress: True shows a bar in a terminal or a notebook, and a line every ten
+            seconds in a log; a function is called with ``(done, total)``, in days.
         now: The clock.
 
     Raises:
