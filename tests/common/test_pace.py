@@ -126,4 +126,5 @@ def test_a_bar_fits_into_a_terminal(done: int, rest: int, seconds: float) -> Non
     pace = pace_of([(max(seconds, done / 9_999), done)], done + rest)
     assert len(pace.bar()) < 80
     filled = pace.bar().count("#")
+    assert pace_of([(10, 20)], 10).bar().count("#") == 16
     assert filled == 16 * (100 * done // max(1, done + rest)) // 100

@@ -75,8 +75,8 @@ class Pace:
 def duration(seconds: float) -> str:
     """*seconds* as a person would say it.
 
-    >>> duration(42), duration(600), duration(7200)
-    ('42 s', '10 min', '2.0 h')
+    >>> duration(42), duration(5_400), duration(7_200)
+    ('42 s', '90 min', '2.0 h')
     """
     if seconds < _TOO_MANY:
         return f"{seconds:.0f} s"
