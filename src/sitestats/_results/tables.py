@@ -8,7 +8,7 @@ of the package pays for them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from enum import Enum
 from itertools import chain, compress, repeat
@@ -165,5 +165,10 @@ class Sheet(NamedTuple):
 
     def is_number(self, column: int) -> bool:
         """Whether a column holds numbers alone, which stand to the right."""
-        kinds = {type(row[column]) for row in self.rows} - {type(None)}
-        return bool(kinds) and kinds <= {int, float}
+        return are_numbers([row[column] for row in self.rows])
+
+
+def are_numbers(values: Iterable[object]) -> bool:
+    """Whether the values of a column are numbers, but for those that are missing."""
+    kinds = {*map(type, values)} - {type(None)}
+    return bool(kinds) and kinds <= {int, float}

@@ -1,0 +1,192 @@
+"""Lists on the command line: columns, standard input, quiet, only changes, as specs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sitestats.emulator import Emulator
+
+if TYPE_CHECKING:
+    from conftest import Run
+
+EXPORT = "Kunde;Domain;Öffentlich\nMüller;semicomplete.com;WAHR\n;müller.example;\n"
+COLUMNS = ("--column", "hostname=Domain", "--column", "public=Öffentlich")
+
+
+@pytest.fixture
+def export(tmp_path: Path) -> Path:
+    """A list as a German spreadsheet writes it."""
+    path = tmp_path / "export.csv"
+    path.write_bytes(EXPORT.encode("cp1252"))
+    return path
+
+
+def test_an_export_is_planned(emulator: Emulator, run: Run, export: Path) -> None:
+    """Names, words and encoding of an export are read, with a note on each guess."""
+    done = run("websites", "plan", export, *COLUMNS, "--ignore-columns")
+    assert done.code == 8
+    assert done.out.splitlines() == [
+        "2 websites: 1 to add, 1 present, 0 differing",
+        "present    semicomplete.com",
+        "to add     xn--mller-kva.example (müller.example)  UTC, private",
+    ]
+    encoding, ignored = done.err.splitlines()
+    assert encoding.startswith(f"sitestats: warning: {export}: it is not in UTF-8")
+    assert ignored == f"sitestats: warning: {export}: ignored columns: 'Kunde'"
+    form = run("websites", "plan", export, *COLUMNS, "--ignore-columns", "--format=csv")
+    row = list(csv.DictReader(io.StringIO(form.out)))[1]
+    assert row["hostname"] == "xn--mller-kva.example"
+    assert row["written"] == "müller.example"
+
+
+def test_standard_input_is_read(
+    emulator: Emulator, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A list from a pipe is read once its format is named; it can't say yes, too."""
+
+    def pipe(text: str) -> None:
+        stream = io.TextIOWrapper(io.BytesIO(text.encode()))
+        monkeypatch.setattr("sys.stdin", stream)
+
+    pipe("hostname\nnew.example\n")
+    done = run("websites", "plan", "-")
+    assert (done.code, "--input-format" in done.err) == (2, True)
+    done = run("websites", "plan", "-", "--input-format", "csv")
+    assert (done.code, done.err) == (8, "")
+    pipe("hostname\nnew.example\n")
+    done = run("websites", "ensure", "-", "--input-format", "csv")
+    assert (done.code, "give --yes" in done.err) == (2, True)
+    pipe("hostname\nhttp://new.example\n")
+    done = run("websites", "ensure", "-", "--input-format", "csv", "--yes")
+    assert done.code == 2
+    assert "2:1: 'http://new.example' has a scheme" in done.err
+    pipe("hostname\nnew.example\n")
+    done = run("websites", "ensure", "-", "--input-format", "csv", "--yes")
+    assert done.code == 0
+    assert "new.example" in emulator.websites
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--column", "hostname"], "--column takes FIELD=NAME, not 'hostname'"),
+        (["--column", "hostname="], "--column takes FIELD=NAME"),
+        (["--column", "label=a", "--column", "label=b"], "--column label=… is given"),
+        (["--column", "host=Domain"], "did you mean 'hostname'"),
+        (["--input-format", "xlsx"], "'toml', 'json', 'csv'"),
+        ([], "or name the one that is meant with --column"),
+        (["--column", "hostname=Domain"], "and --ignore-columns leaves"),
+    ],
+)
+def test_options_of_a_list_that_do_not_fit(
+    emulator: Emulator, run: Run, export: Path, options: list[str], words: str
+) -> None:
+    """What is wrong with a list and its options is said in words of the command."""
+    done = run("websites", "plan", export, *options)
+    assert done.code == 2
+    assert words in done.err
+    assert emulator.requests == ()
+
+
+def test_only_changes_leaves_out_what_was_there(
+    emulator: Emulator, run: Run, export: Path
+) -> None:
+    """With --only-changes no line is about a website that was there as specified."""
+    plan = ("websites", "plan", export, *COLUMNS, "--ignore-columns", "--only-changes")
+    done = run(*plan)
+    assert done.out.splitlines() == [
+        "2 websites: 1 to add, 1 present, 0 differing",
+        "to add     xn--mller-kva.example (müller.example)  UTC, private",
+    ]
+    read = json.loads(run(*plan, "--format", "json").out)
+    assert [item["written"] for item in read["items"]] == ["müller.example"]
+    assert read["complete"] is False
+    rows = run(*plan, "--format", "csv").out.splitlines()
+    assert [row.partition(",")[0] for row in rows] == [
+        "hostname",
+        "xn--mller-kva.example",
+    ]
+
+
+def test_quiet_writes_what_is_wrong_alone(
+    emulator: Emulator, run: Run, export: Path
+) -> None:
+    """With --quiet a run that has done its work writes nothing, not even a note."""
+    options = (export, *COLUMNS, "--ignore-columns", "--quiet")
+    planned = run("websites", "plan", *options)
+    assert (planned.code, planned.out) == (8, "")
+    assert planned.err.splitlines() == [
+        "2 websites: 1 to add, 1 present, 0 differing",
+        "to add     xn--mller-kva.example (müller.example)  UTC, private",
+    ]
+    done = run("websites", "ensure", *options, "--yes")
+    assert (done.code, done.out, done.err) == (0, "", "")
+    form = run("websites", "plan", *options, "--format", "json")
+    assert json.loads(form.out)["complete"] is True
+    assert form.err == ""
+    one = run("websites", "add", "semicomplete.com", "--private", "--quiet")
+    assert (one.code, one.out) == (9, "")
+    assert one.err.splitlines()[1].startswith("differing  semicomplete.com")
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "toml"])
+def test_the_list_as_specifications(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    """The list of the service becomes a file for which a plan finds nothing to do."""
+    listed = Emulator()
+    labels = ["", "=cmd|' /C calc'!A0", "'=x", "a;-b", "two\nlines", "ünï ☃", " x "]
+    for number, label in enumerate(labels):
+        listed.add_website(
+            f"w{number}.example",
+            public=number % 2 == 0,
+            label=label,
+            timezone="Asia/Tokyo",
+        )
+    with listed.serve() as address:
+        monkeypatch.setenv("SITESTATS_BASE_URL", address)
+        monkeypatch.setenv("SITESTATS_API_KEY", listed.api_key)
+        monkeypatch.setenv("SITESTATS_USER_ID", listed.user_id)
+        flag = [] if form == "csv" else [form]
+        written = run("websites", "list", "--as-specs", *flag)
+        assert written.code == 0
+        path = tmp_path / f"list.{form}"
+        path.write_text(written.out, "utf-8", newline="")
+        done = run("websites", "plan", path, "--quiet")
+        assert (done.code, done.out, done.err) == (0, "", "")
+        if form == "csv":
+            assert ",'=cmd|" in written.out
+            assert ",''=x" in written.out
+        done = run("websites", "list", "--as-specs", "csv", "--format", "json")
+        assert (done.code, "give one of them" in done.err) == (2, True)
+
+
+def test_a_website_that_no_specification_can_be_is_left_out(
+    emulator: Emulator, run: Run
+) -> None:
+    """A zone that is none is named with its website; the others are written."""
+    site = {
+        "hostname": "a.example",
+        "is_public": False,
+        "timezone": "Mars/Base",
+        "has_ssl": True,
+        "has_script": True,
+        "own_hostname": None,
+        "label": "",
+        "pageviews": 0,
+        "events": 0,
+    }
+    twice = [site, {**site, "hostname": "B.example", "timezone": "UTC"}] * 2
+    emulator.fail_next(status=200, body={"success": True, "websites": twice})
+    done = run("websites", "list", "--as-specs")
+    assert done.code == 5
+    assert done.out == "hostname,timezone,public,label\nb.example,UTC,false,\n"
+    assert done.err.splitlines()[0].startswith(
+        "sitestats: a.example is left out: 'Mars/Base' is not a name"
+    )
