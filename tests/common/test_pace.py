@@ -119,7 +119,7 @@ def test_a_frequency_says_the_rate(rate: float) -> None:
 @given(
     st.integers(0, 9_999_999),
     st.integers(0, 9_999_999),
-    st.floats(1, 1e7),
+    st.floats(1, 1e4),
 )
 def test_a_bar_fits_into_a_terminal(done: int, rest: int, seconds: float) -> None:
     """A bar of millions, as fast as a service can be, has less than 80 columns."""

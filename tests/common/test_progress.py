@@ -180,7 +180,10 @@ def test_a_log_has_a_line_every_ten_seconds(clock: Clock) -> None:
     was one, the last one says how it ended.
     """
 
+    began = threading.Event()
+
     def steps() -> Iterator[None]:
+        assert began.wait(60)
         clock.now += 10
         yield
         clock.now += 10
@@ -191,6 +194,7 @@ def test_a_log_has_a_line_every_ten_seconds(clock: Clock) -> None:
 
     log = Log(steps())
     with bar(log, "websites", clock=clock, seconds=0.001) as show:
+        began.set()
         assert log.all_done.wait(60)
         show(5000, 5000)
     first, second, third, *_, last = log.getvalue().splitlines()
