@@ -179,7 +179,6 @@ def test_a_log_has_a_line_every_ten_seconds(clock: Clock) -> None:
     """Without a terminal there are lines while nothing is done, too, and where there
     was one, the last one says how it ended.
     """
-
     began = threading.Event()
 
     def steps() -> Iterator[None]:
