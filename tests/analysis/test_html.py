@@ -20,15 +20,18 @@ from sitestats import (
     Entries,
     HistogramEntry,
     ListEntry,
-    ProvisioningPlan,
-    ProvisioningReport,
     StatsQuery,
     WebsiteSpec,
 )
 from sitestats._results.comparison import changes_of
 from sitestats._results.websites import WebsiteList
 from sitestats.emulator import Emulator
-from sitestats.provisioning import PlannedWebsite, ProvisionedWebsite
+from sitestats.provisioning import (
+    PlannedWebsite,
+    ProvisionedWebsite,
+    ProvisioningPlan,
+    ProvisioningReport,
+)
 
 mpl.use("agg")
 

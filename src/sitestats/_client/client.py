@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from sitestats._results.stats import Stats
     from sitestats._results.websites import AddedWebsite, WebsiteList
     from sitestats._transport.sender import Sender
-    from sitestats.provisioning import ProvisioningPlan, ProvisioningReport, WebsiteSpec
+    from sitestats.provisioning import ProvisioningPlan, ProvisioningReport
+    from sitestats.provisioning._specs import WebsiteSpec
 
 
 class Websites:
@@ -375,6 +376,7 @@ class Client(BaseClient["httpx.BaseTransport", "Sender"]):
             ``SITESTATS_API_KEY``, or the content of ``SITESTATS_API_KEY_FILE``, if
             *base_url* is from the environment too; None goes without.
         user_id: The same, with ``SITESTATS_USER_ID``. The Admin API needs it.
+        key_file: A file that holds the key and nothing else, in place of *api_key*.
         timeout: Seconds for connecting and for each read.
         total_timeout: Seconds for one request with its retries, its pauses and
             the wait for a connection.

@@ -13,8 +13,8 @@ import click
 
 from sitestats._common.problems import MOST_OF_A_KIND
 
+from ._advice import messages_of
 from ._exits import Code, one_line
-from ._messages import messages_of
 from ._output import (
     JSON_LINES,
     make_console,

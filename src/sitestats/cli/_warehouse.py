@@ -142,7 +142,7 @@ def update(
         raise click.UsageError(
             f"--since takes a date such as 2026-03-01, not {since}"
         ) from None
-    with make_client(options, admin=True) as client, _one_line():
+    with make_client(options) as client, _one_line():
         from sitestats import warehouse as made
 
         lists: dict[str, Any] = {} if fields is None else {"lists": _split(fields)}
