@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from . import provisioning as provisioning
-    from ._client.answers import Answers, AsyncAnswers
     from ._client.async_client import AsyncClient, AsyncStatistics, AsyncWebsites
     from ._client.client import Client, Statistics, Websites
-    from ._client.get_many import AsyncOutcomes, Outcomes
+    from ._client.get_many import AsyncOutcomeStream, OutcomeStream
     from ._common.errors import (
         AuthenticationError,
         BadRequestError,
@@ -46,9 +45,10 @@ if TYPE_CHECKING:
     from ._common.settings import RetryPolicy
     from ._query.builder import StatsQuery
     from ._query.rules import Filters, Interval
+    from ._results.collected_outcomes import AsyncOutcomes, Outcomes
     from ._results.entries import Entries, EventCount, ListEntry, PageEntry
     from ._results.histogram import HistogramEntry
-    from ._results.outcomes import Answered, Failed, Outcome
+    from ._results.outcomes import Failed, Outcome, Succeeded
     from ._results.stats import Stats
     from ._results.websites import AddedWebsite, Website, WebsiteList
     from ._store.sqlite import Store, StoreStats
@@ -63,10 +63,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AddedWebsite",
-    "Answered",
-    "Answers",
-    "AsyncAnswers",
     "AsyncClient",
+    "AsyncOutcomeStream",
     "AsyncOutcomes",
     "AsyncStatistics",
     "AsyncWebsites",
@@ -92,6 +90,7 @@ __all__ = [
     "MissingExtraError",
     "NotFoundError",
     "Outcome",
+    "OutcomeStream",
     "Outcomes",
     "PageEntry",
     "PermissionDeniedError",
@@ -117,6 +116,7 @@ __all__ = [
     "StatsQuery",
     "Store",
     "StoreStats",
+    "Succeeded",
     "TransportError",
     "Website",
     "WebsiteList",
@@ -129,11 +129,11 @@ __all__ = [
 _ERRORS: Final = "_common.errors"
 _MODULES: Final = {
     "AddedWebsite": "_results.websites",
-    "Answered": "_results.outcomes",
-    "Answers": "_client.answers",
-    "AsyncAnswers": "_client.answers",
+    "Succeeded": "_results.outcomes",
+    "Outcomes": "_results.collected_outcomes",
+    "AsyncOutcomes": "_results.collected_outcomes",
     "AsyncClient": "_client.async_client",
-    "AsyncOutcomes": "_client.get_many",
+    "AsyncOutcomeStream": "_client.get_many",
     "AsyncStatistics": "_client.async_client",
     "AsyncWebsites": "_client.async_client",
     "Client": "_client.client",
@@ -148,7 +148,7 @@ _MODULES: Final = {
     "KeyValueStore": "_common.keyvalue",
     "ListEntry": "_results.entries",
     "Outcome": "_results.outcomes",
-    "Outcomes": "_client.get_many",
+    "OutcomeStream": "_client.get_many",
     "PageEntry": "_results.entries",
     "PlannedWebsite": "provisioning",
     "Problem": "_common.problems",

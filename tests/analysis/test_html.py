@@ -171,9 +171,9 @@ def test_an_outcome_shows_its_result_or_its_error() -> None:
     """An outcome displays its result, or its error."""
     query = StatsQuery("semicomplete.com").fields("pageviews").last(days=2)
     queries = [query, query.website("nobody.example")]
-    with Emulator.demo().client() as client, client.stats.get_many(queries) as outcomes:
-        answered, failed = sorted(outcomes, key=lambda outcome: outcome.index)
-    assert answered.result()._repr_html_() == answered._repr_html_()
+    with Emulator.demo().client() as client, client.stats.get_many(queries) as stream:
+        succeeded, failed = sorted(stream, key=lambda outcome: outcome.index)
+    assert succeeded.result()._repr_html_() == succeeded._repr_html_()
     html = failed._repr_html_()
     assert "nobody.example" in html
     assert "NotFoundError: " in html

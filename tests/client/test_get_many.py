@@ -26,7 +26,6 @@ from concurrency import (
 )
 from loopback import serve
 from sitestats import (
-    Answered,
     AsyncClient,
     Client,
     ConfigurationError,
@@ -37,6 +36,7 @@ from sitestats import (
     RateLimitedError,
     ResponseError,
     StatsQuery,
+    Succeeded,
 )
 from sitestats.emulator import Emulator, RecordedRequest
 
@@ -156,7 +156,7 @@ def test_a_failure_affects_one_outcome(get_many: GetMany) -> None:
 
 
 def test_outcomes_survive_pickling(get_many: GetMany) -> None:
-    """Outcomes can be pickled, answered and failed ones."""
+    """Outcomes can be pickled, of queries that succeeded and that failed."""
     with serve(respond_by_name) as server:
         outcomes = get_many(server.address, [query(), StatsQuery("a.example.com")])
     for outcome in outcomes:
@@ -165,7 +165,7 @@ def test_outcomes_survive_pickling(get_many: GetMany) -> None:
         assert (copy.query, copy.index) == (outcome.query, outcome.index)
         assert copy.stats == outcome.stats
         assert str(copy.error) == str(outcome.error)
-    assert {type(outcome) for outcome in outcomes} == {Answered, Failed}
+    assert {type(outcome) for outcome in outcomes} == {Succeeded, Failed}
 
 
 def test_as_many_at_once_as_requested(get_many: GetMany) -> None:
@@ -351,9 +351,9 @@ def test_memory_is_bounded(get_many: GetMany) -> None:
             else:
                 with (
                     Client(server.address) as client,
-                    client.stats.get_many(many(), concurrency=5) as outcomes,
+                    client.stats.get_many(many(), concurrency=5) as stream,
                 ):
-                    for outcome in outcomes:
+                    for outcome in stream:
                         visit(outcome)
     finally:
         gc.enable()
@@ -365,9 +365,9 @@ def test_memory_is_bounded(get_many: GetMany) -> None:
 async def _get_all(address: str, queries: Any, visit: Any) -> None:
     async with (
         AsyncClient(address) as client,
-        client.stats.get_many(queries, concurrency=5) as outcomes,
+        client.stats.get_many(queries, concurrency=5) as stream,
     ):
-        async for outcome in outcomes:
+        async for outcome in stream:
             visit(outcome)
 
 
@@ -402,9 +402,9 @@ def test_a_call_within_the_loop(get_many: GetMany) -> None:
                 total = 0
                 async with (
                     AsyncClient(server.address, max_connections=1) as client,
-                    client.stats.get_many([query()] * 5) as outcomes,
+                    client.stats.get_many([query()] * 5) as stream,
                 ):
-                    async for _ in outcomes:
+                    async for _ in stream:
                         total += (await client.stats.get(query())).pageviews
                 return total
 
@@ -412,9 +412,9 @@ def test_a_call_within_the_loop(get_many: GetMany) -> None:
         else:
             with (
                 Client(server.address, max_connections=1) as client,
-                client.stats.get_many([query()] * 5) as outcomes,
+                client.stats.get_many([query()] * 5) as stream,
             ):
-                total = sum(client.stats.get(query()).pageviews for _ in outcomes)
+                total = sum(client.stats.get(query()).pageviews for _ in stream)
             assert total == 5
 
 
@@ -462,11 +462,11 @@ def test_outcomes_that_are_ready_let_other_tasks_run(loop: str) -> None:
         async with (
             AsyncClient(server.address) as client,
             anyio.create_task_group() as group,
-            client.stats.get_many([query()] * 9, concurrency=9) as outcomes,
+            client.stats.get_many([query()] * 9, concurrency=9) as stream,
         ):
-            async for _ in outcomes:
+            async for _ in stream:
                 if not seen:
-                    while len(outcomes._results) < 8:  # noqa: ASYNC110 - no event tells
+                    while len(stream._results) < 8:  # noqa: ASYNC110 - no event tells
                         await anyio.sleep(0.001)
                     group.start_soon(other)
                 seen.append(bool(ran))

@@ -15,11 +15,11 @@ import pytest
 from concurrency import GOOD, QUICK, GetMany, name_of, our_threads, query
 from loopback import Connection, serve
 from sitestats import (
-    Answers,
-    AsyncAnswers,
     AsyncClient,
+    AsyncOutcomes,
     Client,
     ConfigurationError,
+    Outcomes,
     RateLimitedError,
     RequestTimeoutError,
     StatsQuery,
@@ -36,14 +36,14 @@ MOST = 20.0
 
 def collect(
     backend: str, address: str, queries: Any, **options: Any
-) -> Answers | AsyncAnswers:
-    """The answers of one client variant, whose own timeouts are far away."""
+) -> Outcomes | AsyncOutcomes:
+    """The outcomes of one client variant, whose own timeouts are far away."""
     limits = {"timeout": 100.0, "total_timeout": 100.0, "retries": QUICK}
     if backend == "blocking":
         with Client(address, **limits) as client:
             return client.stats.get_many(queries, **options).collect()
 
-    async def main() -> AsyncAnswers:
+    async def main() -> AsyncOutcomes:
         async with AsyncClient(address, **limits) as client:
             return await client.stats.get_many(queries, **options).collect()
 
@@ -96,19 +96,19 @@ def serving(server: Server) -> Iterator[str]:
 
 
 def test_what_hangs_is_failed_by_then(backend: str) -> None:
-    """Requests that hang anywhere end at the deadline, and the others are answered."""
+    """Requests that hang anywhere end at the deadline, and the others succeed."""
     server = Server()
     names = ["silent", "quick", "head", "quick", "body", "quick", "silent"]
     with serving(server) as address:
         began = time.monotonic()
-        answers = collect(backend, address, map(query, names), deadline=SOON)
+        outcomes = collect(backend, address, map(query, names), deadline=SOON)
         took = time.monotonic() - began
         for _ in range(4):
             assert server.left.acquire(timeout=30)
     assert SOON <= took < MOST
-    assert [one.index for one in answers.answered] == [1, 3, 5]
-    assert [one.index for one in answers.failed] == [0, 2, 4, 6]
-    for failed in answers.failed:
+    assert [one.index for one in outcomes.succeeded] == [1, 3, 5]
+    assert [one.index for one in outcomes.failed] == [0, 2, 4, 6]
+    for failed in outcomes.failed:
         assert isinstance(failed.error, RequestTimeoutError)
         assert "deadline of get_many, 0.3 s" in str(failed.error)
         assert failed.query.hostname in str(failed.error)
@@ -122,11 +122,11 @@ def test_what_follows_is_failed_and_never_sent(backend: str) -> None:
     server = Server()
     queries = [query("silent")] * 2 + [query()] * 30
     with serving(server) as address:
-        answers = collect(backend, address, queries, deadline=SOON, concurrency=2)
+        outcomes = collect(backend, address, queries, deadline=SOON, concurrency=2)
     assert server.arrived == ["silent"] * 2
-    assert [one.index for one in answers] == [*range(32)]
-    assert len(answers.failed) == 32
-    for failed in answers.failed[2:]:
+    assert [one.index for one in outcomes] == [*range(32)]
+    assert len(outcomes.failed) == 32
+    for failed in outcomes.failed[2:]:
         assert isinstance(failed.error, RequestTimeoutError)
         assert not failed.error.maybe_sent
         assert failed.error.request is None
@@ -137,30 +137,30 @@ def test_pauses_end_too(backend: str) -> None:
     server = Server()
     with serving(server) as address:
         began = time.monotonic()
-        answers = collect(backend, address, [query("unwell")] * 3, deadline=50.0)
+        outcomes = collect(backend, address, [query("unwell")] * 3, deadline=50.0)
         assert time.monotonic() - began < MOST
-    assert [type(one.error).__name__ for one in answers.failed] == ["ServerError"] * 3
+    assert [type(one.error).__name__ for one in outcomes.failed] == ["ServerError"] * 3
 
     def refuse(connection: Connection) -> None:
         while connection.request():
             connection.respond(b"{}", 429, "Retry-After: 70")
 
     with serve(refuse) as running:
-        answers = collect(
+        outcomes = collect(
             backend, running.address, [query()] * 3, deadline=50.0, concurrency=1
         )
         assert len(running.requests) == 1
-    for failed in answers.failed[1:]:
+    for failed in outcomes.failed[1:]:
         assert isinstance(failed.error, RateLimitedError)
         assert "longer than the deadline allows" in str(failed.error)
 
 
 def test_a_deadline_that_does_not_strike(backend: str) -> None:
-    """What is answered in time is not touched by it."""
+    """A response that comes in time is not touched by it."""
     with serving(Server()) as address:
-        answers = collect(backend, address, [query()] * 50, deadline=60.0)
-    assert answers.failed == ()
-    assert len(answers) == 50
+        outcomes = collect(backend, address, [query()] * 50, deadline=60.0)
+    assert outcomes.failed == ()
+    assert len(outcomes) == 50
 
 
 def test_an_own_timeout_that_is_shorter(backend: str) -> None:
@@ -168,7 +168,7 @@ def test_an_own_timeout_that_is_shorter(backend: str) -> None:
     with serving(Server()) as address:
         if backend == "blocking":
             with Client(address, timeout=0.1, retries=0) as client:
-                answers: Any = client.stats.get_many(
+                outcomes: Any = client.stats.get_many(
                     [query("silent")], deadline=50.0
                 ).collect()
         else:
@@ -179,14 +179,14 @@ def test_an_own_timeout_that_is_shorter(backend: str) -> None:
                         [query("silent")], deadline=50.0
                     ).collect()
 
-            answers = anyio.run(main, backend=backend)
-    (failed,) = answers.failed
+            outcomes = anyio.run(main, backend=backend)
+    (failed,) = outcomes.failed
     assert isinstance(failed.error, RequestTimeoutError)
     assert "within timeout, 0.1 s" in str(failed.error)
 
 
 def test_the_deadline_counts_from_the_beginning_of_the_block(backend: str) -> None:
-    """Time that the caller takes counts, and what was answered before stays."""
+    """Time that the caller takes counts, and what succeeded before stays."""
     get_many = GetMany(backend)
 
     def visit(_outcome: object) -> None:
@@ -209,24 +209,24 @@ def test_a_retry_has_the_deadline_anew(backend: str) -> None:
 
     async def retry_async(address: str) -> None:
         async with AsyncClient(address) as client:
-            answers = await client.stats.get_many(
+            outcomes = await client.stats.get_many(
                 [query()] * 2, deadline=SOON
             ).collect()
-            assert len(answers.failed) == 2
+            assert len(outcomes.failed) == 2
             await anyio.sleep(SOON)
-            assert (await answers.retry(deadline=None)).failed == ()
+            assert (await outcomes.retry(deadline=None)).failed == ()
 
     with serve(script) as running:
         if backend != "blocking":
             anyio.run(retry_async, running.address, backend=backend)
             return
         with Client(running.address) as client:
-            answers = client.stats.get_many([query()] * 2, deadline=SOON).collect()
-            assert len(answers.failed) == 2
+            outcomes = client.stats.get_many([query()] * 2, deadline=SOON).collect()
+            assert len(outcomes.failed) == 2
             time.sleep(SOON)
-            assert answers.retry().failed == ()
+            assert outcomes.retry().failed == ()
             with pytest.raises(ConfigurationError, match="deadline is a number"):
-                answers.retry(deadline=-1)
+                outcomes.retry(deadline=-1)
 
 
 def test_the_client_works_afterwards(backend: str) -> None:
@@ -234,8 +234,8 @@ def test_the_client_works_afterwards(backend: str) -> None:
     server = Server()
     queries = [query("silent")] * 3 + [query()] * 3
 
-    def check(answers: Answers | AsyncAnswers) -> None:
-        assert [one.index for one in answers.failed] == [0, 1, 2]
+    def check(outcomes: Outcomes | AsyncOutcomes) -> None:
+        assert [one.index for one in outcomes.failed] == [0, 1, 2]
 
     async def main(address: str) -> None:
         async with AsyncClient(address, max_connections=4) as client:

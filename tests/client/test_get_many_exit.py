@@ -246,8 +246,8 @@ def test_cancelled_at_any_point(loop: str) -> None:
             with scope:
                 async with client.stats.get_many(
                     [query(), query("silent")] * 10, concurrency=3
-                ) as outcomes:
-                    async for outcome in outcomes:
+                ) as stream:
+                    async for outcome in stream:
                         outcome.result()
 
         async with AsyncClient(address, max_connections=3, retries=QUICK) as client:
@@ -258,8 +258,8 @@ def test_cancelled_at_any_point(loop: str) -> None:
                     for _ in range(steps):
                         await anyio.lowlevel.checkpoint()
                     scope.cancel()
-                async with client.stats.get_many([query()] * 3) as outcomes:
-                    assert [o.error async for o in outcomes] == [None] * 3
+                async with client.stats.get_many([query()] * 3) as stream:
+                    assert [o.error async for o in stream] == [None] * 3
 
     gone = threading.Semaphore(0)
 
@@ -281,8 +281,8 @@ def test_a_task_cancelled_at_any_point() -> None:
         async def run_block() -> None:
             async with client.stats.get_many(
                 [query(), query("silent")] * 10, concurrency=3
-            ) as outcomes:
-                async for outcome in outcomes:
+            ) as stream:
+                async for outcome in stream:
                     outcome.result()
 
         async with AsyncClient(address, max_connections=3, retries=QUICK) as client:
@@ -309,17 +309,17 @@ def test_asyncios_own_limits() -> None:
             async def ask_for_ever() -> None:
                 async with (
                     asyncio.timeout(0.05),
-                    client.stats.get_many([query("silent")] * 3) as outcomes,
+                    client.stats.get_many([query("silent")] * 3) as stream,
                 ):
-                    async for _ in outcomes:
+                    async for _ in stream:
                         pass
 
             with pytest.raises(TimeoutError):
                 await ask_for_ever()
 
             async def run_block() -> int:
-                async with client.stats.get_many([query()] * 4) as outcomes:
-                    return sum([o.result().pageviews async for o in outcomes])
+                async with client.stats.get_many([query()] * 4) as stream:
+                    return sum([o.result().pageviews async for o in stream])
 
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(run_block()) for _ in range(5)]
@@ -367,15 +367,15 @@ def test_interrupted_while_leaving(monkeypatch: pytest.MonkeyPatch) -> None:
     with (
         serve(silent.script) as server,
         Client(server.address) as client,
-        client.stats.get_many(QUERIES) as outcomes,
+        client.stats.get_many(QUERIES) as stream,
     ):
-        next(outcomes)
-        monkeypatch.setattr(outcomes._threads[0], "join", interrupted)
+        next(stream)
+        monkeypatch.setattr(stream._threads[0], "join", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            outcomes.__exit__(None, None, None)
+            stream.__exit__(None, None, None)
         monkeypatch.undo()
         # A thread that is about to wake up still looks at it.
-        assert outcomes._stop.wakes.fileno() != -1
+        assert stream._stop.wakes.fileno() != -1
         check_that_all_disconnected(silent)()
 
 
@@ -388,8 +388,8 @@ def test_abandoned_without_leaving(loop: str) -> None:
         client = AsyncClient(address)
 
         async def run_block() -> None:
-            async with client.stats.get_many(QUERIES) as outcomes:
-                async for _ in outcomes:
+            async with client.stats.get_many(QUERIES) as stream:
+                async for _ in stream:
                     raise MineError
 
         with pytest.raises(MineError):

@@ -700,9 +700,9 @@ from sitestats import Client, RetryPolicy
 options = {"max_connections": 80, "retries": RetryPolicy(retries=0), "proxy": None}
 with (
     Client(sys.argv[1], **options) as client,
-    client.stats.get_many([QUERY] * 200, concurrency=80) as outcomes,
+    client.stats.get_many([QUERY] * 200, concurrency=80) as stream,
 ):
-    kinds = {type(outcome.error).__name__ for outcome in outcomes}
+    kinds = {type(outcome.error).__name__ for outcome in stream}
 assert kinds <= {"NoneType", "ConnectionFailedError"}, kinds
 assert "NoneType" in kinds
 print("done")

@@ -143,18 +143,18 @@ def test_a_pause_is_an_info_record(
     async def get_many() -> list[Any]:
         async with (
             emulator.async_client(retries=0) as client,
-            client.stats.get_many([QUERY]) as outcomes,
+            client.stats.get_many([QUERY]) as stream,
         ):
-            return [outcome async for outcome in outcomes]
+            return [outcome async for outcome in stream]
 
     emulator.fail_next(status=429, retry_after=7)
     caplog.set_level(logging.INFO, "sitestats")
     if variant == "blocking":
         with (
             emulator.client(retries=0) as client,
-            client.stats.get_many([QUERY]) as outcomes,
+            client.stats.get_many([QUERY]) as stream,
         ):
-            (outcome,) = outcomes
+            (outcome,) = stream
     else:
         (outcome,) = anyio.run(get_many, backend=variant)
     assert isinstance(outcome, Failed)

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from same_text import SameText
 from sitestats import (
-    Answered,
-    Answers,
     ConfigurationError,
+    Outcomes,
     QueryError,
     Stats,
     StatsQuery,
+    Succeeded,
 )
 from sitestats._client.schedule import END, Options, Schedule
 from sitestats._common.errors import ConnectionFailedError
@@ -264,16 +264,16 @@ def test_a_retry_puts_each_outcome_in_its_place(
     outcomes = [
         Failed(queries[index], index, ConnectionFailedError("gone"))
         if failing[index]
-        else Answered(queries[index], index, stats=Stats.__new__(Stats))
+        else Succeeded(queries[index], index, stats=Stats.__new__(Stats))
         for index in order
     ]
-    answers = Answers(outcomes)
-    assert [one.query for one in answers] == queries
-    again = [
-        Answered(one.query, place, stats=Stats.__new__(Stats))
-        for place, one in enumerate(answers.failed)
+    collected = Outcomes(outcomes)
+    assert [one.query for one in collected] == queries
+    retried = [
+        Succeeded(one.query, place, stats=Stats.__new__(Stats))
+        for place, one in enumerate(collected.failed)
     ]
-    better = answers._retried(again[::-1])
+    better = collected._with_retried(retried[::-1])
     assert [one.query for one in better] == queries
     assert [one.index for one in better] == [*range(len(queries))]
     assert better.failed == ()

@@ -94,8 +94,8 @@ def expected(emulator: Emulator) -> list[dict[str, Any]]:
     with Client() as client:
         websites = client.websites.list()
         queries = [query.during(m).website(w) for m in MONTHS for w in websites]
-        answers = client.stats.get_many(queries).collect()
-    totals = [one.result() for one in answers]
+        outcomes = client.stats.get_many(queries).collect()
+    totals = [one.result() for one in outcomes]
     assert sum(stats.pageviews for stats in totals) > 1000
     return sorted(
         (

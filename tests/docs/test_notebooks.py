@@ -161,7 +161,7 @@ from sitestats.emulator import Emulator
 
 client = Emulator.demo().client()
 query = StatsQuery("semicomplete.com").fields("visitors").on("yesterday")
-answers = client.stats.get_many([query] * 720, progress=True).collect()
+outcomes = client.stats.get_many([query] * 720, progress=True).collect()
 """
 
 

@@ -27,7 +27,7 @@ def stop_after_one(done: int, total: int | None) -> None:
 def states(reports: list[ProvisioningReport]) -> list[str]:
     """The states of the one report."""
     (report,) = reports
-    assert report.stopped == "interrupted"
+    assert str(report.stopped) == "interrupted"
     assert report.not_excluded
     return [item.state for item in report.items]
 

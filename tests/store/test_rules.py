@@ -1,4 +1,4 @@
-"""What is kept and what is found: rules without a file, clocks or clients."""
+"""What is stored and what is found: rules without a file, clocks or clients."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from query_strategies import queries
 from sitestats import Stats, StatsQuery
 from sitestats._common.wire import HttpResponse
 from sitestats._query.builder import requested
-from sitestats._store.rules import Kept, keep, lookup
+from sitestats._store.rules import StoreEntry, response_key, to_store
 
 if TYPE_CHECKING:
     from sitestats._query.requested import Requested
@@ -49,12 +49,12 @@ def stats(query: StatsQuery, **changes: Any) -> Stats:
     return Stats(**{**values, **changes})
 
 
-def test_a_response_about_a_period_that_was_over_is_kept() -> None:
-    """The response to a query with dates is kept under what it is found by."""
-    kept = keep(requested(DAY), response(), stats(DAY))
-    assert kept is not None
-    assert kept[0] == lookup(requested(DAY), NOON)
-    assert kept[1].body == b"{}"
+def test_a_response_about_a_period_that_was_over_is_stored() -> None:
+    """The response to a query with dates is stored under what it is found by."""
+    stored = to_store(requested(DAY), response(), stats(DAY))
+    assert stored is not None
+    assert stored[0] == response_key(requested(DAY), NOON)
+    assert stored[1].body == b"{}"
 
 
 END = datetime(2026, 5, 9, 23, 59, 59, 999_000, tzinfo=UTC)
@@ -85,24 +85,24 @@ END = datetime(2026, 5, 9, 23, 59, 59, 999_000, tzinfo=UTC)
         "other version",
     ],
 )
-def test_what_is_not_certain_is_not_kept(
+def test_what_is_not_certain_is_not_stored(
     changes: dict[str, Any], answer: HttpResponse
 ) -> None:
     """Nothing is kept of a response whose period may go on by the service's own clock,
     or that is about something else than was requested.
     """
-    assert keep(requested(DAY), answer, stats(DAY, **changes)) is None
+    assert to_store(requested(DAY), answer, stats(DAY, **changes)) is None
 
 
-def test_another_zone_or_page_is_not_kept() -> None:
-    """A response in another zone, or about another page, than requested is not kept."""
+def test_another_zone_or_page_is_not_stored() -> None:
+    """Another zone or page than requested is not stored."""
     for query, changes in (
         (DAY.timezone("Asia/Tokyo"), {}),
         (DAY.path("/a"), {"path": "/b"}),
     ):
-        assert keep(requested(query), response(), stats(query, **changes)) is None
+        assert to_store(requested(query), response(), stats(query, **changes)) is None
     query = DAY.path("/a")
-    assert keep(requested(query), response(), stats(query, path="/a")) is not None
+    assert to_store(requested(query), response(), stats(query, path="/a")) is not None
 
 
 def test_a_response_to_an_unknown_parameter_is_not_kept() -> None:
@@ -123,7 +123,7 @@ def test_a_response_to_an_unknown_parameter_is_not_kept() -> None:
 )
 def test_what_is_not_certain_is_not_looked_up(query: StatsQuery) -> None:
     """A query whose days or whose meaning is not certain finds and keeps nothing."""
-    assert lookup(requested(query), NOON) is None
+    assert response_key(requested(query), NOON) is None
 
 
 def test_words_are_days_in_the_zone_of_the_query() -> None:
@@ -131,31 +131,31 @@ def test_words_are_days_in_the_zone_of_the_query() -> None:
     response is not found after midnight.
     """
     before = datetime(2026, 5, 10, 23, 59, 59, tzinfo=UTC)
-    first = lookup(requested(WORDS), before)
-    second = lookup(requested(WORDS), before + timedelta(seconds=1))
+    first = response_key(requested(WORDS), before)
+    second = response_key(requested(WORDS), before + timedelta(seconds=1))
     assert first is not None
     assert second is not None
     assert (first.first_day, first.last_day) == ("2026-05-07", "2026-05-09")
     assert (second.first_day, second.last_day) == ("2026-05-08", "2026-05-10")
 
 
-def test_words_are_kept_by_the_days_of_the_response() -> None:
+def test_words_are_stored_by_the_days_of_the_response() -> None:
     """At midnight "yesterday" is another day here than at the service, so a response
     is kept under the days that it is about; and not at all where they are too many.
     """
     query = StatsQuery("example.com").timezone("UTC").fields("visitors").on("yesterday")
     day = datetime(2026, 5, 9, tzinfo=UTC).date()
     one = {"start": datetime(2026, 5, 9, tzinfo=UTC), "first_day": day}
-    kept = keep(requested(query), response(), stats(query, **one))
-    assert kept is not None
-    assert (kept[0].first_day, kept[0].last_day) == ("2026-05-09", "2026-05-09")
-    assert keep(requested(query), response(), stats(query)) is None
+    stored = to_store(requested(query), response(), stats(query, **one))
+    assert stored is not None
+    assert (stored[0].first_day, stored[0].last_day) == ("2026-05-09", "2026-05-09")
+    assert to_store(requested(query), response(), stats(query)) is None
 
 
 def found(query: StatsQuery) -> Requested | None:
     """What *query* requested, if anything may be found for it."""
     what = requested(query)
-    return what if lookup(what, NOON) is not None else None
+    return what if response_key(what, NOON) is not None else None
 
 
 @given(queries(), queries())
@@ -169,7 +169,10 @@ def test_two_queries_are_found_together_if_they_send_the_same(
     if found(one) and found(other):
         same = requested(one).params == requested(other).params
         same = same and requested(one).address == requested(other).address
-        first, second = lookup(requested(one), NOON), lookup(requested(other), NOON)
+        first, second = (
+            response_key(requested(one), NOON),
+            response_key(requested(other), NOON),
+        )
         assert first is not None
         assert second is not None
         assert (first.text == second.text) == same
@@ -181,26 +184,29 @@ bodies = st.binary(max_size=5_000)
 @given(bodies, st.sampled_from(["UTC", "Europe/Amsterdam"]))
 def test_what_is_packed_is_unpacked(body: bytes, zone: str) -> None:
     """A packed response is unpacked as it was."""
-    kept = Kept("Sun, 10 May 2026 12:00:00 GMT", zone, body)
-    assert Kept.from_bytes(kept.to_bytes(), most_bytes=5_000) == kept
+    stored = StoreEntry("Sun, 10 May 2026 12:00:00 GMT", zone, body)
+    assert StoreEntry.from_bytes(stored.to_bytes(), most_bytes=5_000) == stored
 
 
 @given(bodies, st.integers(0, 5_000), st.integers(1, 255))
 def test_damaged_data_is_no_response(body: bytes, place: int, change: int) -> None:
     """Data that is cut or changed gives no response, or the same, and no error."""
-    kept = Kept("Sun, 10 May 2026 12:00:00 GMT", "UTC", body)
-    data = bytearray(kept.to_bytes())
-    assert Kept.from_bytes(bytes(data[: place % len(data)]), most_bytes=5_000) is None
+    stored = StoreEntry("Sun, 10 May 2026 12:00:00 GMT", "UTC", body)
+    data = bytearray(stored.to_bytes())
+    assert (
+        StoreEntry.from_bytes(bytes(data[: place % len(data)]), most_bytes=5_000)
+        is None
+    )
     data[place % len(data)] ^= change
-    assert Kept.from_bytes(bytes(data), most_bytes=5_000) in {None, kept}
+    assert StoreEntry.from_bytes(bytes(data), most_bytes=5_000) in {None, stored}
 
 
 def test_a_small_entry_can_not_fill_the_memory() -> None:
     """Data that would inflate beyond the limit of responses is not unpacked."""
-    kept = Kept("Sun, 10 May 2026 12:00:00 GMT", "UTC", b"0" * 10_000_000)
-    data = kept.to_bytes()
+    stored = StoreEntry("Sun, 10 May 2026 12:00:00 GMT", "UTC", b"0" * 10_000_000)
+    data = stored.to_bytes()
     assert len(data) < 100_000
-    assert Kept.from_bytes(data, most_bytes=1_000_000) is None
+    assert StoreEntry.from_bytes(data, most_bytes=1_000_000) is None
 
 
 @given(st.integers(-3, 40), st.integers(1, 40))
@@ -208,15 +214,15 @@ def test_a_response_is_used_until_it_is_too_old(age: int, most: int) -> None:
     """A kept response is used until it is as old as the limit, and never where this
     machine's clock is before the service's.
     """
-    kept = Kept(format_datetime(NOON, usegmt=True), "UTC", b"{}")
+    stored = StoreEntry(format_datetime(NOON, usegmt=True), "UTC", b"{}")
     now = NOON + timedelta(days=age)
-    assert kept.is_usable(now, timedelta(days=most)) == (0 <= age < most)
-    assert kept.is_usable(now, None) == (age >= 0)
+    assert stored.is_usable(now, timedelta(days=most)) == (0 <= age < most)
+    assert stored.is_usable(now, None) == (age >= 0)
 
 
 def test_a_response_without_a_date_is_never_used() -> None:
-    """A kept response whose date can't be read is not used."""
-    assert not Kept("soon", "UTC", b"{}").is_usable(NOON, None)
+    """A stored response whose date can't be read is not used."""
+    assert not StoreEntry("soon", "UTC", b"{}").is_usable(NOON, None)
 
 
 def test_every_part_of_a_query_is_part_of_the_lookup() -> None:
@@ -236,7 +242,7 @@ def test_every_part_of_a_query_is_part_of_the_lookup() -> None:
         base.events("signup"),
         base.where_metadata(plan="pro"),
     ]
-    lookups = [lookup(requested(query), NOON) for query in variants]
+    lookups = [response_key(requested(query), NOON) for query in variants]
     texts = sorted(attrs.asdict(one)["hostname"] + one.text for one in lookups if one)
     assert len(texts) == len(variants)
     assert all(one != other for one, other in pairwise(texts))

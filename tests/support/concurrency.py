@@ -93,8 +93,8 @@ class GetMany:
         got: list[Outcome] = []
         with make(Client) as made:
             view = made.with_options(**(limits or {}))
-            with view.stats.get_many(queries, **options) as outcomes:
-                for outcome in outcomes:
+            with view.stats.get_many(queries, **options) as stream:
+                for outcome in stream:
                     got.append(outcome)
                     if visit(outcome):
                         break
@@ -113,8 +113,8 @@ async def _get_many_async(
     got: list[Outcome] = []
     async with make(AsyncClient) as made:
         view = made.with_options(**limits)
-        async with view.stats.get_many(queries, **options) as outcomes:
-            async for outcome in outcomes:
+        async with view.stats.get_many(queries, **options) as stream:
+            async for outcome in stream:
                 got.append(outcome)
                 if visit(outcome):
                     break

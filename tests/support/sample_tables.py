@@ -59,7 +59,7 @@ def sample_tables(text: str) -> list[Any]:
             ProvisionedWebsite(spec, "differing", there, (difference,)),
             ProvisionedWebsite(spec, "refused", error=refusal),
         ),
-        stopped=text,
+        stopped=ResponseError(text),
     )
     return [
         there,

@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 
     from sitestats._common.keyvalue import KeyValueStore
     from sitestats._common.settings import RetryPolicy
-    from sitestats._store.kept_responses import KeptResponses
     from sitestats._store.sqlite import Store
+    from sitestats._store.stored_responses import StoredResponses
 
 TransportT = TypeVar("TransportT")
 
@@ -113,7 +113,7 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
         key, user = wrap_credential(api_key), wrap_credential(user_id)
         given_headers = wrap_headers(headers)
         del api_key, user_id, headers
-        kept, own = _as_store(store)
+        opened, own = _as_store(store)
         settings = resolve(
             base_url=base_url,
             api_key=key,
@@ -128,7 +128,7 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
             verify=verify,
             headers=check_headers(given_headers),
             user_agent=check_user_agent(user_agent),
-            store=kept,
+            store=opened,
         )
         self._has_own_transport = transport is not None
         self._set_up(settings, self._make_sender(settings, transport))
@@ -296,19 +296,19 @@ def _as_store(given: object) -> tuple[KeyValueStore | None, Store | None]:
         return None, None
     if callable(getattr(given, "get", None)) and callable(getattr(given, "set", None)):
         return cast("KeyValueStore", given), None
-    # A program that keeps nothing needs no SQLite.
+    # A program that stores nothing needs no SQLite.
     from sitestats._store.sqlite import Store
 
     own = Store(cast("str", given))
     return own, own
 
 
-def kept_by(settings: Settings) -> KeptResponses | None:
+def stored_responses(settings: Settings) -> StoredResponses | None:
     if settings.store is None:
         return None
-    from sitestats._store.kept_responses import KeptResponses
+    from sitestats._store.stored_responses import StoredResponses
 
-    return KeptResponses(settings.store, settings)
+    return StoredResponses(settings.store, settings)
 
 
 _senders: dict[tuple[type, Settings], Any] = {}

@@ -6,6 +6,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from sitestats._common.advice import PythonOnly
 from sitestats._common.errors import (
     ConfigurationError,
     ReadOnlyError,
@@ -15,9 +16,9 @@ from sitestats._common.errors import (
 from sitestats._common.wire import Credentials, HttpResponse
 from sitestats._query.builder import StatsQuery, requested
 from sitestats._query.validation import validate
-from sitestats._results.outcomes import Answered, Failed
+from sitestats._results.outcomes import Failed, Succeeded
 
-from .flow import Keep, Recall, now
+from .flow import LookUp, StoreResponse, now
 from .requests import (
     add_request,
     custom_request,
@@ -87,23 +88,23 @@ def get_stats(
 ) -> Flow[Stats]:
     """The statistics that *query* requests (section 4.3).
 
-    Where the client has a store, a kept response is used unless *fresh*.
+    Where the client has a store, a stored response is used unless *fresh*.
     """
     validated = _validated(query, settings)
     request = stats_request(validated)
-    keeps = settings.store is not None
-    if keeps and not fresh:
+    stores = settings.store is not None
+    if stores and not fresh:
         moment = yield from now()
         clock = datetime.fromtimestamp(moment.unix, UTC)
-        kept = yield Recall(validated, clock)
-        if isinstance(kept, HttpResponse):
-            # What an earlier version of this package kept may not pass any more.
+        stored = yield LookUp(validated, clock)
+        if isinstance(stored, HttpResponse):
+            # What an earlier version of this package stored may not pass any more.
             with suppress(SiteStatsError):
-                return read_stats(kept, request, query, validated, kept_for=clock)
+                return read_stats(stored, request, query, validated, looked_up_at=clock)
     response = yield from _exchange(request, settings, pauses, deadline)
     stats = read_stats(response, request, query, validated)
-    if keeps:
-        yield Keep(validated, response, stats)
+    if stores:
+        yield StoreResponse(validated, response, stats)
     return stats
 
 
@@ -141,7 +142,7 @@ def get_outcome(
         return Failed(query, index, deadline.error(query, error) if is_over else error)
     except SiteStatsError as error:
         return Failed(query, index, error)
-    return Answered(query, index, stats)
+    return Succeeded(query, index, stats)
 
 
 def get_jsonp(settings: Settings, query: StatsQuery, callback: str) -> Flow[str]:
@@ -201,7 +202,11 @@ def _missing_credentials(settings: Settings) -> str:
         name for name in ("api_key", "user_id") if getattr(settings, name) is None
     )
     return (
-        f"the Admin API needs {missing} (section 5): give them to the client, or set "
-        "SITESTATS_API_KEY and SITESTATS_USER_ID; with a base address that does not "
-        "come from the environment, use Client.from_env(base_url=…) to send them there"
+        f"the Admin API needs {missing} (section 5): "
+        + PythonOnly("give them to the client, or ")
+        + "set SITESTATS_API_KEY and SITESTATS_USER_ID"
+        + PythonOnly(
+            "; with a base address that does not come from the environment, use "
+            "Client.from_env(base_url=…) to send them there"
+        )
     )

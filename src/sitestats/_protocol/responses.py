@@ -194,7 +194,7 @@ def read_stats(
     query: StatsQuery,
     requested: Requested,
     *,
-    kept_for: datetime | None = None,
+    looked_up_at: datetime | None = None,
 ) -> Stats:
     """The statistics that *query* requested (section 4.3).
 
@@ -203,7 +203,7 @@ def read_stats(
         request: Its request.
         query: The query of the result.
         requested: What the response is checked against.
-        kept_for: When a kept response was looked up; None for one that came now.
+        looked_up_at: When a stored response was looked up; None for one that came now.
 
     Raises:
         ServiceError: It is an error response.
@@ -220,7 +220,9 @@ def read_stats(
     else:
         _check_lengths(data, response, request, expected, requested)
     date = response.date
-    problems, warnings = differences(data, wrong, expected, requested, kept_for or date)
+    problems, warnings = differences(
+        data, wrong, expected, requested, looked_up_at or date
+    )
     if problems:
         nothing = expected.required and expected.required.isdisjoint(data)
         hint = _NO_DATA if nothing else ""
@@ -245,7 +247,7 @@ def read_stats(
         partial=moment is not None and end is not None and moment < end,
         responded_at=moment,
         body=response.body,
-        from_store=kept_for is not None,
+        from_store=looked_up_at is not None,
         requested=requested,
         values=dict(values),
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard, Unpack
 
 import attrs
 
+from sitestats._common.advice import PythonOnly, Step
 from sitestats._common.errors import FieldNotRequestedError, ResponseError
 from sitestats._common.fields import ENVELOPE, FIELDS, TABLES, TOTALS
 from sitestats._common.jsontext import NotJsonError, load_json
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from sitestats._query.builder import StatsQuery
 
     from .comparison import Comparison
-    from .made import Values
+    from .sample_body import Values
 
 KNOWN_NAMES: Final = frozenset(
     (*FIELDS, "events", *ENVELOPE, "docs", "info", "ok", "success", "url")
@@ -84,7 +85,7 @@ class Stats(HasFrame, Displayed):
     body: bytes = b""
     """The response's body as it came."""
     from_store: bool = False
-    """Whether it was kept by ``Client(store=…)``, and not received now."""
+    """Whether it was stored by ``Client(store=…)``, and not received now."""
     _requested: Requested = attrs.field(alias="requested")
     _values: Mapping[str, Any] = attrs.field(alias="values")
 
@@ -160,7 +161,7 @@ class Stats(HasFrame, Displayed):
         Traceback (most recent call last):
         sitestats.QueryError: pages: the query requests it: give pages=…
         """
-        from .made import body_of
+        from .sample_body import body_of
 
         body = body_of(
             query, values, timezone=timezone, first_day=first_day, last_day=last_day
@@ -413,15 +414,19 @@ class Stats(HasFrame, Displayed):
         if name in self.requested:
             return (
                 f"{name!r} is not in this response: versions below 5 have other "
-                "fields; see .raw(), or request version 6"
+                "fields; " + PythonOnly("see .raw(), or ") + "use " + Step("version", 6)
             )
         if name == "events":
             return (
-                "'events' was not requested: add .events('…') or .all_events() to the "
-                "query"
+                "'events' was not requested: add "
+                + Step("events", "…")
+                + " or "
+                + Step("all_events")
+                + " to the query"
             )
-        fields = ", ".join(map(repr, (*self._requested.fields, name)))
-        return f"{name!r} was not requested: add it to the query by .fields({fields})"
+        return f"{name!r} was not requested: add it to the query by " + Step(
+            "fields", *self._requested.fields, name
+        )
 
 
 def _are_entries(value: Any) -> TypeGuard[Entries[Any]]:

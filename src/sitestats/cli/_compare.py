@@ -75,15 +75,15 @@ def compare(
     HOST is a host name or an address, as in `stats`. Each website is requested
     twice. CSV has the number, the one before, the change, and that in percent.
     """
-    from sitestats._results.comparisons import (
+    from sitestats._results.outcome_comparison import (
         Pair,
         changes_of_pair,
         names_of_changes,
     )
-    from sitestats._results.many import requested_lists
-    from sitestats._results.outcomes import Answered
+    from sitestats._results.outcome_frames import requested_lists
+    from sitestats._results.outcomes import Succeeded
 
-    from ._many import Found, PrintOptions, print_many, printer_of
+    from ._print_outcomes import Found, PrintOptions, print_many, printer_of
 
     one = is_one(options)
     websites = Websites(options, OVERVIEW if one and output == "table" else TOTALS)
@@ -115,7 +115,7 @@ def compare(
         make_console().print(Display(found, rows=top))
         return
     printer = printer_of(print_options)
-    sides = (Answered(first, 0, found.now), Answered(before, 1, found.before))
+    sides = (Succeeded(first, 0, found.now), Succeeded(before, 1, found.before))
     for _, rows in read(iter(sides), printer.wants_rows):
         printer.show(rows)
     printer.end()

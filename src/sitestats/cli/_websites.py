@@ -13,6 +13,7 @@ import click
 
 from sitestats._common.text import plain
 
+from ._advice import in_a_shell
 from ._client import client_options, make_client
 from ._completion import one_of
 from ._exits import (
@@ -22,7 +23,6 @@ from ._exits import (
     fail,
     fail_interrupted,
 )
-from ._messages import for_a_shell
 from ._output import format_options, make_console, print_csv, print_json
 from ._progress import showing_progress
 from ._query import zones
@@ -221,7 +221,7 @@ def _print_specs(found: Iterable[Website], output_format: Any) -> None:
             WebsiteSpec.dumps([spec], output_format)
         except SpecError as error:
             left_out += (
-                f"{website.hostname} is left out: {for_a_shell(problem.message)}"
+                f"{website.hostname} is left out: {in_a_shell(problem.message)}"
                 for problem in error.problems
             )
         else:

@@ -93,7 +93,8 @@ class EventHandler:
                 items.append(ProvisionedWebsite(spec, "unknown", error=error))
             else:
                 items.append(ProvisionedWebsite(spec, "not_tried"))
-        return ProvisioningReport(tuple(items), "interrupted", self.not_excluded)
+        stopped = SiteStatsError("interrupted")
+        return ProvisioningReport(tuple(items), stopped, self.not_excluded)
 
     async def handle_async(self, event: object) -> None:
         """The same, without blocking the event loop while the disk is written."""

@@ -9,7 +9,7 @@ import pytest
 
 from sitestats import Client, Stats, StatsQuery
 from sitestats.emulator import Emulator
-from sitestats.emulator._made_up import CAMPAIGN, KINDS, LAUNCH, ZONES, Site
+from sitestats.emulator._generated_traffic import CAMPAIGN, KINDS, LAUNCH, ZONES, Site
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

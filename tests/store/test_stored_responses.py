@@ -1,4 +1,4 @@
-"""Clients with a store: what is sent again, and that no answer is ever wrong."""
+"""Clients with a store: what is sent again, and that no result is ever wrong."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_a_period_that_was_over_is_requested_once(get: Get, emulator: Emulator) 
 
 
 def test_fresh_requests_and_keeps(get: Get, emulator: Emulator) -> None:
-    """With ``fresh`` the service is asked, and what it responds is kept."""
+    """With ``fresh`` a request is sent, and its response is stored."""
     get(DAY)
     emulator.load([row(DATE)])
     before = get(DAY)
@@ -125,8 +125,8 @@ def test_many_and_comparisons_use_the_store(emulator: Emulator, tmp_path: Path) 
     base = base.between(DATE - timedelta(days=2), DATE + timedelta(days=1))
     with emulator.client(store=tmp_path / "kept") as client:
         client.stats.get(next(iter(base.each("day"))))
-        answers = client.stats.get_many(base.each("day")).collect()
-        assert [answer.result().from_store for answer in answers] == [
+        outcomes = client.stats.get_many(base.each("day")).collect()
+        assert [outcome.result().from_store for outcome in outcomes] == [
             True,
             False,
             False,
@@ -134,7 +134,7 @@ def test_many_and_comparisons_use_the_store(emulator: Emulator, tmp_path: Path) 
         ]
         assert len(emulator.requests) == 4
         again = client.stats.get_many(base.each("day")).collect()
-        assert [one.result() for one in again] == [one.result() for one in answers]
+        assert [one.result() for one in again] == [one.result() for one in outcomes]
         day = base.on(DATE)
         client.stats.compare(day, against="previous_period")
         assert len(emulator.requests) == 4
@@ -242,7 +242,7 @@ def test_what_is_no_store_is_refused(wrong: Any, emulator: Emulator) -> None:
 
 
 def test_a_store_that_fails_is_a_warning_once(emulator: Emulator) -> None:
-    """An error of a store of one's own is one warning, and the service is asked."""
+    """An error of a store of one's own is one warning, and requests are sent."""
 
     class Broken:
         def __repr__(self) -> str:
@@ -272,7 +272,7 @@ def test_a_store_that_forgets_is_no_store(emulator: Emulator) -> None:
 
     with (
         emulator.client(store=Forgets()) as client,
-        pytest.warns(SiteStatsWarning, match="does not return what was kept"),
+        pytest.warns(SiteStatsWarning, match="does not return what was stored"),
     ):
         client.stats.get(DAY)
 

@@ -13,8 +13,8 @@ import click
 
 from sitestats._common.problems import MOST_OF_A_KIND
 
+from ._advice import messages_of
 from ._exits import Code, one_line
-from ._messages import messages_of
 from ._output import (
     JSON_LINES,
     make_console,
@@ -74,9 +74,9 @@ def print_many(
                 concurrency=websites.concurrency,
                 in_order=True,
                 progress=show,
-            ) as outcomes,
+            ) as stream,
         ):
-            for failed, rows in read(outcomes, printer.wants_rows):
+            for failed, rows in read(stream, printer.wants_rows):
                 total += 1
                 if failed:
                     failures.add(failed)

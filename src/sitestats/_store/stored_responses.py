@@ -1,4 +1,4 @@
-"""The responses that one client keeps: find one, keep one, for any key-value store."""
+"""The stored responses of one client, in any key-value store."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from sitestats._common.errors import warn
 from sitestats._common.zones import same_zone
 
-from .rules import Kept, has_words, keep, lookup
+from .rules import StoreEntry, has_words, response_key, to_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sitestats._query.requested import Requested
     from sitestats._results.stats import Stats
 
-    from .rules import Lookup
+    from .rules import ResponseKey
 
 _SALT: Final = ":salt"
 _REST: Final = 10.0
@@ -32,7 +32,7 @@ _REST: Final = 10.0
 MAX_AGE: Final = timedelta(days=30)
 
 
-class KeptResponses:
+class StoredResponses:
     """The responses in a store that are those of one client.
 
     The keys of the store are ``HOSTNAME:response:DIGEST``. The digest is over the base
@@ -65,45 +65,47 @@ class KeptResponses:
         self._warned = False
         self._advised = False
 
-    def recall(self, requested: Requested, now: datetime) -> HttpResponse | None:
-        """The kept response to *requested* at the time *now*; None where there is none
-        to use.
+    def look_up(self, requested: Requested, now: datetime) -> HttpResponse | None:
+        """The stored response to *requested* at the time *now*; None where none can be
+        used.
         """
-        found = lookup(requested, now)
+        found = response_key(requested, now)
         if found is None:
             self._advise(requested)
             return None
-        return self._trying(lambda: self._recall(found, requested, now))
+        return self._trying(lambda: self._read(found, requested, now))
 
-    def _recall(
-        self, found: Lookup, requested: Requested, now: datetime
+    def _read(
+        self, found: ResponseKey, requested: Requested, now: datetime
     ) -> HttpResponse | None:
         key = self._key(found.hostname, "response", found.text)
         data = self._store.get(key)
-        kept = data and Kept.from_bytes(data, most_bytes=self._most_bytes)
-        if not kept or not kept.is_usable(now, self._max_age):
+        entry = data and StoreEntry.from_bytes(data, most_bytes=self._most_bytes)
+        if not entry or not entry.is_usable(now, self._max_age):
             return None
         if requested.timezone is None:
             zone = self._zone(found.hostname)
-            if zone is not None and not same_zone(zone, kept.timezone):
+            if zone is not None and not same_zone(zone, entry.timezone):
                 return None
         used: Callable[[str], None] | None = getattr(self._store, "used", None)
         if used is not None:
             used(key)
-        return kept.response
+        return entry.response
 
-    def keep(self, requested: Requested, response: HttpResponse, stats: Stats) -> None:
-        """Keep *response*, which was read as *stats*, where that is right."""
-        self._trying(lambda: self._keep(requested, response, stats))
+    def store(self, requested: Requested, response: HttpResponse, stats: Stats) -> None:
+        """Store *response*, which was read as *stats*, where that is right."""
+        self._trying(lambda: self._write(requested, response, stats))
 
-    def _keep(self, requested: Requested, response: HttpResponse, stats: Stats) -> None:
+    def _write(
+        self, requested: Requested, response: HttpResponse, stats: Stats
+    ) -> None:
         hostname = requested.hostname
         if requested.timezone is None and stats.timezone is not None:
             # Of an open period, too: a website whose zone was changed has other days.
             zone = self._zone(hostname)
             if zone is None or not same_zone(zone, stats.timezone):
                 self._store.set(self._zone_key(hostname), stats.timezone.encode())
-        found = keep(requested, response, stats)
+        found = to_store(requested, response, stats)
         if found is not None:
             key = self._key(hostname, "response", found[0].text)
             self._store.set(key, found[1].to_bytes())
@@ -117,7 +119,7 @@ class KeptResponses:
         return self._key(hostname, "zone", "")
 
     def _key(self, hostname: str, kind: str, text: str) -> str:
-        # Threads that each made one would keep responses that nobody finds again.
+        # Threads that each made one would store responses that nobody finds again.
         with self._salt_lock:
             if not self._salt:
                 self._salt = self._read_salt()
@@ -136,7 +138,7 @@ class KeptResponses:
             # Another process may have been quicker.
             salt = self._store.get(_SALT)
         if salt is None or len(salt) != 32:  # noqa: PLR2004  bytes, as made above
-            raise ValueError("it does not return what was kept")
+            raise ValueError("it does not return what was stored")
         return salt
 
     def _trying(self, action: Callable[[], HttpResponse | None]) -> HttpResponse | None:
@@ -151,7 +153,7 @@ class KeptResponses:
                 # Not its repr, which may hold the password of a server.
                 name = getattr(self._store, "path", type(self._store).__name__)
                 warn(
-                    f"the store {name} is not used, and the service is asked instead: "
+                    f"the store {name} is not used, and requests are sent instead: "
                     f"{type(error).__name__}: {error}"
                 )
         return None

@@ -1,4 +1,4 @@
-"""Compare the answers of many websites with those of another period."""
+"""Compare collected outcomes of many websites with those of another period."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, get_args, overload
 
 import attrs
 
+from sitestats._common.advice import Step
 from sitestats._common.errors import FieldNotRequestedError, warn
 from sitestats._common.fields import COUNTS, ListName, TotalName
 from sitestats._common.text import shown
@@ -17,8 +18,8 @@ from sitestats._query.builder import requested
 from .comparison import COLUMNS, Change, Changes, Comparison
 from .display import Displayed, draw, frame_maker
 from .entries import check_list
-from .many import error_text, missing, period_of
-from .outcomes import Answered, Failed, Outcome
+from .outcome_frames import error_text, missing, period_of
+from .outcomes import Failed, Outcome, Succeeded
 from .tables import Column, Kind, count_rows, named, shared, stacked, to_dicts
 
 if TYPE_CHECKING:
@@ -38,9 +39,9 @@ class Pair:
     """What is compared: the outcome of a query and that of the one before."""
 
     now: Outcome | None
-    """None where the later answers have no such query."""
+    """None where the later outcomes have no such query."""
     before: Outcome | None
-    """None where the earlier answers have no such query."""
+    """None where the earlier outcomes have no such query."""
 
     @property
     def hostname(self) -> str:
@@ -89,7 +90,7 @@ class ManyChanges:
 
 
 class Comparisons(Sequence[Comparison], Displayed):
-    """Many websites compared, one by one: ``answers.compare_to(before)``.
+    """Many websites compared, one by one: ``outcomes.compare_to(before)``.
 
     It is a sequence of a ``Comparison`` for each query that succeeded in both
     periods, in the order of the queries. Frames have a row for the others too. It
@@ -117,14 +118,14 @@ class Comparisons(Sequence[Comparison], Displayed):
         return tuple(side for pair in self._pairs for side in pair.failed)
 
     @property
-    def unmatched(self) -> tuple[Answered, ...]:
+    def unmatched(self) -> tuple[Succeeded, ...]:
         """The outcomes with statistics whose website has none in the other period."""
         return tuple(
             side
             for pair in self._pairs
             if pair.comparison is None
             for side in (pair.now, pair.before)
-            if isinstance(side, Answered)
+            if isinstance(side, Succeeded)
         )
 
     @property
@@ -139,7 +140,7 @@ class Comparisons(Sequence[Comparison], Displayed):
             side.stats
             for pair in self._pairs
             for side in (pair.now, pair.before)
-            if isinstance(side, Answered)
+            if isinstance(side, Succeeded)
         ]
         names: tuple[TotalName, ...] = get_args(TotalName)
         return tuple(n for n in names if any(n in stats for stats in results))
@@ -157,7 +158,8 @@ class Comparisons(Sequence[Comparison], Displayed):
         """
         if total not in self.totals:
             raise FieldNotRequestedError(
-                f"no result has {shown(total)}: add it to the queries by .fields(…)",
+                f"no result has {shown(total)}: add it to the queries by "
+                + Step("fields", ...),
                 name=total,
             )
         return [(pair.hostname, pair.total(total)) for pair in self._pairs]
@@ -289,7 +291,7 @@ class Comparisons(Sequence[Comparison], Displayed):
         if self.unmatched:
             names = ", ".join(one.query.hostname for one in self.unmatched[:3])
             warn(
-                f"{len(self.unmatched)} of the answers have none in the other period "
+                f"{len(self.unmatched)} of the outcomes have none in the other period "
                 f"to compare with, and no rows here; .unmatched has them: {names}"
             )
 

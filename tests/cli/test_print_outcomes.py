@@ -239,7 +239,7 @@ def test_many_failures_of_one_kind_are_counted(emulator: Emulator, run: Run) -> 
             [HOST, BLOG, "--interval", "hour", "--api-version", "5"],
             "use --api-version 6",
         ),
-        ([HOST, "--during", "2026-1"], "'2026-W10' or '2026-03-05', not '2026-1'"),
+        ([HOST, "--during", "2026-1"], "'2026-W10', '2026-03-05', not '2026-1'"),
         (["--hosts-from", "none.txt"], "--hosts-from"),
     ],
 )

@@ -10,10 +10,10 @@ from typing import Any, Final
 import attrs
 
 from sitestats._query.builder import requested
-from sitestats._results.answers import CollectedOutcomes
-from sitestats._results.comparisons import subject
+from sitestats._results.collected_outcomes import CollectedOutcomes
 from sitestats._results.entries import columns_of_entries
-from sitestats._results.outcomes import Answered
+from sitestats._results.outcome_comparison import subject
+from sitestats._results.outcomes import Succeeded
 
 from ._frames import check_range, load
 from ._labels import about, left_out, title
@@ -29,50 +29,52 @@ _MARGIN: Final = 1.0
 
 @attrs.frozen
 class _Cell:
-    """What is drawn into the same axes: answers about days that follow each other."""
+    """What is drawn into the same axes: outcomes about days that follow each other."""
 
     about: Hashable
-    answers: list[Answered]
+    outcomes: list[Succeeded]
 
-    def takes(self, answer: Answered, about: Hashable) -> bool:
-        """Whether *answer* is about the same, and about other days."""
+    def takes(self, outcome: Succeeded, about: Hashable) -> bool:
+        """Whether *outcome* is about the same, and about other days."""
         return about == self.about and not any(
-            _overlap(answer, other) for other in self.answers
+            _overlap(outcome, other) for other in self.outcomes
         )
 
     @property
     def title(self) -> str:
         """The website, the page and the filters."""
-        first = self.answers[0]
+        first = self.outcomes[0]
         _, _, *filters = subject(first)
         texts = [f"{name}={value}" for name, value in filters if name != "page"]
         return ", ".join([title(first.stats), *texts])
 
     @property
     def series(self) -> Series:
-        """The histograms of all answers, one after the other."""
+        """The histograms of all outcomes, one after the other."""
         in_order = sorted(
-            self.answers, key=lambda answer: answer.stats.first_day or dt.date.min
+            self.outcomes, key=lambda outcome: outcome.stats.first_day or dt.date.min
         )
         return series_of(entry for one in in_order for entry in one.stats.histogram)
 
 
-def plot_each(answers: CollectedOutcomes, ax: Any, *, most: int, sharey: bool) -> Any:
+def plot_each(
+    outcomes: CollectedOutcomes[object], ax: Any, *, most: int, sharey: bool
+) -> Any:
     """Draw the histogram of each website; return the axes, as an array.
 
     Args:
-        answers: What is drawn.
+        outcomes: What is drawn.
         ax: Axes, or an array or a sequence of them, which are as many as are drawn;
             when None those of a new figure of pyplot.
         most: The most websites in a new figure.
         sharey: Whether all have the same scale.
     """
     numpy = load("numpy", extra="plot")
-    cells = _cells(answers)
+    cells = _cells(outcomes)
     if ax is not None:
         array = numpy.array(ax, dtype=object).ravel()[: max(1, len(cells))]
         if len(array):
-            note = _draw(answers, cells, array, sharey=sharey)
+            note = _draw(outcomes, cells, array, sharey=sharey)
             set_note(array[-1], note, besides=OFFSET)
             if cells:
                 set_legend(array[0], array[0])
@@ -85,7 +87,7 @@ def plot_each(answers: CollectedOutcomes, ax: Any, *, most: int, sharey: bool) -
     size = (width, _CELL[1] * rows + _MARGIN)
     figure = pyplot.figure(figsize=size, layout="constrained")
     grid = [figure.add_subplot(rows, columns, n + 1) for n in range(count)]
-    note = _draw(answers, cells, grid, sharey=sharey)
+    note = _draw(outcomes, cells, grid, sharey=sharey)
     for number, one in enumerate(grid):
         if number % columns:
             one.set_ylabel("")
@@ -100,21 +102,21 @@ def plot_each(answers: CollectedOutcomes, ax: Any, *, most: int, sharey: bool) -
     return numpy.array(grid, dtype=object)
 
 
-def _cells(answers: CollectedOutcomes) -> list[_Cell]:
+def _cells(outcomes: CollectedOutcomes[object]) -> list[_Cell]:
     cells: list[_Cell] = []
-    for answer in answers.answered:
-        check_range(columns_of_entries(answer.stats.histogram))
-        interval = requested(answer.query).interval
-        about = (subject(answer), interval, answer.stats.timezone)
-        cell = next((one for one in cells if one.takes(answer, about)), None)
+    for outcome in outcomes.succeeded:
+        check_range(columns_of_entries(outcome.stats.histogram))
+        interval = requested(outcome.query).interval
+        about = (subject(outcome), interval, outcome.stats.timezone)
+        cell = next((one for one in cells if one.takes(outcome, about)), None)
         if cell is None:
-            cells.append(_Cell(about, [answer]))
+            cells.append(_Cell(about, [outcome]))
         else:
-            cell.answers.append(answer)
+            cell.outcomes.append(outcome)
     return cells
 
 
-def _overlap(one: Answered, other: Answered) -> bool:
+def _overlap(one: Succeeded, other: Succeeded) -> bool:
     days = (
         *(one.stats.first_day, one.stats.last_day),
         *(other.stats.first_day, other.stats.last_day),
@@ -126,7 +128,7 @@ def _overlap(one: Answered, other: Answered) -> bool:
 
 
 def _draw(
-    answers: CollectedOutcomes,
+    outcomes: CollectedOutcomes[object],
     cells: Sequence[_Cell],
     grid: Sequence[Any],
     *,
@@ -147,7 +149,7 @@ def _draw(
         ax.set_xlim(min(starts), max(ends))
         if sharey:
             ax.set_ylim(0, top)
-    failed = len(answers.failed)
+    failed = len(outcomes.failed)
     notes += [
         left_out(len(cells), len(grid), truncated=False),
         f"{failed:,} failed" if failed else "",
@@ -156,7 +158,7 @@ def _draw(
 
 
 def _period(cells: Sequence[_Cell]) -> str:
-    every = [answer.stats for cell in cells for answer in cell.answers]
+    every = [outcome.stats for cell in cells for outcome in cell.outcomes]
     texts = {about(stats) for stats in every}
     if len(texts) == 1:
         return texts.pop()

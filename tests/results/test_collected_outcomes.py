@@ -1,4 +1,4 @@
-"""Collected answers: a sequence in order, frames of it, tables of it, and retries."""
+"""Collected outcomes: a sequence in order, frames of it, tables of it, and retries."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from sitestats import (
-    Answered,
-    Answers,
-    AsyncAnswers,
+    AsyncOutcomes,
     Client,
     ConfigurationError,
     Failed,
     NotFoundError,
+    Outcomes,
     ServerError,
     SiteStatsWarning,
     StatsQuery,
+    Succeeded,
 )
 from sitestats.emulator import Emulator
 
@@ -54,12 +54,12 @@ def client(emulator: Emulator) -> Iterator[Client]:
 
 
 def collect(emulator: Emulator, backend: str, queries: Any, **options: Any) -> Any:
-    """The collected answers of each client variant."""
+    """The collected outcomes of each client variant."""
     if backend == "blocking":
         with emulator.client(retries=0) as client:
             return client.stats.get_many(queries, **options).collect()
 
-    async def main() -> AsyncAnswers:
+    async def main() -> AsyncOutcomes:
         async with emulator.async_client(retries=0) as client:
             return await client.stats.get_many(queries, **options).collect()
 
@@ -70,20 +70,20 @@ VARIANTS = pytest.mark.parametrize("backend", ["blocking", "asyncio", "trio"])
 
 
 @VARIANTS
-def test_answers_are_in_the_order_of_the_queries(
+def test_outcomes_are_in_the_order_of_the_queries(
     emulator: Emulator, backend: str
 ) -> None:
     """Position, index and query agree, whichever response came first."""
     queries = [QUERY.limit(n) for n in range(1, 30)] + [NOBODY]
-    answers = collect(emulator, backend, queries, concurrency=7)
-    assert [outcome.index for outcome in answers] == [*range(30)]
-    assert [outcome.query for outcome in answers] == queries
-    assert [one.index for one in answers.answered] == [*range(29)]
-    assert [type(one.error) for one in answers.failed] == [NotFoundError]
-    assert isinstance(answers[0], Answered)
-    assert isinstance(answers[-1], Failed)
-    assert len(answers) == 30
-    assert answers[3] in answers
+    outcomes = collect(emulator, backend, queries, concurrency=7)
+    assert [outcome.index for outcome in outcomes] == [*range(30)]
+    assert [outcome.query for outcome in outcomes] == queries
+    assert [one.index for one in outcomes.succeeded] == [*range(29)]
+    assert [type(one.error) for one in outcomes.failed] == [NotFoundError]
+    assert isinstance(outcomes[0], Succeeded)
+    assert isinstance(outcomes[-1], Failed)
+    assert len(outcomes) == 30
+    assert outcomes[3] in outcomes
 
 
 @VARIANTS
@@ -113,49 +113,49 @@ def test_collect_holds_each_query_once(
                 len(of), status=503, when=lambda one: dict(one.pairs)["limit"] in of
             )
 
-    def hold_each_once(answers: Answers | AsyncAnswers, failed: set[str]) -> None:
-        assert [outcome.query for outcome in answers] == queries
-        assert [outcome.index for outcome in answers] == [*range(len(queries))]
-        found = {one.query.params()["limit"] for one in answers.failed}
+    def hold_each_once(outcomes: Outcomes | AsyncOutcomes, failed: set[str]) -> None:
+        assert [outcome.query for outcome in outcomes] == queries
+        assert [outcome.index for outcome in outcomes] == [*range(len(queries))]
+        found = {one.query.params()["limit"] for one in outcomes.failed}
         assert found == failed
-        assert len(answers.answered) + len(answers.failed) == len(queries)
-        assert len(answers.to_pandas()) == len(queries)
+        assert len(outcomes.succeeded) + len(outcomes.failed) == len(queries)
+        assert len(outcomes.to_pandas()) == len(queries)
 
     async def main() -> None:
         async with emulator.async_client(retries=0) as client:
             fail(bad)
             many = client.stats.get_many(queries, concurrency=concurrency)
-            answers = await many.collect()
-            hold_each_once(answers, bad)
+            outcomes = await many.collect()
+            hold_each_once(outcomes, bad)
             fail(bad & worse)
-            hold_each_once(await answers.retry(), bad & worse)
+            hold_each_once(await outcomes.retry(), bad & worse)
 
     if backend != "blocking":
         anyio.run(main, backend=backend)
         return
     with emulator.client(retries=0) as client:
         fail(bad)
-        answers = client.stats.get_many(queries, concurrency=concurrency).collect()
-        hold_each_once(answers, bad)
+        outcomes = client.stats.get_many(queries, concurrency=concurrency).collect()
+        hold_each_once(outcomes, bad)
         fail(bad & worse)
-        hold_each_once(answers.retry(), bad & worse)
+        hold_each_once(outcomes.retry(), bad & worse)
 
 
 def test_frames_as_often_as_you_like(client: Client) -> None:
     """Two frames of one fan-out: of the totals and of a list, again and again."""
-    answers = client.stats.get_many([QUERY.website(BLOG), QUERY]).collect()
+    outcomes = client.stats.get_many([QUERY.website(BLOG), QUERY]).collect()
     for _ in range(2):
-        assert answers.to_pandas()["visitors"].tolist() == [298, 953]
-        pages = answers.to_polars("pages")
+        assert outcomes.to_pandas()["visitors"].tolist() == [298, 953]
+        pages = outcomes.to_polars("pages")
         assert pages["hostname"].to_list() == [BLOG] * 3 + [HOST] * 3
-        assert answers.to_arrow("pages").num_rows == 6
+        assert outcomes.to_arrow("pages").num_rows == 6
     assert pages.columns[:4] == ["hostname", "timezone", "first_day", "last_day"]
     assert pages["first_day"].unique().to_list() == [dt.date(2026, 3, 1)]
     assert pages["last_day"].dtype == pl.Date
-    rows = answers.to_dicts("pages")
+    rows = outcomes.to_dicts("pages")
     assert [row["value"] for row in rows] == pages["value"].to_list()
     assert rows[0]["first_day"] == "2026-03-01"
-    assert answers.to_dicts()[1]["visitors"] == 953
+    assert outcomes.to_dicts()[1]["visitors"] == 953
 
 
 def test_a_panel_of_websites_and_months() -> None:
@@ -219,32 +219,32 @@ def test_the_days_of_a_failure(client: Client) -> None:
     dates = NOBODY.between("2026-01-01", dt.date(2026, 1, 31)).timezone("Asia/Tokyo")
     words = NOBODY.last(days=3)
     unchecked = NOBODY.extra_param("start", "01.02.2026")
-    answers = client.stats.get_many([dates, words, unchecked]).collect()
-    frame = answers.to_polars()
+    outcomes = client.stats.get_many([dates, words, unchecked]).collect()
+    frame = outcomes.to_polars()
     assert frame["first_day"].to_list() == [dt.date(2026, 1, 1), None, None]
     assert frame["last_day"].to_list() == [dt.date(2026, 1, 31), None, None]
     assert frame["timezone"].to_list() == ["Asia/Tokyo", None, None]
     with pytest.warns(SiteStatsWarning, match="3 queries failed"):
-        assert answers.to_polars("pages").is_empty()
+        assert outcomes.to_polars("pages").is_empty()
 
 
-def test_a_retry_asks_for_what_failed_alone(emulator: Emulator) -> None:
+def test_a_retry_requests_what_failed_alone(emulator: Emulator) -> None:
     """Only the failed queries are sent again, and every index stays."""
     with emulator.client(retries=0) as client:
         emulator.fail_next(3, status=503)
         queries = [QUERY.limit(1 + n) for n in range(8)]
-        answers = client.stats.get_many(queries, concurrency=1).collect()
-        assert [one.index for one in answers.failed] == [0, 1, 2]
-        assert all(isinstance(one.error, ServerError) for one in answers.failed)
+        outcomes = client.stats.get_many(queries, concurrency=1).collect()
+        assert [one.index for one in outcomes.failed] == [0, 1, 2]
+        assert all(isinstance(one.error, ServerError) for one in outcomes.failed)
         before = len(emulator.requests)
-        better = answers.retry()
+        better = outcomes.retry()
         assert len(emulator.requests) == before + 3
-        assert isinstance(better, Answers)
+        assert isinstance(better, Outcomes)
         assert better.failed == ()
         assert [one.index for one in better] == [*range(8)]
         assert [len(one.result().pages) for one in better] == [*range(1, 9)]
         # What there was is left as it was.
-        assert len(answers.failed) == 3
+        assert len(outcomes.failed) == 3
         assert better.retry() is better
         assert len(emulator.requests) == before + 3
 
@@ -254,19 +254,19 @@ def test_a_retry_reports_its_progress(emulator: Emulator) -> None:
     seen: list[tuple[int, int | None]] = []
     with emulator.client(retries=0) as client:
         emulator.fail_next(2, status=503)
-        answers = client.stats.get_many(
+        outcomes = client.stats.get_many(
             [QUERY] * 3, progress=lambda done, total: seen.append((done, total))
         ).collect()
         assert seen == [(1, 3), (2, 3), (3, 3)]
-        answers.retry()
+        outcomes.retry()
     assert seen[3:] == [(1, 2), (2, 2)]
 
 
 def test_a_slice_is_one_again(client: Client) -> None:
-    """A slice makes frames, shows a table, and can be asked again."""
-    answers = client.stats.get_many([QUERY, NOBODY, QUERY.website(BLOG)]).collect()
-    part = answers[1:]
-    assert isinstance(part, Answers)
+    """A slice makes frames, shows a table, and can be retried."""
+    outcomes = client.stats.get_many([QUERY, NOBODY, QUERY.website(BLOG)]).collect()
+    part = outcomes[1:]
+    assert isinstance(part, Outcomes)
     assert part.to_pandas()["query"].tolist() == [1, 2]
     assert repr(part).startswith("2 queries\n")
     assert [one.index for one in part.retry()] == [1, 2]
@@ -274,16 +274,14 @@ def test_a_slice_is_one_again(client: Client) -> None:
 
 def test_collect_within_a_block(client: Client) -> None:
     """In a block collect keeps what is left, and a second time is an error."""
-    with client.stats.get_many([QUERY] * 4) as outcomes:
-        taken = next(outcomes)
-        answers = outcomes.collect()
-        assert len(answers) == 3
-        assert taken.index not in [one.index for one in answers]
+    with client.stats.get_many([QUERY] * 4) as stream:
+        taken = next(stream)
+        outcomes = stream.collect()
+        assert len(outcomes) == 3
+        assert taken.index not in [one.index for one in outcomes]
         with pytest.raises(ConfigurationError, match=r"\.collect\(\)"):
-            outcomes.collect()
-        with pytest.raises(ConfigurationError, match=r"\.collect\(\)"):
-            outcomes.to_pandas()
-    assert len(answers.to_pandas()) == 3
+            stream.collect()
+    assert len(outcomes.to_pandas()) == 3
 
 
 def test_a_block_is_collected_once(client: Client) -> None:
@@ -303,15 +301,49 @@ def test_the_async_client_collects_within_a_block_too(emulator: Emulator) -> Non
     async def main() -> None:
         async with (
             emulator.async_client() as client,
-            client.stats.get_many([QUERY] * 3) as outcomes,
+            client.stats.get_many([QUERY] * 3) as stream,
         ):
-            await anext(outcomes)
-            answers = await outcomes.collect()
-            assert len(answers) == 2
+            await anext(stream)
+            outcomes = await stream.collect()
+            assert len(outcomes) == 2
             with pytest.raises(ConfigurationError, match=r"\.collect\(\)"):
-                await outcomes.collect()
+                await stream.collect()
+            assert [outcome async for outcome in stream] == []
 
     asyncio.run(main())
+
+
+def test_collect_after_a_loop_has_what_is_left_or_is_an_error(client: Client) -> None:
+    """What is collected after a whole loop would be empty, so it is an error."""
+    with client.stats.get_many([QUERY] * 2) as stream:
+        taken = [next(stream), next(stream)]
+        # Whoever takes them one by one may still ask whether there are more.
+        assert ([*stream], next(stream, None)) == ([], None)
+        with pytest.raises(ConfigurationError, match="taken already"):
+            stream.collect()
+        # It is an iterator still, and those end for good.
+        assert [*stream] == []
+    assert len(taken) == 2
+
+
+def test_collect_after_one_that_failed_is_an_error(client: Client) -> None:
+    """One that ended in an error took outcomes, which the next one would lack."""
+
+    def broken() -> Iterator[StatsQuery]:
+        yield QUERY
+        raise ZeroDivisionError
+
+    with client.stats.get_many(broken(), concurrency=1) as stream:
+        with pytest.raises(ZeroDivisionError):
+            stream.collect()
+        with pytest.raises(ConfigurationError, match="taken already"):
+            stream.collect()
+
+
+def test_no_queries_are_collected_as_often_as_you_like(client: Client) -> None:
+    """Where no query was given nothing is lost, so a second time is no error."""
+    with client.stats.get_many([]) as stream:
+        assert [len(stream.collect()), *stream, len(stream.collect())] == [0, 0]
 
 
 def test_queries_may_come_from_a_generator(emulator: Emulator) -> None:
@@ -323,28 +355,28 @@ def test_queries_may_come_from_a_generator(emulator: Emulator) -> None:
 
     with emulator.client() as client:
         assert len(client.stats.get_many(QUERY for _ in range(3)).collect()) == 3
-    answers = collect(emulator, "trio", some())
-    assert [len(one.result().pages) for one in answers] == [1, 2, 3]
+    outcomes = collect(emulator, "trio", some())
+    assert [len(one.result().pages) for one in outcomes] == [1, 2, 3]
 
 
 def test_no_query_at_all(client: Client) -> None:
     """Without a query there is an empty sequence, with frames that have columns."""
-    answers = client.stats.get_many([]).collect()
-    assert (len(answers), answers.answered, answers.failed) == (0, (), ())
-    assert answers.to_pandas("pages").columns[0] == "hostname"
-    assert answers.to_dicts() == []
-    assert repr(answers) == "0 queries\nnone"
-    assert answers.retry() is answers
+    outcomes = client.stats.get_many([]).collect()
+    assert (len(outcomes), outcomes.succeeded, outcomes.failed) == (0, (), ())
+    assert outcomes.to_pandas("pages").columns[0] == "hostname"
+    assert outcomes.to_dicts() == []
+    assert repr(outcomes) == "0 queries\nnone"
+    assert outcomes.retry() is outcomes
 
 
 def test_a_pickle_has_no_client(emulator: Emulator) -> None:
-    """Answers are pickled without the key, and say so when they are asked again."""
-    answers: Answers = collect(emulator, "blocking", [QUERY, NOBODY])
-    data = pickle.dumps(answers)
+    """Outcomes are pickled without the key, and say so when they are retried."""
+    outcomes: Outcomes = collect(emulator, "blocking", [QUERY, NOBODY])
+    data = pickle.dumps(outcomes)
     assert emulator.api_key.encode() not in data
     copy = pickle.loads(data)
-    assert isinstance(copy, Answers)
-    assert copy.to_pandas().equals(answers.to_pandas())
+    assert isinstance(copy, Outcomes)
+    assert copy.to_pandas().equals(outcomes.to_pandas())
     with pytest.raises(ConfigurationError, match="pickled"):
         copy.retry()
 
@@ -363,14 +395,14 @@ def in_a_terminal(value: object) -> str:
 
 RENDER: list[Callable[[Any], str]] = [
     repr,
-    lambda answers: answers._repr_html_(),
+    lambda outcomes: outcomes._repr_html_(),
     in_a_terminal,
 ]
 
 
 @pytest.mark.parametrize("render", RENDER, ids=["repr", "html", "terminal"])
-def test_answers_show_themselves(client: Client, render: Callable[[Any], str]) -> None:
-    """Each way to show answers has websites, days, totals, and what failed."""
+def test_outcomes_show_themselves(client: Client, render: Callable[[Any], str]) -> None:
+    """Each way to show outcomes has websites, days, totals, and what failed."""
     queries = [QUERY, NOBODY.between("2026-01-01", "2026-01-31")]
     shown = render(client.stats.get_many(queries).collect())
     for text in (
@@ -381,10 +413,10 @@ def test_answers_show_themselves(client: Client, render: Callable[[Any], str]) -
 
 
 @pytest.mark.parametrize("render", RENDER, ids=["repr", "html", "terminal"])
-def test_many_answers_are_shortened(
+def test_many_outcomes_are_shortened(
     client: Client, render: Callable[[Any], str]
 ) -> None:
-    """720 answers show the first ones and how many more there are."""
+    """720 outcomes show the first ones and how many more there are."""
     shown = render(client.stats.get_many([QUERY] * 40).collect())
     assert "40 queries" in shown
     assert "30 more" in shown
@@ -395,26 +427,29 @@ def test_many_answers_are_shortened(
 def test_the_repr_is_a_table_of_one_line_a_query(client: Client) -> None:
     """Columns are aligned, numbers to the right, and texts are on one line."""
     queries = [QUERY.website(BLOG).fields("visitors"), QUERY.fields("visitors")]
-    answers = client.stats.get_many(queries).collect()
-    assert repr(answers).splitlines() == [
+    outcomes = client.stats.get_many(queries).collect()
+    assert repr(outcomes).splitlines() == [
         "2 queries",
         "                       first day   last day    visitors",
         "blog.semicomplete.com  2026-03-01  2026-03-04       298",
         "semicomplete.com       2026-03-01  2026-03-04       953",
     ]
     odd = Failed(QUERY, 0, NotFoundError("one\ntwo \x1b[31m" + "x" * 200, status=404))
-    lines = repr(Answers([odd])).splitlines()
+    lines = repr(Outcomes([odd])).splitlines()
     assert len(lines) == 4
     assert "one two \\x1b[31mxxx" in lines[2]
     assert len(lines[2]) < 120
 
 
-def test_async_answers_are_shown_and_framed_without_awaiting(
+def test_async_outcomes_are_shown_and_framed_without_awaiting(
     emulator: Emulator,
 ) -> None:
-    """Only asking again is awaited: what is there is there."""
-    answers = collect(emulator, "asyncio", [QUERY])
-    assert isinstance(answers, AsyncAnswers)
-    assert isinstance(answers[:1], AsyncAnswers)
-    assert answers.to_pandas()["visitors"].tolist() == [953]
-    assert repr(answers).startswith("1 query\n")
+    """Only a retry is awaited: what is there is there."""
+    outcomes = collect(emulator, "asyncio", [QUERY, NOBODY])
+    assert isinstance(outcomes, AsyncOutcomes)
+    assert isinstance(outcomes[:1], AsyncOutcomes)
+    expected = collect(emulator, "blocking", [QUERY, NOBODY])
+    assert outcomes.to_pandas().equals(expected.to_pandas())
+    assert outcomes.to_polars().equals(expected.to_polars())
+    assert outcomes.to_arrow().equals(expected.to_arrow())
+    assert repr(outcomes).startswith("2 queries\n")

@@ -1,4 +1,4 @@
-"""Answers of two periods compared website by website: frames, tables, a plot."""
+"""Outcomes of two periods compared website by website: frames, tables, a plot."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from matplotlib.figure import Figure
 from rich.console import Console
 
 from sitestats import (
-    Answers,
     Client,
     ConnectionFailedError,
     Failed,
     FieldNotRequestedError,
     Outcome,
+    Outcomes,
     SiteStatsWarning,
     StatsQuery,
 )
-from sitestats._results.comparisons import pairs_of
+from sitestats._results.outcome_comparison import pairs_of
 from sitestats.analysis import Change, Comparison, Comparisons
 from sitestats.emulator import Emulator
 
@@ -47,8 +47,8 @@ def client() -> Iterator[Client]:
         yield client
 
 
-def answers(client: Client, days: tuple[str, str], *hostnames: str) -> Answers:
-    """The answers about some websites."""
+def outcomes(client: Client, days: tuple[str, str], *hostnames: str) -> Outcomes:
+    """The outcomes about some websites."""
     queries = [QUERY.website(name).between(*days) for name in hostnames]
     return client.stats.get_many(queries).collect()
 
@@ -56,8 +56,8 @@ def answers(client: Client, days: tuple[str, str], *hostnames: str) -> Answers:
 @pytest.fixture(scope="module")
 def growth(client: Client) -> Comparisons:
     """Two websites in two periods of two days."""
-    return answers(client, LAST, HOST, BLOG).compare_to(
-        answers(client, FIRST, BLOG, HOST)
+    return outcomes(client, LAST, HOST, BLOG).compare_to(
+        outcomes(client, FIRST, BLOG, HOST)
     )
 
 
@@ -153,8 +153,8 @@ def test_growing_pages_of_all_websites(client: Client) -> None:
 
 def test_what_failed_has_its_row(client: Client) -> None:
     """A website that fails in one period has a row with the error, and no change."""
-    growth = answers(client, LAST, HOST, "a.example").compare_to(
-        answers(client, FIRST, HOST, "a.example")
+    growth = outcomes(client, LAST, HOST, "a.example").compare_to(
+        outcomes(client, FIRST, HOST, "a.example")
     )
     frame = growth.to_polars()
     assert frame["visitors_change"].null_count() == 1
@@ -171,8 +171,8 @@ def test_what_failed_has_its_row(client: Client) -> None:
 
 def test_what_has_no_counterpart_has_its_row(client: Client) -> None:
     """A website that one period lacks has a row with what there is."""
-    growth = answers(client, LAST, HOST, BLOG).compare_to(
-        answers(client, FIRST, HOST, PROJECTS)
+    growth = outcomes(client, LAST, HOST, BLOG).compare_to(
+        outcomes(client, FIRST, HOST, PROJECTS)
     )
     frame = growth.to_polars()
     assert frame["hostname"].to_list() == [HOST, BLOG, PROJECTS]
@@ -180,7 +180,7 @@ def test_what_has_no_counterpart_has_its_row(client: Client) -> None:
     assert frame["visitors_before"].is_null().to_list() == [False, True, False]
     assert frame["first_day_before"].is_null().to_list() == [False, True, False]
     assert [one.query.hostname for one in growth.unmatched] == [BLOG, PROJECTS]
-    with pytest.warns(SiteStatsWarning, match="2 of the answers have none"):
+    with pytest.warns(SiteStatsWarning, match="2 of the outcomes have none"):
         growth.to_polars("pages")
 
 
@@ -233,7 +233,7 @@ def test_a_page_is_compared_with_itself(client: Client) -> None:
 
 def test_nothing_to_compare() -> None:
     """Without queries there is an empty table, with columns in its frames."""
-    nothing = Answers([]).compare_to(Answers([]))
+    nothing = Outcomes([]).compare_to(Outcomes([]))
     assert len(nothing) == 0
     assert "hostname" in nothing.to_pandas().columns
     assert "pageviews_change" in nothing.to_polars("pages").columns
@@ -272,8 +272,8 @@ def in_a_terminal(value: object) -> str:
 @pytest.mark.parametrize("render", [repr, lambda one: one._repr_html_(), in_a_terminal])
 def test_they_show_themselves(client: Client, render: Callable[[Any], str]) -> None:
     """Each way to show them has websites, both numbers, the change, what failed."""
-    growth = answers(client, LAST, HOST, "a.example").compare_to(
-        answers(client, FIRST, HOST, "a.example")
+    growth = outcomes(client, LAST, HOST, "a.example").compare_to(
+        outcomes(client, FIRST, HOST, "a.example")
     )
     now, before = (
         growth[0].totals["pageviews"].now,
@@ -312,7 +312,7 @@ def test_a_plot(growth: Comparisons) -> None:
 
 def test_a_plot_of_many(client: Client) -> None:
     """Beyond twenty websites the plot says how many more there are."""
-    now = answers(client, LAST, *[HOST] * 23)
+    now = outcomes(client, LAST, *[HOST] * 23)
     axes = now.compare_to(now).plot(ax=Figure().subplots())
     assert len(axes.patches) == 40
     assert "3 more" in axes.get_xlabel()

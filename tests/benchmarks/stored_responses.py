@@ -17,7 +17,7 @@ import httpx
 
 from measuring import Goal, Row, Scale, Table, compared, in_turn, seconds
 from sitestats import Client, StatsQuery, Store
-from sitestats._store.rules import Kept
+from sitestats._store.rules import StoreEntry
 
 BASE = "http://127.0.0.1"
 DAY = datetime.now(UTC).date() - timedelta(days=2)
@@ -104,9 +104,10 @@ def _large(path: Path, size: int) -> Table:
     bodies = [_body(random.uniform(1, 30)) for _ in range(50)]
     with Store(path, max_bytes=10**12, max_age=None) as store:
         packing = _times(
-            (lambda body=body: Kept(DATE, "UTC", body).to_bytes()) for body in bodies
+            (lambda body=body: StoreEntry(DATE, "UTC", body).to_bytes())
+            for body in bodies
         )
-        values = [Kept(DATE, "UTC", body).to_bytes() for body in bodies]
+        values = [StoreEntry(DATE, "UTC", body).to_bytes() for body in bodies]
         keys = [
             f"{n % 40}.example:response:{random.randbytes(16).hex()}"
             for n in range(size)
