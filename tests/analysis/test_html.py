@@ -20,8 +20,6 @@ from sitestats import (
     Entries,
     HistogramEntry,
     ListEntry,
-    ProvisioningPlan,
-    ProvisioningReport,
     StatsQuery,
     WebsiteSpec,
 )
@@ -30,7 +28,12 @@ from sitestats._results.websites import WebsiteList
 from sitestats.analysis._description import Signed
 from sitestats.analysis._html import _cell
 from sitestats.emulator import Emulator
-from sitestats.provisioning import PlannedWebsite, ProvisionedWebsite
+from sitestats.provisioning import (
+    PlannedWebsite,
+    ProvisionedWebsite,
+    ProvisioningPlan,
+    ProvisioningReport,
+)
 
 mpl.use("agg")
 

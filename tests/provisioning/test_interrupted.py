@@ -7,8 +7,9 @@ from typing import Any
 import anyio
 import pytest
 
-from sitestats import ConnectionFailedError, ProvisioningReport, WebsiteSpec
+from sitestats import ConnectionFailedError, WebsiteSpec
 from sitestats.emulator import Emulator, RecordedRequest
+from sitestats.provisioning import ProvisioningReport
 
 SPECS = [WebsiteSpec(f"{name}.example") for name in "abc"]
 

@@ -9,15 +9,19 @@ from sitestats import (
     Failed,
     NotFoundError,
     Problem,
-    ProvisioningPlan,
-    ProvisioningReport,
     ResponseError,
     StatsQuery,
     Website,
     WebsiteSpec,
 )
 from sitestats._results.websites import WebsiteList
-from sitestats.provisioning import Difference, PlannedWebsite, ProvisionedWebsite
+from sitestats.provisioning import (
+    Difference,
+    PlannedWebsite,
+    ProvisionedWebsite,
+    ProvisioningPlan,
+    ProvisioningReport,
+)
 
 
 def website(text: str, **more: Any) -> Website:

@@ -84,7 +84,14 @@ def load_profile(name: str | None = None) -> Profile:
 
 
 def profile_names() -> list[str]:
-    """The names of all profiles; none where the file can't be read."""
+    """The names of the accounts that ``Client.from_profile`` takes, in the order of
+    the file; none where it can't be read.
+
+    >>> from sitestats import profile_names
+    >>> for name in profile_names():  # doctest: +SKIP
+    ...     with Client.from_profile(name) as account:
+    ...         print(name, len(account.websites.list()))
+    """
     try:
         return [*_read_profiles(profiles_path())]
     except ConfigurationError:

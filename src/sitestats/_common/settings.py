@@ -132,6 +132,8 @@ class Settings:
     user_agent: str | None = None
     # Clients with different stores may share their connections.
     store: KeyValueStore | None = attrs.field(default=None, eq=False, repr=False)
+    profile: str = ""
+    """The name of the profile that the account is of, for errors."""
     from_environment: frozenset[str] = frozenset()
     """Which of the credentials were read from the environment, the proxy if it was
     left to it, and ``read_only`` if a variable demands it."""
@@ -199,8 +201,7 @@ def _base_address(given: object) -> BaseAddress:
         found = _base_address_of_environment()
         if found is None:
             raise ConfigurationError(
-                "there is no base address: give it as Client('https://…') or set "
-                f"{BASE_URL_VARIABLE}"
+                f"there is no base address: give base_url, or set {BASE_URL_VARIABLE}"
             )
         return found
     if not isinstance(given, str):
@@ -238,6 +239,20 @@ def _credential(
     if found is not None:
         from_environment.add(name)
     return found
+
+
+def key_of_file(path: str | os.PathLike[str], given: GivenSecret) -> Secret:
+    """The key in the file that is named beside the *given* key.
+
+    Raises:
+        ConfigurationError: A key is given as well, or the file has none.
+    """
+    if given is not NOT_GIVEN:
+        raise ConfigurationError("api_key and key_file: give one of the two")
+    # Imported here, as below.
+    from .key_file import read_key_file
+
+    return read_key_file(path, "key_file")
 
 
 def credential_of_environment(name: str) -> Secret | None:

@@ -13,6 +13,7 @@ from sitestats._common.errors import (
     RequestTimeoutError,
     SiteStatsError,
 )
+from sitestats._common.text import shown
 from sitestats._common.wire import Credentials, HttpResponse
 from sitestats._query.builder import StatsQuery, requested
 from sitestats._query.validation import validate
@@ -198,6 +199,19 @@ def _check_permitted(request: HttpRequest, settings: Settings) -> None:
 
 
 def _missing_credentials(settings: Settings) -> str:
+    if settings.profile:
+        lacks = [
+            name
+            for secret, name in (
+                (settings.api_key, "no 'key_file' or 'key_command'"),
+                (settings.user_id, "no 'user_id'"),
+            )
+            if secret is None
+        ]
+        return (
+            "the Admin API needs an API key and a user ID (section 5): the profile "
+            f"{shown(settings.profile)} has {' and '.join(lacks)}"
+        )
     missing = " and ".join(
         name for name in ("api_key", "user_id") if getattr(settings, name) is None
     )

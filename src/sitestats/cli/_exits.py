@@ -33,7 +33,7 @@ from sitestats._common.text import plain
 from ._advice import messages_of
 
 if TYPE_CHECKING:
-    from sitestats import ProvisioningPlan, ProvisioningReport
+    from sitestats.provisioning import ProvisioningPlan, ProvisioningReport
 
 
 class Code(IntEnum):

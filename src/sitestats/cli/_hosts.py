@@ -100,7 +100,7 @@ class Websites:
             # What can't be split is an error before anything is sent.
             for query in self._queries:
                 self._split(query, None)
-        self.client: Client = make_client(options, admin=every)
+        self.client: Client = make_client(options)
 
     def queries(self) -> Iterable[StatsQuery]:
         """The queries, in the order of the websites, and of the days of each."""
