@@ -448,5 +448,5 @@ def test_a_terminal_gets_a_bar_and_a_table(emulator: Emulator) -> None:
         shown = os.read(ours, 65_536).decode()
         os.close(ours)
         assert done.returncode == 0
-        assert ("2/2" in shown) is bar
+        assert ("2 of 2 queries" in shown) is bar
         assert "1586" in shown.replace(",", "")

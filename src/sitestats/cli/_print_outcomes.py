@@ -22,7 +22,6 @@ from ._output import (
     print_json,
     print_json_line,
 )
-from ._progress import showing_progress
 
 if TYPE_CHECKING:
     from sitestats import StatsQuery
@@ -68,12 +67,11 @@ def print_many(
     try:
         with (
             websites.client as client,
-            showing_progress("queries", quiet=is_between) as show,
             client.stats.get_many(
                 queries(websites.queries()),
                 concurrency=websites.concurrency,
                 in_order=True,
-                progress=show,
+                progress=not is_between,
             ) as stream,
         ):
             for failed, rows in read(stream, printer.wants_rows):

@@ -24,7 +24,6 @@ from ._exits import (
     fail_interrupted,
 )
 from ._output import format_options, make_console, print_csv, print_json
-from ._progress import showing_progress
 from ._query import zones
 
 if TYPE_CHECKING:
@@ -400,10 +399,9 @@ def _ensure(
 ) -> ProvisioningReport:
     """Add what is missing and print the report, also that of an interrupted run."""
     try:
-        with showing_progress("websites", quiet=show.quiet) as progress:
-            report = client.websites.ensure(
-                specs, journal=journal, progress=progress, interrupted=show.print
-            )
+        report = client.websites.ensure(
+            specs, journal=journal, progress=not show.quiet, interrupted=show.print
+        )
     except KeyboardInterrupt as interrupt:
         fail_interrupted(interrupt, _CONTINUE)
     show.print(report)
