@@ -140,6 +140,7 @@ NO_COMMAND = (
     "The base address is a str",
     "proxy is an address",
     "… has no 'base_url': a key",
+    "api_key and key_file: give one",
     "this client was pickled",
     "this client has ",
     "this client is read-only",
