@@ -20,14 +20,13 @@ from sitestats import (
     HistogramEntry,
     ListEntry,
     PageEntry,
-    ProvisioningPlan,
     StatsQuery,
     WebsiteSpec,
 )
 from sitestats._results.comparison import changes_of
 from sitestats._results.websites import WebsiteList
 from sitestats.emulator import Emulator
-from sitestats.provisioning import Difference, PlannedWebsite
+from sitestats.provisioning import Difference, PlannedWebsite, ProvisioningPlan
 
 
 def shown(

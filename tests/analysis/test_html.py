@@ -20,15 +20,20 @@ from sitestats import (
     Entries,
     HistogramEntry,
     ListEntry,
-    ProvisioningPlan,
-    ProvisioningReport,
     StatsQuery,
     WebsiteSpec,
 )
 from sitestats._results.comparison import changes_of
 from sitestats._results.websites import WebsiteList
+from sitestats.analysis._description import Signed
+from sitestats.analysis._html import _cell
 from sitestats.emulator import Emulator
-from sitestats.provisioning import PlannedWebsite, ProvisionedWebsite
+from sitestats.provisioning import (
+    PlannedWebsite,
+    ProvisionedWebsite,
+    ProvisioningPlan,
+    ProvisioningReport,
+)
 
 mpl.use("agg")
 
@@ -236,6 +241,15 @@ def test_a_whole_result_and_a_comparison() -> None:
         assert text in shown
     shown = "".join(assert_harmless(comparison._repr_html_()).texts)
     assert "against" in shown
+
+
+@pytest.mark.parametrize(
+    ("change", "kind"), [(1, "up"), (0.5, "up"), (0, ""), (-0.5, "down"), (-1, "down")]
+)
+def test_a_difference_is_shown_as_up_or_down(change: float, kind: str) -> None:
+    """The smallest difference has a colour, and none has none."""
+    shown = f" class='{kind}'" if kind else ""
+    assert _cell(Signed("some", change), "text") == f"<td{shown}>some</td>"
 
 
 def test_a_comparison_without_totals_names_both_periods() -> None:

@@ -487,6 +487,18 @@ def test_each_website_has_axes(client: Client) -> None:
     assert {one.get_xlim() for one in others} == {axes[0].get_xlim()}
 
 
+def test_the_first_axes_of_each_row_have_labels(client: Client) -> None:
+    """What the axes show stands at the left, once a row, and the days below."""
+    websites = ["shop.example", "blog.example", "docs.example"]
+    queries = [QUERY.last(days=7).website(website) for website in websites]
+    axes = client.stats.get_many(queries).collect().plot(sharey=True)
+    assert [one.get_ylabel() for one in axes] == ["per day", "", "per day"]
+    left = [one.yaxis.get_tick_params()["labelleft"] for one in axes]
+    assert left == [True, False, True]
+    below = [one.xaxis.get_tick_params()["labelbottom"] for one in axes]
+    assert below == [False, True, True]
+
+
 def test_many_are_drawn_into_given_axes(client: Client) -> None:
     """Given axes hold as many as they are, and the last one has the note."""
     websites = ["shop.example", "blog.example", "docs.example"]

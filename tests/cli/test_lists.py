@@ -6,12 +6,10 @@ import csv
 import io
 import json
 from pathlib import Path
-from threading import Event
 from typing import TYPE_CHECKING
 
 import pytest
 
-from sitestats.cli._progress import lines_of
 from sitestats.emulator import Emulator
 
 if TYPE_CHECKING:
@@ -192,32 +190,3 @@ def test_a_website_that_no_specification_can_be_is_left_out(
     assert done.err.splitlines()[0].startswith(
         "sitestats: a.example is left out: 'Mars/Base' is not a name"
     )
-
-
-def test_progress_is_a_line_each_time_that_ten_seconds_have_passed(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """Without a terminal a long run writes a line each ten seconds, done or not."""
-    lines: list[str] = []
-    began, ended = Event(), Event()
-
-    def wait(seconds: float) -> bool:
-        # The clock, on which ten seconds pass at each call, four times.
-        began.wait()
-        assert seconds == 10
-        lines.append(capsys.readouterr().err)
-        if len(lines) == 2:
-            show(1200, 5000)
-        if len(lines) == 4:
-            ended.set()
-        return ended.is_set()
-
-    with lines_of("websites", wait=wait) as show:
-        began.set()
-        ended.wait()
-    assert lines == [
-        "",
-        "sitestats: websites: 0 so far\n",
-        "sitestats: websites: 1,200 of 5,000 so far\n",
-        "sitestats: websites: 1,200 of 5,000 so far\n",
-    ]

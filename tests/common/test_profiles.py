@@ -22,6 +22,7 @@ from sitestats import (
     ConfigurationError,
     ReadOnlyError,
     SiteStatsWarning,
+    profile_names,
 )
 from sitestats._common.key_file import is_open_to_others
 from sitestats._common.profiles import run_key_command
@@ -78,6 +79,27 @@ def test_the_key_is_in_a_file(
     assert key_of(cls.from_env("https://other.example")) == KEY
     assert key_of(cls("https://other.example")) is None
     assert key_of(cls(api_key="mine")) == "mine"
+
+
+@CLIENTS
+def test_an_argument_names_the_file(
+    cls: Any, tmp_path: Path, environment: pytest.MonkeyPatch
+) -> None:
+    """The argument names a file in place of the environment's key, which a pickle
+    would take; beside a key it is an error.
+    """
+    environment.setenv("SITESTATS_API_KEY", "another_key")
+    (tmp_path / "key").write_text(f"{KEY}\n", "utf-8")
+    file = str(tmp_path / "key")
+    for make in (cls, cls.from_env):
+        client = make("https://other.example", key_file=file)
+        assert key_of(client) == KEY
+        with pytest.raises(ConfigurationError, match="never pickled"):
+            pickle.dumps(client)
+    assert refused(lambda: cls(api_key=KEY, key_file=file)) == (
+        "api_key and key_file: give one of the two"
+    )
+    assert refused(lambda: cls(key_file=KEY)).startswith("key_file names a file that")
 
 
 def test_the_user_id_is_in_a_file(
@@ -309,6 +331,26 @@ def test_two_accounts(
     assert key_of(cls.from_profile()) == KEY
     assert key_of(cls()) == "env_key"
     refused(lambda: pickle.dumps(work))
+
+
+@CLIENTS
+def test_arguments_in_place_of_a_profile_s(
+    cls: Any, write: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """An address, a key or a file of the caller's takes the place of the profile's, and
+    its command is not run then.
+    """
+    write(
+        '[profiles.work]\nbase_url = "https://work.example"\nuser_id = "the_user"\n'
+        'key_command = ["no-such-program"]\n[profiles.home]\n'
+    )
+    assert profile_names() == ["work", "home"]
+    (tmp_path / "key").write_text(KEY, "utf-8")
+    there = cls.from_profile("work", base_url=BASE, key_file=tmp_path / "key")
+    assert (there.base_url, key_of(there)) == (BASE, KEY)
+    assert there._settings.user_id.reveal() == "the_user"
+    assert key_of(cls.from_profile("work", api_key="mine")) == "mine"
+    assert key_of(cls.from_profile("work", api_key=None)) is None
 
 
 def test_a_profile_without_a_key_reads_what_is_public(

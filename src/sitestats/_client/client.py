@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from sitestats._results.stats import Stats
     from sitestats._results.websites import AddedWebsite, WebsiteList
     from sitestats._transport.sender import Sender
-    from sitestats.provisioning import ProvisioningPlan, ProvisioningReport, WebsiteSpec
+    from sitestats.provisioning import ProvisioningPlan, ProvisioningReport
+    from sitestats.provisioning._specs import WebsiteSpec
 
 
 class Websites:
@@ -155,8 +156,8 @@ class Websites:
                 Given again after an interruption, however hard, no website is
                 sent a second time that the list shows; one that may still be
                 under way is waited for, up to the ``total_timeout`` of its run.
-            progress: True shows a bar; a function is called with
-                ``(done, total)``.
+            progress: True shows a bar in a terminal or a notebook, and a line every
+                ten seconds in a log; a function is called with ``(done, total)``.
             interrupted: Is called with the report so far if the run is interrupted:
                 by a ``KeyboardInterrupt``, a cancellation, or another exception that
                 is no ``SiteStatsError``. That exception is raised then. An add that
@@ -306,9 +307,10 @@ class Statistics:
                 taken, so it may be endless.
             concurrency: How many are under way at once; 20 when left out, and
                 never more than the client's ``max_connections``.
-            progress: True shows a bar, in a terminal or a notebook; a function
-                is called with ``(done, total)`` after each outcome, where the
-                total is None for *queries* without a length.
+            progress: True shows a bar in a terminal or a notebook, and a line every
+                ten seconds in a log; a function is called with ``(done, total)``
+                after each outcome, where the total is None for *queries* without
+                a length.
             deadline: Seconds for the whole block, counted from its beginning; None
                 is without. A query without a response by then is a ``Failed``
                 with a ``RequestTimeoutError``, and so are those that follow.
@@ -374,6 +376,7 @@ class Client(BaseClient["httpx.BaseTransport", "Sender"]):
             ``SITESTATS_API_KEY``, or the content of ``SITESTATS_API_KEY_FILE``, if
             *base_url* is from the environment too; None goes without.
         user_id: The same, with ``SITESTATS_USER_ID``. The Admin API needs it.
+        key_file: A file that holds the key and nothing else, in place of *api_key*.
         timeout: Seconds for connecting and for each read.
         total_timeout: Seconds for one request with its retries, its pauses and
             the wait for a connection.

@@ -6,12 +6,14 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from sitestats._common.advice import PythonOnly
 from sitestats._common.errors import (
     ConfigurationError,
     ReadOnlyError,
     RequestTimeoutError,
     SiteStatsError,
 )
+from sitestats._common.text import shown
 from sitestats._common.wire import Credentials, HttpResponse
 from sitestats._query.builder import StatsQuery, requested
 from sitestats._query.validation import validate
@@ -197,11 +199,28 @@ def _check_permitted(request: HttpRequest, settings: Settings) -> None:
 
 
 def _missing_credentials(settings: Settings) -> str:
+    if settings.profile:
+        lacks = [
+            name
+            for secret, name in (
+                (settings.api_key, "no 'key_file' or 'key_command'"),
+                (settings.user_id, "no 'user_id'"),
+            )
+            if secret is None
+        ]
+        return (
+            "the Admin API needs an API key and a user ID (section 5): the profile "
+            f"{shown(settings.profile)} has {' and '.join(lacks)}"
+        )
     missing = " and ".join(
         name for name in ("api_key", "user_id") if getattr(settings, name) is None
     )
     return (
-        f"the Admin API needs {missing} (section 5): give them to the client, or set "
-        "SITESTATS_API_KEY and SITESTATS_USER_ID; with a base address that does not "
-        "come from the environment, use Client.from_env(base_url=…) to send them there"
+        f"the Admin API needs {missing} (section 5): "
+        + PythonOnly("give them to the client, or ")
+        + "set SITESTATS_API_KEY and SITESTATS_USER_ID"
+        + PythonOnly(
+            "; with a base address that does not come from the environment, use "
+            "Client.from_env(base_url=…) to send them there"
+        )
     )

@@ -18,7 +18,7 @@ import attrs
 from sitestats._common.errors import QueryError, warn
 from sitestats._common.fields import FieldName
 from sitestats._common.hostnames import BaseAddress
-from sitestats._common.problems import Problem
+from sitestats._common.problems import Problem, line_of
 from sitestats._common.wire import HttpRequest
 
 from . import dashboards, periods, rules, units, urls, validation
@@ -508,7 +508,7 @@ class StatsQuery:
         """
         query, problems = _read_address(address, base_url)
         for problem in problems:
-            warn(str(problem))
+            warn(line_of(problem))
         _warn_of_unlikely(query, None)
         return query
 
@@ -645,7 +645,7 @@ def _warn_of_unlikely(query: StatsQuery, before: StatsQuery | None) -> None:
         # An unchecked parameter has its problems already.
         if old.get(name) != text and name not in query._unchecked:
             for problem in filter_rules.unlikely(name, str(text)):
-                warn(str(problem))
+                warn(line_of(problem))
 
 
 def requested(query: StatsQuery) -> Requested:

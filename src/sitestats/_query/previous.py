@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import date, timedelta
 from typing import Final, Literal, TypeAlias
 
+from sitestats._common.advice import Argument, Step
 from sitestats._common.errors import QueryError
 from sitestats._common.text import shown
 
@@ -119,8 +120,10 @@ def _comparable(
         refused(
             "period-day",
             "the period before needs two dates or two placeholders, "
-            f"not {shown(start)} to {shown(end)}: use .between(…, …) "
-            "or .last(days=…)",
+            f"not {shown(start)} to {shown(end)}: use "
+            + Step("between", ..., ...)
+            + " or "
+            + Step("last", days=...),
             "between",
         )
     )
@@ -157,7 +160,7 @@ def _whole(start: str | None, end: str | None, unit: str) -> tuple[date, date]:
             refused(
                 "period-words",
                 f"whether {written(start, end)} is whole {unit}s is not known here: "
-                f"use .during({example!r}), or dates",
+                "use " + Step("during", example) + ", or dates",
                 "against",
             )
         )
@@ -165,8 +168,10 @@ def _whole(start: str | None, end: str | None, unit: str) -> tuple[date, date]:
         raise QueryError(
             refused(
                 "period-unit",
-                f"{start} to {end} is not whole {unit}s: use .during({example!r}), or "
-                "against='previous_period'",
+                f"{start} to {end} is not whole {unit}s: use "
+                + Step("during", example)
+                + ", or "
+                + Argument("against", "previous_period"),
                 "against",
             )
         )

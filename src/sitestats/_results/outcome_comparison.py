@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, get_args, overload
 
 import attrs
 
+from sitestats._common.advice import Step
 from sitestats._common.errors import FieldNotRequestedError, warn
 from sitestats._common.fields import COUNTS, ListName, TotalName
 from sitestats._common.text import shown
@@ -157,7 +158,8 @@ class Comparisons(Sequence[Comparison], Displayed):
         """
         if total not in self.totals:
             raise FieldNotRequestedError(
-                f"no result has {shown(total)}: add it to the queries by .fields(…)",
+                f"no result has {shown(total)}: add it to the queries by "
+                + Step("fields", ...),
                 name=total,
             )
         return [(pair.hostname, pair.total(total)) for pair in self._pairs]

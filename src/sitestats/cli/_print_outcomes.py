@@ -13,8 +13,8 @@ import click
 
 from sitestats._common.problems import MOST_OF_A_KIND
 
+from ._advice import messages_of
 from ._exits import Code, one_line
-from ._messages import messages_of
 from ._output import (
     JSON_LINES,
     make_console,
@@ -22,7 +22,6 @@ from ._output import (
     print_json,
     print_json_line,
 )
-from ._progress import showing_progress
 
 if TYPE_CHECKING:
     from sitestats import StatsQuery
@@ -68,12 +67,11 @@ def print_outcomes(
     try:
         with (
             websites.client as client,
-            showing_progress("queries", quiet=is_between) as show,
             client.stats.get_many(
                 queries(websites.queries()),
                 concurrency=websites.concurrency,
                 in_order=True,
-                progress=show,
+                progress=not is_between,
             ) as stream,
         ):
             for failed, rows in read(stream, printer.wants_rows):
