@@ -11,7 +11,7 @@ from sitestats._common.errors import ConfigurationError, warn
 from sitestats._common.settings import NOT_GIVEN, NotGiven
 
 from .display import Displayed, draw_each, frame_maker
-from .outcome_frames import columns_of_outcomes, missing
+from .outcome_frames import columns_of_outcomes, failed_warning
 from .outcomes import Failed, Outcome, Succeeded
 from .tables import Column, to_dicts
 
@@ -210,7 +210,7 @@ class CollectedOutcomes(Sequence[Outcome], Displayed, Generic[CollectedT_co]):
     def _columns(self, field: str | None) -> list[Column]:
         columns = columns_of_outcomes(self._outcomes, field)
         if field is not None and self.failed:
-            warn(missing(self.failed, len(self)))
+            warn(failed_warning(self.failed, len(self)))
         return columns
 
     # --- a sequence ---------------------------------------------------------------

@@ -119,7 +119,7 @@ def _no_rows(field: str, query: StatsQuery | None) -> list[Column]:
     return columns_of_entries(empty)
 
 
-def missing(failed: Sequence[Failed], total: int) -> str:
+def failed_warning(failed: Sequence[Failed], total: int) -> str:
     """The warning about *failed* queries, of so many in all, that have no rows."""
     named = [
         f"{one.query.hostname} ({type(one.error).__name__}: {one.error})"

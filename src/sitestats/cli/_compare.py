@@ -75,7 +75,7 @@ def compare(
     """
     from sitestats import Outcomes, Succeeded
 
-    from ._print_outcomes import PrintOptions, print_many, printer_of
+    from ._print_outcomes import PrintOptions, print_outcomes, printer_of
 
     one = is_one(options)
     websites = Websites(options, OVERVIEW if one and output == "table" else TOTALS)
@@ -92,7 +92,7 @@ def compare(
             yield Outcomes([now]).compare_to(Outcomes([next(outcomes)]))
 
     if not one:
-        print_many(websites, print_options, partial(_both, against=against), read)
+        print_outcomes(websites, print_options, partial(_both, against=against), read)
         return
     with websites.client as client:
         found = client.stats.compare(first, against=before)

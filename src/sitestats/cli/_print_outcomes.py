@@ -50,7 +50,7 @@ class PrintOptions:
     """What is printed without a website."""
 
 
-def print_many(
+def print_outcomes(
     websites: Websites,
     options: PrintOptions,
     queries: Callable[[Iterable[StatsQuery]], Iterable[StatsQuery]],

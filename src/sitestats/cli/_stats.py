@@ -86,7 +86,7 @@ def stats(
     the exit code is 4.
     """
     if not is_one(options):
-        _print_many(options, table, output, raw=raw, top=top)
+        _print_websites(options, table, output, raw=raw, top=top)
         return
     query = make_query(options["hosts"][0], base_address(options), options)
     with make_client(options) as client:
@@ -125,12 +125,12 @@ def url(host: str, **options: Any) -> None:
     click.echo(query.url(base))
 
 
-def _print_many(
+def _print_websites(
     options: dict[str, Any], table: str | None, output: str, *, raw: bool, top: int
 ) -> None:
     from sitestats import Outcomes
 
-    from ._print_outcomes import PrintOptions, print_many
+    from ._print_outcomes import PrintOptions, print_outcomes
 
     websites = Websites(options)
     field = None
@@ -142,7 +142,7 @@ def _print_many(
             yield Outcomes([outcome])
 
     print_options = PrintOptions(output, raw, top, field, Outcomes([]))
-    print_many(websites, print_options, lambda queries: queries, read)
+    print_outcomes(websites, print_options, lambda queries: queries, read)
 
 
 def _print_csv(found: Stats, table: str | None, *, raw: bool) -> None:
