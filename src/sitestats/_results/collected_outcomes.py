@@ -300,7 +300,7 @@ class Outcomes(CollectedOutcomes["Outcomes"]):
 
 
 class AsyncOutcomes(CollectedOutcomes[Awaitable["AsyncOutcomes"]]):
-    """The same of an ``AsyncClient``: only ``retry`` is awaited.
+    """The outcomes of an ``AsyncClient``, as ``Outcomes``: only ``retry`` is awaited.
 
     Example:
         >>> queries = [StatsQuery("semicomplete.com").fields("pageviews")] * 3
