@@ -129,9 +129,7 @@ def last(days: object, today: object) -> tuple[str, str] | list[Problem]:
     """The start and end of the last *days* whole days."""
     if not isinstance(today, bool):
         return refused(
-            "period-days",
-            "today is " + Kind(bool) + f", not {shown(today)}",
-            "last",
+            "period-days", f"today is True or False, not {shown(today)}", "last"
         )
     count = int(whole_number(days, 1, MOST_DAYS) or 0)
     if not count:
@@ -255,7 +253,7 @@ def other_zone(zone: str | None, own: str | None) -> list[Problem]:
     return refused(
         "period-zone",
         f"the query's words are days in its own time zone, {shown(own)}, and not in "
-        f"{shown(zone)}" + PythonOnly(": use .pinned() without a zone"),
+        f"{shown(zone)}: use .pinned() without a zone",
         "pinned",
     )
 
