@@ -86,19 +86,6 @@ class Argument(Advice):
 
 
 @attrs.frozen
-class Kind(Advice):
-    """What kind of value an argument has."""
-
-    type: type[str | int]
-
-    def __str__(self) -> str:
-        return _KINDS[self.type]
-
-
-_KINDS: Final = {str: "a str", int: "an int", bool: "True or False"}
-
-
-@attrs.frozen
 class PythonOnly(Advice):
     """Words about Python alone, which other surfaces leave out."""
 
@@ -139,9 +126,6 @@ class Message(str):
 
     def __radd__(self, other: str) -> Message:
         return Message(other, self)
-
-    def __reduce__(self) -> tuple[type[Message], tuple[str | Advice, ...]]:
-        return Message, self._parts
 
     def render(self, words: Callable[[Advice], str]) -> str:
         """The text with *words* for each advice."""

@@ -12,7 +12,7 @@ import zoneinfo
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Final, TypeAlias
 
-from sitestats._common.advice import Kind, PythonOnly, Step
+from sitestats._common.advice import PythonOnly, Step
 from sitestats._common.errors import QueryError
 from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, nearest, shown
@@ -135,7 +135,7 @@ def last(days: object, today: object) -> tuple[str, str] | list[Problem]:
     if not count:
         return refused(
             "period-days",
-            "days is " + Kind(int) + f" from 1 to {MOST_DAYS}, not {shown(days)}",
+            f"days is a whole number from 1 to {MOST_DAYS}, not {shown(days)}",
             "last",
         )
     if today:
