@@ -1,8 +1,8 @@
 """Sessions of nox: style, types, tests, documentation, packages, benchmarks.
 
 ``nox --list`` lists them. Plain ``nox`` checks the style and the types and runs the
-tests, on the Python that nox runs on. ``.ci/run`` adds the rest, and fails if a Python
-is missing.
+tests, on the Python that nox runs on. ``.ci/run`` adds the documentation, the wheel
+and the other Pythons and versions, and fails if a Python is missing.
 """
 
 from __future__ import annotations

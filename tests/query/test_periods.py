@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rule_cases import Step, assert_refused, refused_by
 from same_text import SameText
 from sitestats._common.errors import QueryError
 from sitestats._common.zones import zone_names
@@ -81,6 +82,9 @@ def test_a_moment_on_a_day_of_changing_clocks() -> None:
 
 class NoOffset(tzinfo):
     """A time zone that knows no offset."""
+
+    def __repr__(self) -> str:
+        return "no zone"
 
     def utcoffset(self, _: datetime | None) -> timedelta | None:
         return None
@@ -185,3 +189,9 @@ def test_every_zone_is_accepted_and_can_be_used(zone: str) -> None:
     assert zone_name(zone) == zone
     moment = datetime(2026, 3, 1, 12, tzinfo=UTC)
     assert isinstance(in_zone(moment, zone, "start"), str)
+
+
+@pytest.mark.parametrize(("rule", "build"), **refused_by("periods"))
+def test_refused_at_once(rule: str, build: Step, same_text: SameText) -> None:
+    """What the document forbids is refused by its step, citing the section."""
+    assert_refused(rule, build, same_text)

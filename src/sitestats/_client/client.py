@@ -216,7 +216,7 @@ class Statistics:
 
         Args:
             query: The query; every rule of the document is checked first.
-            fresh: Whether to ask the service even where the client's store has the
+            fresh: Whether to send the request even where the client's store has the
                 response.
 
         Returns:

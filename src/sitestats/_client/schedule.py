@@ -56,7 +56,7 @@ class Options:
     deadline: float | None = None
     """Seconds for the whole block."""
     fresh: bool = False
-    """Whether to ask the service even where the store has the response."""
+    """Whether to send the request even where the store has the response."""
     in_order: bool = False
     """Whether the outcomes come in the order of the queries."""
 

@@ -289,7 +289,7 @@ def run_key_command(
         )
     if code != 0:
         raise ConfigurationError(
-            f"{source}: {program} failed (exit code {code}); what it said is above"
+            f"{source}: {program} failed (exit code {code}); what it printed is above"
         )
     return printed[0]
 

@@ -96,7 +96,7 @@ def base_address(options: Mapping[str, Any]) -> str:
 
 
 def _without_key(options: Mapping[str, Any]) -> Client:
-    """A client that asks nothing, for which no command runs that prints a key."""
+    """A client that sends nothing, for which no command runs that prints a key."""
     given = {name: options[name] for name in ("base_url", "profile")}
     return _client(given, api_key=None)
 

@@ -295,7 +295,7 @@ def _one_line() -> Generator[None]:
         MissingDependencyException,
         UnknownDestinationModule,
     )
-    # What it logs of a failure is told here.
+    # What it logs of a failure is printed here.
     set_default("runtime.log_level", "CRITICAL")
     try:
         yield
