@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -115,9 +116,13 @@ def test_only_changes_leaves_out_what_was_there(
 
 
 def test_quiet_writes_what_is_wrong_alone(
-    emulator: Emulator, run: Run, export: Path
+    emulator: Emulator, run: Run, export: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With --quiet a run that has done its work writes nothing, not even a note."""
+    """With --quiet a run that has done its work writes nothing, not even a note or, in
+    a terminal, a bar.
+    """
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     options = (export, *COLUMNS, "--ignore-columns", "--quiet")
     planned = run("websites", "plan", *options)
     assert (planned.code, planned.out) == (8, "")

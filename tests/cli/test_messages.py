@@ -94,11 +94,14 @@ def test_advice_in_a_shell_is_about_options(
 @pytest.mark.parametrize(
     ("left_out", "words"),
     [
-        (["API_KEY"], "an API key: set SITESTATS_API_KEY"),
-        (["USER_ID"], "a user ID: set SITESTATS_USER_ID"),
+        (["API_KEY"], "an API key (section 5): set SITESTATS_API_KEY"),
+        (["USER_ID"], "a user ID (section 5): set SITESTATS_USER_ID"),
         (
             ["API_KEY", "USER_ID"],
-            "an API key and a user ID: set SITESTATS_API_KEY and SITESTATS_USER_ID",
+            (
+                "an API key and a user ID (section 5): set SITESTATS_API_KEY and "
+                "SITESTATS_USER_ID"
+            ),
         ),
     ],
 )
@@ -118,7 +121,7 @@ def test_missing_credentials_are_variables_to_set(  # noqa: PLR0917 - fixtures
     for command in (["list"], ["plan", file], ["ensure", file], ["add", "a.example"]):
         done = run("websites", *command)
         assert done.code == 2
-        assert done.err == f"sitestats: this command needs {words}\n"
+        assert done.err == f"sitestats: the Admin API needs {words}\n"
     assert emulator.requests == ()
 
 
@@ -137,6 +140,7 @@ NO_COMMAND = (
     "The base address is a str",
     "proxy is an address",
     "… has no 'base_url': a key",
+    "api_key and key_file: give one",
     "this client was pickled",
     "this client has ",
     "this client is read-only",

@@ -144,16 +144,16 @@ def plot_year() -> Plot:
 @picture
 def plot_websites() -> Plot:
     """Many websites beside each other."""
-    return Plot(many("2026-10").plot)
+    return Plot(outcomes_of("2026-10").plot)
 
 
 @picture
 def plot_growth() -> Plot:
     """Two months of many websites."""
-    return Plot(many("2026-10").compare_to(many("2026-09")).plot)
+    return Plot(outcomes_of("2026-10").compare_to(outcomes_of("2026-09")).plot)
 
 
-def many(month: str) -> Outcomes:
+def outcomes_of(month: str) -> Outcomes:
     """A month of all websites."""
     queries = [october().website(w).during(month) for w in client().websites.list()]
     return client().stats.get_many(queries).collect()

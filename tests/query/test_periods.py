@@ -19,11 +19,9 @@ from sitestats._query.periods import (
     day,
     days_back,
     in_order,
-    in_zone,
     last,
     placeholder,
 )
-from sitestats._query.periods import timezone as zone_name
 
 DAYS_BACK = st.integers(0, MOST_DAYS)
 ZONES = st.sampled_from(sorted(zone_names()))
@@ -164,31 +162,6 @@ def test_the_end_is_not_before_the_start(start: date | int, end: date | int) -> 
     else:
         backwards = False
     assert bool(in_order(*texts)) == backwards
-
-
-def test_the_zones_are_names_with_capitals() -> None:
-    """The machine's own zone is no name, whatever file holds it."""
-    assert {"UTC", "Europe/Amsterdam", "GB", "EST5EDT"} <= zone_names()
-    assert "localtime" not in zone_names()
-    assert "posixrules" not in zone_names()
-
-
-def test_a_machine_without_zones_says_so(
-    monkeypatch: pytest.MonkeyPatch, same_text: SameText
-) -> None:
-    """Without a zone database the error says what to install."""
-    monkeypatch.setattr("sitestats._query.periods.zone_names", frozenset)
-    with pytest.raises(QueryError, match="pip install tzdata") as caught:
-        StatsQuery("example.com").timezone("Europe/Amsterdam")
-    same_text(caught.value)
-
-
-@given(ZONES)
-def test_every_zone_is_accepted_and_can_be_used(zone: str) -> None:
-    """Every zone that is accepted can convert a moment to its day."""
-    assert zone_name(zone) == zone
-    moment = datetime(2026, 3, 1, 12, tzinfo=UTC)
-    assert isinstance(in_zone(moment, zone, "start"), str)
 
 
 @pytest.mark.parametrize(("rule", "build"), **refused_by("periods"))

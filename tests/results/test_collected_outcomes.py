@@ -124,8 +124,8 @@ def test_collect_holds_each_query_once(
     async def main() -> None:
         async with emulator.async_client(retries=0) as client:
             fail(bad)
-            many = client.stats.get_many(queries, concurrency=concurrency)
-            outcomes = await many.collect()
+            stream = client.stats.get_many(queries, concurrency=concurrency)
+            outcomes = await stream.collect()
             hold_each_once(outcomes, bad)
             fail(bad & worse)
             hold_each_once(await outcomes.retry(), bad & worse)
@@ -286,10 +286,10 @@ def test_collect_within_a_block(client: Client) -> None:
 
 def test_a_block_is_collected_once(client: Client) -> None:
     """The block of collect is used up, and the error says to call get_many again."""
-    many = client.stats.get_many([QUERY])
-    assert len(many.collect()) == 1
+    stream = client.stats.get_many([QUERY])
+    assert len(stream.collect()) == 1
     with pytest.raises(ConfigurationError, match="was left"):
-        many.collect()
+        stream.collect()
     # Without a block the error names what needs none.
     with pytest.raises(ConfigurationError, match=r"without one, \.collect\(\)"):
         list(client.stats.get_many([QUERY]))

@@ -295,7 +295,7 @@ class Statistics:
         ``result()`` returns the one or raises the other. What ``get`` would
         raise for a query is its outcome, and ends no other.
 
-        Without a block, ``get_many(…).collect()`` keeps all outcomes, in the order of
+        Without a block, ``get_many(…).collect()`` returns all outcomes, in the order of
         the queries, for frames, tables and comparisons.
 
         Leaving the block ends what is under way. When the service responds

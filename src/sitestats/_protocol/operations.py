@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sitestats._common.advice import PythonOnly
 from sitestats._common.errors import (
@@ -13,6 +13,7 @@ from sitestats._common.errors import (
     RequestTimeoutError,
     SiteStatsError,
 )
+from sitestats._common.settings import API_KEY_VARIABLE, USER_ID_VARIABLE
 from sitestats._common.text import shown
 from sitestats._common.wire import Credentials, HttpResponse
 from sitestats._query.builder import StatsQuery, requested
@@ -198,27 +199,26 @@ def _check_permitted(request: HttpRequest, settings: Settings) -> None:
         raise ConfigurationError(_missing_credentials(settings))
 
 
+_CREDENTIALS: Final = {
+    "api_key": ("an API key", API_KEY_VARIABLE, "no 'key_file' or 'key_command'"),
+    "user_id": ("a user ID", USER_ID_VARIABLE, "no 'user_id'"),
+}
+"""Each credential: what it is, its variable, and what a profile without it lacks."""
+
+
 def _missing_credentials(settings: Settings) -> str:
-    if settings.profile:
-        lacks = [
-            name
-            for secret, name in (
-                (settings.api_key, "no 'key_file' or 'key_command'"),
-                (settings.user_id, "no 'user_id'"),
-            )
-            if secret is None
-        ]
-        return (
-            "the Admin API needs an API key and a user ID (section 5): the profile "
-            f"{shown(settings.profile)} has {' and '.join(lacks)}"
-        )
-    missing = " and ".join(
-        name for name in ("api_key", "user_id") if getattr(settings, name) is None
+    missing = [name for name in _CREDENTIALS if getattr(settings, name) is None]
+    needed, variables, lacking = (
+        " and ".join(words)
+        for words in zip(*(_CREDENTIALS[name] for name in missing), strict=True)
     )
+    if settings.profile:
+        why = f"the profile {shown(settings.profile)} has {lacking}"
+        return f"the Admin API needs {needed} (section 5): {why}"
     return (
-        f"the Admin API needs {missing} (section 5): "
-        + PythonOnly("give them to the client, or ")
-        + "set SITESTATS_API_KEY and SITESTATS_USER_ID"
+        f"the Admin API needs {needed} (section 5): "
+        + PythonOnly(f"give {' and '.join(missing)} to the client, or ")
+        + f"set {variables}"
         + PythonOnly(
             "; with a base address that does not come from the environment, use "
             "Client.from_env(base_url=…) to send them there"

@@ -18,7 +18,7 @@ from sitestats._query.builder import requested
 from .comparison import COLUMNS, Change, Changes, Comparison
 from .display import Displayed, draw, frame_maker
 from .entries import check_list
-from .outcome_frames import error_text, missing, period_of
+from .outcome_frames import error_text, failed_warning, period_of
 from .outcomes import Failed, Outcome, Succeeded
 from .tables import Column, Kind, count_rows, named, shared, stacked, to_dicts
 
@@ -77,7 +77,7 @@ class Pair:
 
 
 @attrs.frozen
-class ManyChanges:
+class TotalChanges:
     """One total of many websites in both periods, to draw."""
 
     name: TotalName
@@ -264,7 +264,7 @@ class Comparisons(Sequence[Comparison], Displayed):
         if total is None:
             total = self.totals[0] if self.totals else "pageviews"
         changes = self.changes(total)
-        return draw(ManyChanges(total, changes, self._comparisons, self.partial), ax)
+        return draw(TotalChanges(total, changes, self._comparisons, self.partial), ax)
 
     def _columns(self, field: str | None) -> list[Column]:
         if field is None:
@@ -287,7 +287,7 @@ class Comparisons(Sequence[Comparison], Displayed):
 
     def _warn(self) -> None:
         if self.failed:
-            warn(missing(self.failed, 2 * len(self._pairs)))
+            warn(failed_warning(self.failed, 2 * len(self._pairs)))
         if self.unmatched:
             names = ", ".join(one.query.hostname for one in self.unmatched[:3])
             warn(

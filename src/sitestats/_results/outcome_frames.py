@@ -54,7 +54,7 @@ def columns_of_outcomes(outcomes: Sequence[Outcome], field: str | None) -> list[
     columns = stacked([_no_rows(field, None), *tables])
     failed = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
     if failed:
-        warn(missing(failed, len(outcomes)))
+        warn(failed_warning(failed, len(outcomes)))
     truncated = () if field == "histogram" else ("truncated",)
     return [*first, *columns, *of_outcomes(*truncated, "query")]
 
@@ -164,7 +164,7 @@ def _no_rows(field: str, query: StatsQuery | None) -> list[Column]:
     return columns_of_entries(empty)
 
 
-def missing(failed: Sequence[Failed], total: int) -> str:
+def failed_warning(failed: Sequence[Failed], total: int) -> str:
     """The warning about *failed* queries, of so many in all, that have no rows."""
     named = [
         f"{one.query.hostname} ({type(one.error).__name__}: {one.error})"

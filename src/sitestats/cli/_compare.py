@@ -83,7 +83,7 @@ def compare(
     from sitestats._results.outcome_frames import requested_lists
     from sitestats._results.outcomes import Succeeded
 
-    from ._print_outcomes import Found, PrintOptions, print_many, printer_of
+    from ._print_outcomes import Found, PrintOptions, print_outcomes, printer_of
 
     one = is_one(options)
     websites = Websites(options, OVERVIEW if one and output == "table" else TOTALS)
@@ -94,7 +94,7 @@ def compare(
         field = check_table(requested_lists(first), table)
     print_options = PrintOptions(output, raw, top, names_of_changes(first, field))
 
-    def read(outcomes: Iterator[Outcome], wants_rows: bool) -> Iterator[Found]:  # noqa: FBT001 - print_many gives it
+    def read(outcomes: Iterator[Outcome], wants_rows: bool) -> Iterator[Found]:  # noqa: FBT001 - print_outcomes gives it
         for outcome in outcomes:
             pair = Pair(outcome, next(outcomes))
             if pair.comparison is None:
@@ -105,7 +105,7 @@ def compare(
                 yield (), [pair.comparison.to_dict()]
 
     if not one:
-        print_many(websites, print_options, partial(_both, against=against), read)
+        print_outcomes(websites, print_options, partial(_both, against=against), read)
         return
     with websites.client as client:
         found = client.stats.compare(first, against=before)

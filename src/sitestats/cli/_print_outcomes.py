@@ -47,7 +47,7 @@ Found: TypeAlias = "tuple[Sequence[Failed], Sequence[Mapping[str, Any]]]"
 """What failed of one result, and else its rows, or one object."""
 
 
-def print_many(
+def print_outcomes(
     websites: Websites,
     options: PrintOptions,
     queries: Callable[[Iterable[StatsQuery]], Iterable[StatsQuery]],

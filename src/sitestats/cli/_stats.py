@@ -87,7 +87,7 @@ def stats(
     the exit code is 4.
     """
     if not is_one(options):
-        _print_many(options, table, output, raw=raw, top=top)
+        _print_websites(options, table, output, raw=raw, top=top)
         return
     query = make_query(options["hosts"][0], base_address(options), options)
     with make_client(options) as client:
@@ -126,7 +126,7 @@ def url(host: str, **options: Any) -> None:
     click.echo(query.url(base))
 
 
-def _print_many(
+def _print_websites(
     options: dict[str, Any], table: str | None, output: str, *, raw: bool, top: int
 ) -> None:
     from sitestats._results.outcome_frames import (
@@ -136,14 +136,14 @@ def _print_many(
         rows_of,
     )
 
-    from ._print_outcomes import Found, PrintOptions, print_many
+    from ._print_outcomes import Found, PrintOptions, print_outcomes
 
     websites = Websites(options)
     field = None
     if output in {"csv", "table"} or table is not None:
         field = check_table(requested_lists(websites.first), table)
 
-    def read(outcomes: Iterator[Outcome], wants_rows: bool) -> Iterator[Found]:  # noqa: FBT001 - print_many gives it
+    def read(outcomes: Iterator[Outcome], wants_rows: bool) -> Iterator[Found]:  # noqa: FBT001 - print_outcomes gives it
         for outcome in outcomes:
             if outcome.error is not None:
                 yield [outcome], ()
@@ -153,7 +153,7 @@ def _print_many(
                 yield (), [object_of(outcome)]
 
     columns = names_of_rows(websites.first, field)
-    print_many(
+    print_outcomes(
         websites, PrintOptions(output, raw, top, columns), lambda given: given, read
     )
 
