@@ -43,7 +43,7 @@ HERE = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
 
 
 class SharedPause(logging.Handler):
-    """A pause that the service asks one worker for, and that all of them keep.
+    """A pause that the service requests of one worker, and that all of them wait for.
 
     The client logs each pause. Its own requests wait without this.
     """

@@ -424,23 +424,6 @@ def test_many_outcomes_are_shortened(
     assert "failed" not in shown
 
 
-def test_the_repr_is_a_table_of_one_line_a_query(client: Client) -> None:
-    """Columns are aligned, numbers to the right, and texts are on one line."""
-    queries = [QUERY.website(BLOG).fields("visitors"), QUERY.fields("visitors")]
-    outcomes = client.stats.get_many(queries).collect()
-    assert repr(outcomes).splitlines() == [
-        "2 queries",
-        "                       first day   last day    visitors",
-        "blog.semicomplete.com  2026-03-01  2026-03-04       298",
-        "semicomplete.com       2026-03-01  2026-03-04       953",
-    ]
-    odd = Failed(QUERY, 0, NotFoundError("one\ntwo \x1b[31m" + "x" * 200, status=404))
-    lines = repr(Outcomes([odd])).splitlines()
-    assert len(lines) == 4
-    assert "one two \\x1b[31mxxx" in lines[2]
-    assert len(lines[2]) < 120
-
-
 def test_async_outcomes_are_shown_and_framed_without_awaiting(
     emulator: Emulator,
 ) -> None:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
+from functools import lru_cache
 from typing import Final, TypeAlias, cast
 
-from sitestats._common.advice import PythonOnly, Step, at
+from sitestats._common.advice import PythonOnly, Step, StepName, at
 from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, shown
 
@@ -26,7 +27,6 @@ MetadataValue: TypeAlias = str | bool | int | float | datetime
 METADATA: Final = "metadata."
 """What the parameter of a metadata filter starts with."""
 
-_PLACES: Final = {name: at("where", **{name: ...}) for name in FILTERS}
 PAGE_FILTERS: Final = frozenset(("page", "pages"))
 _CONTAINS_LENGTH: Final = 12
 _METADATA_KEY: Final = re.compile(r"[a-zA-Z0-9_]+")
@@ -37,11 +37,17 @@ _ADDRESS: Final = re.compile(r"https?:|//|www\.", re.IGNORECASE)
 _METADATA_SUFFIXES: Final = ("_text", "_int", "_bool", "_date")
 
 
+@lru_cache
+def _place(step: StepName, name: str) -> str:
+    # A query is made of more valid values than of wrong ones, whose place is shown.
+    return at(step, **{name: ...})
+
+
 def filter_value(name: str, value: object) -> TextOrProblems:
     """The value of one filter."""
     if name not in FILTERS:
         return refused("filter-name", _no_filter(name), "where")
-    where = _PLACES[name]
+    where = _place("where", name)
     if name == "pages" and not isinstance(value, str):
         return _pages(value, where)
     text = _filter_text(value, where)
@@ -266,7 +272,7 @@ def metadata_key(key: object) -> TextOrProblems:
 
 def metadata_value(key: str, value: object) -> TextOrProblems:
     """The value of a metadata filter."""
-    where = at("where_metadata", **{key: ...})
+    where = _place("where_metadata", key)
     text = scalar(value, where)
     if text is None and isinstance(value, datetime):
         text = _instant(value)
@@ -298,7 +304,7 @@ def unlikely(name: str, text: str) -> list[Problem]:
     """Problems of a parameter that the service takes, but is probably a mistake."""
     if name.startswith(METADATA):
         return _unlikely_metadata(name.removeprefix(METADATA), text)
-    where = _PLACES.get(name, "")
+    where = _place("where", name)
     if name in PAGE_FILTERS:
         pages = text.split(",") if name == "pages" else [text]
         return [_no_slash(page, where) for page in pages if page[:1] not in ("/", "*")]
@@ -325,7 +331,7 @@ def _no_slash(page: str, where: str) -> Problem:
 
 def _unlikely_metadata(key: str, text: str) -> list[Problem]:
     found: list[Problem] = []
-    where = at("where_metadata", **{key: ...})
+    where = _place("where_metadata", key)
     suffix = next((end for end in _METADATA_SUFFIXES if key.endswith(end)), None)
     if suffix is not None:
         found += refused(
