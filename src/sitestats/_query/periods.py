@@ -253,7 +253,7 @@ def other_zone(zone: str | None, own: str | None) -> list[Problem]:
     return refused(
         "period-zone",
         f"the query's words are days in its own time zone, {shown(own)}, and not in "
-        f"{shown(zone)}: use .pinned() without a zone",
+        f"{shown(zone)}: use " + Step("pinned") + " without a zone",
         "pinned",
     )
 
