@@ -77,6 +77,9 @@ BROKEN = ConnectionFailedError("broken", maybe_sent=False)
         ([item("differing"), item("refused", NO)], None, Code.REFUSED),
         ([item("refused", LATER), item("added")], None, Code.TRY_LATER),
         ([item("refused", LATER), item("refused", NO)], None, Code.REFUSED),
+        # A report that was made by hand.
+        ([item("refused")], None, Code.REFUSED),
+        ([item("refused", LATER), item("refused")], None, Code.REFUSED),
         ([item("not_tried", BROKEN)], None, Code.TRY_LATER),
         ([item("unknown", BROKEN), item("refused", NO)], None, Code.UNKNOWN),
         (

@@ -14,7 +14,9 @@ from sitestats import (
     AuthenticationError,
     Client,
     ConfigurationError,
+    PermissionDeniedError,
     QueryError,
+    ServiceError,
     StatsQuery,
 )
 
@@ -62,6 +64,33 @@ def test_listing_and_adding(run: ClientVariant) -> None:
     assert added.public
     listed = run(lambda client: client.websites.list())
     assert added.hostname in {website.hostname for website in listed}
+
+
+def test_statistics_need_a_key_where_section_5_says_so(run: ClientVariant) -> None:
+    """A public website needs none, but for its pages where they are hidden; a private
+    one needs one with access.
+    """
+    own, other = run.emulator.api_key, run.emulator.add_key()
+
+    def outcome(query: StatsQuery, key: str | None) -> type[Exception] | None:
+        try:
+            run(lambda client: client.stats.get(query), api_key=key)
+        except ServiceError as error:
+            return type(error)
+        return None
+
+    refused = [None, PermissionDeniedError, AuthenticationError]
+    for settings, query, expected in (
+        ({"public": True}, TOTALS.fields("pages"), [None] * 3),
+        ({"public": True, "hide_pages": True}, TOTALS, [None] * 3),
+        ({"public": True, "hide_pages": True}, TOTALS.fields("pages"), refused),
+        ({"public": True, "hide_pages": True}, TOTALS.where(page="/"), refused),
+        ({"public": True, "hide_pages": True}, TOTALS.path("/a"), refused),
+        ({"public": True, "hide_pages": True}, TOTALS.version(2), refused),
+        ({"public": False, "hide_pages": False}, TOTALS, refused),
+    ):
+        run.emulator.change_website(HOST, **settings)
+        assert [outcome(query, key) for key in (own, other, None)] == expected, query
 
 
 def test_an_unknown_key_is_an_authentication_error(run: ClientVariant) -> None:

@@ -52,7 +52,7 @@ def test_an_argument_names_the_file(
         with pytest.raises(ConfigurationError, match="never pickled"):
             pickle.dumps(client)
     assert refused(lambda: cls(api_key=KEY, key_file=file)) == (
-        "api_key and key_file: give one of the two"
+        "api_key and key_file: give one of both"
     )
     assert refused(lambda: cls(key_file=KEY)).startswith("key_file names a file that")
 

@@ -219,6 +219,6 @@ def test_every_session_is_documented() -> None:
     )
     assert len(sessions) >= 10
     table = text_of(ROOT / "CONTRIBUTING.md")
-    row = r"^\| `nox -s (\w+)(?:-3\.\d+|(?<=hosted) -- colab)?` \|"
+    row = r"^\| `nox -s (\w+)(?:-3\.\d+|(?<=hosted) -- colab|(?<=mutants) -- \S+)?` \|"
     named = re.findall(row, table, re.MULTILINE)
     assert sorted(named) == sorted(sessions)

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from sitestats._common.jsontext import JsonValue
     from sitestats._common.progress import Progress
     from sitestats._common.settings import Settings
-    from sitestats._query.against import Against
-    from sitestats._query.builder import StatsQuery
+    from sitestats._query.builder import Against, StatsQuery
     from sitestats._results.comparison import Comparison
     from sitestats._results.stats import Stats
     from sitestats._results.websites import AddedWebsite, WebsiteList

@@ -40,6 +40,7 @@ ArgumentName: TypeAlias = Literal[
     "columns",
     "ignore_columns",
     "input_format",
+    "key_file",
     "max_response_bytes",
     "retries",
     "timeout",
@@ -185,8 +186,9 @@ class Message(str):
         )
 
 
-def render(text: str, words: Callable[[Advice], str]) -> str:
-    """*text* with *words* for each advice in it."""
+def render(message: str | BaseException, words: Callable[[Advice], str]) -> str:
+    """The text of a message, an error or a warning with *words* for each advice."""
+    text = error_text(message) if isinstance(message, BaseException) else message
     return text.render(words) if isinstance(text, Message) else text
 
 

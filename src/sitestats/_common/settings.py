@@ -201,7 +201,9 @@ def _base_address(given: object) -> BaseAddress:
         found = _base_address_of_environment()
         if found is None:
             raise ConfigurationError(
-                f"there is no base address: give base_url, or set {BASE_URL_VARIABLE}"
+                "there is no base address: give "
+                + Argument("base_url")
+                + f", or set {BASE_URL_VARIABLE}"
             )
         return found
     if not isinstance(given, str):
@@ -248,11 +250,13 @@ def key_of_file(path: str | os.PathLike[str], given: GivenSecret) -> Secret:
         ConfigurationError: A key is given as well, or the file has none.
     """
     if given is not NOT_GIVEN:
-        raise ConfigurationError("api_key and key_file: give one of the two")
+        raise ConfigurationError(
+            Argument("api_key") + " and " + Argument("key_file") + ": give one of both"
+        )
     # Imported here, as below.
     from .key_file import read_key_file
 
-    return read_key_file(path, "key_file")
+    return read_key_file(path, Argument("key_file"))
 
 
 def credential_of_environment(name: str) -> Secret | None:

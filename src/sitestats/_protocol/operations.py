@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from sitestats._common.jsontext import JsonValue
     from sitestats._common.settings import Settings
     from sitestats._common.wire import HttpRequest
-    from sitestats._query.against import Against
+    from sitestats._query.builder import Against
     from sitestats._query.requested import Requested
     from sitestats._results.comparison import Comparison
     from sitestats._results.outcomes import Outcome
@@ -114,10 +114,7 @@ def compare(
     settings: Settings, query: StatsQuery, against: Against, *, fresh: bool = False
 ) -> Flow[Comparison]:
     """The statistics of *query* and those of the period *against*."""
-    # Imported here, since only a comparison needs it.
-    from sitestats._query.against import other_period
-
-    other = other_period(query, against)
+    other = query.against(against)
     after = yield from get_stats(settings, query, fresh=fresh)
     before = yield from get_stats(settings, other, fresh=fresh)
     return after.compare_to(before)

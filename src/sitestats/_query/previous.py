@@ -8,7 +8,8 @@ from typing import Final, Literal, TypeAlias
 
 from sitestats._common.advice import Argument, Step
 from sitestats._common.errors import QueryError
-from sitestats._common.text import shown
+from sitestats._common.problems import Problem
+from sitestats._common.text import did_you_mean, shown
 
 from .periods import MOST_DAYS, as_date, days_back, placeholder, too_early
 from .rules import refused
@@ -103,6 +104,25 @@ PREVIOUS: Final[Mapping[str, Callable[[str | None, str | None], tuple[str, str]]
     "previous_year": previous_year,
 }
 """What finds the period before, by its relation."""
+
+
+def find_previous(
+    relation: object, start: str | None, end: str | None
+) -> tuple[str, str]:
+    """The period that is so related to the days from *start* to *end*.
+
+    Raises:
+        QueryError: There is no such relation, or it has no such period.
+    """
+    previous = PREVIOUS.get(relation) if isinstance(relation, str) else None
+    if previous is None:
+        hint = did_you_mean(relation, PREVIOUS) if isinstance(relation, str) else ""
+        message = (
+            f"against is {', '.join(map(repr, PREVIOUS))}, a pair of days, or a "
+            f"query, not {shown(relation)}{hint}"
+        )
+        raise QueryError([Problem(message, where="against")])
+    return previous(start, end)
 
 
 def _comparable(

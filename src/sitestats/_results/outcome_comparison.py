@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from sitestats._common.jsontext import JsonValue
-    from sitestats._query.builder import StatsQuery
 
     from .stats import Stats
 
@@ -266,7 +265,21 @@ class Comparisons(Sequence[Comparison], Displayed):
         changes = self.changes(total)
         return draw(TotalChanges(total, changes, self._comparisons, self.partial), ax)
 
+    def columns(self, field: ListName | None = None) -> list[str]:
+        """The names of the columns of a frame, which are the keys of ``to_dicts``.
+
+        Raises:
+            FieldNotRequestedError: See ``to_pandas``.
+        """
+        return [column.name for column in self._table(field)]
+
     def _columns(self, field: str | None) -> list[Column]:
+        columns = self._table(field)
+        if field is not None:
+            self._warn()
+        return columns
+
+    def _table(self, field: str | None) -> list[Column]:
         if field is None:
             rows = [_totals(pair, self.totals) for pair in self._pairs]
             columns = stacked([_totals(None, self.totals), *rows])
@@ -274,7 +287,6 @@ class Comparisons(Sequence[Comparison], Displayed):
             check_list(field, get_args(ListName))
             rows = [_changes(pair, field) for pair in self._pairs]
             columns = stacked([_changes(None, field), *rows])
-            self._warn()
         counts = [*map(count_rows, rows)]
         about = [_about(pair) for pair in self._pairs]
 
@@ -326,29 +338,6 @@ _NO_FILTERS: Final = frozenset(
 
 
 # --- rows -------------------------------------------------------------------------
-
-
-def names_of_changes(query: StatsQuery, field: str | None) -> list[str]:
-    """The names of the columns that ``changes_of_pair`` gives for *query*.
-
-    Raises:
-        FieldNotRequestedError: There is no such list.
-    """
-    if field is not None:
-        check_list(field, get_args(ListName))
-    fields = requested(query).fields
-    totals = [name for name in get_args(TotalName) if name in fields]
-    columns = _totals(None, totals) if field is None else _changes(None, field)
-    return ["hostname", "timezone", *_DAYS, *(column.name for column in columns)]
-
-
-def changes_of_pair(pair: Pair, field: ListName | None) -> list[dict[str, JsonValue]]:
-    """The rows of one pair, as a frame of many has them: for a stream.
-
-    Raises:
-        FieldNotRequestedError: The query did not request the list.
-    """
-    return Comparisons([pair]).to_dicts(field)
 
 
 _DAYS: Final = ("first_day", "last_day", "first_day_before", "last_day_before")

@@ -8,9 +8,8 @@ from itertools import cycle
 from typing import Final, cast
 
 from sitestats import InvalidInputError, Problem
-from sitestats._common.advice import Advice, Argument, Kind, Step, error_text, render
+from sitestats._common.advice import Advice, Argument, Kind, Step, render
 from sitestats._common.problems import grouped_lines
-from sitestats._common.text import cut
 
 OPTIONS: Final = {
     "fields": "--field",
@@ -31,6 +30,7 @@ OPTIONS: Final = {
     "columns": "--column",
     "ignore_columns": "--ignore-columns",
     "input_format": "--input-format",
+    "key_file": "--key-file",
 } | {
     name: f"--{name}"
     for name in (
@@ -47,16 +47,16 @@ _JOINED: Final = {"fields": ",", "extra_param": "="}
 _LONGEST: Final = 60
 
 
-def in_a_shell(text: str) -> str:
-    """*text* with options and variables in place of steps and arguments."""
-    return render(text, _words)
+def in_a_shell(message: str | Exception) -> str:
+    """A text with options and variables in place of steps and arguments."""
+    return render(message, _words)
 
 
 def messages_of(error: Exception) -> Iterable[str]:
     """A line for each problem of an error or a warning; many of a kind are counted."""
     if isinstance(error, InvalidInputError):
         return grouped_lines(error.problems, place_of=_place, rewrite=in_a_shell)
-    return [in_a_shell(error_text(error))]
+    return [in_a_shell(error)]
 
 
 def _place(problem: Problem) -> str:
@@ -93,4 +93,5 @@ def _text(value: object) -> str:
     if isinstance(value, Mapping):
         pairs = cast("Mapping[str, str]", value).items()
         return ",".join(f"{name}={text}" for name, text in pairs)
-    return "…" if value is ... else cut(str(value), _LONGEST)
+    text = "…" if value is ... else str(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

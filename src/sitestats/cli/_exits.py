@@ -154,7 +154,7 @@ def code_of_report(report: ProvisioningReport) -> Code:
     if report.stopped is not None:
         return code_of(report.stopped)
     failed = (*report.refused, *report.not_tried)
-    codes = {code_of(item.error) for item in failed if item.error is not None}
+    codes = {code_of(item.error) if item.error else Code.REFUSED for item in failed}
     if codes:
         return Code.TRY_LATER if codes == {Code.TRY_LATER} else Code.REFUSED
     return Code.OK if report.complete else Code.DIFFERING

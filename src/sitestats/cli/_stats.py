@@ -23,8 +23,7 @@ from ._query import make_query, query_options
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sitestats import Stats
-    from sitestats._results.outcomes import Outcome
+    from sitestats import Outcome, Stats
 
 store_option = click.option(
     "--store",
@@ -129,33 +128,21 @@ def url(host: str, **options: Any) -> None:
 def _print_websites(
     options: dict[str, Any], table: str | None, output: str, *, raw: bool, top: int
 ) -> None:
-    from sitestats._results.outcome_frames import (
-        names_of_rows,
-        object_of,
-        requested_lists,
-        rows_of,
-    )
+    from sitestats import Outcomes
 
-    from ._print_outcomes import Found, PrintOptions, print_outcomes
+    from ._print_outcomes import PrintOptions, print_outcomes
 
     websites = Websites(options)
     field = None
     if output in {"csv", "table"} or table is not None:
-        field = check_table(requested_lists(websites.first), table)
+        field = check_table(websites.first.lists, table)
 
-    def read(outcomes: Iterator[Outcome], wants_rows: bool) -> Iterator[Found]:  # noqa: FBT001 - print_outcomes gives it
+    def read(outcomes: Iterator[Outcome]) -> Iterator[Outcomes]:
         for outcome in outcomes:
-            if outcome.error is not None:
-                yield [outcome], ()
-            elif wants_rows:
-                yield (), rows_of(outcome, field)
-            else:
-                yield (), [object_of(outcome)]
+            yield Outcomes([outcome])
 
-    columns = names_of_rows(websites.first, field)
-    print_outcomes(
-        websites, PrintOptions(output, raw, top, columns), lambda given: given, read
-    )
+    print_options = PrintOptions(output, raw, top, field, Outcomes([]))
+    print_outcomes(websites, print_options, lambda queries: queries, read)
 
 
 def _print_csv(found: Stats, table: str | None, *, raw: bool) -> None:
