@@ -188,7 +188,7 @@ def test_only_display_imports_analysis() -> None:
 
 
 PRIVATE_NAMES_OF_COMMANDS = {
-    "sitestats._common.advice": {"Advice", "Argument", "Kind", "Step", "render"},
+    "sitestats._common.advice": {"Advice", "Argument", "Step", "render"},
     "sitestats._common.problems": {"grouped_lines"},
     "sitestats._common.text": {"as_cell_text", "plain"},
     "sitestats.analysis._console": {"table_of_rows"},
