@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import io
-import subprocess
-import sys
 from typing import Any
 
 import attrs
@@ -20,14 +18,14 @@ from sitestats import (
     HistogramEntry,
     ListEntry,
     PageEntry,
-    ProvisioningPlan,
     StatsQuery,
     WebsiteSpec,
 )
 from sitestats._results.comparison import changes_of
 from sitestats._results.websites import WebsiteList
+from sitestats.analysis import Display
 from sitestats.emulator import Emulator
-from sitestats.provisioning import Difference, PlannedWebsite
+from sitestats.provisioning import Difference, PlannedWebsite, ProvisioningPlan
 
 
 def shown(
@@ -45,6 +43,18 @@ def shown(
     console.print(result)
     file.seek(0)
     return file.read()
+
+
+def test_more_rows_than_by_itself() -> None:
+    """A result is shown with as many rows as are wanted, in a terminal and as HTML."""
+    pages = pages_of(*(f"/{number}" for number in range(30)))
+    for rows, result in ((10, pages), (25, Display(pages, rows=25))):
+        text = shown(result)
+        assert f"/{rows - 1} " in text
+        assert f"/{rows} " not in text
+        assert f"… {30 - rows} more" in text
+        html = result._repr_html_()
+        assert (f"/{rows - 1}<" in html, f"/{rows}<" in html) == (True, False)
 
 
 def pages_of(*values: str, truncated: bool = False) -> Entries[PageEntry]:
@@ -278,21 +288,6 @@ def test_a_count_above_zero_is_seen() -> None:
     zero, one, most = (line.count("█") for line in shown(histogram).split("\n")[1:4])
     assert (zero, one) == (0, 1)
     assert most > 30
-
-
-def test_results_do_not_need_rich() -> None:
-    """Without rich results work, and have their repr and HTML."""
-    code = """
-import sys
-sys.modules["rich"] = sys.modules["rich.console"] = None
-from sitestats import Entries, ListEntry
-entries = Entries([ListEntry("NL", 3, 2)], name="countries", entry_type=ListEntry)
-print(entries, entries._repr_html_())
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
-    )
-    assert "NL" in done.stdout, done.stderr
 
 
 def test_bars_that_the_period_cuts_say_so() -> None:

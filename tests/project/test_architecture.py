@@ -14,6 +14,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import defaultdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,8 +37,10 @@ PURE = [
     path
     for path in PRIVATE
     if path.parent.name in {"_common", "_protocol", "_query", "_results"}
-    # The settings read the environment, and the files that it names; locks are files.
-    and path.name not in {"key_file.py", "locks.py", "profiles.py", "settings.py"}
+    # The settings read the environment, and the files that it names; locks are files;
+    # progress is written, by a thread in a log.
+    and path.name
+    not in {"key_file.py", "locks.py", "profiles.py", "progress.py", "settings.py"}
 ]
 IO = {
     "anyio",
@@ -179,6 +182,31 @@ def test_only_display_imports_analysis() -> None:
         if name.removeprefix("sitestats.").partition(".")[0] == "analysis"
     }
     assert importers == {"_results/display.py"}
+
+
+PRIVATE_NAMES_OF_COMMANDS = {
+    "sitestats._common.advice": {"Advice", "Argument", "Kind", "Step", "render"},
+    "sitestats._common.problems": {"grouped_lines"},
+    "sitestats._common.text": {"as_cell_text", "plain"},
+    "sitestats.analysis._console": {"table_of_rows"},
+    "sitestats.warehouse._settings": {"set_default"},
+}
+"""What the commands import beside public names; the contract has the reasons."""
+
+
+def test_the_commands_import_public_names() -> None:
+    """What a command does, a user of the library can do by public names too."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for path in (PACKAGE / "cli").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.level == 0:
+                module = str(node.module)
+                names = {alias.name for alias in node.names}
+                if not re.search(r"^sitestats\..*\b_", module):
+                    names = {name for name in names if name.startswith("_")}
+                if names and module.startswith("sitestats"):
+                    found[module] |= names
+    assert found == PRIVATE_NAMES_OF_COMMANDS
 
 
 TWINS = [

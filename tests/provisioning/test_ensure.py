@@ -17,7 +17,12 @@ from fake_service import (
 )
 from same_text import SameText
 from sitestats import ReadOnlyError, ServerError, WebsiteSpec
-from sitestats._common.errors import ConfigurationError, ConnectionFailedError
+from sitestats._common.errors import (
+    ConfigurationError,
+    ConnectionFailedError,
+    RateLimitedError,
+    ServiceError,
+)
 from sitestats._common.wire import HttpResponse
 from sitestats._protocol.flow import Moment
 from sitestats.provisioning import Difference, ProvisioningReport
@@ -73,47 +78,6 @@ def test_host_names_of_the_list_are_normalised(written: str) -> None:
     """A website exists, also if the list writes its name with capitals or a dot."""
     service = FakeService(written)
     assert states(service.ensure(specs("a.example"))) == ["present"]
-
-
-def test_a_website_that_differs_is_reported_and_not_changed() -> None:
-    """Time zone, visibility and a given label are compared with the list."""
-    service = FakeService()
-    service.add({"hostname": "a.example", "timezone": "Asia/Tokyo", "label": "shop"})
-    spec = WebsiteSpec("a.example", public=True, label="store")
-    (item,) = service.ensure([spec, *specs("b.example")]).differing
-    assert [(d.name, d.wanted, d.found) for d in item.differences] == [
-        ("timezone", "UTC", "Asia/Tokyo"),
-        ("public", True, False),
-        ("label", "store", "shop"),
-    ]
-    assert service.posts == ["b.example"]
-
-
-def test_a_label_that_was_not_given_is_not_compared() -> None:
-    """Without a label any label matches; an empty one matches none."""
-    service = FakeService()
-    service.add({"hostname": "a.example", "label": "shop"})
-    service.websites["b.example"] = service.websites["a.example"] | {
-        "hostname": "b.example",
-        "label": None,
-    }
-    wanted = [WebsiteSpec("a.example"), WebsiteSpec("b.example", label="")]
-    assert service.ensure(wanted).complete
-
-
-def test_what_the_service_made_different_is_reported() -> None:
-    """A zone and a visibility that the service changed are in the report."""
-
-    def different(service: FakeService, payload: Payload) -> HttpResponse:
-        service.process(payload)
-        return service.added(payload, timezone="Asia/Tokyo", public=True)
-
-    service = FakeService()
-    service.add_handlers["a.example"] = [different]
-    report = service.ensure(WANTED)
-    assert states(report) == ["added"] * 3
-    assert not report.complete
-    assert [d.name for d in report.items[0].differences] == ["timezone", "public"]
 
 
 def test_another_host_name_in_the_response_is_reported() -> None:
@@ -236,7 +200,8 @@ def test_without_the_list_nothing_more_is_sent(handler: AddHandler, state: str) 
     report = service.ensure(WANTED)
     assert states(report) == [state, "not_tried", "present"]
     assert report.stopped is not None
-    assert "can't be read back: refused" in report.stopped
+    assert str(report.stopped) == "the list can't be read back: refused"
+    assert isinstance(report.stopped, ConnectionFailedError)
     assert service.lists == 4
 
 
@@ -300,7 +265,11 @@ def test_a_refusal_that_will_repeat_stops(status: int, message: str) -> None:
     report = service.ensure(wanted)
     assert states(report) == ["added", "refused", "present", "not_tried"]
     assert report.stopped is not None
-    assert message in report.stopped
+    assert str(report.stopped).startswith(
+        f"every website would be refused for this: {message} (status {status}, "
+    )
+    assert isinstance(report.stopped, ServiceError)
+    assert report.stopped.status == status
     assert service.posts == ["a.example", "b.example"]
 
 
@@ -344,7 +313,9 @@ def test_a_pause_that_is_too_long_stops() -> None:
     assert states(report) == ["refused", "not_tried", "not_tried"]
     assert service.pauses == []
     assert report.stopped is not None
-    assert "Slow down" in report.stopped
+    assert isinstance(report.stopped, RateLimitedError)
+    assert "a longer pause: Slow down" in report.stopped.message
+    assert report.items[0].row()["error"] == "Slow down"
 
 
 def test_too_many_rate_limits_in_a_row_stop() -> None:
@@ -403,7 +374,8 @@ def test_if_the_journal_fails_nothing_more_is_sent(kind: type) -> None:
     report = service.ensure(WANTED)
     first = "not_tried" if kind is Sending else "added"
     assert states(report) == [first, "not_tried", "present"]
-    assert report.stopped == "the journal can't be written"
+    assert isinstance(report.stopped, ConfigurationError)
+    assert str(report.stopped) == "the journal can't be written"
     assert service.posts == (["a.example"] if kind is Settled else [])
 
 

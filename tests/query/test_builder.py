@@ -5,49 +5,26 @@ from __future__ import annotations
 import copy
 import datetime as dt
 import pickle
-import re
-import warnings
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-from urllib.parse import parse_qs, urlencode
+from typing import Any, get_args
 
 import attrs
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from query_strategies import TEXT, queries
+from query_strategies import longest, queries
 from same_text import SameText
-from sitestats._common.errors import QueryError, SiteStatsWarning
-from sitestats._common.fields import FIELDS, is_field_name
-from sitestats._common.hostnames import BaseAddress
+from sitestats import FieldName
+from sitestats._common.errors import QueryError
 from sitestats._protocol.requests import stats_request
 from sitestats._query.builder import StatsQuery, requested
-from sitestats._query.requested import Requested
 
 pytestmark = pytest.mark.slow
 
 BASE = "https://stats.example.org"
 # What the service takes may be worth a warning, and is none of these tests' matter.
 MAY_WARN = pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")
-
-
-def longest() -> StatsQuery:
-    """A query with nearly every step."""
-    return (
-        StatsQuery("example.com")
-        .fields("visitors", "pageviews", "histogram", "pages")
-        .between("today-30d", "yesterday")
-        .timezone("Europe/Amsterdam")
-        .where(country="NL", pages=["/blog*", "/docs*"])
-        .where_metadata(plan="pro", paying=True)
-        .events("signup", "purchase")
-        .interval("week")
-        .limit(100)
-        .extra_param("zoom", 2)
-        .extra_param("also", "yes")
-    )
 
 
 def test_the_longest_chain_becomes_parameters() -> None:
@@ -154,18 +131,6 @@ def test_a_valid_query_breaks_no_rule(query: StatsQuery) -> None:
 
 @MAY_WARN
 @given(queries())
-def test_an_address_reads_back(query: StatsQuery) -> None:
-    """from_url of a query's address gives an equal query."""
-    for base in (BASE, "http://[::1]:8080/über/api", BaseAddress("https", "a.b")):
-        address = query.url(base)
-        assert address.isascii()
-        again = StatsQuery.from_url(address, base_url=base)
-        assert again == query
-        assert again.url(base) == address
-
-
-@MAY_WARN
-@given(queries())
 def test_a_query_is_a_value(query: StatsQuery) -> None:
     """Copies and pickles are equal, have the same hash, and are as valid."""
     for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
@@ -178,89 +143,20 @@ def test_a_query_is_a_value(query: StatsQuery) -> None:
     assert {query: 1}[copy.deepcopy(query)] == 1
 
 
-@MAY_WARN
-@given(queries())
-def test_the_repr_makes_the_query_again(query: StatsQuery) -> None:
-    """The repr of a query is Python code that builds it."""
-    names = {"StatsQuery": StatsQuery, "datetime": dt}
-    assert eval(repr(query), names) == query
-
-
-DAYS = (
-    st.sampled_from(["today", "yesterday", "2026-03-01", "today-99999d"])
-    | st.integers(0, 5).map("today-{}d".format)
-    | st.none()
-)
-
-
-@given(start=DAYS, end=DAYS)
-def test_the_repr_makes_any_period_again(start: str | None, end: str | None) -> None:
-    """Every form of a day comes back from the repr as it was given."""
-    try:
-        query = StatsQuery("example.com").between(start, end)
-    except QueryError:
-        return
-    assert eval(repr(query), {"StatsQuery": StatsQuery}) == query
-
-
-VALUES = st.sampled_from(
-    ["", "0", "5", "x", "today", "yesterday", "2026-13-01", "a&b=ü", "/a", "pages", "*"]
-)
-
-
-@MAY_WARN
-@given(
-    values=st.dictionaries(
-        st.sampled_from(["start", "end", "limit", "pages", "fields", "version", "x"]),
-        VALUES,
-    ),
-    again=st.dictionaries(st.sampled_from(["start", "end", "limit"]), VALUES),
-)
-def test_the_repr_makes_a_query_of_an_address_again(
-    values: dict[str, str], again: dict[str, str]
+@given(st.lists(st.sampled_from(get_args(FieldName)), unique=True), st.booleans())
+def test_the_lists_of_a_query_are_those_of_its_result(
+    fields: list[FieldName],
+    with_events: bool,  # noqa: FBT001 - hypothesis gives it
 ) -> None:
-    """The problems of an address come back from the repr too."""
-    query = StatsQuery.from_url(f"{BASE}/example.com.json?{urlencode(values)}")
-    for name, value in again.items():
-        query = query.extra_param(name, value)
-    same = eval(repr(query), {"StatsQuery": StatsQuery})
-    assert same == query
-    assert set(same.problems()) == set(query.problems())
-
-
-REPRS = [
-    "StatsQuery('example.com')",
-    "StatsQuery('example.com').fields('pageviews').last(days=30)",
-    "StatsQuery('example.com').last(days=7, today=True)",
-    "StatsQuery('example.com').last(days=1)",
-    "StatsQuery('example.com').on('today')",
-    "StatsQuery('example.com').on('2026-03-01')",
-    "StatsQuery('example.com').since('2026-03-01')",
-    "StatsQuery('example.com').between(None, '2026-03-01')",
-    "StatsQuery('example.com').between('2026-03-01', 'today')",
-    "StatsQuery('example.com').path('/a').all_events()",
-    "StatsQuery('example.com').where(pages=['/a', '/b'], country='NL')",
-    "StatsQuery('example.com').where(page='/a,b')",
-    "StatsQuery('example.com').where_metadata(plan='pro')",
-    "StatsQuery('example.com').where_metadata({'1st': 'a', 'class': 'b'})",
-    "StatsQuery('example.com').version(5).info(True)",
-    "StatsQuery('example.com').extra_param('limit', '5000')",
-    "StatsQuery('example.com').between('today-1d', 'today')",
-    "StatsQuery('example.com').on('today-1d')",
-    "StatsQuery('example.com').on('today-0d')",
-    "StatsQuery('example.com').last(days=99999, today=True)",
-    "StatsQuery('example.com').between('today-99999d', 'today')",
-    (
-        "StatsQuery.from_url('https://stats.example/example.com.json?limit=0')"
-        ".path('/a').on('today').extra_param('country', 'xx')"
-    ),
-]
-
-
-@pytest.mark.parametrize("text", REPRS)
-def test_the_repr_is_what_a_person_would_write(text: str) -> None:
-    """The repr has the shortest usual steps."""
-    assert repr(eval(text, {"StatsQuery": StatsQuery})) == text
+    """The lists are what a frame can be made of, in the document's order: what is
+    requested but the totals, and the events.
+    """
+    query = StatsQuery("example.com")
+    query = query.fields(*fields) if fields else query
+    query = query.all_events() if with_events else query
+    totals = {"pageviews", "visitors", "seconds_on_page"}
+    wanted = [name for name in get_args(FieldName) if name in {*fields} - totals]
+    assert query.lists == (*wanted, *(["events"] if with_events else []))
 
 
 def test_queries_are_equal_when_they_would_send_the_same() -> None:
@@ -337,302 +233,6 @@ def test_steps_take_no_other_number_of_arguments(same_text: SameText) -> None:
         same_text(caught.value)
 
 
-ADDRESSES = {
-    "a dashboard": (f"{BASE}/example.com", StatsQuery("example.com")),
-    "a dashboard with a slash": (f"{BASE}/example.com/", StatsQuery("example.com")),
-    "capitals": ("HTTPS://STATS.example.org/EXAMPLE.com", StatsQuery("example.com")),
-    "data": (f"{BASE}/example.com.json", StatsQuery("example.com")),
-    "a page's dashboard": (
-        f"{BASE}/example.com/contact",
-        StatsQuery("example.com").path("/contact"),
-    ),
-    "a page's data": (
-        f"{BASE}/example.com/a/b/.json",
-        StatsQuery("example.com").path("/a/b/"),
-    ),
-    "a page called json": (
-        f"{BASE}/example.com/data.json.json",
-        StatsQuery("example.com").path("/data.json"),
-    ),
-    "a page as people see it": (
-        f"{BASE}/bücher.example/über uns",
-        StatsQuery("xn--bcher-kva.example").path("/über uns"),
-    ),
-    "parameters": (
-        (
-            f"{BASE}/example.com?start=today-7d&end=today&fields=pages,visitors"
-            "&pages=%2Fa*,/b&events=*&timezone=Europe/Amsterdam&info=true&version=5"
-        ),
-        StatsQuery("example.com")
-        .last(7 + 1, today=True)
-        .fields("visitors", "pages")
-        .where(pages=["/a*", "/b"])
-        .all_events()
-        .timezone("Europe/Amsterdam")
-        .info(wanted=True)
-        .version(5),
-    ),
-    "one end": (
-        f"{BASE}/example.com?end=yesterday",
-        StatsQuery("example.com").between(None, "yesterday"),
-    ),
-    "metadata": (
-        f"{BASE}/example.com?metadata.plan=pro+plus&events=a,b",
-        StatsQuery("example.com").where_metadata(plan="pro plus").events("a", "b"),
-    ),
-    "unknown parameters": (
-        f"{BASE}/example.com.json?compare=previous&x=&x.y=1",
-        StatsQuery("example.com")
-        .extra_param("compare", "previous")
-        .extra_param("x", "")
-        .extra_param("x.y", 1),
-    ),
-    "a fragment": (
-        f"{BASE}/example.com?limit=5#top",
-        StatsQuery("example.com").limit(5),
-    ),
-}
-
-
-@pytest.mark.parametrize(("address", "query"), ADDRESSES.values(), ids=ADDRESSES)
-def test_an_address_is_read(address: str, query: StatsQuery) -> None:
-    """from_url reads addresses of dashboards and of data."""
-    assert StatsQuery.from_url(address) == query
-
-
-def test_an_address_below_a_path_is_read() -> None:
-    """The base address tells which part of the path is the service's."""
-    query = StatsQuery("example.com").path("/stats/x")
-    for base in (f"{BASE}/analytics/", BaseAddress.parse(f"{BASE}/analytics")):
-        assert query.url(base) == (
-            f"{BASE}/analytics/example.com/stats/x.json?version=6&info=false"
-        )
-        assert StatsQuery.from_url(query.url(base), base) == query
-    assert StatsQuery.from_url(f"{BASE}:443/a.example", BASE).hostname == "a.example"
-
-
-SEARCH = "search=paths%3Aa-text-of-a-path"
-FOUND = StatsQuery("example.com").where(page="*a-text-of-a-path*")
-READ_DASHBOARDS = {
-    "a long search": (SEARCH, FOUND, []),
-    "a search from a slash": (
-        "search=paths:/blog/2026/a-post",
-        StatsQuery("example.com").where(page="*/blog/2026/a-post*"),
-        [],
-    ),
-    "a search with days": (
-        f"{SEARCH}&start=2026-03-01&end=2026-03-31",
-        FOUND.between("2026-03-01", "2026-03-31"),
-        [],
-    ),
-    "a short search": (
-        "search=paths%3Atopics",
-        StatsQuery("example.com").extra_param("search", "paths:topics"),
-        [r"'search=paths:topics'.*not filtered.*12 characters"],
-    ),
-    "a search for something else": (
-        "search=countries%3ANL",
-        StatsQuery("example.com").extra_param("search", "countries:NL"),
-        [r"'search=countries:NL'.*not filtered"],
-    ),
-    "a search with a star": (
-        f"{SEARCH}*",
-        StatsQuery("example.com").extra_param("search", "paths:a-text-of-a-path*"),
-        ["'search=paths:a-text-of-a-path"],
-    ),
-    "a search beside a page": (
-        f"{SEARCH}&page=/a",
-        StatsQuery("example.com")
-        .where(page="/a")
-        .extra_param("search", "paths:a-text-of-a-path"),
-        ["'search=paths:a-text-of-a-path'"],
-    ),
-    "a period": (
-        "period=year&count=1",
-        StatsQuery("example.com").last(days=365, today=True),
-        [r"'period=year&count=1'.*last 365 days"],
-    ),
-    "a period without a count": (
-        "period=month",
-        StatsQuery("example.com").last(days=30, today=True),
-        [r"'period=month'.*last 30 days"],
-    ),
-    "several weeks": (
-        "count=2&period=week",
-        StatsQuery("example.com").last(days=14, today=True),
-        [r"'period=week&count=2'.*last 14 days"],
-    ),
-    "a period that is not known": (
-        "period=decade&count=1",
-        StatsQuery("example.com")
-        .extra_param("period", "decade")
-        .extra_param("count", 1),
-        ["'period=decade'.*not filtered", "'count=1'"],
-    ),
-    "a period that is too long": (
-        "period=day&count=100000",
-        StatsQuery("example.com")
-        .extra_param("period", "day")
-        .extra_param("count", 100_000),
-        ["'period=day'", "'count=100000'"],
-    ),
-    "a period beside days": (
-        "period=day&count=1&start=today",
-        StatsQuery("example.com")
-        .since("today")
-        .extra_param("period", "day")
-        .extra_param("count", 1),
-        ["'period=day'", "'count=1'"],
-    ),
-    "a badge's link": (
-        "utm_source=example.com&utm_content=badge&affiliate=me",
-        StatsQuery("example.com")
-        .where(utm_source="example.com", utm_content="badge")
-        .extra_param("affiliate", "me"),
-        [r"badges.*\.where\(utm_source=None, utm_content=None\)", "'affiliate=me'"],
-    ),
-    "all of it": (
-        f"{SEARCH}&period=year&count=1&compare=previous#top",
-        FOUND.last(days=365, today=True).extra_param("compare", "previous"),
-        ["last 365 days", "'compare=previous'"],
-    ),
-}
-
-
-@pytest.mark.parametrize(
-    ("params", "query", "warned"), READ_DASHBOARDS.values(), ids=READ_DASHBOARDS
-)
-def test_the_parameters_of_a_dashboard(
-    params: str, query: StatsQuery, warned: list[str]
-) -> None:
-    """What a dashboard shows is read, or a warning names what is not: the numbers would
-    silently be those of everything.
-    """
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        read = StatsQuery.from_url(f"{BASE}/example.com?{params}")
-    assert read == query
-    texts = [str(warning.message) for warning in caught]
-    assert len(texts) == len(warned)
-    assert all(map(re.search, warned, texts)), texts
-    assert {warning.category for warning in caught} <= {SiteStatsWarning}
-    assert {Path(warning.filename).name for warning in caught} <= {"test_builder.py"}
-
-
-def test_the_parameters_of_data_are_sent_as_they_are() -> None:
-    """An address with .json is what a program sends: nothing in it is a dashboard's."""
-    for params in ("search=paths:a-text-of-a-path", "period=year&count=1"):
-        read = StatsQuery.from_url(f"{BASE}/example.com.json?{params}")
-        assert f"{BASE}/example.com.json?version=6&info=false&" in read.url(BASE)
-        assert set(parse_qs(params)) <= set(read.params())
-
-
-def test_a_view_of_a_dashboard_is_no_page(same_text: SameText) -> None:
-    """The settings of a website are not taken for its page /settings."""
-    with pytest.raises(QueryError, match=r"settings.*\.path\('/settings'\)") as caught:
-        StatsQuery.from_url(f"{BASE}/example.com/settings#visibility")
-    same_text(caught.value)
-    with pytest.warns(SiteStatsWarning, match="page '/settings'") as caught:
-        query = StatsQuery.from_url(f"{BASE}/example.com/settings")
-    same_text(caught[0].message)
-    assert query == StatsQuery("example.com").path("/settings")
-    data = StatsQuery.from_url(f"{BASE}/example.com/settings.json")
-    assert data == query
-
-
-@pytest.mark.parametrize(
-    ("address", "base"),
-    [
-        ("https://dashboard.stats.example.org/example.com/a", None),
-        ("https://dashboard.stats.example.org/example.com/a", BASE),
-        ("https://dashboard.stats.example.org:443/example.com/a", f"{BASE}/"),
-        ("https://dashboard.stats.example.org/example.com/a", f"{BASE}/api"),
-        ("https://dashboard.stats.example.org/api/example.com/a", f"{BASE}/api"),
-        ("https://dashboard.stats.example.org/example.com/a.json", BASE),
-    ],
-)
-def test_the_host_of_dashboards(address: str, base: str | None) -> None:
-    """Dashboards on a host of their own belong to the service."""
-    assert StatsQuery.from_url(address, base) == StatsQuery("example.com").path("/a")
-
-
-def test_another_host_is_not_that_of_dashboards(same_text: SameText) -> None:
-    """Neither another name nor another scheme or port is the service's."""
-    for origin in (
-        "http://dashboard.stats.example.org",
-        "https://dashboard.stats.example.org:8443",
-        "https://dashboard.other.example",
-        "https://adashboard.stats.example.org",
-    ):
-        with pytest.raises(QueryError, match="below the base address") as caught:
-            StatsQuery.from_url(f"{origin}/example.com", BASE)
-        same_text(caught.value)
-
-
-@MAY_WARN
-@given(queries())
-def test_a_dashboard_is_read_as_its_data(query: StatsQuery) -> None:
-    """The document's parameters mean the same with .json and without."""
-    path = requested(query).address.removesuffix(".json")
-    page = requested(query).path or ""
-    assume(not page.endswith(".json"))
-    params = urlencode(query.params())
-    read = StatsQuery.from_url(f"{BASE}{path}?{params}")
-    assert read.params() == query.params()
-    assert read.url(BASE) == query.url(BASE)
-
-
-WRONG_PARAMETERS = (
-    "limit=0&version=x&info=yes&fields=&start=never&country=&events=&interval=eon"
-    "&timezone=cet&metadata.a-b=1&pages=,"
-)
-DOUBTS = [
-    "period-day",
-    "limit-range",
-    "version-range",
-    "info-flag",
-    "field-name",
-    "filter-empty",
-    "event-name",
-    "interval-name",
-    "timezone-name",
-    "metadata-key",
-    "filter-empty",
-    "filter-empty",
-]
-
-
-def test_from_url_reports_all_problems(same_text: SameText) -> None:
-    """Each part of an address is checked by its step, and every problem reported."""
-    address = f"{BASE}/local/a/../b?{WRONG_PARAMETERS}&callback=show&x=1&x=2&x=3"
-    with pytest.raises(QueryError) as caught:
-        StatsQuery.from_url(address)
-    same_text(caught.value)
-    rules = [problem.rule for problem in caught.value.problems]
-    wholly = ["address-once", "hostname", "path-dots"]
-    # Two problems of pages are the same, and reported once.
-    assert rules == [*wholly, *DOUBTS[:-1]]
-
-
-@pytest.mark.parametrize("suffix", ["", ".json"])
-def test_from_url_leaves_a_callback_out(suffix: str, same_text: SameText) -> None:
-    """An address for JSONP is a query too; a warning tells of the callback."""
-    address = f"{BASE}/example.com{suffix}?version=5&callback=show&limit=5"
-    with pytest.warns(SiteStatsWarning, match=r"get_jsonp.*callback='show'") as caught:
-        query = StatsQuery.from_url(address)
-    same_text(caught[0].message)
-    assert query == StatsQuery("example.com").version(5).limit(5)
-    assert [Path(warning.filename).name for warning in caught] == ["test_builder.py"]
-
-
-def test_an_address_without_a_version_is_not_of_the_oldest() -> None:
-    """The error for an old address names the version that the service would take."""
-    query = StatsQuery.from_url(f"{BASE}/example.com.json")
-    (problem,) = query.problems()
-    assert ".version(1)" in problem.message
-    assert query.version(1).problems() == ()
-
-
 @pytest.mark.parametrize("value", ["50*off", "*a*", "**", "*"])
 def test_a_literal_star_has_a_way(value: str, same_text: SameText) -> None:
     """A star inside a value that is no page can be sent, as the error says."""
@@ -647,144 +247,10 @@ def test_a_literal_star_has_a_way(value: str, same_text: SameText) -> None:
     assert sent.params()["utm_campaign"] == value
 
 
-def test_from_url_keeps_a_wrong_parameter() -> None:
-    """A parameter that a step would refuse is kept, and validate reports it."""
-    query = StatsQuery.from_url(f"{BASE}/example.com?{WRONG_PARAMETERS}")
-    assert query.params()["limit"] == "0"
-    assert [problem.rule for problem in query.problems()] == DOUBTS
-    assert query.website("example.org").path("/a").problems() == query.problems()
-    assert pickle.loads(pickle.dumps(query)).problems() == query.problems()
-    mended = query.limit(10).fields("pages").on("today").extra_param("info", "yes")
-    assert {problem.rule for problem in mended.problems()} == {
-        *DOUBTS[2:3],
-        *DOUBTS[5:],
-    }
-
-
-def test_from_url_reports_a_backward_period_once() -> None:
-    """A period that is backwards is one problem, until a step sets another."""
-    address = f"{BASE}/example.com?start=today&end=yesterday&fields=pages"
-    query = StatsQuery.from_url(address)
-    assert [problem.rule for problem in query.problems()] == ["period-order"]
-    assert query.params()["end"] == "yesterday"
-    assert query.last(7).problems() == ()
-    assert query.extra_param("end", "now").problems() == ()
-
-
-@MAY_WARN
-@given(st.data())
-def test_the_escape_hatch_reads_back(data: st.DataObject) -> None:
-    """from_url reads back parameters that were sent unchecked."""
-    # A moment has no day in a zone that was not checked.
-    query = data.draw(queries()).between()
-    known = ["start", "end", "version", "info", "fields", "pages", "limit", "events"]
-    names = st.sampled_from([*known, "interval", "timezone", "country", "metadata.a-b"])
-    for name in data.draw(st.lists(names | TEXT.filter(bool), max_size=3)):
-        if name != "callback":
-            query = query.extra_param(name, data.draw(TEXT | st.integers()))
-    again = StatsQuery.from_url(query.url(BASE))
-    assert again.params() == query.params()
-    assert again.url(BASE) == query.url(BASE)
-
-
-def test_an_encoded_dot_segment_of_an_address_is_refused(same_text: SameText) -> None:
-    """Percent-encoding does not hide where a path leads."""
-    with pytest.raises(QueryError, match=r"'\.\.'") as caught:
-        StatsQuery.from_url(f"{BASE}/example.com/%2e%2E/api/websites.json")
-    same_text(caught.value)
-
-
-def test_the_page_that_is_the_root_is_refused_in_an_address(
-    same_text: SameText,
-) -> None:
-    """The root page, whose data has no address of its own, is refused."""
-    with pytest.raises(QueryError, match=r"where\(page='/'\)") as caught:
-        StatsQuery.from_url(f"{BASE}/example.com/.json")
-    same_text(caught.value)
-
-
-def test_a_password_in_an_address_does_not_show(same_text: SameText) -> None:
-    """The error of a refused address shows no password of it."""
-    with pytest.raises(QueryError) as caught:
-        StatsQuery.from_url("https://me:secret@stats.example.org/example.com")
-    same_text(caught.value)
-    assert "secret" not in str(caught.value)
-
-
 DECODED = (
     *("hostname", "path", "fields", "events", "limit"),
     *("timezone", "version", "interval"),
 )
-ASKED = {
-    "the least": (
-        StatsQuery("example.com").fields("pages"),
-        Requested("example.com", fields=("pages",)),
-    ),
-    "everything": (
-        longest().path("/a b").version(5),
-        Requested(
-            "example.com",
-            path="/a b",
-            fields=("pageviews", "visitors", "histogram", "pages"),
-            events=("signup", "purchase"),
-            limit=100,
-            timezone="Europe/Amsterdam",
-            version=5,
-            interval="week",
-        ),
-    ),
-    "all events": (
-        StatsQuery("example.com").all_events(),
-        Requested("example.com", events="*"),
-    ),
-    "the escape hatch": (
-        StatsQuery("example.com")
-        .fields("pageviews")
-        .extra_param("fields", "new,pages,visitors")
-        .extra_param("limit", 5000)
-        .extra_param("version", 7)
-        .extra_param("events", "a,b"),
-        Requested(
-            "example.com",
-            fields=("visitors", "pages", "new"),
-            events=("a", "b"),
-            limit=5000,
-            version=7,
-        ),
-    ),
-    "no numbers": (
-        StatsQuery("example.com")
-        .extra_param("limit", "all")
-        .extra_param("version", "next")
-        .extra_param("fields", ""),
-        Requested("example.com"),
-    ),
-}
-
-
-@pytest.mark.parametrize(("query", "expected"), ASKED.values(), ids=ASKED)
-def test_what_the_response_is_checked_against(
-    query: StatsQuery, expected: Requested
-) -> None:
-    """What was requested is what is sent, unchecked parameters included."""
-    found = requested(query)
-    parts = {"address", "params", "unchecked"}
-    sent = {name: getattr(found, name) for name in parts}
-    assert attrs.evolve(expected, **sent) == found
-    assert dict(found.params) == query.params()
-
-
-def test_field_names_are_known() -> None:
-    """is_field_name accepts the fifteen names, and nothing else."""
-    names = (
-        *("pageviews", "visitors", "histogram", "pages", "countries", "referrers"),
-        *("utm_sources", "utm_mediums", "utm_campaigns", "utm_contents", "utm_terms"),
-        *("browser_names", "os_names", "device_types", "seconds_on_page"),
-    )
-    assert names == FIELDS
-    assert len(names) == 15
-    assert all(map(is_field_name, names))
-    assert not any(map(is_field_name, ["", "page", "Pages", None, 5, ["pages"]]))
 
 
 class Failing:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import attrs
 
+from sitestats._common.advice import Argument
 from sitestats._common.errors import (
     ConnectionFailedError,
     RequestTimeoutError,
@@ -63,15 +64,17 @@ class Attempt:
     def total_timeout_error(self) -> RequestTimeoutError:
         """The error for a call that reached the limit of all its attempts together."""
         took = time.monotonic() - self.started
-        message = (
-            f"no complete response to {self.request} before total_timeout: this "
-            f"attempt ended after {took:.3g} s"
-        )
+        waited = ""
         if self.lease.waited:
-            message += (
+            waited = (
                 f", {self.lease.waited:.3g} s of them spent waiting for one of "
                 f"{self.settings.max_connections} connections to be free"
             )
+        message = (
+            f"no complete response to {self.request} before "
+            + Argument("total_timeout")
+            + f": this attempt ended after {took:.3g} s{waited}"
+        )
         return RequestTimeoutError(message, request=self.request, maybe_sent=self.began)
 
     def timeout_error(self, what: str) -> RequestTimeoutError:
@@ -101,8 +104,9 @@ class Attempt:
                 request=self.request,
             )
         return ResponseTooLargeError(
-            f"the response to {self.request} is larger than max_response_bytes, "
-            f"{self.settings.max_response_bytes:,} bytes; it was not read on",
+            f"the response to {self.request} is larger than "
+            + Argument("max_response_bytes")
+            + f", {self.settings.max_response_bytes:,} bytes; it was not read on",
             request=self.request,
         )
 

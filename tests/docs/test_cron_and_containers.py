@@ -1,0 +1,153 @@
+"""The page on cron and containers: its scripts, lines and files run as they are."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from dockerfile import PAGE, blocks, build
+from sitestats.cli._exits import Code
+
+if TYPE_CHECKING:
+    from commands import Run
+    from sitestats.emulator import Emulator
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no cron")
+BIN = Path(sys.executable).parent
+LIST = "hostname,public\nsemicomplete.com,true\nnew.example,\n"
+BARE = ("env", "-i", "HOME=/nonexistent", "LOGNAME=job", "PATH=/usr/bin:/bin")
+"""What cron gives a job, with SHELL."""
+
+
+@pytest.fixture
+def root(tmp_path: Path, emulator: Emulator) -> Path:
+    """A folder in place of the system's, with the settings and the list of the page."""
+    for folder in ("etc/sitestats", "var/lib/sitestats", "opt/sitestats"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "opt/sitestats/bin").symlink_to(BIN)
+    (tmp_path / "etc/sitestats/websites.csv").write_text(LIST)
+    (tmp_path / "etc/sitestats/environment").write_text(
+        f"SITESTATS_BASE_URL={os.environ['SITESTATS_BASE_URL']}\n"
+        f"SITESTATS_USER_ID={emulator.user_id}\n"
+        f"SITESTATS_API_KEY={emulator.api_key}\n"
+        f"XDG_STATE_HOME={tmp_path}/var/lib\n"
+    )
+    return tmp_path
+
+
+def below(root: Path, text: str) -> str:
+    """*text* with the folders of the system below *root*."""
+    return re.sub(r"(?<![\w./])/(etc|opt|var)/", rf"{root}/\1/", text)
+
+
+def test_the_script_of_cron_runs_in_the_environment_of_cron(
+    root: Path, emulator: Emulator
+) -> None:
+    """With nothing but what cron gives, the job adds what is missing, and is silent."""
+    (script,) = (text for text in blocks("sh") if text.startswith("#!"))
+    path = root / "etc/sitestats/run"
+    path.write_text(below(root, script))
+    path.chmod(0o755)
+    (crontab,) = (text for text in blocks("text") if "MAILTO" in text)
+    assert crontab.splitlines()[-1].split(maxsplit=5)[5] == "/etc/sitestats/run"
+    done = subprocess.run(
+        [*BARE, "SHELL=/bin/sh", str(path)], check=False, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert "new.example" in emulator.websites
+    journal = root / "var/lib/sitestats/websites.journal"
+    assert '"ended"' in journal.read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "words"),
+    [
+        ("semicomplete.com,true", 0, "nothing to do\n"),
+        ("new.example,", 0, "1 website: 1 added\n"),
+        ("semicomplete.com,false", 9, ""),
+    ],
+    ids=["present", "missing", "differing"],
+)
+def test_the_script_that_goes_by_the_exit_code(
+    root: Path, text: str, code: int, words: str
+) -> None:
+    """What is missing is added, and what differs ends the job with the same code."""
+    (script,) = (text for text in blocks("sh") if "case $code" in text)
+    (root / "websites.csv").write_text(f"hostname,public\n{text}\n")
+    settings = (root / "etc/sitestats/environment").read_text().splitlines()
+    done = subprocess.run(
+        [*BARE, f"PATH={BIN}:/usr/bin:/bin", *settings, "/bin/sh", "-c", script],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=root,
+    )
+    assert (done.returncode, done.stderr) == (code, "")
+    assert words in done.stdout
+
+
+def test_the_dockerfile_is_built(root: Path, emulator: Emulator) -> None:
+    """Its commands work in an empty folder; ``nox -s container`` has pip among them."""
+    folder = root / "image"
+    folder.mkdir()
+    (command, image) = build(folder, {"PATH": f"{BIN}:/usr/bin:/bin"}, with_pip=False)
+    assert (folder / "state").stat().st_mode & 0o7777 == 0o1777
+    settings = (root / "etc/sitestats/environment").read_text().splitlines()
+    image |= {name: value for name, _, value in (x.partition("=") for x in settings)}
+    image["XDG_STATE_HOME"] = str(folder / "state")
+    (line,) = re.findall(
+        r"^\$ docker run .* sitestats (.* /lists/.*)$",
+        PAGE.read_text("utf-8"),
+        re.MULTILINE,
+    )
+    line = line.replace("/lists", str(root / "etc/sitestats"))
+    done = subprocess.run(
+        [*command[:-1], *shlex.split(line)], env=image, check=False, capture_output=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert "new.example" in emulator.websites
+    # What holds runs apart was kept in the volume.
+    assert (folder / "state" / "sitestats").is_dir()
+
+
+def commands() -> list[list[str]]:
+    """The arguments of the command in the unit and in the manifest of the page."""
+    (service,) = (text for text in blocks("ini") if "ExecStart" in text)
+    (line,) = re.findall(r"^ExecStart=\S+ (.+)$", service, re.MULTILINE)
+    (manifest,) = blocks("yaml")
+    (arguments,) = re.findall(r"(?s) args: \[(.+?)\]", manifest)
+    return [
+        shlex.split(line.replace("%S", "/var/lib")),
+        arguments.replace(",", "").split(),
+    ]
+
+
+@pytest.mark.parametrize("arguments", commands(), ids=["systemd", "kubernetes"])
+def test_the_commands_of_units_and_manifests(
+    root: Path, run: Run, emulator: Emulator, arguments: list[str]
+) -> None:
+    """The arguments in the unit and in the manifest do what the page says."""
+    places = {"/lists": "/etc/sitestats", "/sitestats/state": "/var/lib/sitestats"}
+    for place, folder in places.items():
+        arguments = [
+            one.replace(place, folder) if one.startswith(place) else one
+            for one in arguments
+        ]
+    done = run(*(below(root, argument) for argument in arguments))
+    assert (done.code, done.out.splitlines()[1:]) == (0, ["added      new.example"])
+
+
+def test_the_manifest_gives_up_where_a_person_is_needed() -> None:
+    """The codes for which a job is not repeated are those where that can't help."""
+    (manifest,) = blocks("yaml")
+    (values,) = re.findall(r"^ +values: \[(.+)\]$", manifest, re.MULTILINE)
+    assert [Code(int(value)).name for value in values.split(",")] == [
+        *("WRONG_USE", "ERROR_RESPONSE", "DIFFERING", "REFUSED"),
+    ]

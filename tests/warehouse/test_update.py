@@ -1,0 +1,238 @@
+"""A DuckDB file that grows: what is in its tables after one update, and after more."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import shutil
+from pathlib import Path
+
+import dlt
+import pytest
+from dlt.common.runtime import anon_tracker
+
+from sitestats import (
+    AuthenticationError,
+    BusyError,
+    ConfigurationError,
+    QueryError,
+    StatsQuery,
+)
+from sitestats.emulator import Emulator
+from sitestats.warehouse import read_coverage, sitestats_source, update
+from updates import FIRST, LISTS, NOW, pipeline, query, run, tables, ticking
+
+pytestmark = pytest.mark.slow
+
+DAY = dt.timedelta(days=1)
+
+
+def test_the_progress_of_an_update_lasts_over_its_loads(
+    emulator: Emulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bar counts the days of all loads of an update and is there until its end, so
+    also while dlt loads; a load that is no update's ends its own.
+    """
+    monkeypatch.setenv("TERM", "xterm")
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stderr", terminal)
+    report = run(tmp_path / "one", emulator, max_requests=4, progress=True)
+    assert len(report.loads) == 4
+    bars = terminal.getvalue().split("\r")
+    assert bars[1].endswith("1 of 13 days")
+    assert "] 13 of 13 days" in bars[-3]
+    assert [bar.strip() for bar in bars].count("") == len(("first", "blank", "end"))
+    terminal.seek(0)
+    terminal.truncate()
+    source = sitestats_source(
+        first_day=FIRST,
+        client=emulator.client(),
+        max_requests=4,
+        progress=True,
+        now=ticking(NOW),
+    )
+    for _ in range(2):
+        pipeline(tmp_path / "other").run(source)
+    bars = terminal.getvalue().split("\r")
+    assert [bar.strip() for bar in bars].count("") == 5
+    assert "] 8 of 13 days" in bars[-3]
+
+
+def test_a_website_that_fails_is_caught_up(emulator: Emulator, tmp_path: Path) -> None:
+    """A locked website, one that is not there, a day that fails and a zone that nobody
+    knows are told, and cost no other website anything; later runs read what is missing.
+    """
+    mine = Emulator.made_up(3, days=5, now=NOW)
+    mine.change_website("blog.example", locked=True)
+    mine.fail_next(
+        times=None,
+        status=500,
+        when=lambda request: (
+            request.path == "/docs.example.json"
+            and request.params["start"] == "2026-03-02"
+        ),
+    )
+    names = ["shop.example", "blog.example", "docs.example", "nobody.example"]
+    report = run(tmp_path, mine, hostnames=names, max_requests=4)
+    assert len(report.loads) > 1
+    errors = {name: cursor.error for name, cursor in report.failed.items()}
+    assert sorted(errors) == ["blog.example", "docs.example", "nobody.example"]
+    assert str(errors["blog.example"]).startswith("WebsiteLockedError: ")
+    assert str(errors["docs.example"]).startswith("2026-03-02: ServerError: ")
+    assert str(errors["nobody.example"]).startswith("NotFoundError: ")
+    coverage = query(tmp_path, "SELECT hostname, through, behind FROM coverage")
+    assert sorted(coverage) == [
+        ("blog.example", None, 4),
+        ("docs.example", dt.date(2026, 3, 1), 1),
+        ("nobody.example", None, 4),
+        ("shop.example", dt.date(2026, 3, 4), 0),
+    ]
+    mine.clear_faults()
+    mine.change_website("blog.example", locked=False)
+    mine.forget_requests()
+    report = run(tmp_path, mine, hostnames=names[:3])
+    assert report.failed == {}
+    # The list; the lag of two websites, the missing day, the four of the third.
+    assert len(mine.requests) == 1 + 2 + 1 + 4
+    assert mine.websites == emulator.websites
+    run(tmp_path / "whole", mine)
+    coverage = query(tmp_path, "SELECT * FROM coverage WHERE hostname LIKE 'nobody%'")
+    assert len(coverage) == 1
+    found, expected = tables(tmp_path), tables(tmp_path / "whole")
+    del found["coverage"], expected["coverage"]
+    assert found == expected
+
+
+def test_the_destination_knows_how_far_it_is(emulator: Emulator, folder: Path) -> None:
+    """Without the pipeline's folder, as in a new container, or after a load that was
+    thrown away, a run requests what is not in the destination, and nothing else.
+    """
+    before = tables(folder)
+    shutil.rmtree(folder / "pipelines")
+    assert {*read_coverage(pipeline(folder))} == {*emulator.websites}
+    emulator = Emulator.made_up(3, days=6, now=NOW + DAY)
+    source = sitestats_source(
+        first_day=FIRST,
+        lists=LISTS,
+        client=emulator.client(),
+        max_requests=4,
+        now=ticking(NOW + DAY),
+    )
+    lost = pipeline(folder)
+    lost.extract(source)
+    lost.normalize()
+    shutil.rmtree(Path(lost.working_dir, "load"))
+    assert tables(folder) == before
+    # The same source, whose requests of before count for nothing.
+    emulator.forget_requests()
+    report = update(pipeline(folder), source)
+    assert len(emulator.requests) == report.requests == 6
+    through = "SELECT DISTINCT through - (timezone = 'Asia/Tokyo')::INT FROM coverage"
+    assert query(folder, through) == [(dt.date(2026, 3, 5),)]
+
+
+@pytest.mark.filterwarnings("ignore:the response's period")
+def test_a_day_that_is_not_over_is_never_final(tmp_path: Path) -> None:
+    """By the service's clock: what it has of such a day is stored, and read again. The
+    response about another day is not stored at all.
+    """
+    emulator = Emulator.made_up(1, days=5, now=NOW + DAY)
+    fields = ("pageviews", "visitors", "seconds_on_page", "pages")
+    query = StatsQuery("shop.example").fields(*fields).all_events()
+    body = emulator.client().stats.get(query.on(FIRST)).body
+    emulator.fail_next(
+        body=body, when=lambda request: request.params.get("start") == "2026-03-03"
+    )
+    emulator.now = NOW
+    later = ticking(NOW + DAY)
+    report = run(tmp_path, emulator, now=later)
+    assert str(report.failed["shop.example"].error) == (
+        "2026-03-03: ResponseError: the response is about another day: 2026-03-01"
+    )
+    partial = "SELECT first_day FROM days WHERE partial"
+    assert query_days(tmp_path, partial) == [5]
+    assert query_days(tmp_path, "SELECT first_day FROM days") == [1, 2, 4, 5]
+    assert query_days(tmp_path, "SELECT through FROM coverage") == [2]
+    emulator.now = NOW + DAY
+    assert run(tmp_path, emulator, now=later, lag=0).failed == {}
+    assert query_days(tmp_path, partial) == []
+    assert query_days(tmp_path, "SELECT through FROM coverage") == [5]
+
+
+def query_days(folder: Path, sql: str) -> list[int]:
+    """The days of the month that *sql* finds."""
+    return sorted(day.day for (day,) in query(folder, sql))
+
+
+def test_a_deleted_website_is_told(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A website that is not listed any more keeps its rows, and is no failure."""
+    fewer = Emulator.made_up(2, days=5, now=NOW)
+    report = run(folder, fewer)
+    assert report.failed == {}
+    told = "SELECT through, behind, error FROM coverage WHERE hostname = 'docs.example'"
+    ((through, behind, error),) = query(folder, told)
+    assert (through, behind) == (dt.date(2026, 3, 5), None)
+    assert error == "the service does not list this website any more"
+    rows = query(folder, "SELECT count(*) FROM days WHERE hostname = 'docs.example'")
+    assert rows == [(5,)]
+
+
+def test_a_second_run_ends_with_a_message(folder: Path, emulator: Emulator) -> None:
+    """Two runs at once: the second is refused before it requests anything."""
+    emulator.forget_requests()
+    second = pipeline(folder)
+    source = sitestats_source(first_day=FIRST, client=emulator.client())
+    refused = []
+
+    def interfere(_done: int, _total: int | None) -> None:
+        with pytest.raises(BusyError) as raised:
+            update(second, source)
+        refused.append(str(raised.value))
+
+    run(folder, emulator, progress=interfere)
+    assert len(refused) == 3
+    assert refused[0].startswith("another run uses the pipeline 'sitestats'")
+    assert len(emulator.requests) == 1 + 3
+
+
+def test_wrong_values_are_refused(tmp_path: Path) -> None:
+    """What can't be right is refused before a pipeline is touched."""
+    client = Emulator.demo().client()
+    with pytest.raises(QueryError, match="no table 'pags'; there are pages, "):
+        sitestats_source(first_day=FIRST, client=client, lists=["pags"])
+    with pytest.raises(ConfigurationError, match="lag is 0 days or more, not -1"):
+        sitestats_source(first_day=FIRST, client=client, lag=-1)
+    with pytest.raises(QueryError, match="host"):
+        sitestats_source(first_day=FIRST, client=client, hostnames=["a b"])
+
+
+def test_the_source_is_configured_as_dlts_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first day and the credentials can come from dlt's configuration, and an error
+    of the service is raised as itself.
+    """
+    emulator = Emulator.made_up(1, days=2, now=NOW)
+    with emulator.serve() as address:
+        for name, value in {
+            "FIRST_DAY": "2026-03-04",
+            "BASE_URL": address,
+            "API_KEY": emulator.api_key,
+            "USER_ID": emulator.user_id,
+        }.items():
+            monkeypatch.setenv(f"SOURCES__SITESTATS__{name}", value)
+        source = sitestats_source(lists=["pages"], now=lambda: NOW)
+        assert update(pipeline(tmp_path), source).requests == 1
+        emulator.fail_next(status=401)
+        with pytest.raises(AuthenticationError):
+            update(pipeline(tmp_path), sitestats_source(now=lambda: NOW))
+
+
+@pytest.mark.usefixtures("loaded")
+def test_telemetry_is_off() -> None:
+    """Nothing is sent about how dlt is used: after an update, it knows no address."""
+    assert anon_tracker._ANON_TRACKER_ENDPOINT is None
+    assert not dlt.current.run_context().runtime_config.dlthub_telemetry
