@@ -198,9 +198,6 @@ def test_a_store_saves_requests_of_many(
     assert len(emulator.requests) == count
 
 
-# --- compare ----------------------------------------------------------------------
-
-
 # --- pipes and terminals ----------------------------------------------------------
 
 
