@@ -67,7 +67,10 @@ WHOLE: dict[str, Callable[[str], str]] = {
     "JSON in an address": lambda key: quote(json.dumps(key)[1:-1], safe=""),
     "Python": lambda key: repr(key)[1:-1],
 }
-LITERAL = ("PHP", "Gson", "HTML", "an address", "an address in small letters", "Python")
+LITERAL = (
+    *("PHP", "Gson", "all of it in JSON", "HTML", "an address"),
+    *("an address in small letters", "Python"),
+)
 """Of these a mark takes the place; a text with another one is withheld."""
 
 

@@ -96,6 +96,7 @@ def _forms(secret: str) -> set[bytes]:
         *(in_json, in_json.replace("/", r"\/"), repr(secret)[1:-1]),
         # Some write these characters by their codes, so that HTML can hold the JSON.
         in_json.translate({ord(char): f"\\u{ord(char):04x}" for char in "<>&='"}),
+        "".join(f"\\u{ord(char):04x}" for char in secret),
         *(html.escape(secret), address),
         re.sub("%..", lambda match: match[0].lower(), address),
     )
