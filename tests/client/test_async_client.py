@@ -26,7 +26,7 @@ from sitestats import (
     ClientClosedError,
 )
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.standard_library]
 
 
 def open_files() -> int:

@@ -15,6 +15,9 @@ from sitestats import (
 from sitestats.emulator import Emulator
 from stores import InMemory
 
+pytestmark = pytest.mark.standard_library
+
+
 HOSTNAME = "semicomplete.com"
 # The demo's traffic is on the four days before today.
 DATE = datetime.now(UTC).date() - timedelta(days=2)

@@ -11,6 +11,9 @@ from rule_cases import (
 from sitestats._common.errors import QueryError
 from sitestats._query.builder import StatsQuery
 
+pytestmark = pytest.mark.standard_library
+
+
 NEAREST: dict[str, tuple[Step, str]] = {
     "field": (step("fields", "vistors"), "'visitors'"),
     "filter": (step("where", countrys="NL"), "'country'"),

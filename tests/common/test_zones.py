@@ -21,6 +21,9 @@ from sitestats._query.periods import (
 )
 from sitestats._query.periods import timezone as zone_name
 
+pytestmark = pytest.mark.standard_library
+
+
 ZONES = st.sampled_from(sorted(zone_names()))
 
 

@@ -30,6 +30,9 @@ from sitestats._common import errors
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+pytestmark = pytest.mark.once
+
+
 PACKAGE = Path(sitestats.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 PRIVATE = sorted(path for path in PACKAGE.glob("_*/*.py") if path.name != "__init__.py")

@@ -14,7 +14,7 @@ from sitestats import (
     StatsQuery,
 )
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.once]
 QUERY = StatsQuery("example.com").fields("pageviews")
 PAGES = StatsQuery("example.com").fields("pages")
 DAYS = StatsQuery("example.com").fields("histogram")

@@ -41,6 +41,9 @@ from sitestats.provisioning._account import (
 from sitestats.provisioning._events import Sending, Settled
 from sitestats.provisioning._journal import Journal, open_journal
 
+pytestmark = pytest.mark.standard_library
+
+
 SPECS = [WebsiteSpec(name) for name in NAMES]
 
 

@@ -46,7 +46,7 @@ from sitestats.emulator._http import RecordedRequest
 from sitestats.emulator._parameters import Query
 from sitestats.emulator._service import Service
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.once]
 
 QUERIES: Final = max(4_500, 45 * settings().max_examples)
 """How many queries one run generates: ``nox -s properties`` takes fifty times more."""

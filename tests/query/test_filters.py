@@ -19,6 +19,8 @@ from sitestats._common.errors import SiteStatsWarning
 from sitestats._query.builder import StatsQuery
 from sitestats._query.rules import RULES
 
+pytestmark = pytest.mark.standard_library
+
 
 @pytest.mark.parametrize(("rule", "build"), **refused_by("filters"))
 def test_refused_at_once(rule: str, build: Step, same_text: SameText) -> None:

@@ -22,7 +22,7 @@ from sitestats._common.hostnames import BaseAddress
 from sitestats._query.builder import StatsQuery
 from sitestats._query.rules import RULES
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.standard_library]
 BASE = "https://stats.example.org"
 # What the service takes may be worth a warning, and is none of these tests' matter.
 MAY_WARN = pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")

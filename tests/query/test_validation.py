@@ -19,6 +19,8 @@ from sitestats._common.errors import QueryError
 from sitestats._protocol import requests
 from sitestats._query.builder import StatsQuery, requested
 
+pytestmark = pytest.mark.standard_library
+
 
 @pytest.mark.parametrize(("rules", "build"), ACROSS.values(), ids=ACROSS)
 def test_refused_across_steps(

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
     from sitestats._protocol.flow import Step, StepResult
 
+pytestmark = pytest.mark.standard_library
+
+
 HOSTNAME = "semicomplete.com"
 # The demo's traffic is on the four days before today.
 DATE = datetime.now(UTC).date() - timedelta(days=2)

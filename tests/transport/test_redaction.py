@@ -19,6 +19,9 @@ from secret_search import decodings
 from sitestats._common.secret import Secret
 from sitestats._transport.redaction import WITHHELD, Redactor
 
+pytestmark = pytest.mark.once
+
+
 KEY = "sa_api_key/0123+abc=<def>&'ghi\"%j\\k"
 """It has every character that JSON, HTML or an address escapes."""
 

@@ -27,6 +27,9 @@ from sitestats.warehouse._days import (
     last_day,
 )
 
+pytestmark = pytest.mark.once
+
+
 FIRST = dt.date(2026, 1, 1)
 LISTS = frozenset({"pages"})
 DOWN = ServerError("down", status=503)

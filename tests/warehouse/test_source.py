@@ -8,6 +8,8 @@ from sitestats.emulator import Emulator
 from sitestats.warehouse import _tables, sitestats_source
 from updates import FIRST, NOW, ticking
 
+pytestmark = pytest.mark.once
+
 
 def test_rows_leave_while_others_are_requested(monkeypatch: pytest.MonkeyPatch) -> None:
     """The memory holds a bounded number of rows of each table, however many come."""

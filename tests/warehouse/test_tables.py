@@ -15,7 +15,7 @@ from sitestats.emulator import Emulator
 from sitestats.warehouse import Update
 from updates import FIRST, NOW, query, run
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.once]
 DAY = dt.timedelta(days=1)
 
 
