@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from calls import QUICK, TOTALS, ClientVariant
+from client_calls import QUICK, TOTALS, ClientVariant
 from sitestats import Client, ServerError
 from sitestats.emulator import Emulator
 

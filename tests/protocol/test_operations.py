@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from calls import TOTALS, ClientVariant
+from client_calls import TOTALS, ClientVariant
 from sitestats import ConfigurationError, QueryError, ReadOnlyError, SpecError
 
 pytestmark = pytest.mark.slow
