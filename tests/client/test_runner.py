@@ -5,10 +5,7 @@ from __future__ import annotations
 import pytest
 
 from calls import TOTALS, ClientVariant
-from sitestats import (
-    RateLimitedError,
-    ServerError,
-)
+from sitestats import RateLimitedError, ServerError
 
 pytestmark = pytest.mark.slow
 

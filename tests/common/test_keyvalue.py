@@ -7,11 +7,7 @@ from typing import Any
 
 import pytest
 
-from sitestats import (
-    ConfigurationError,
-    SiteStatsWarning,
-    StatsQuery,
-)
+from sitestats import ConfigurationError, SiteStatsWarning, StatsQuery
 from sitestats.emulator import Emulator
 from stores import InMemory
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rule_cases import (
-    Step,
-    step,
-)
+from rule_cases import Step, step
 from sitestats._common.errors import QueryError
 from sitestats._query.builder import StatsQuery
 

@@ -13,14 +13,7 @@ from typing import Any
 import pytest
 
 from costs import calls_of, peak_of
-from fake_responses import (
-    Read,
-    entry,
-    http_response,
-    read_response,
-    reads,
-    stats_json,
-)
+from fake_responses import Read, entry, http_response, read_response, reads, stats_json
 from faults.bodies import WEBSITE
 from faults.responses import repeated, stats
 from sitestats import (

@@ -8,11 +8,7 @@ import pytest
 
 from fake_responses import reads
 from faults.responses import repeated, stats
-from sitestats import (
-    ResponseError,
-    SiteStatsWarning,
-    StatsQuery,
-)
+from sitestats import ResponseError, SiteStatsWarning, StatsQuery
 
 pytestmark = [pytest.mark.slow, pytest.mark.once]
 QUERY = StatsQuery("example.com").fields("pageviews")

@@ -5,12 +5,7 @@ from __future__ import annotations
 import pytest
 
 from calls import TOTALS, ClientVariant
-from sitestats import (
-    ConfigurationError,
-    QueryError,
-    ReadOnlyError,
-    SpecError,
-)
+from sitestats import ConfigurationError, QueryError, ReadOnlyError, SpecError
 
 pytestmark = pytest.mark.slow
 

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fake_service import (
-    FakeService,
-    Payload,
-    specs,
-)
+from fake_service import FakeService, Payload, specs
 from plans import website
 from sitestats import WebsiteSpec
 from sitestats._common.wire import HttpResponse

@@ -24,14 +24,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hostile_queries import (
-    HALF,
-    LONG,
-    NOW,
-    Case,
-    altered,
-    generated,
-)
+from hostile_queries import HALF, LONG, NOW, Case, altered, generated
 from query_strategies import queries
 from sitestats._common.errors import InvalidInputError, QueryError
 from sitestats._common.fields import FIELDS

@@ -7,13 +7,7 @@ from typing import Any
 
 import pytest
 
-from rule_cases import (
-    FILTERS_WARNED,
-    WARNED,
-    Step,
-    assert_refused,
-    refused_by,
-)
+from rule_cases import FILTERS_WARNED, WARNED, Step, assert_refused, refused_by
 from same_text import SameText
 from sitestats._common.errors import SiteStatsWarning
 from sitestats._query.builder import StatsQuery

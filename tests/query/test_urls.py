@@ -10,12 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from query_strategies import TEXT, queries
-from rule_cases import (
-    ADDRESSES_WARNED,
-    Step,
-    assert_refused,
-    refused_by,
-)
+from rule_cases import ADDRESSES_WARNED, Step, assert_refused, refused_by
 from same_text import SameText
 from sitestats._common.errors import QueryError, SiteStatsWarning
 from sitestats._common.hostnames import BaseAddress

@@ -7,13 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
-from rule_cases import (
-    ACROSS,
-    LONG,
-    POINTS,
-    Step,
-    assert_helpful,
-)
+from rule_cases import ACROSS, LONG, POINTS, Step, assert_helpful
 from same_text import SameText
 from sitestats._common.errors import QueryError
 from sitestats._protocol import requests

@@ -15,13 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from client_variants import VARIANTS
-from sitestats import (
-    Client,
-    NotFoundError,
-    Stats,
-    StatsQuery,
-    Store,
-)
+from sitestats import Client, NotFoundError, Stats, StatsQuery, Store
 from sitestats._protocol.flow import Moment, Now
 from sitestats.emulator import Emulator
 from stores import InMemory

@@ -10,10 +10,7 @@ import pytest
 from broken_servers import OK, silent
 from loopback import Connection, polite, resolving, serve
 from sender_variants import LONG, SyncSender, open_sender, settings_for
-from sitestats._common.errors import (
-    ConnectionFailedError,
-    RequestTimeoutError,
-)
+from sitestats._common.errors import ConnectionFailedError, RequestTimeoutError
 
 
 def test_a_slow_look_up_is_given_up(variant: str) -> None:

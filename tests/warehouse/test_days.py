@@ -11,12 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitestats import (
-    NotFoundError,
-    ServerError,
-    SiteStatsError,
-    WebsiteLockedError,
-)
+from sitestats import NotFoundError, ServerError, SiteStatsError, WebsiteLockedError
 from sitestats.warehouse._days import (
     DAY,
     FAILED_EVERYWHERE,

@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-from sitestats import (
-    StatsQuery,
-)
+from sitestats import StatsQuery
 from sitestats.emulator import Emulator
 from sitestats.warehouse import Update
 from updates import FIRST, NOW, query, run
