@@ -102,7 +102,7 @@ beside = st.sampled_from(["", "x", "%", "&", "\\", "4", "0x", "%3D", "%253D", "&
 
 def is_shown(key: str, text: str) -> bool:
     """Whether anybody can read *key* in *text*; one of signs alone is none."""
-    has_enough = len(key) - sum(map(key.count, "\\%&;")) >= 10
+    has_enough = len(key) - sum(map(key.count, "\\%&;")) >= 11
     return has_enough and any(key in one for one in decodings(text))
 
 

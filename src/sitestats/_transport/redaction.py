@@ -78,7 +78,7 @@ class Redactor:
             self._escapes = _escapes_of({*b"".join(self._long).decode(), "\\", "%"})
             decoded = [_decoded(secret) for secret in self._long]
             # What stands beside a secret may form an escape with its ends.
-            self._decoded = [one[2:-2] for one in decoded if len(one) >= _FEWEST]
+            self._decoded = [one[3:-2] for one in decoded if len(one) >= _FEWEST]
             # As the last one, since another thread may come by.
             self._forms = {secret: _forms(secret.decode()) for secret in self._all}
         for secret in secrets:
@@ -107,14 +107,14 @@ def _forms(secret: str) -> set[bytes]:
 
 # Nothing here makes a call for each byte: a response may have millions of escapes.
 
-_FEWEST: Final = 10
+_FEWEST: Final = 11
 """A secret with fewer characters, the signs of escapes aside, is not looked for."""
 _ROUNDS: Final = 5
 """How often escapes may be nested."""
 _BEGINNINGS: Final = (
     *((b"\\\\", b"\\"),) * 4,
     *((b"\\u00", b"%"), (b"\\x", b"%"), (b"&#X", b"&#x")),
-    *((b"&#x0", b"&#x"), (b"&#0", b"&#")),
+    *((b"&#x0", b"&#x"), (b"&#0", b"&#")) * 4,
     # As quoted-printable, whose sign is "=": what is none becomes another one.
     *((b"%3D", b"\0"), (b"%3d", b"\0"), (b"=", b"\0")),
     *((b"%%", b"%25%"), (b"%%", b"%25%"), (b"%", b"=")),
@@ -155,12 +155,12 @@ def _decoded(data: bytes) -> bytes:
     """*data* with all escapes undone, and without the signs that they are made of."""
     for _ in range(_ROUNDS):
         before = data
-        for start, entities in _entities() if b"&" in data else ():
-            for entity, char in entities if start in data else ():
-                data = data.replace(entity, char)
         for written, sign in _BEGINNINGS:
             data = data.replace(written, sign)
         data = binascii.a2b_qp(data).replace(b"=", b"%")
+        for start, entities in _entities() if b"&" in data else ():
+            for entity, char in entities if start in data else ():
+                data = data.replace(entity, char)
         if data == before:
             break
     return data.translate(None, b"\\%&;")
