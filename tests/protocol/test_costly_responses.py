@@ -230,6 +230,8 @@ def histogram(count: int) -> Entries[HistogramEntry]:
 def test_a_long_histogram_is_shown_in_part() -> None:
     """A chart of 100,000 days has the last 1,000 of them, and says so."""
     long = histogram(100_000)
+    # What is imported with the first call is not counted.
+    assert "the last" not in histogram(1_000)._repr_html_()
     assert calls_of(long._repr_html_) < 60_000
     html = long._repr_html_()
     assert html.count("class='part'") == 1_000
@@ -237,7 +239,6 @@ def test_a_long_histogram_is_shown_in_part() -> None:
     assert "99,999 page views" in html
     assert "98,999 page views" not in html
     assert len(repr(long)) < 500
-    assert "the last" not in histogram(1_000)._repr_html_()
 
 
 def test_a_long_histogram_is_short_in_a_terminal() -> None:
