@@ -29,7 +29,8 @@ API_KEY_VARIABLE: Final = "SITESTATS_API_KEY"
 USER_ID_VARIABLE: Final = "SITESTATS_USER_ID"
 READ_ONLY_VARIABLE: Final = "SITESTATS_READ_ONLY"
 FILE_ENDING: Final = "_FILE"
-"""Of the variable that names a file with a credential: ``SITESTATS_API_KEY_FILE``."""
+"""The end of the variable that names a file with a credential:
+``SITESTATS_API_KEY_FILE``."""
 
 PROFILE_VARIABLE: Final = "SITESTATS_PROFILE"
 

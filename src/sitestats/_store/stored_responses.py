@@ -101,7 +101,8 @@ class StoredResponses:
     ) -> None:
         hostname = requested.hostname
         if requested.timezone is None and stats.timezone is not None:
-            # Of an open period, too: a website whose zone was changed has other days.
+            # The zone is stored for an open period too: a website whose zone was
+            # changed has other days.
             zone = self._zone(hostname)
             if zone is None or not same_zone(zone, stats.timezone):
                 self._store.set(self._zone_key(hostname), stats.timezone.encode())

@@ -149,7 +149,7 @@ def code_of_report(report: ProvisioningReport) -> Code:
     if report.unknown:
         return Code.UNKNOWN
     if isinstance(report.stopped, ConfigurationError):
-        # Of what a run is set up with, the journal alone can fail once it has begun.
+        # Once a run has begun, its journal is all that is set up and can fail.
         return Code.STOPPED
     if report.stopped is not None:
         return code_of(report.stopped)
