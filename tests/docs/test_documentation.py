@@ -24,7 +24,7 @@ pytestmark = pytest.mark.once
 
 
 # Not in every environment, and the reference has its names.
-sitestats_warehouse = pytest.importorskip("sitestats.warehouse")
+sitestats_warehouse = pytest.importorskip("sitestats.warehouse", exc_type=ImportError)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
