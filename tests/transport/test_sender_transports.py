@@ -227,7 +227,7 @@ def test_a_body_that_hangs_is_left_in_the_end(
     loop: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A body that hangs after it was closed is given up."""
-    monkeypatch.setattr("sitestats._transport.user_transport._GRACE", 0.01)
+    monkeypatch.setattr("sitestats._transport.exchange._GRACE", 0.01)
 
     class Hanging(Pieces):
         async def __aiter__(self) -> AsyncIterator[bytes]:

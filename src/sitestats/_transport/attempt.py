@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+import traceback
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -44,12 +45,15 @@ class Attempt:
     """Whether something may have left the machine; the connection sets it."""
     _handled: BaseException | None = attrs.field(factory=sys.exception, init=False)
 
-    def drop_frames(self, error: BaseException) -> None:
-        """Take the frames from *error*, which goes on as it is: they hold the key."""
+    def clear_frames(self, error: BaseException) -> None:
+        """Take the variables from the frames of *error*, which goes on as it is.
+
+        Those below the sender hold the key.
+        """
         link: BaseException | None = error
         # What the caller is in the middle of handling is none of ours.
         while link is not None and link is not self._handled:
-            link.with_traceback(None)
+            traceback.clear_frames(link.__traceback__)
             link = link.__cause__ or link.__context__
 
     def limit_error(self, error: BaseException) -> Exception | None:

@@ -8,19 +8,13 @@ from __future__ import annotations
 
 import zlib
 from io import BytesIO
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from .attempt import Attempt
+from typing import Final, Self
 
 _GZIP: Final = 31
 """zlib's window bits for the largest window and a gzip header."""
 
 _STEP: Final = 256 * 1024
 """The most bytes that one step decompresses."""
-
 
 _WITHOUT_BODY: Final = {204, 304}
 """With these a length is that of a body that would come with another status."""
@@ -75,6 +69,20 @@ class Body:
         ):
             raise TooLargeError
 
+    @classmethod
+    def of(
+        cls, method: str, status: int, encoding: str, length: str | None, *, limit: int
+    ) -> Self:
+        """The body of a response to a request of *method*.
+
+        Raises:
+            CorruptError: It has an encoding that was not requested.
+            TooLargeError: The length is over the limit already.
+        """
+        if method == "HEAD" or status in _WITHOUT_BODY:
+            encoding, length = "", None
+        return cls(encoding, limit=limit, length=length)
+
     def feed(self, piece: bytes) -> None:
         """Take the next piece as it came.
 
@@ -121,16 +129,3 @@ class Body:
         if self._begun and self._inflater is not None and not self._inflater.eof:
             raise CorruptError("its gzip ends in the middle")
         return self._whole.getvalue()
-
-
-def body_of(attempt: Attempt, status: int, headers: Mapping[str, str]) -> Body:
-    """What collects the body that follows *status* and *headers*.
-
-    Raises:
-        TooLargeError: Its length is over the limit already.
-        CorruptError: It has an encoding that was not requested.
-    """
-    limit = attempt.settings.max_response_bytes
-    has_body = attempt.request.method != "HEAD" and status not in _WITHOUT_BODY
-    length = headers.get("content-length") if has_body else None
-    return Body(headers.get("content-encoding", ""), limit=limit, length=length)

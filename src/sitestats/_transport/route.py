@@ -1,30 +1,32 @@
-"""Routes to the service: direct, or through an HTTP or SOCKS proxy."""
+"""Routes to a host: direct, or through an HTTP or SOCKS proxy."""
 
 from __future__ import annotations
 
 import base64
+import os
+import re
 import ssl
-from collections.abc import Callable
+import threading
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
-import h11
-
 from sitestats._common.errors import ConfigurationError
 
-from .http1 import receive_head
 from .stream import TlsStream, connect
+from .tls import make_context
 
 if TYPE_CHECKING:
-    from sitestats._common.settings import Settings
-
     from .headers import RawHeaders
     from .stream import Stream
     from .waiting import Waiting
 
 _PORTS: Final = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
+_STATUS: Final = re.compile(rb"HTTP/1\.[01] ([0-9]{3})(?: ([^\r\n]*))?\r?\n")
+_HEAD: Final = re.compile(_STATUS.pattern + rb"(?:[^\r\n]+\r?\n)*\r?\n")
+_LONGEST_HEAD: Final = 100 * 1024
+"""Bytes of a proxy's response, as h11 has it."""
 
 
 class ProxyRefusedError(Exception):
@@ -32,76 +34,82 @@ class ProxyRefusedError(Exception):
 
 
 class Route:
-    """How a connection reaches the base address, TLS included."""
+    """How connections are made: through which proxy, and whose certificates count."""
 
     # Slots keep a proxy's password from whatever shows the attributes of objects.
-    __slots__ = (
-        "_authority",
-        "_host",
-        "_is_tls",
-        "_port",
-        "_proxy",
-        "_tls_context",
-        "headers",
-        "prefix",
-    )
+    __slots__ = ("_proxy", "_tls", "_tls_locks", "_verify")
 
-    def __init__(
-        self, settings: Settings, tls_context: Callable[[], ssl.SSLContext]
-    ) -> None:
-        scheme, host, self._port = settings.base.origin
-        # As bytes, since text would be encoded again for each connection.
-        self._host = host.encode("ascii")
-        self._authority = f"{_bracketed(host)}:{self._port}"
-        self._is_tls = scheme == "https"
-        self._tls_context = tls_context
-        self._proxy = None if settings.proxy is None else Proxy.parse(settings.proxy)
-        forwards = self._proxy is not None and self._proxy.forwards
-        base = f"{scheme}://{settings.base.authority}"
-        is_forwarded = forwards and not self._is_tls
-        self.prefix = f"{base if is_forwarded else ''}{settings.base.prefix}"
-        """What stands before the target of a request: a forwarding proxy wants the
-        whole address."""
-        self.headers: RawHeaders = []
-        """What a forwarding proxy wants besides."""
-        if is_forwarded and self._proxy is not None:
-            self.headers = self._proxy.authorization
+    def __init__(self, proxy: str | None, verify: bool | str | ssl.SSLContext) -> None:  # noqa: FBT001 - the constructors' argument
+        self._proxy = None if proxy is None else Proxy.parse(proxy)
+        self._verify = verify
+        self._tls: ssl.SSLContext | None = None
+        self._tls_locks: dict[int, threading.Lock] = {}
 
-    def connect(self, timeout: float) -> Waiting[Stream]:
-        """Connect, within *timeout* seconds for each connection."""
+    def tls_context(self) -> ssl.SSLContext:
+        """The context of all connections; its certificates are read when it is needed.
+
+        Raises:
+            ConfigurationError: They can't be read.
+        """
+        # Reading them takes some 25 ms. The lock keeps fifty threads that start at
+        # once from each reading them; one for each process, as a fork copies a lock
+        # that is held.
+        with self._tls_locks.setdefault(os.getpid(), threading.Lock()):
+            if self._tls is None:
+                self._tls = make_context(self._verify)
+            return self._tls
+
+    def forwarding(self, *, is_tls: bool) -> RawHeaders | None:
+        """What a proxy that forwards a request wants besides the whole address.
+
+        It is None where no proxy forwards: none is there, or it makes a tunnel.
+        """
         proxy = self._proxy
-        if self._is_tls or (proxy is not None and proxy.is_tls):
-            # First: if the certificates can't be read, nothing is tried.
-            self._tls_context()
+        forwards = proxy is not None and proxy.forwards and not is_tls
+        return proxy.authorization if proxy is not None and forwards else None
+
+    def connect(
+        self, host: bytes, port: int, *, is_tls: bool, timeout: float
+    ) -> Waiting[Stream]:
+        """Connect to *host*, within *timeout* seconds for each connection.
+
+        TLS to the host itself, if any, is left to the caller.
+        """
+        proxy = self._proxy
         if proxy is None:
-            stream: Stream = yield from connect(self._host, self._port, timeout=timeout)
-        else:
-            stream = yield from connect(proxy.host, proxy.port, timeout=timeout)
+            return (yield from connect(host, port, timeout=timeout))
+        if proxy.is_tls:
+            # First: if the certificates can't be read, nothing is tried.
+            self.tls_context()
+        stream: Stream = yield from connect(proxy.host, proxy.port, timeout=timeout)
         try:
-            if proxy is not None:
-                if proxy.is_tls:
-                    stream = yield from self._secured(stream, proxy.host)
-                if not proxy.forwards:
-                    yield from _socks(stream, proxy, self._host, self._port)
-                elif self._is_tls:
-                    yield from _tunnel(stream, proxy, self._authority)
-            if self._is_tls:
-                stream = yield from self._secured(stream, self._host)
+            if proxy.is_tls:
+                stream = yield from secured(stream, self.tls_context(), proxy.host)
+            if not proxy.forwards:
+                yield from _socks(stream, proxy, host, port)
+            elif is_tls:
+                yield from _tunnel(stream, proxy, host, port)
         except BaseException:
             stream.close()
             raise
         return stream
 
-    def _secured(self, stream: Stream, host: bytes) -> Waiting[Stream]:
-        secured = TlsStream(stream, self._tls_context(), host)
-        yield from secured.handshake()
-        return secured
+
+def secured(stream: Stream, context: ssl.SSLContext, host: bytes) -> Waiting[Stream]:
+    """TLS over *stream*, once the certificate of *host* was checked."""
+    tls = TlsStream(stream, context, host)
+    try:
+        yield from tls.handshake()
+    except BaseException:
+        stream.close()
+        raise
+    return tls
 
 
 class Proxy:
     """A proxy's address. Its password is in plain text here alone."""
 
-    # As above.
+    # As those of a route.
     __slots__ = (
         "_password",
         "_user",
@@ -162,29 +170,29 @@ def _split(address: str) -> SplitResult | None:
     return parts if usable else None
 
 
-def _bracketed(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
-
-
-def _tunnel(stream: Stream, proxy: Proxy, authority: str) -> Waiting[None]:
-    """Have an HTTP proxy connect to *authority*."""
-    http = h11.Connection(h11.CLIENT)
-    request = h11.Request(
-        method="CONNECT",
-        target=authority,
-        headers=[
-            (b"Host", authority.encode("ascii")),
-            (b"Accept", b"*/*"),
-            *proxy.authorization,
-        ],
-    )
-    data = (http.send(request) or b"") + (http.send(h11.EndOfMessage()) or b"")
-    yield from stream.send(data)
-    response = yield from receive_head(http, stream)
-    if not 200 <= response.status_code < 300:  # noqa: PLR2004 - success
-        reason = response.reason.decode("ascii", "replace")
-        raise ProxyRefusedError(f"{response.status_code} {reason}")
-    if http.trailing_data[0]:
+def _tunnel(stream: Stream, proxy: Proxy, host: bytes, port: int) -> Waiting[None]:
+    """Have an HTTP proxy connect to *host*."""
+    authority = b"[%b]:%d" % (host, port) if b":" in host else b"%b:%d" % (host, port)
+    headers = [(b"Host", authority), (b"Accept", b"*/*"), *proxy.authorization]
+    lines = [b"CONNECT %b HTTP/1.1" % authority]
+    lines += [b"%b: %b" % header for header in headers]
+    yield from stream.send(b"\r\n".join([*lines, b"", b""]))
+    received = b""
+    while (head := _HEAD.match(received)) is None or head[1].startswith(b"1"):
+        if head is not None:
+            # An interim response, before the one that is meant.
+            received = received[head.end() :]
+            continue
+        data = yield from stream.receive()
+        received += data
+        if b"\n" in received and _STATUS.match(received) is None:
+            raise ProxyRefusedError("the proxy's response to CONNECT is no HTTP")
+        if not data or len(received) > _LONGEST_HEAD:
+            raise ProxyRefusedError("the proxy's response to CONNECT is not complete")
+    if not head[1].startswith(b"2"):
+        reason = (head[2] or b"").decode("ascii", "replace")
+        raise ProxyRefusedError(f"{head[1].decode()} {reason}")
+    if head.end() < len(received):
         raise ProxyRefusedError("the proxy sent data before the service could")
 
 

@@ -10,13 +10,14 @@ import errno
 import os
 import socket
 import ssl
+import threading
 import time
 from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, Final, Protocol, TypeAlias
 
-from .waiting import Ready, Resolve, SilenceError, Waiting
+from .waiting import Ready, SilenceError, Waiting
 
 Info: TypeAlias = tuple[Any, ...]
 """An address as ``getaddrinfo`` gives it."""
@@ -220,8 +221,42 @@ def _addresses(host: bytes, port: int) -> Waiting[Iterable[Info]]:
         return socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST
         )
-    found: list[Info] = yield Resolve(host, port)
-    return found
+    return (yield from _look_up(host, port))
+
+
+def _look_up(host: bytes, port: int) -> Waiting[Iterable[Info]]:
+    """Look the host up in a thread, which is left alone when the time is up.
+
+    The look-up itself can't be given a limit. The thread is none of the event loop's:
+    those are few, and a program ends only with them.
+    """
+    found: list[Iterable[Info] | BaseException] = []
+    done, finish = socket.socketpair()
+
+    def look_up() -> None:
+        try:
+            found.append(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+        except BaseException as error:  # noqa: BLE001 - raised again by the caller
+            found.append(error)
+        finish.close()
+
+    with done:
+        try:
+            threading.Thread(
+                target=look_up, name="sitestats-resolve", daemon=True
+            ).start()
+        except RuntimeError as error:
+            finish.close()
+            raise OSError(f"no thread to look up a name in: {error}") from None
+        yield Ready((done,), to_write=False, what=_NO_CONNECTION)
+    (result,) = found
+    if isinstance(result, BaseException):
+        try:
+            raise result
+        finally:
+            # Its traceback has this frame: without the cycle it is freed at once.
+            del result
+    return result
 
 
 def _begin(info: Info) -> tuple[socket.socket | None, OSError | None]:

@@ -1,8 +1,7 @@
-"""Wait for sockets and for name resolution: blocking, or with asyncio and trio.
+"""Wait for sockets: blocking, or with asyncio and trio.
 
-A connection is written once, as a generator that yields what it waits for. Its
-sockets never block. ``run`` and ``run_async`` do the waiting, within the limits of
-the attempt.
+A stream is written once, as a generator that yields what it waits for. Its sockets
+never block. ``run`` and ``run_async`` do the waiting, within the limits of the attempt.
 """
 
 from __future__ import annotations
@@ -10,14 +9,11 @@ from __future__ import annotations
 import math
 import select
 import socket
-import threading
 import time
 from collections.abc import Generator, Sequence
-from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 import anyio
-import anyio.to_thread
 import attrs
 
 if TYPE_CHECKING:
@@ -41,19 +37,8 @@ class Ready:
     """After so many seconds none is the outcome, instead of an error."""
 
 
-@attrs.frozen
-class Resolve:
-    """Find the addresses of a host; the outcome are those of ``getaddrinfo``."""
-
-    host: bytes
-    port: int
-    what: str = "no connection to"
-
-
-Waiting: TypeAlias = Generator[Ready | Resolve, Any, T]
+Waiting: TypeAlias = Generator[Ready, Any, T]
 """A generator that yields what it waits for, and returns a value."""
-
-AddressInfo: TypeAlias = "list[tuple[Any, ...]]"
 
 
 class SilenceError(Exception):
@@ -101,16 +86,11 @@ def run(
             if left <= 0:
                 raise OutOfTimeError
             seconds = min(timeout, left, _LONGEST)
-            if isinstance(step, Resolve):
-                outcome = _resolve(step, seconds, stop)
-                if outcome is None:
-                    raise _over(step.what, until)
-            else:
-                if step.seconds is not None:
-                    seconds = min(seconds, step.seconds)
-                outcome = _poll(step, seconds, stop)
-                if not outcome and step.seconds is None:
-                    raise _over(step.what, until)
+            if step.seconds is not None:
+                seconds = min(seconds, step.seconds)
+            outcome = _poll(step, seconds, stop)
+            if not outcome and step.seconds is None:
+                raise _over(step.what, until)
     finally:
         waiting.close()
 
@@ -141,60 +121,6 @@ def _select(step: Ready, seconds: float, stop: Stop | None) -> list[socket.socke
     return [sock for sock in step.sockets if any(sock in part for part in found)]
 
 
-def _resolve(step: Resolve, seconds: float, stop: Stop | None) -> AddressInfo | None:
-    """The addresses, or None when the time was up.
-
-    The look-up can't be given a limit, so it is done in a thread, which is left alone
-    when the time is up.
-    """
-    found: SimpleQueue[AddressInfo | BaseException | None] = SimpleQueue()
-
-    def look_up() -> None:
-        try:
-            found.put(getaddrinfo(step))
-        except BaseException as error:  # noqa: BLE001 - raised again by the caller
-            found.put(error)
-
-    thread = threading.Thread(target=look_up, name="sitestats-resolve", daemon=True)
-    try:
-        thread.start()
-    except RuntimeError as error:
-        raise OSError(f"no thread to look up a name in: {error}") from None
-    waker = _Waker(found)
-    if stop is not None:
-        stop.hold(waker)
-    try:
-        result = found.get(timeout=seconds)
-    except Empty:
-        return None
-    finally:
-        if stop is not None:
-            stop.release(waker)
-            stop.check()
-    if isinstance(result, BaseException):
-        try:
-            raise result
-        finally:
-            # Its traceback has this frame: without the cycle it is freed at once.
-            del result
-    return result
-
-
-@attrs.frozen(eq=False)
-class _Waker:
-    """Ends the wait for a look-up."""
-
-    _found: SimpleQueue[Any]
-
-    def abort(self) -> None:
-        self._found.put(None)
-
-
-def getaddrinfo(step: Resolve) -> AddressInfo:
-    """Look the host up, however long it takes."""
-    return [*socket.getaddrinfo(step.host, step.port, type=socket.SOCK_STREAM)]
-
-
 # --- asyncio and trio -------------------------------------------------------------
 
 
@@ -212,25 +138,17 @@ async def run_async(
                 step = waiting.send(outcome)
             except StopIteration as done:
                 return cast("T", done.value)
-            seconds = timeout
-            if isinstance(step, Ready) and step.seconds is not None:
-                seconds = min(seconds, step.seconds)
-            outcome = None
+            seconds = timeout if step.seconds is None else min(timeout, step.seconds)
+            outcome = ()
             with anyio.move_on_after(seconds):
-                outcome = await _outcome(step)
-            if outcome is None:
-                if isinstance(step, Ready) and step.seconds is not None:
-                    outcome = []
-                else:
-                    raise _over(step.what, until)
+                outcome = await _ready(step)
+            if not outcome and step.seconds is None:
+                raise _over(step.what, until)
     finally:
         waiting.close()
 
 
-async def _outcome(step: Ready | Resolve) -> object:
-    if isinstance(step, Resolve):
-        # The thread is left alone when the time is up.
-        return await anyio.to_thread.run_sync(getaddrinfo, step, abandon_on_cancel=True)
+async def _ready(step: Ready) -> Sequence[socket.socket]:
     wait = anyio.wait_writable if step.to_write else anyio.wait_readable
     if len(step.sockets) == 1:
         await wait(step.sockets[0])

@@ -1,0 +1,225 @@
+"""Network backends for httpcore: our streams, within the limits of the attempt.
+
+httpcore reads and writes HTTP over whatever stream a backend connects. Ours knows what
+httpcore's own does not: when the whole call must have ended, that another thread wants
+it to stop, and whether bytes are left over behind a response.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+
+import httpcore
+
+from .framing import Framing
+from .route import ProxyRefusedError, Route, secured
+from .waiting import SilenceError, run, run_async
+
+if TYPE_CHECKING:
+    import ssl
+
+    from .attempt import Attempt
+    from .stream import Stream
+    from .waiting import Waiting
+
+T = TypeVar("T")
+
+_Kinds: TypeAlias = tuple[type[httpcore.TimeoutException], type[httpcore.NetworkError]]
+_CONNECT: Final = (httpcore.ConnectTimeout, httpcore.ConnectError)
+_READ: Final = (httpcore.ReadTimeout, httpcore.ReadError)
+_WRITE: Final = (httpcore.WriteTimeout, httpcore.WriteError)
+
+
+class Slot:
+    """The place of one connection, which one attempt at a time uses.
+
+    httpcore has locks that an interrupt can leave taken. One that did not come to its
+    end leaves its slot to be closed, and nothing waits for those locks.
+    """
+
+    __slots__ = ("attempt", "connection", "stream")
+
+    def __init__(self) -> None:
+        self.attempt: Attempt | None = None
+        """The attempt under way, whose limits hold."""
+        self.connection: Any = None
+        """A connection of httpcore, blocking or asynchronous."""
+        self.stream: Stream | None = None
+        """What that connection reads and writes, once it is open."""
+
+    def close(self) -> None:
+        """Close the connection at once; a further request opens another."""
+        self.connection = None
+        stream, self.stream = self.stream, None
+        if stream is not None:
+            stream.close()
+
+
+@contextmanager
+def _as_httpcore_says(kinds: _Kinds) -> Iterator[None]:
+    """Raise what httpcore's own backends would, with the text and the cause of ours."""
+    timeout, failure = kinds
+    try:
+        yield
+    except SilenceError as error:
+        raise timeout(str(error)) from error
+    except ProxyRefusedError as error:
+        raise httpcore.ProxyError(str(error)) from error
+    except OSError as error:
+        raise failure(str(error)) from error
+
+
+class _StreamBase:
+    """What both kinds of streams have in common."""
+
+    def __init__(self, slot: Slot, stream: Stream) -> None:
+        self._slot = slot
+        self._stream = slot.stream = stream
+        self._framing = Framing()
+
+    def _begin(self) -> None:
+        """A request goes out: from now on it may have reached the service."""
+        self._framing.begin()
+        if self._slot.attempt is not None:
+            self._slot.attempt.began = True
+
+    def get_extra_info(self, info: str) -> Any:
+        """Whether the stream ``is_readable``: then httpcore does not use it again."""
+        if info == "is_readable":
+            return not self._framing.is_over or self._stream.has_unread_bytes()
+        return None
+
+
+def _host(name: str | None) -> bytes:
+    return (name or "").encode("ascii")
+
+
+def _run(slot: Slot, waiting: Waiting[T], timeout: float | None) -> T:
+    attempt = slot.attempt
+    return run(
+        waiting,
+        until=math.inf if attempt is None else attempt.until,
+        timeout=math.inf if timeout is None else timeout,
+        stop=None if attempt is None else attempt.lease.stop,
+    )
+
+
+class BoundStream(_StreamBase, httpcore.NetworkStream):
+    """A blocking stream of one connection."""
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        with _as_httpcore_says(_READ):
+            data = _run(self._slot, self._stream.receive(), timeout)
+        self._framing.feed(data)
+        return data
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._begin()
+        with _as_httpcore_says(_WRITE):
+            _run(self._slot, self._stream.send(buffer), timeout)
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,
+    ) -> BoundStream:
+        tls = secured(self._stream, ssl_context, _host(server_hostname))
+        with _as_httpcore_says(_CONNECT):
+            return BoundStream(self._slot, _run(self._slot, tls, timeout))
+
+
+class Backend(httpcore.NetworkBackend):
+    """Connects the blocking connection of a slot along a route."""
+
+    def __init__(self, route: Route, slot: Slot, *, is_tls: bool) -> None:
+        self._route = route
+        self._slot = slot
+        self._is_tls = is_tls
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        **_options: Any,
+    ) -> BoundStream:
+        seconds = math.inf if timeout is None else timeout
+        way = self._route.connect(
+            _host(host), port, is_tls=self._is_tls, timeout=seconds
+        )
+        with _as_httpcore_says(_CONNECT):
+            return BoundStream(self._slot, _run(self._slot, way, timeout))
+
+
+# --- asyncio and trio -------------------------------------------------------------
+
+
+async def _run_async(slot: Slot, waiting: Waiting[T], timeout: float | None) -> T:
+    attempt = slot.attempt
+    return await run_async(
+        waiting,
+        until=math.inf if attempt is None else attempt.until,
+        timeout=math.inf if timeout is None else timeout,
+    )
+
+
+class AsyncBoundStream(_StreamBase, httpcore.AsyncNetworkStream):
+    """An asynchronous stream of one connection."""
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        with _as_httpcore_says(_READ):
+            data = await _run_async(self._slot, self._stream.receive(), timeout)
+        self._framing.feed(data)
+        return data
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._begin()
+        with _as_httpcore_says(_WRITE):
+            await _run_async(self._slot, self._stream.send(buffer), timeout)
+
+    async def aclose(self) -> None:
+        self._stream.close()
+
+    async def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,
+    ) -> AsyncBoundStream:
+        tls = secured(self._stream, ssl_context, _host(server_hostname))
+        with _as_httpcore_says(_CONNECT):
+            return AsyncBoundStream(
+                self._slot, await _run_async(self._slot, tls, timeout)
+            )
+
+
+class AsyncBackend(httpcore.AsyncNetworkBackend):
+    """Connects the asynchronous connection of a slot along a route."""
+
+    def __init__(self, route: Route, slot: Slot, *, is_tls: bool) -> None:
+        self._route = route
+        self._slot = slot
+        self._is_tls = is_tls
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        **_options: Any,
+    ) -> AsyncBoundStream:
+        seconds = math.inf if timeout is None else timeout
+        way = self._route.connect(
+            _host(host), port, is_tls=self._is_tls, timeout=seconds
+        )
+        with _as_httpcore_says(_CONNECT):
+            return AsyncBoundStream(
+                self._slot, await _run_async(self._slot, way, timeout)
+            )

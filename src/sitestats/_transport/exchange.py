@@ -1,0 +1,368 @@
+"""Exchanges: a request through a client of httpx, and its response, within limits.
+
+The client is ours, over a transport of ours or of the user's, or one of the user's own.
+With a transport that is not ours, ``total_timeout`` of a blocking call is checked
+between the pieces of a body; an awaited one ends by the caller's cancel scope.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+import anyio
+import httpx
+
+from sitestats._common.errors import ConfigurationError, Problem, QueryError
+
+from .body import Body
+from .headers import RequestHeaders, response_headers
+from .http_transport import EXTENSION, AsyncHTTPTransport, HTTPTransport
+from .waiting import OutOfTimeError
+
+if TYPE_CHECKING:
+    from sitestats._common.settings import Settings
+    from sitestats._common.wire import HttpResponse
+
+    from .attempt import Attempt
+    from .backend import Slot
+    from .redaction import Redactor
+
+_GRACE: Final = 1.0
+"""Seconds for leaving the rest of a body alone."""
+
+_MOST_PIECES_LEFT: Final = 20_000
+"""More than httpx has read in advance: that is 64 KiB, of at least 6 bytes each."""
+
+_LONGEST: Final = 30 * 86_400.0
+"""Seconds: sockets refuse to be given a limit of some centuries."""
+
+_LONGEST_STORED: Final = 2_000
+"""Characters of an address that is worth storing."""
+
+_NEVER_SENT: Final = (
+    httpx.ConnectError,
+    httpx.ConnectTimeout,
+    httpx.PoolTimeout,
+    httpx.ProxyError,
+    httpx.UnsupportedProtocol,
+    httpx.InvalidURL,
+)
+"""With these the request did not leave the machine: there was no connection."""
+
+_SILENCES: Final = {
+    httpx.ConnectTimeout: "no connection to",
+    httpx.WriteTimeout: "nothing could be sent to",
+    httpx.PoolTimeout: "no free connection in the transport to",
+    httpx.TimeoutException: "nothing came from",
+}
+"""What was waited for in vain."""
+
+_FAULTS: Final = (
+    OSError,
+    httpx.HTTPError,
+    httpx.StreamError,
+    httpx.InvalidURL,
+    EOFError,
+    StopIteration,
+    StopAsyncIteration,
+    anyio.BrokenResourceError,
+    anyio.ClosedResourceError,
+    anyio.EndOfStream,
+)
+"""By these a transport means that the network failed."""
+
+
+class _NoCookies(httpx.Cookies):
+    """A jar that takes none, as no request is sent with one."""
+
+    def extract_cookies(self, response: httpx.Response) -> None:
+        pass
+
+
+class _ClientWithoutCookies(httpx.Client):
+    @property
+    def cookies(self) -> httpx.Cookies:
+        return _NO_COOKIES
+
+    @cookies.setter
+    def cookies(self, _cookies: object) -> None:
+        pass
+
+
+class _AsyncClientWithoutCookies(httpx.AsyncClient):
+    @property
+    def cookies(self) -> httpx.Cookies:
+        return _NO_COOKIES
+
+    @cookies.setter
+    def cookies(self, _cookies: object) -> None:
+        pass
+
+
+_NO_COOKIES: Final = _NoCookies()
+_NOTHING: Final = httpx.ByteStream(b"")
+
+
+def failure_of(attempt: Attempt, error: BaseException) -> Exception | None:
+    """The error to raise instead of *error*, or None for *error* as it is.
+
+    That is an interrupt, or a mistake, whose author needs the traceback.
+    """
+    limit = attempt.limit_error(error)
+    if limit is not None:
+        return limit
+    # Python wraps a StopIteration that leaves a generator or a coroutine.
+    cause = error.__cause__ if isinstance(error, RuntimeError) else None
+    if not isinstance(error, _FAULTS) and not isinstance(
+        cause, (StopIteration, StopAsyncIteration)
+    ):
+        return None
+    attempt.began = not isinstance(error, _NEVER_SENT)
+    if time.monotonic() >= attempt.until:
+        return attempt.total_timeout_error()
+    for kind, what in _SILENCES.items():
+        if isinstance(error, kind):
+            return attempt.timeout_error(what)
+    return attempt.connection_error(error)
+
+
+def _url(base: str, target: str) -> httpx.URL:
+    address = f"{base}{target}"
+    try:
+        return httpx.URL(address)
+    except httpx.InvalidURL as error:
+        reason = str(error)
+    # Not from the transport, and so nothing that a retry could mend.
+    raise QueryError(
+        [
+            Problem(
+                f"the request's address has {len(address):,} characters and httpx, "
+                f"which sends it, refuses it: {reason}",
+                where="query",
+            )
+        ]
+    )
+
+
+_stored_url: Final = lru_cache(maxsize=1024)(_url)
+"""To read an address takes as long as a tenth of a call."""
+
+
+class _Content(httpx.ByteStream):
+    """A request's body, without a generator: trio warns of one left in its middle."""
+
+    def __init__(self, content: bytes) -> None:
+        # No piece at all where there is no content: each is written by itself.
+        self._pieces = (content,) if content else ()
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._pieces)
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return _Pieces(iter(self._pieces))
+
+
+class _Pieces:
+    """The pieces of a body, awaited."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+
+    def __aiter__(self) -> _Pieces:
+        return self
+
+    async def __anext__(self) -> bytes:
+        for piece in self._pieces:
+            return piece
+        raise StopAsyncIteration
+
+
+class _ExchangeBase:
+    """What both kinds of exchanges have in common."""
+
+    def __init__(self, settings: Settings, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self._base = str(settings.base)
+        self._headers = RequestHeaders(settings)
+
+    def _outgoing(self, attempt: Attempt, slot: Slot) -> httpx.Request:
+        """The request of *attempt* as httpx has it, with credentials.
+
+        Raises:
+            QueryError: Its address is none that httpx takes.
+            OutOfTimeError: No time is left.
+        """
+        left = attempt.until - time.monotonic()
+        if left <= 0:
+            raise OutOfTimeError
+        seconds = min(attempt.timeout, left, _LONGEST)
+        request = attempt.request
+        url = _stored_url if len(request.target) <= _LONGEST_STORED else _url
+        outgoing = httpx.Request(
+            request.method,
+            url(self._base, request.target),
+            headers=self._headers.of(request),
+            stream=_Content(request.body),
+            extensions={
+                "timeout": dict.fromkeys(("connect", "read", "write", "pool"), seconds),
+                EXTENSION: slot,
+            },
+        )
+        # So that hooks and transports can look at its content.
+        outgoing.read()
+        attempt.began = True
+        return outgoing
+
+
+class Exchange(_ExchangeBase):
+    """Exchanges over a blocking client."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        redactor: Redactor,
+        transport: httpx.BaseTransport | None,
+    ) -> None:
+        super().__init__(settings, redactor)
+        if transport is None:
+            transport = HTTPTransport(proxy=settings.proxy, verify=settings.verify)
+        _check(transport, asynchronous=False)
+        self._client = _ClientWithoutCookies(transport=transport, trust_env=False)
+
+    def run(self, attempt: Attempt, slot: Slot) -> HttpResponse:
+        """Send the request of *attempt*, and collect the response."""
+        outgoing = self._outgoing(attempt, slot)
+        slot.attempt = attempt
+        try:
+            response = self._client.send(outgoing, stream=True, follow_redirects=False)
+            stream = response.stream
+            assert isinstance(stream, httpx.SyncByteStream)
+            try:
+                headers, body, read = _begun(attempt, response)
+                for piece in stream if read is None else read:
+                    body.feed(piece)
+                    if time.monotonic() >= attempt.until:
+                        raise OutOfTimeError
+                return self._redactor.response(
+                    response.status_code, headers, body.finish()
+                )
+            finally:
+                stream.close()
+                # Its stream has the response, and so on in a circle.
+                response.stream = _NOTHING
+        finally:
+            slot.attempt = None
+
+
+class AsyncExchange(_ExchangeBase):
+    """Exchanges over an asynchronous client."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        redactor: Redactor,
+        transport: httpx.AsyncBaseTransport | None,
+    ) -> None:
+        super().__init__(settings, redactor)
+        if transport is None:
+            transport = AsyncHTTPTransport(proxy=settings.proxy, verify=settings.verify)
+        _check(transport, asynchronous=True)
+        self._client = _AsyncClientWithoutCookies(transport=transport, trust_env=False)
+
+    async def run(self, attempt: Attempt, slot: Slot) -> HttpResponse:
+        """Send the request of *attempt*, and collect the response."""
+        outgoing = self._outgoing(attempt, slot)
+        slot.attempt = attempt
+        try:
+            response = await self._client.send(
+                outgoing, stream=True, follow_redirects=False
+            )
+            stream = response.stream
+            assert isinstance(stream, httpx.AsyncByteStream)
+            pieces = aiter(stream)
+            whole = False
+            try:
+                headers, body, read = _begun(attempt, response)
+                for piece in read or ():
+                    body.feed(piece)
+                if read is None:
+                    async for piece in pieces:
+                        body.feed(piece)
+                whole = True
+                return self._redactor.response(
+                    response.status_code, headers, body.finish()
+                )
+            finally:
+                if whole:
+                    await stream.aclose()
+                else:
+                    await _leave(stream, pieces)
+                response.stream = _NOTHING
+        finally:
+            slot.attempt = None
+
+
+def _begun(
+    attempt: Attempt, response: httpx.Response
+) -> tuple[dict[str, str], Body, list[bytes] | None]:
+    """The headers and the body of *response*, and what was read of it already."""
+    headers = response_headers(response.headers.raw)
+    encoding, read = headers.get("content-encoding", ""), None
+    if response.is_stream_consumed:
+        # A mock or a hook has read it, and undone its encoding.
+        encoding, read = "", [response.content]
+    body = Body.of(
+        attempt.request.method,
+        response.status_code,
+        encoding,
+        headers.get("content-length"),
+        limit=attempt.settings.max_response_bytes,
+    )
+    return headers, body, read
+
+
+async def _leave(stream: httpx.AsyncByteStream, pieces: Any) -> None:
+    """Leave the rest of a body unread.
+
+    Asynchronous generators that are left in their middle are closed by the garbage
+    collection, too late for the connection, and trio warns of it. So they are
+    brought to their end: once the stream is closed it is near.
+    """
+    with anyio.move_on_after(_GRACE, shield=True), suppress(Exception):
+        await stream.aclose()
+        for _ in range(_MOST_PIECES_LEFT):
+            await anext(pieces)
+        # One of a user's own may have no end.
+        await pieces.aclose()
+
+
+def _check(transport: object, *, asynchronous: bool) -> None:
+    """Refuse what carries no requests, when the client is made.
+
+    A transport is known by its method: a wrapper may be of any class.
+    """
+    needed, other = "handle_request", "handle_async_request"
+    kind, example = "a Client", "httpx.HTTPTransport()"
+    if asynchronous:
+        needed, other = other, needed
+        kind, example = "an AsyncClient", "httpx.AsyncHTTPTransport()"
+    of_class = isinstance(transport, type)
+    if not of_class and callable(getattr(transport, needed, None)):
+        return
+    name = type(transport).__name__
+    if isinstance(transport, (httpx.Client, httpx.AsyncClient)):
+        advice = f"an httpx.{name} is none: give the transport that it was made with"
+    elif of_class:
+        advice = "a class is none: give an instance of it"
+    elif callable(getattr(transport, other, None)):
+        user = "a Client" if asynchronous else "an AsyncClient"
+        advice = f"the {name} is one for {user}"
+    else:
+        advice = f"a value of type {name} is none"
+    raise ConfigurationError(
+        f"transport is a transport of httpx, for {kind} such as {example}; {advice}"
+    )
