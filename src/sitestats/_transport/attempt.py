@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 import traceback
 from collections.abc import Iterator
@@ -23,6 +22,8 @@ from .pool import Lease, PoolTimeoutError
 from .waiting import OutOfTimeError
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from sitestats._common.settings import Settings
 
     from .redaction import Redactor
@@ -43,18 +44,6 @@ class Attempt:
     started: float = attrs.field(factory=time.monotonic, init=False)
     began: bool = attrs.field(default=False, init=False)
     """Whether something may have left the machine; the connection sets it."""
-    _handled: BaseException | None = attrs.field(factory=sys.exception, init=False)
-
-    def clear_frames(self, error: BaseException) -> None:
-        """Take the variables from the frames of *error*, which goes on as it is.
-
-        Those below the sender hold the key.
-        """
-        link: BaseException | None = error
-        # What the caller is in the middle of handling is none of ours.
-        while link is not None and link is not self._handled:
-            traceback.clear_frames(link.__traceback__)
-            link = link.__cause__ or link.__context__
 
     def limit_error(self, error: BaseException) -> Exception | None:
         """The error for a limit of ours that was reached; None for another *error*."""
@@ -123,6 +112,24 @@ class Attempt:
             text = f"{text} ({texts[-1]})"
         text = self._redactor.text(text)
         return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}…"
+
+
+def clear_frames(error: BaseException) -> None:
+    """Take the variables from the frames of *error*, which goes on as it is.
+
+    Those below the caller hold the key.
+    """
+    ours: set[FrameType] = set()
+    link: BaseException | None = error
+    while link is not None:
+        begin = link.__traceback__
+        # What was raised outside, and is being handled there, may have frames that
+        # are not over: to clear those would end them.
+        if begin is None or (ours and begin.tb_frame not in ours):
+            return
+        ours |= {frame for frame, _ in traceback.walk_tb(begin)}
+        traceback.clear_frames(begin)
+        link = link.__cause__ or link.__context__
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

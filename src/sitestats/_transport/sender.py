@@ -15,7 +15,7 @@ import anyio
 from sitestats._common.custom_headers import secrets_in
 from sitestats._common.errors import ConfigurationError, SiteStatsError
 
-from .attempt import Attempt
+from .attempt import Attempt, clear_frames
 from .backend import Slot
 from .exchange import AsyncExchange, Exchange, failure_of
 from .http_transport import IDLE_SECONDS
@@ -84,7 +84,7 @@ class _SenderBase(Generic[PoolT]):
             failure = failure_of(attempt, error)
             if failure is not None:
                 return failure
-        attempt.clear_frames(error)
+        clear_frames(error)
         return None
 
     @property
