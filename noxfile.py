@@ -303,14 +303,6 @@ def fuzz(session: nox.Session) -> None:
 
 
 @nox.session
-def mutants(session: nox.Session) -> None:
-    """Break each statement of docs/coverage.md; ``-- modules`` breaks other code."""
-    session.install("--editable", EVERY_EXTRA, *groups("tests"), *LOCKED)
-    with session.chdir("tests"):
-        session.run("python", "-m", "mutants", *(session.posargs or ["--write"]))
-
-
-@nox.session
 def warehouse(session: nox.Session) -> None:
     """Kill 200 updates; ``-- postgres`` needs one; ``-- measure 5000 1`` measures."""
     session.install("--editable", EVERY_EXTRA, *groups("tests"), *LOCKED)

@@ -8,8 +8,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from sitestats._common.fields import FIELDS
+from sitestats._common.zones import zone_names
 from sitestats._query.builder import StatsQuery
-from sitestats._query.periods import placeholder, zones
+from sitestats._query.periods import placeholder
 from sitestats._query.rules import FILTERS, INTERVALS
 
 # What UTF-8 can encode.
@@ -82,7 +83,7 @@ def queries(draw: st.DrawFn, *, contains: bool | None = None) -> StatsQuery:
         query = query.events(*names) if names else query.all_events()
     query = query.between(*draw(periods()))
     if draw(st.booleans()):
-        query = query.timezone(draw(st.sampled_from(sorted(zones()))))
+        query = query.timezone(draw(st.sampled_from(sorted(zone_names()))))
         if draw(st.booleans()):
             query = query.since(draw(MOMENTS))
     # The responses of version 2 always have the pages.
@@ -151,5 +152,5 @@ def around(draw: st.DrawFn) -> tuple[str, date]:
     if draw(st.booleans()):
         zone, day = draw(st.sampled_from(ODD_DAYS))
         return zone, day + timedelta(days=draw(st.integers(-2, 2)))
-    zone = draw(st.sampled_from(sorted(zones())))
+    zone = draw(st.sampled_from(sorted(zone_names())))
     return zone, draw(st.dates(date(1800, 1, 1), date(2200, 1, 1)))

@@ -35,7 +35,7 @@ PURE = [
     for path in PRIVATE
     if path.parent.name in {"_common", "_protocol", "_query", "_results"}
     # The settings read the environment, and the files that it names; locks are files.
-    and path.name not in {"key_file.py", "locks.py", "settings.py"}
+    and path.name not in {"key_file.py", "locks.py", "profiles.py", "settings.py"}
 ]
 IO = {
     "anyio",

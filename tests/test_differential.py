@@ -33,8 +33,9 @@ from hostile_queries import (
     generated,
 )
 from query_strategies import queries
-from sitestats._common.errors import InvalidInputError, Problem, QueryError
+from sitestats._common.errors import InvalidInputError, QueryError
 from sitestats._common.fields import FIELDS
+from sitestats._common.problems import Problem
 from sitestats._protocol.requests import add_request, jsonp_request, stats_request
 from sitestats._query import filters as filter_rules
 from sitestats._query.builder import StatsQuery, requested

@@ -23,8 +23,8 @@ from sitestats import (
     ReadOnlyError,
     SiteStatsWarning,
 )
-from sitestats._client.profiles import run_key_command
 from sitestats._common.key_file import is_open_to_others
+from sitestats._common.profiles import run_key_command
 from sitestats.emulator import Emulator
 
 BASE = "https://stats.example"

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from same_text import SameText
 from sitestats._common.errors import QueryError
+from sitestats._common.zones import zone_names
 from sitestats._query.builder import StatsQuery
 from sitestats._query.periods import (
     MOST_DAYS,
@@ -20,14 +21,11 @@ from sitestats._query.periods import (
     in_zone,
     last,
     placeholder,
-    previous_period,
-    previous_year,
-    zones,
 )
 from sitestats._query.periods import timezone as zone_name
 
 DAYS_BACK = st.integers(0, MOST_DAYS)
-ZONES = st.sampled_from(sorted(zones()))
+ZONES = st.sampled_from(sorted(zone_names()))
 
 
 @given(DAYS_BACK)
@@ -166,16 +164,16 @@ def test_the_end_is_not_before_the_start(start: date | int, end: date | int) -> 
 
 def test_the_zones_are_names_with_capitals() -> None:
     """The machine's own zone is no name, whatever file holds it."""
-    assert {"UTC", "Europe/Amsterdam", "GB", "EST5EDT"} <= zones()
-    assert "localtime" not in zones()
-    assert "posixrules" not in zones()
+    assert {"UTC", "Europe/Amsterdam", "GB", "EST5EDT"} <= zone_names()
+    assert "localtime" not in zone_names()
+    assert "posixrules" not in zone_names()
 
 
 def test_a_machine_without_zones_says_so(
     monkeypatch: pytest.MonkeyPatch, same_text: SameText
 ) -> None:
     """Without a zone database the error says what to install."""
-    monkeypatch.setattr("sitestats._query.periods.zones", frozenset)
+    monkeypatch.setattr("sitestats._query.periods.zone_names", frozenset)
     with pytest.raises(QueryError, match="pip install tzdata") as caught:
         StatsQuery("example.com").timezone("Europe/Amsterdam")
     same_text(caught.value)
@@ -187,74 +185,3 @@ def test_every_zone_is_accepted_and_can_be_used(zone: str) -> None:
     assert zone_name(zone) == zone
     moment = datetime(2026, 3, 1, 12, tzinfo=UTC)
     assert isinstance(in_zone(moment, zone, "start"), str)
-
-
-@given(st.data())
-def test_the_period_before_ends_where_the_period_starts(data: st.DataObject) -> None:
-    """The previous period has as many days, and ends the day before."""
-    final = data.draw(st.integers(0, 20_000))
-    first = data.draw(st.integers(final, 40_000))
-    start, end = previous_period(placeholder(first), placeholder(final))
-    earlier = days_back(start), days_back(end)
-    assert earlier == (2 * first - final + 1, first + 1)
-
-    today = date(2026, 3, 1)
-    days = [(today - timedelta(days=n)).isoformat() for n in (first, final, *earlier)]
-    assert previous_period(days[0], days[1]) == (days[2], days[3])
-
-
-PREVIOUS = {
-    "a day": ("2026-03-01", "2026-03-01", ("2026-02-28", "2026-02-28")),
-    "a month": ("2026-03-01", "2026-03-31", ("2026-01-29", "2026-02-28")),
-    "a week": ("today-7d", "yesterday", ("today-14d", "today-8d")),
-    "today": ("today", "today", ("yesterday", "yesterday")),
-    "until now": ("today-6d", None, ("today-13d", "today-7d")),
-}
-
-
-@pytest.mark.parametrize(("start", "end", "before"), PREVIOUS.values(), ids=PREVIOUS)
-def test_the_period_before(
-    start: str, end: str | None, before: tuple[str, str]
-) -> None:
-    """Dates are shifted to dates, and placeholders to placeholders."""
-    assert previous_period(start, end) == before
-
-
-YEARS = {
-    "a month": ("2026-03-01", "2026-03-31", ("2025-03-01", "2025-03-31")),
-    "a leap day": ("2024-02-29", "2024-03-01", ("2023-02-28", "2023-03-01")),
-    "placeholders": ("today-30d", "yesterday", ("today-395d", "today-366d")),
-    "until now": ("today", None, ("today-365d", "today-365d")),
-}
-
-
-@pytest.mark.parametrize(("start", "end", "before"), YEARS.values(), ids=YEARS)
-def test_the_year_before(start: str, end: str | None, before: tuple[str, str]) -> None:
-    """The same calendar days, or 365 days earlier where no day is known."""
-    assert previous_year(start, end) == before
-
-
-@pytest.mark.parametrize(
-    ("start", "end"),
-    [
-        (None, None),
-        (None, "2026-03-01"),
-        (None, "today"),
-        ("2026-03-01", None),
-        ("2026-03-01", "today"),
-        ("today-7d", "2026-03-01"),
-        ("0001-01-01", "0001-01-02"),
-        ("today-99999d", "today"),
-        ("2026-W10", "2026-W11"),
-    ],
-)
-def test_a_period_with_none_before_it_is_refused(
-    start: str | None, end: str | None, same_text: SameText
-) -> None:
-    """No period, half a period, and one of each kind have no previous period."""
-    with pytest.raises(QueryError) as caught:
-        previous_period(start, end)
-    same_text(caught.value)
-    with pytest.raises(QueryError) as caught:
-        previous_year(start, end)
-    same_text(caught.value)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from costs import calls_of
 from secret_search import decodings
-from sitestats._common.settings import Secret
+from sitestats._common.secret import Secret
 from sitestats._transport.redaction import WITHHELD, Redactor
 
 KEY = "sa_api_key/0123+abc=<def>&'ghi\"%j\\k"

@@ -15,13 +15,9 @@ from urllib.parse import quote
 import pytest
 
 from same_text import SameText
-from sitestats._common.errors import (
-    InvalidInputError,
-    Problem,
-    QueryError,
-    SiteStatsWarning,
-)
+from sitestats._common.errors import InvalidInputError, QueryError, SiteStatsWarning
 from sitestats._common.fields import FIELDS
+from sitestats._common.problems import Problem
 from sitestats._protocol import requests
 from sitestats._protocol.requests import add_request, custom_request, jsonp_request
 from sitestats._query import (

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
         MissingExtraError,
         NotFoundError,
         PermissionDeniedError,
-        Problem,
         QueryError,
         RateLimitedError,
         ReadOnlyError,
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     )
     from ._common.fields import FieldName, is_field_name
     from ._common.keyvalue import KeyValueStore
+    from ._common.problems import Problem
     from ._common.settings import RetryPolicy
     from ._query.builder import StatsQuery
     from ._query.rules import Filters, Interval
@@ -151,6 +151,7 @@ _MODULES: Final = {
     "Outcomes": "_client.get_many",
     "PageEntry": "_results.entries",
     "PlannedWebsite": "provisioning",
+    "Problem": "_common.problems",
     "ProvisionedWebsite": "provisioning",
     "ProvisioningPlan": "provisioning",
     "ProvisioningReport": "provisioning",

@@ -11,7 +11,7 @@ from typing import Any
 
 from measuring import Row, Scale, Table, in_turn, seconds
 from sitestats import SiteStatsError, SiteStatsWarning, StatsQuery
-from sitestats._common.settings import Secret
+from sitestats._common.secret import Secret
 from sitestats._common.wire import HttpResponse
 from sitestats._protocol.requests import list_request, stats_request
 from sitestats._protocol.responses import read_stats, read_websites

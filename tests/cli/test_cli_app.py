@@ -81,8 +81,8 @@ print(*sys.modules, file=sys.stderr)
             [],
             {
                 "_SITESTATS_COMPLETE": "bash_complete",
-                "_SITESTATS_WORDS": "sitestats",
-                "_SITESTATS_WORD": "web",
+                "COMP_WORDS": "sitestats web",
+                "COMP_CWORD": "1",
             },
         ),
     ],

@@ -39,8 +39,8 @@ def test_an_export_is_planned(emulator: Emulator, run: Run, export: Path) -> Non
         "to add     xn--mller-kva.example (müller.example)  UTC, private",
     ]
     encoding, ignored = done.err.splitlines()
-    assert encoding.startswith(f"sitestats: note: {export}: it is not in UTF-8")
-    assert ignored == f"sitestats: note: {export}: ignored columns: 'Kunde'"
+    assert encoding.startswith(f"sitestats: warning: {export}: it is not in UTF-8")
+    assert ignored == f"sitestats: warning: {export}: ignored columns: 'Kunde'"
     form = run("websites", "plan", export, *COLUMNS, "--ignore-columns", "--format=csv")
     row = list(csv.DictReader(io.StringIO(form.out)))[1]
     assert row["hostname"] == "xn--mller-kva.example"

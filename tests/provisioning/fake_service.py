@@ -10,7 +10,8 @@ from typing import Any
 from sitestats import ProvisioningReport, RetryPolicy, SiteStatsError, WebsiteSpec
 from sitestats._common.errors import ConnectionFailedError, RequestTimeoutError
 from sitestats._common.hostnames import BaseAddress
-from sitestats._common.settings import Secret, Settings
+from sitestats._common.secret import Secret
+from sitestats._common.settings import Settings
 from sitestats._common.wire import HttpRequest, HttpResponse
 from sitestats._protocol.flow import (
     Flow,

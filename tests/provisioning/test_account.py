@@ -28,7 +28,8 @@ from sitestats import (
     WebsiteSpec,
 )
 from sitestats._common.hostnames import BaseAddress
-from sitestats._common.settings import Secret, Settings
+from sitestats._common.secret import Secret
+from sitestats._common.settings import Settings
 from sitestats._protocol.flow import Moment
 from sitestats.emulator import Emulator
 from sitestats.emulator._options import ClientOptions

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from same_text import SameText
 from sitestats._common.errors import SpecError
-from sitestats._query.periods import zones
+from sitestats._common.zones import zone_names
 from sitestats.provisioning import WebsiteSpec
 
 GOOD = {
@@ -311,7 +311,7 @@ def test_a_file_that_is_not_there_is_the_system_s_error(tmp_path: Path) -> None:
 specs = st.builds(
     WebsiteSpec,
     st.from_regex(r"[a-z]{1,8}\.example", fullmatch=True),
-    st.sampled_from(sorted(zones())),
+    st.sampled_from(sorted(zone_names())),
     st.booleans(),
     st.none() | st.text(st.characters(codec="utf-8", exclude_characters="\0")),
 )

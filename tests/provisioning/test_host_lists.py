@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from same_text import SameText
 from sitestats import SiteStatsWarning, SpecError
-from sitestats.provisioning._host_lists import read_host_list
+from sitestats.provisioning._host_lists import parse_host_list
 
 HOSTS = ["a.example", "b.example"]
 
@@ -38,7 +38,7 @@ LISTS = {
 @pytest.mark.parametrize("data", LISTS.values(), ids=LISTS)
 def test_a_list_has_host_names(data: bytes) -> None:
     """Each form of a list gives the same host names, in its order."""
-    assert [host.text for host in read_host_list(data, "hosts.txt")] == HOSTS
+    assert [host.text for host in parse_host_list(data, "hosts.txt")] == HOSTS
 
 
 @pytest.mark.parametrize(
@@ -52,20 +52,20 @@ def test_a_list_has_host_names(data: bytes) -> None:
 def test_an_encoding_that_was_guessed_is_a_warning(data: bytes, words: str) -> None:
     """A list of another encoding is read, and a warning names that."""
     with pytest.warns(SiteStatsWarning, match=words):
-        assert [host.text for host in read_host_list(data, "x.txt")] == HOSTS
+        assert [host.text for host in parse_host_list(data, "x.txt")] == HOSTS
 
 
 def test_toml_is_known_by_its_name() -> None:
     """The TOML of specifications is a list of host names too."""
     data = b'[[websites]]\nhostname = "a.example"\n[[websites]]\nhostname="b.example"'
-    assert [host.text for host in read_host_list(data, "x.TOML")] == HOSTS
+    assert [host.text for host in parse_host_list(data, "x.TOML")] == HOSTS
 
 
 def test_each_host_name_has_its_place() -> None:
     """An error of a host name can name its line."""
-    lines = read_host_list(b"# x\r\na.example\r\n\r\nb.example", "hosts.txt")
+    lines = parse_host_list(b"# x\r\na.example\r\n\r\nb.example", "hosts.txt")
     assert [host.where for host in lines] == ["hosts.txt:2", "hosts.txt:4"]
-    cells = read_host_list(b'a,hostname\n"x\ny",a.example\nz,b.example', "hosts.csv")
+    cells = parse_host_list(b'a,hostname\n"x\ny",a.example\nz,b.example', "hosts.csv")
     assert [host.where for host in cells] == ["hosts.csv:2", "hosts.csv:4"]
 
 
@@ -92,7 +92,7 @@ WRONG = {
 def test_a_list_that_is_wrong(name: str, same_text: SameText) -> None:
     """Each mistake is an error that names the file, and the line where there is one."""
     with pytest.raises(SpecError) as caught:
-        read_host_list(WRONG[name], name)
+        parse_host_list(WRONG[name], name)
     same_text(caught.value)
     assert {problem.rule for problem in caught.value.problems} == {"host-list"}
 
@@ -107,7 +107,7 @@ def test_whatever_is_in_a_file_is_a_list_or_an_error(data: bytes) -> None:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SiteStatsWarning)
-                hosts = read_host_list(data, name)
+                hosts = parse_host_list(data, name)
         except SpecError:
             continue
         assert hosts
@@ -119,6 +119,6 @@ def test_a_long_list_and_a_long_row() -> None:
     rows = [f"{n}{',x' * 39},h{n}.example" for n in range(1_000)]
     rows[7] = f'"{"y" * 2**20}"{",x" * 39},h7.example'
     header = ",".join([*(f"c{n}" for n in range(40)), "hostname"])
-    hosts = read_host_list("\n".join([header, *rows]).encode(), "hosts.csv")
+    hosts = parse_host_list("\n".join([header, *rows]).encode(), "hosts.csv")
     assert [host.text for host in hosts] == [f"h{n}.example" for n in range(1_000)]
     assert hosts[-1].where == "hosts.csv:1001"

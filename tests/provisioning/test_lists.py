@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from same_text import SameText
 from sitestats import SiteStatsWarning, SpecError, WebsiteSpec
 from sitestats._common.text import as_cell_text
-from sitestats._query.periods import zones
+from sitestats._common.zones import zone_names
 from sitestats.emulator import Emulator
 from sitestats.provisioning._checks import FORMATS
 from sitestats.provisioning._csv import without_text_mark
@@ -318,7 +318,7 @@ def test_a_text_that_is_marked_for_a_spreadsheet_is_read_back(text: str) -> None
         st.builds(
             WebsiteSpec,
             st.sampled_from(["a.example", "müller.example", "B.example"]),
-            st.sampled_from(sorted(zones())),
+            st.sampled_from(sorted(zone_names())),
             public=st.booleans(),
             label=labels.filter(bool) | st.none(),
         ),

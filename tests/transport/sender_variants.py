@@ -10,7 +10,8 @@ from typing import Any, Protocol
 from anyio.from_thread import start_blocking_portal
 
 from sitestats._common.hostnames import BaseAddress
-from sitestats._common.settings import Secret, Settings
+from sitestats._common.secret import Secret
+from sitestats._common.settings import Settings
 from sitestats._common.wire import Credentials, HttpRequest, HttpResponse
 from sitestats._transport.sender import AsyncSender, Sender
 

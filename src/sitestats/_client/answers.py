@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 import attrs
 
 from sitestats._common.errors import ConfigurationError
-from sitestats._common.settings import LEFT_OUT, LeftOut
+from sitestats._common.settings import NOT_GIVEN, NotGiven
 from sitestats._results.answers import CollectedOutcomes
 
 from .schedule import Options
@@ -41,7 +41,7 @@ class _BoundAnswers(CollectedOutcomes, Generic[BlockT]):
     def _with(self, outcomes: Iterable[Outcome]) -> Self:
         return type(self)(outcomes, self._again)
 
-    def _block(self, deadline: float | LeftOut | None) -> BlockT:
+    def _block(self, deadline: float | NotGiven | None) -> BlockT:
         """A block of the queries that failed."""
         if self._again is None:
             raise ConfigurationError(
@@ -49,7 +49,7 @@ class _BoundAnswers(CollectedOutcomes, Generic[BlockT]):
                 "with [failed.query for failed in answers.failed]"
             )
         options = self._again.options
-        if deadline is not LEFT_OUT:
+        if deadline is not NOT_GIVEN:
             options = attrs.evolve(options, deadline=deadline)
         return self._again.make([failed.query for failed in self.failed], options)
 
@@ -74,7 +74,7 @@ class Answers(_BoundAnswers["Outcomes"]):
         953
     """
 
-    def retry(self, *, deadline: float | LeftOut | None = LEFT_OUT) -> Answers:
+    def retry(self, *, deadline: float | NotGiven | None = NOT_GIVEN) -> Answers:
         """Request again what failed, and return all outcomes anew.
 
         Each outcome keeps its index. The concurrency and the progress are those of
@@ -113,7 +113,7 @@ class AsyncAnswers(_BoundAnswers["AsyncOutcomes"]):
     """
 
     async def retry(
-        self, *, deadline: float | LeftOut | None = LEFT_OUT
+        self, *, deadline: float | NotGiven | None = NOT_GIVEN
     ) -> AsyncAnswers:
         """As ``Answers.retry``, awaited."""
         if not self.failed:

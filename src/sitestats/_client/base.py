@@ -27,9 +27,9 @@ from sitestats._common.custom_headers import (
 )
 from sitestats._common.errors import ConfigurationError
 from sitestats._common.settings import (
-    LEFT_OUT,
     MIB,
-    LeftOut,
+    NOT_GIVEN,
+    NotGiven,
     Settings,
     as_policy,
     check_seconds,
@@ -73,7 +73,7 @@ class Options(TypedDict, Generic[TransportT], total=False):
     max_connections: int
     max_response_bytes: int
     read_only: bool
-    proxy: str | LeftOut | None
+    proxy: str | NotGiven | None
     verify: bool | str | ssl.SSLContext
     headers: Mapping[str, str] | None
     user_agent: str | None
@@ -92,17 +92,17 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
 
     def __init__(
         self,
-        base_url: str | LeftOut = LEFT_OUT,
+        base_url: str | NotGiven = NOT_GIVEN,
         *,
-        api_key: str | LeftOut | None = LEFT_OUT,
-        user_id: str | LeftOut | None = LEFT_OUT,
+        api_key: str | NotGiven | None = NOT_GIVEN,
+        user_id: str | NotGiven | None = NOT_GIVEN,
         timeout: float = 30.0,
         total_timeout: float = 120.0,
         retries: int | RetryPolicy = 2,
         max_connections: int = 50,
         max_response_bytes: int = 64 * MIB,
         read_only: bool = False,
-        proxy: str | LeftOut | None = LEFT_OUT,
+        proxy: str | NotGiven | None = NOT_GIVEN,
         verify: bool | str | ssl.SSLContext = True,
         headers: Mapping[str, str] | None = None,
         user_agent: str | None = None,
@@ -137,7 +137,9 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
 
     @classmethod
     def from_env(
-        cls, base_url: str | LeftOut = LEFT_OUT, **options: Unpack[Options[TransportT]]
+        cls,
+        base_url: str | NotGiven = NOT_GIVEN,
+        **options: Unpack[Options[TransportT]],
     ) -> Self:
         """Make a client that sends the environment's credentials to *base_url*.
 
@@ -195,7 +197,7 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
             ...     client.websites.list()
         """
         # Few programs have several accounts.
-        from .profiles import load_profile
+        from sitestats._common.profiles import load_profile
 
         profile = load_profile(name)
         read_only = profile.read_only or options.get("read_only", False)
@@ -210,9 +212,9 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
     def with_options(
         self,
         *,
-        timeout: float | LeftOut = LEFT_OUT,
-        total_timeout: float | LeftOut = LEFT_OUT,
-        retries: int | RetryPolicy | LeftOut = LEFT_OUT,
+        timeout: float | NotGiven = NOT_GIVEN,
+        total_timeout: float | NotGiven = NOT_GIVEN,
+        retries: int | RetryPolicy | NotGiven = NOT_GIVEN,
     ) -> Self:
         """Return a client with other limits that shares the connections.
 
@@ -230,13 +232,13 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
             >>> patient = client.with_options(timeout=60.0, retries=5)
         """
         settings = self._settings
-        if timeout is not LEFT_OUT:
+        if timeout is not NOT_GIVEN:
             timeout = check_seconds("timeout", timeout)
             settings = attrs.evolve(settings, timeout=timeout)
-        if total_timeout is not LEFT_OUT:
+        if total_timeout is not NOT_GIVEN:
             total_timeout = check_seconds("total_timeout", total_timeout)
             settings = attrs.evolve(settings, total_timeout=total_timeout)
-        if retries is not LEFT_OUT:
+        if retries is not NOT_GIVEN:
             settings = attrs.evolve(settings, retry=as_policy(retries))
         return self._view(settings, self._sender, own_transport=self._has_own_transport)
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import attrs
 
-from sitestats._common.errors import ConfigurationError, Problem, QueryError
+from sitestats._common.errors import ConfigurationError, QueryError
+from sitestats._common.problems import Problem
 from sitestats._common.progress import Progress, ShowProgress, check_progress, showing
 from sitestats._common.settings import check_seconds, positive_count
 from sitestats._common.text import shown

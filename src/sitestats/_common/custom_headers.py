@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final, TypeAlias, cast
 
 from .errors import ConfigurationError
-from .settings import Secret
+from .secret import Secret
 from .text import shown
 
 _NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")

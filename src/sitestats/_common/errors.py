@@ -38,9 +38,7 @@ from itertools import islice
 from types import FrameType
 from typing import Any, Final, Literal, TypeVar
 
-import attrs
-
-from .grouping import grouped_lines
+from .problems import Problem, grouped_lines
 from .wire import HttpRequest
 
 E = TypeVar("E", bound=BaseException)
@@ -48,27 +46,7 @@ E = TypeVar("E", bound=BaseException)
 _PACKAGE: Final = __name__.partition(".")[0]
 
 MOST_PROBLEMS: Final = 50
-"""Of one response: a hostile one may be wrong in a million places."""
-
-
-@attrs.frozen
-class Problem:
-    """One broken rule, or one wrong place in a response or a file."""
-
-    message: str
-    """What is wrong and what to do, as one sentence."""
-    rule: str = ""
-    """The rule's name, such as ``"limit-range"``; empty where none has one."""
-    section: str = ""
-    """Where the service's document states the rule, such as ``"4.3"``."""
-    where: str = ""
-    """The step (``"limit"``), the JSON path (``"$.pages[3].visitors"``), or
-    the place in a file (``"websites.toml:12:5"``)."""
-
-    def __str__(self) -> str:
-        place = f"{self.where}: " if self.where else ""
-        cited = f" (section {self.section})" if self.section else ""
-        return f"{place}{self.message}{cited}"
+"""The most problems of one response: a hostile one may be wrong in a million places."""
 
 
 class SiteStatsError(Exception):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from .errors import ConfigurationError, warn
-from .settings import Secret, checked_secret
+from .secret import Secret, checked_secret
 
 LONGEST_KEY: Final = 65_536
 """Bytes: what is longer is no key, and might be a device without an end."""

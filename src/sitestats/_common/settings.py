@@ -1,17 +1,18 @@
-"""Client settings: arguments, environment variables, secrets, retries, proxies."""
+"""Client settings: arguments, environment variables, retries, proxies."""
 
 from __future__ import annotations
 
 import os
 import random
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 import attrs
 
 from .errors import ConfigurationError
 from .hostnames import BaseAddress
+from .secret import Secret, checked_secret
 from .text import shown
 
 if TYPE_CHECKING:
@@ -44,54 +45,25 @@ _FLAGS: Final = {
 """The values of a variable that is yes or no, in any case."""
 
 
-class _LeftOut(Enum):
-    LEFT_OUT = "left out"
+class _NotGiven(Enum):
+    NOT_GIVEN = "not given"
 
     def __repr__(self) -> str:
-        return "<left out>"
+        return "<not given>"
 
 
-LEFT_OUT: Final = _LeftOut.LEFT_OUT
-"""An argument that was left out comes from the environment; None means without."""
+NOT_GIVEN: Final = _NotGiven.NOT_GIVEN
+"""An argument that is not given comes from the environment; None means without."""
 
-LeftOut: TypeAlias = Literal[_LeftOut.LEFT_OUT]
-
-
-class Secret:
-    """A credential that is in no repr and no pickle."""
-
-    __slots__ = ("_value",)
-
-    def __init__(self, value: str) -> None:
-        self._value = value
-
-    def reveal(self) -> str:
-        """The credential itself, for the header alone."""
-        return self._value
-
-    def __repr__(self) -> str:
-        return "Secret('…')"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Secret) and self._value == other._value
-
-    def __hash__(self) -> int:
-        return hash(self._value)
-
-    def __reduce__(self) -> NoReturn:
-        raise ConfigurationError(
-            "a credential is never pickled: leave it out of the arguments, and it "
-            f"comes from the environment ({API_KEY_VARIABLE}, {USER_ID_VARIABLE}) "
-            "of each process"
-        )
+NotGiven: TypeAlias = Literal[_NotGiven.NOT_GIVEN]
 
 
-GivenSecret: TypeAlias = Secret | LeftOut | None
+GivenSecret: TypeAlias = Secret | NotGiven | None
 
 
 def wrap_credential(value: object) -> GivenSecret:
     """Wrap a credential before anything can fail with it in a traceback."""
-    if value is None or value is LEFT_OUT or isinstance(value, Secret):
+    if value is None or value is NOT_GIVEN or isinstance(value, Secret):
         return value
     return Secret(value if isinstance(value, str) else "")
 
@@ -201,7 +173,7 @@ def resolve(
     user = _credential("user_id", user_id, trusted, from_environment)
     if read_only_by_environment():
         from_environment.add("read_only")
-    if proxy is LEFT_OUT:
+    if proxy is NOT_GIVEN:
         from_environment.add("proxy")
     return Settings(
         base=base,
@@ -223,7 +195,7 @@ def resolve(
 
 
 def _base_address(given: object) -> BaseAddress:
-    if given is LEFT_OUT:
+    if given is NOT_GIVEN:
         found = _base_address_of_environment()
         if found is None:
             raise ConfigurationError(
@@ -259,7 +231,7 @@ def _credential(
 ) -> Secret | None:
     if given is None:
         return None
-    if given is not LEFT_OUT:
+    if given is not NOT_GIVEN:
         return checked_secret(given, name)
     found = credential_of_environment(name) if trusted else None
     if found is not None:
@@ -307,26 +279,6 @@ def read_only_by_environment() -> bool:
     return _FLAGS[text.strip().lower()]
 
 
-def checked_secret(secret: Secret, source: str) -> Secret:
-    """*secret*, if a header can carry it.
-
-    Raises:
-        ConfigurationError: It can't; the message does not show it.
-    """
-    if not _fits_a_header(secret):
-        raise ConfigurationError(
-            f"{source} is not usable: a credential is a string of printable ASCII "
-            "characters without spaces or line breaks, and not empty; look for a "
-            "stray quote or line end where it was copied (it is not shown here)"
-        )
-    return secret
-
-
-def _fits_a_header(secret: Secret) -> bool:
-    # A generator over characters, so that no frame of ours holds the text.
-    return bool(secret.reveal()) and all("!" <= c <= "~" for c in secret.reveal())
-
-
 def check_seconds(name: str, value: object) -> float:
     """*value* as a finite number of seconds above 0, or a ConfigurationError."""
     if (
@@ -366,7 +318,7 @@ def _flag(name: str, value: object) -> bool:
 
 
 def _proxy(given: object, base: BaseAddress) -> str | None:
-    if given is LEFT_OUT:
+    if given is NOT_GIVEN:
         return proxy_from_environment(base)
     if given is None or isinstance(given, str):
         return given

@@ -21,8 +21,9 @@ import attrs
 import cattrs
 from cattrs.gen import make_dict_structure_fn, override
 
-from sitestats._common.errors import MOST_PROBLEMS, Problem
+from sitestats._common.errors import MOST_PROBLEMS
 from sitestats._common.jsontext import JsonValue
+from sitestats._common.problems import Problem
 from sitestats._results.entries import (
     Entry,
     EventCount,

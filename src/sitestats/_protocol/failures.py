@@ -19,7 +19,6 @@ from sitestats._common.errors import (
     BadRequestError,
     NotFoundError,
     PermissionDeniedError,
-    Problem,
     RateLimitedError,
     ResponseError,
     ServerError,
@@ -27,6 +26,7 @@ from sitestats._common.errors import (
     WebsiteLockedError,
 )
 from sitestats._common.jsontext import JsonValue, NotJsonError, load_json
+from sitestats._common.problems import Problem
 from sitestats._common.text import shown
 from sitestats._common.wire import HttpRequest, HttpResponse
 

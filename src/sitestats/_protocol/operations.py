@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 from sitestats._common.errors import (
     ConfigurationError,
-    Problem,
-    QueryError,
     ReadOnlyError,
     RequestTimeoutError,
     SiteStatsError,
 )
-from sitestats._common.text import did_you_mean, shown
 from sitestats._common.wire import Credentials, HttpResponse
 from sitestats._query.builder import StatsQuery, requested
-from sitestats._query.periods import previous_period, previous_year
-from sitestats._query.units import previous_month, previous_week
 from sitestats._query.validation import validate
 from sitestats._results.outcomes import Answered, Failed
 
@@ -39,7 +34,7 @@ if TYPE_CHECKING:
     from sitestats._common.jsontext import JsonValue
     from sitestats._common.settings import Settings
     from sitestats._common.wire import HttpRequest
-    from sitestats._query.periods import Day
+    from sitestats._query.against import Against
     from sitestats._query.requested import Requested
     from sitestats._results.comparison import Comparison
     from sitestats._results.outcomes import Outcome
@@ -116,6 +111,9 @@ def compare(
     settings: Settings, query: StatsQuery, against: Against, *, fresh: bool = False
 ) -> Flow[Comparison]:
     """The statistics of *query* and those of the period *against*."""
+    # Imported here, since only a comparison needs it.
+    from sitestats._query.against import other_period
+
     other = other_period(query, against)
     after = yield from get_stats(settings, query, fresh=fresh)
     before = yield from get_stats(settings, other, fresh=fresh)
@@ -207,51 +205,3 @@ def _missing_credentials(settings: Settings) -> str:
         "SITESTATS_API_KEY and SITESTATS_USER_ID; with a base address that does not "
         "come from the environment, use Client.from_env(base_url=…) to send them there"
     )
-
-
-# --- the other period of a comparison ---------------------------------------------
-
-
-Relation: TypeAlias = Literal[
-    "previous_period", "previous_week", "previous_month", "previous_year"
-]
-"""How the other period is found from a query's own."""
-
-Against: TypeAlias = "Relation | tuple[Day, Day] | StatsQuery"
-"""The other period: by its relation, by its days, or as a query of its own."""
-
-_RELATIONS = {
-    "previous_period": previous_period,
-    "previous_week": previous_week,
-    "previous_month": previous_month,
-    "previous_year": previous_year,
-}
-
-
-def other_period(query: StatsQuery, against: Against) -> StatsQuery:
-    """*query* for the period *against*.
-
-    Raises:
-        QueryError: *against* is none of what it can be, or the period of *query*
-            is not known: it has none, is from a date to a placeholder, or is no
-            whole weeks or months.
-
-    >>> query = StatsQuery("example.com").last(days=7)
-    >>> other_period(query, "previous_period").params()["start"]
-    'today-14d'
-    """
-    given: object = against
-    if isinstance(against, StatsQuery):
-        return against
-    if isinstance(given, tuple) and len(against) == 2:  # noqa: PLR2004 - a pair
-        return query.between(*against)
-    relation = _RELATIONS.get(given) if isinstance(given, str) else None
-    if relation is None:
-        hint = did_you_mean(given, _RELATIONS) if isinstance(given, str) else ""
-        message = (
-            f"against is {', '.join(map(repr, _RELATIONS))}, a pair of days, or a "
-            f"query, not {shown(given)}{hint}"
-        )
-        raise QueryError([Problem(message, where="against")])
-    params = query.params()
-    return query.between(*relation(params.get("start"), params.get("end")))

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import Final, cast
 from urllib.parse import quote, unquote
 
-from sitestats._common.errors import Problem, QueryError, SpecError
+from sitestats._common.errors import QueryError, SpecError
+from sitestats._common.problems import Problem
 from sitestats._common.text import shown
 from sitestats._common.wire import Credentials, HttpRequest
 from sitestats._query import periods, rules, values

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 import attrs
 
-from sitestats._common.errors import Problem, QueryError, warn
+from sitestats._common.errors import QueryError, warn
 from sitestats._common.fields import COUNTS, FIELDS, LISTS
 from sitestats._common.jsontext import JsonValue
+from sitestats._common.problems import Problem
 from sitestats._common.text import bounded, shown
 from sitestats._common.wire import HttpResponse
 from sitestats._query.builder import StatsQuery, requested
@@ -28,16 +29,7 @@ from sitestats._results.histogram import entry_type, read_histogram
 from sitestats._results.stats import Stats, read_body
 from sitestats._results.websites import WebsiteList
 
-from .consistency import (
-    LATEST_SHAPE,
-    MOST_ENTRIES,
-    differences,
-    lengths_problems,
-    missing_events,
-    period_days,
-    read_period,
-    same_value,
-)
+from .consistency import LATEST_SHAPE, differences, missing_events, same_value
 from .decoder import Shape, shape
 from .failures import (
     OK,
@@ -47,6 +39,8 @@ from .failures import (
     page_title,
     unreadable,
 )
+from .length_check import MOST_ENTRIES, lengths_problems
+from .period_check import period_days, read_period
 from .requests import stats_request
 
 if TYPE_CHECKING:

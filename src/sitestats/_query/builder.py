@@ -15,9 +15,10 @@ from typing import Final, Unpack, cast, final
 
 import attrs
 
-from sitestats._common.errors import Problem, QueryError, warn
+from sitestats._common.errors import QueryError, warn
 from sitestats._common.fields import FieldName
 from sitestats._common.hostnames import BaseAddress
+from sitestats._common.problems import Problem
 from sitestats._common.wire import HttpRequest
 
 from . import dashboards, periods, rules, units, urls, validation

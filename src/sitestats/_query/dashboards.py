@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from sitestats._common.errors import Problem
+from sitestats._common.problems import Problem
 from sitestats._common.text import shown
 
 from .filters import PAGE_FILTERS, filter_value

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Final, TypeAlias, cast
 
-from sitestats._common.errors import Problem
+from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, shown
 
 from .periods import utc

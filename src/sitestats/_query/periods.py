@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 import zoneinfo
 from datetime import UTC, date, datetime, time, timedelta
-from functools import cache
 from typing import Final, TypeAlias
 
-from sitestats._common.errors import Problem, QueryError
+from sitestats._common.errors import QueryError
+from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, nearest, shown
+from sitestats._common.zones import zone_names
 
 from .rules import TextOrProblems, refused
 from .values import whole_number
@@ -32,7 +33,6 @@ ours. The document states no bound."""
 
 DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _BACK: Final = re.compile(r"today-(0|[1-9][0-9]{0,4})d")
-_YEAR: Final = 365
 
 
 def day(value: object, where: str) -> StoredDay | list[Problem]:
@@ -206,19 +206,6 @@ def utc(value: datetime) -> datetime | None:
 # --- time zones -----------------------------------------------------------------
 
 
-@cache
-def zones() -> frozenset[str]:
-    """The names of the tz database, in their exact case.
-
-    Listing them walks through some 600 files, so it is done when a name is first
-    checked. ``localtime`` is there on some machines and is no name: those have
-    capitals (section 4.3).
-    """
-    return frozenset(
-        name for name in zoneinfo.available_timezones() if name != name.lower()
-    )
-
-
 def timezone(
     value: object,
     where: str = "timezone",
@@ -229,16 +216,16 @@ def timezone(
     """The name of a time zone; to *suggest* a right one takes some milliseconds."""
     text = str.__str__(value) if isinstance(value, str) else None
     if text is not None:
-        if text in zones():
+        if text in zone_names():
             return text
-        if not zones():
+        if not zone_names():
             return refused(
                 rule,
                 "this machine has no time zone database to check the name with: "
                 "pip install tzdata",
                 where,
             )
-    right = nearest(text, zones()) if suggest and text is not None else None
+    right = nearest(text, zone_names()) if suggest and text is not None else None
     return refused(
         rule,
         f"{shown(value)} is not a name of the tz database"
@@ -325,88 +312,6 @@ def _on(text: str, today: date) -> date | None:
     """The date that a date or a word means; None where it is neither."""
     back = days_back(text)
     return as_date(text) if back is None else today - timedelta(days=back)
-
-
-# --- the period before ------------------------------------------------------------
-
-
-def previous_period(start: str | None, end: str | None) -> tuple[str, str]:
-    """The days before: as many, ending the day before *start*.
-
-    Raises:
-        QueryError: There is no start, or it is a date and the end is not.
-
-    >>> from sitestats._query.periods import previous_period
-    >>> previous_period("today-7d", "yesterday")
-    ('today-14d', 'today-8d')
-    """
-    first, final = _comparable(start, end)
-    if isinstance(first, int) and isinstance(final, int):
-        return _back(2 * first - final + 1), _back(first + 1)
-    assert isinstance(first, date)
-    assert isinstance(final, date)
-    return _moved(first, (first - final).days - 1), _moved(first, -1)
-
-
-def previous_year(start: str | None, end: str | None) -> tuple[str, str]:
-    """The same days a year before; with placeholders, 365 days before.
-
-    29 February becomes 28 February.
-
-    Raises:
-        QueryError: There is no start, or it is a date and the end is not.
-    """
-    first, final = _comparable(start, end)
-    if isinstance(first, int) and isinstance(final, int):
-        return _back(first + _YEAR), _back(final + _YEAR)
-    assert isinstance(first, date)
-    assert isinstance(final, date)
-    return _year_before(first), _year_before(final)
-
-
-def _comparable(
-    start: str | None, end: str | None
-) -> tuple[int, int] | tuple[date, date]:
-    # The service's default for the end is today (section 4.3).
-    texts = (start or "", end or "today")
-    backs = tuple(map(days_back, texts))
-    if backs[0] is not None and backs[1] is not None:
-        return backs[0], backs[1]
-    dates = tuple(map(as_date, texts))
-    if dates[0] is not None and dates[1] is not None:
-        return dates[0], dates[1]
-    raise QueryError(
-        refused(
-            "period-day",
-            "the period before needs two dates or two placeholders, "
-            f"not {shown(start)} to {shown(end)}: use .between(…, …) "
-            "or .last(days=…)",
-            "between",
-        )
-    )
-
-
-def _back(days: int) -> str:
-    if days > MOST_DAYS:
-        raise QueryError(too_early())
-    return placeholder(days)
-
-
-def _moved(start: date, days: int) -> str:
-    try:
-        return (start + timedelta(days=days)).isoformat()
-    except OverflowError:
-        raise QueryError(too_early()) from None
-
-
-def _year_before(start: date) -> str:
-    # Imported here, since only a comparison of years needs it.
-    from dateutil.relativedelta import relativedelta
-
-    try:
-        return (start - relativedelta(years=1)).isoformat()
-    except ValueError:
-        raise QueryError(too_early()) from None
 
 
 def too_early() -> list[Problem]:

@@ -10,8 +10,8 @@ from urllib.parse import quote
 
 import attrs
 
-from sitestats._common.errors import Problem
 from sitestats._common.fields import FIELDS
+from sitestats._common.problems import Problem
 
 from . import periods, rules
 from .filters import METADATA

@@ -16,8 +16,8 @@ from typing import Final, Literal, Protocol, TypeAlias, TypedDict, get_args
 
 import attrs
 
-from sitestats._common.errors import Problem
 from sitestats._common.hostnames import HostnameError, normalise_hostname
+from sitestats._common.problems import Problem
 from sitestats._common.text import shown
 
 

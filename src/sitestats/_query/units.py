@@ -1,4 +1,4 @@
-"""Weeks, months and years of the calendar: name one, split a period, go back.
+"""Weeks, months and years of the calendar: name one, split a period.
 
 Weeks begin on Monday, as in ISO 8601: the document does not say when they begin.
 """
@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 from typing import Final, Literal, Protocol, TypeAlias, get_args
 
-from sitestats._common.errors import Problem, QueryError
+from sitestats._common.errors import QueryError
+from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, shown
 
 from .periods import (
@@ -21,7 +22,6 @@ from .periods import (
     days_back,
     in_order,
     placeholder,
-    too_early,
 )
 from .rules import refused
 
@@ -187,7 +187,7 @@ def split(
     raise QueryError(
         refused(
             "period-words",
-            f"the days of {_written(start, end)} are not known here: give dates, or "
+            f"the days of {written(start, end)} are not known here: give dates, or "
             f"use .pinned('Europe/Amsterdam').{given} with the website's time zone",
             "each",
         )
@@ -224,72 +224,7 @@ def dates_of(
     return first, last
 
 
-def _written(start: str | None, end: str | None) -> str:
+def written(start: str | None, end: str | None) -> str:
+    """A period as a message shows it, with the defaults of the service in words."""
     names = (start or "the service's default start", end or "today")
     return " to ".join(shown(name) if name in {start, end} else name for name in names)
-
-
-# --- the months and weeks before --------------------------------------------------
-
-
-def previous_month(start: str | None, end: str | None) -> tuple[str, str]:
-    """The months before a period of whole months: as many of them.
-
-    Raises:
-        QueryError: The period is not whole months, or is not dates.
-
-    >>> from sitestats._query.units import previous_month
-    >>> previous_month("2026-03-01", "2026-03-31")
-    ('2026-02-01', '2026-02-28')
-    """
-    from dateutil.relativedelta import relativedelta
-
-    first, last = _whole(start, end, "month")
-    months = 12 * (last.year - first.year) + last.month - first.month + 1
-    try:
-        before = first - relativedelta(months=months)
-        return before.isoformat(), (first - _DAY).isoformat()
-    except (ValueError, OverflowError):
-        raise QueryError(too_early()) from None
-
-
-def previous_week(start: str | None, end: str | None) -> tuple[str, str]:
-    """The weeks before a period of whole weeks: as many of them.
-
-    Raises:
-        QueryError: The period is not whole weeks, or is not dates.
-
-    >>> from sitestats._query.units import previous_week
-    >>> previous_week("2026-03-02", "2026-03-08")
-    ('2026-02-23', '2026-03-01')
-    """
-    first, last = _whole(start, end, "week")
-    try:
-        before = first - (last - first + _DAY)
-        return before.isoformat(), (first - _DAY).isoformat()
-    except OverflowError:
-        raise QueryError(too_early()) from None
-
-
-def _whole(start: str | None, end: str | None, unit: str) -> tuple[date, date]:
-    example = "2026-03" if unit == "month" else "2026-W10"
-    first, last = dates_of(start, end)
-    if first is None or last is None:
-        raise QueryError(
-            refused(
-                "period-words",
-                f"whether {_written(start, end)} is whole {unit}s is not known here: "
-                f"use .during({example!r}), or dates",
-                "against",
-            )
-        )
-    if beginning(first, unit) != first or ending(last, unit) != last:
-        raise QueryError(
-            refused(
-                "period-unit",
-                f"{start} to {end} is not whole {unit}s: use .during({example!r}), or "
-                "against='previous_period'",
-                "against",
-            )
-        )
-    return first, last

@@ -13,8 +13,9 @@ from urllib.parse import parse_qsl, unquote
 
 import attrs
 
-from sitestats._common.errors import Problem, QueryError
+from sitestats._common.errors import QueryError
 from sitestats._common.hostnames import BaseAddress
+from sitestats._common.problems import Problem
 from sitestats._common.text import shown
 
 from .rules import broken, refused

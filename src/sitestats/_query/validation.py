@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from sitestats._common.errors import Problem, QueryError
+from sitestats._common.errors import QueryError
+from sitestats._common.problems import Problem
 from sitestats._common.text import shown
 from sitestats._common.wire import HttpRequest
 

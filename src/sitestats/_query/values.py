@@ -12,8 +12,8 @@ from decimal import Decimal
 from numbers import Integral
 from typing import Final
 
-from sitestats._common.errors import Problem
 from sitestats._common.fields import FIELDS
+from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, shown
 
 from .rules import (

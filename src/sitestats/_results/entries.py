@@ -19,9 +19,10 @@ import attrs
 from sitestats._common.errors import FieldNotRequestedError
 from sitestats._common.fields import COUNTS, TOTALS
 from sitestats._common.text import bounded, did_you_mean, shown
+from sitestats._common.zones import common_zone
 
 from .display import Displayed, HasFrame, draw
-from .tables import Column, common_zone, for_json, named
+from .tables import Column, for_json, named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

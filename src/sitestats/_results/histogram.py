@@ -9,10 +9,10 @@ from typing import Any, ClassVar, Final
 import attrs
 
 from sitestats._common.fields import COUNTS
+from sitestats._common.zones import find_zone
 from sitestats._query.units import beginning, ending
 
 from .entries import Entry, Incomplete, from_known
-from .tables import find_zone
 
 _LONG: Final = ("week", "month", "year")
 """Intervals that the ends of a period, which are days, may cut."""

@@ -7,15 +7,16 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict, cast
 
-from sitestats._common.errors import Problem, QueryError
+from sitestats._common.errors import QueryError
 from sitestats._common.fields import FIELDS, TOTALS
+from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, shown
+from sitestats._common.zones import find_zone
 from sitestats._query.builder import requested
 from sitestats._query.periods import as_date
 
 from .entries import Entry, EventCount, ListEntry, PageEntry, entry_class
 from .histogram import HistogramEntry
-from .tables import find_zone
 
 if TYPE_CHECKING:
     from sitestats._query.builder import StatsQuery

@@ -9,21 +9,18 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard, Unpack
 
 import attrs
 
-from sitestats._common.errors import (
-    FieldNotRequestedError,
-    Problem,
-    QueryError,
-    ResponseError,
-)
+from sitestats._common.errors import FieldNotRequestedError, QueryError, ResponseError
 from sitestats._common.fields import ENVELOPE, FIELDS, TABLES, TOTALS
 from sitestats._common.jsontext import NotJsonError, load_json
+from sitestats._common.problems import Problem
 from sitestats._common.text import bounded, shown
+from sitestats._common.zones import common_zone
 from sitestats._query.requested import Requested
 
 from .display import Displayed, HasFrame, draw
 from .entries import Entries, EventCount, ListEntry, PageEntry, check_list
 from .histogram import HistogramEntry
-from .tables import Column, common_zone, for_json, named
+from .tables import Column, for_json, named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

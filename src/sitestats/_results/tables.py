@@ -1,4 +1,4 @@
-"""Tables of results: columns of known types, sheets to display, and time zones.
+"""Tables of results: columns of known types, and sheets to display.
 
 The type belongs to the column's name and never to the values, so a table without
 rows has the same columns and types as one with many. Columns and sheets are named
@@ -8,13 +8,13 @@ of the package pays for them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from datetime import UTC, date, datetime, timedelta
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from enum import Enum
-from functools import lru_cache
 from itertools import chain, compress, repeat
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
-from zoneinfo import ZoneInfo
+
+from sitestats._common.zones import common_zone
 
 if TYPE_CHECKING:
     from sitestats._common.jsontext import JsonValue
@@ -165,51 +165,10 @@ class Sheet(NamedTuple):
 
     def is_number(self, column: int) -> bool:
         """Whether a column holds numbers alone, which stand to the right."""
-        kinds = {type(row[column]) for row in self.rows} - {type(None)}
-        return bool(kinds) and kinds <= {int, float}
+        return are_numbers([row[column] for row in self.rows])
 
 
-# --- time zones -------------------------------------------------------------------
-
-LONGEST_ZONE: Final = 64
-"""Characters: no zone's name has more."""
-
-
-def find_zone(name: str | None) -> ZoneInfo | None:
-    """The time zone; None where the service knows one that this machine does not."""
-    if name is None or len(name) > LONGEST_ZONE:
-        return None
-    try:
-        return ZoneInfo(name)
-    except (KeyError, ValueError, OSError):
-        return None
-
-
-_SAMPLES: Final = (datetime(1880, 1, 1, tzinfo=UTC), timedelta(days=14), 4500)
-"""The moments at which two zones are compared: until 2052, when the rules repeat."""
-
-
-def same_zone(first: str | None, second: str | None) -> bool:
-    """Whether two names are of one zone, as ``Asia/Katmandu`` and ``Asia/Kathmandu``.
-
-    The standard library does not tell which names are links, so the offsets are
-    compared over the years. Zones with the same ones have the same days.
-    """
-    one, other = find_zone(first), find_zone(second)
-    if first == second or one is None or other is None:
-        return first == second
-    return _offsets(one) == _offsets(other)
-
-
-@lru_cache(maxsize=16)
-def _offsets(zone: ZoneInfo) -> tuple[timedelta | None, ...]:
-    start, step, count = _SAMPLES
-    moments = (start + step * number for number in range(count))
-    return tuple(moment.astimezone(zone).utcoffset() for moment in moments)
-
-
-def common_zone(names: Collection[str | None]) -> str:
-    """The zone of a column of moments: where rows differ, or have none, it is UTC."""
-    zones = {find_zone(name) for name in names if name is not None}
-    zone = zones.pop() if len(zones) == 1 else None
-    return "UTC" if zone is None else zone.key
+def are_numbers(values: Iterable[object]) -> bool:
+    """Whether the values of a column are numbers, but for those that are missing."""
+    kinds = {*map(type, values)} - {type(None)}
+    return bool(kinds) and kinds <= {int, float}

@@ -8,8 +8,8 @@ from typing import Final, SupportsIndex, overload
 
 import attrs
 
-from sitestats._common.errors import Problem
 from sitestats._common.jsontext import JsonValue
+from sitestats._common.problems import Problem
 from sitestats._common.text import bounded
 
 from .display import HasFrame, HasSheet

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from sitestats._common.errors import warn
-from sitestats._results.tables import same_zone
+from sitestats._common.zones import same_zone
 
 from .rules import Kept, has_words, keep, lookup
 

@@ -16,8 +16,8 @@ import attrs
 
 from sitestats._common.errors import QueryError
 from sitestats._common.wire import HttpResponse, parse_http_date
+from sitestats._common.zones import same_zone
 from sitestats._query import periods
-from sitestats._results.tables import same_zone
 
 if TYPE_CHECKING:
     from sitestats._query.requested import Requested

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio
 import httpx
 
-from sitestats._common.errors import ConfigurationError, Problem, QueryError
+from sitestats._common.errors import ConfigurationError, QueryError
+from sitestats._common.problems import Problem
 
 from .body import Body
 from .headers import RequestHeaders, response_headers

@@ -10,7 +10,8 @@ from sitestats._common.wire import Credentials, HttpRequest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from sitestats._common.settings import Secret, Settings
+    from sitestats._common.secret import Secret
+    from sitestats._common.settings import Settings
 
 RawHeaders: TypeAlias = list[tuple[bytes, bytes]]
 

@@ -20,7 +20,7 @@ from sitestats._common.wire import HttpResponse
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from sitestats._common.settings import Secret
+    from sitestats._common.secret import Secret
 
 _SHORTEST: Final = 12
 """Characters: what is shorter is no secret, and may stand in data by chance."""
@@ -34,7 +34,7 @@ WITHHELD: Final = b"(withheld: it repeats a credential, which could not be redac
 class Redactor:
     r"""Puts a mark in the place of each of a sender's credentials.
 
-    >>> from sitestats._common.settings import Secret
+    >>> from sitestats._common.secret import Secret
     >>> redactor = Redactor([Secret("0123456789ab/")])
     >>> redactor.text(r'as it is 0123456789ab/, and in JSON "0123456789ab\/"')
     'as it is …, and in JSON "…"'

@@ -9,4 +9,6 @@ from __future__ import annotations
 from sitestats._results.comparison import Change, Changes, Comparison, EntryChange
 from sitestats._results.comparisons import Comparisons
 
-__all__ = ["Change", "Changes", "Comparison", "Comparisons", "EntryChange"]
+from ._display import Display
+
+__all__ = ["Change", "Changes", "Comparison", "Comparisons", "Display", "EntryChange"]

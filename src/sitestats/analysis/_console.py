@@ -5,16 +5,17 @@ Only rich calls a result's method that imports this, so rich is installed then.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
 from rich import box
 from rich import table as rich_tables
-from rich.console import Console, ConsoleOptions, RenderableType
+from rich.console import ConsoleOptions, RenderableType
 from rich.text import Text
 
 from sitestats._common.text import plain
+from sitestats._results.tables import are_numbers
 
 from ._description import (
     Chart,
@@ -27,10 +28,7 @@ from ._description import (
     Unknown,
     describe,
 )
-from ._labels import MOST_ROWS, NO_ENTRIES, cell
-
-if TYPE_CHECKING:
-    from sitestats._results.stats import Stats
+from ._labels import MOST_ROWS, NO_ENTRIES, cell, heading, percent
 
 _MOST_BARS: Final = 40
 _BAR: Final = 36
@@ -38,18 +36,6 @@ _BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 _ASCII_BLOCKS: Final = " .:-=+*#@"
 _SHORT: Final = {"in percent": "%"}
 """Shorter headings for a terminal."""
-
-
-def show_stats(console: Console, stats: Stats, *, top: int) -> None:
-    """Print totals, a chart of the histogram, and a table for each list.
-
-    Args:
-        console: The console to print to.
-        stats: The result to print.
-        top: The most lines of a table.
-    """
-    for line in to_console(stats, console.options, top=top):
-        console.print(line)
 
 
 def to_console(
@@ -184,6 +170,27 @@ def make_table(
             no_wrap=is_number,
         )
     return table
+
+
+def table_of_rows(
+    rows: Sequence[Mapping[str, object]], headings: Mapping[str, str]
+) -> rich_tables.Table:
+    """A table of *rows*, such as ``to_dicts`` gives.
+
+    Args:
+        rows: Values by their names. One whose name ends in ``_percent`` is one.
+        headings: Those of the columns, by the names; an empty one is the name's own.
+    """
+    values = [[row[name] for row in rows] for name in headings]
+    numbers = {n for n, column in enumerate(values) if are_numbers(column)}
+    table = make_table([title or heading(n) for n, title in headings.items()], numbers)
+    for row in rows:
+        table.add_row(*(_named_cell(name, row[name]) for name in headings))
+    return table
+
+
+def _named_cell(name: str, value: Any) -> Text:
+    return text(percent(value) if name.endswith("_percent") else value)
 
 
 def text(value: object) -> Text:

@@ -12,7 +12,8 @@ from importlib import import_module
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, Final
 
-from sitestats._common.errors import MissingExtraError, Problem, ResponseError
+from sitestats._common.errors import MissingExtraError, ResponseError
+from sitestats._common.problems import Problem
 from sitestats._common.text import encodable
 from sitestats._results.tables import Column, Kind
 

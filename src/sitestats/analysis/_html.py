@@ -23,10 +23,10 @@ from ._description import (
     Unknown,
     describe,
 )
-from ._labels import NO_ENTRIES, cell
+from ._labels import MOST_ROWS, NO_ENTRIES, cell
 
 _SHORT: Final = 24
-"""Characters of a text that stays on one line: a day, a time zone."""
+"""The most characters of a text that stays on one line, as days and zones do."""
 
 _STYLE: Final = """
 .sitestats{font:13px/1.45 system-ui,sans-serif;max-width:46rem;color:inherit}
@@ -62,9 +62,9 @@ background:linear-gradient(#3b82f64d,#3b82f64d) no-repeat 0 50%}
 """
 
 
-def to_html(result: object) -> str:
-    """*result* as a fragment of HTML, with its style."""
-    parts = encodable("".join(map(_part, describe(result))))
+def to_html(result: object, *, top: int = MOST_ROWS) -> str:
+    """*result* as a fragment of HTML, with its style and *top* rows of each table."""
+    parts = encodable("".join(map(_part, describe(result, top))))
     return f"<style>{_STYLE}</style><div class='sitestats'>{parts}</div>"
 
 

@@ -6,7 +6,7 @@ import datetime as dt
 from typing import TYPE_CHECKING, Final
 
 from sitestats._common.text import bounded, cut
-from sitestats._results.tables import LONGEST_ZONE
+from sitestats._common.zones import LONGEST_ZONE
 
 if TYPE_CHECKING:
     from sitestats._results.stats import Stats

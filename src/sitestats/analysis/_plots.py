@@ -38,7 +38,7 @@ _CHARACTER: Final = 0.57
 _LEGEND: Final = 48
 """Points above the highest count for a legend of two lines."""
 _MOST_LINES: Final = 2
-"""Of each part of a title."""
+"""The most lines of each part of a title."""
 OFFSET: Final = 75
 """Points below the right end of the axis, for the year and the month of its ticks."""
 _MOST_MARKERS: Final = 40

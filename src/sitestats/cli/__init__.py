@@ -14,8 +14,6 @@ from typing import TextIO, cast
 __all__ = ["main"]
 
 NEEDS = ("click", "rich")
-COMPLETE_VARIABLE = "_SITESTATS_COMPLETE"
-"""What a shell sets to ask for completions; the name is click's."""
 
 
 def main() -> None:
@@ -35,10 +33,6 @@ def main() -> None:
         from ._exits import handle_sigterm
 
         handle_sigterm()
-        if COMPLETE_VARIABLE in os.environ:
-            from ._shells import register
-
-            register()
         app(prog_name="sitestats")
     except ModuleNotFoundError as error:
         library = (error.name or "").partition(".")[0]

@@ -15,14 +15,14 @@ from ._completion import one_of
 
 if TYPE_CHECKING:
     from sitestats import Client
-    from sitestats._client.profiles import Profile
-    from sitestats._common.settings import Secret
+    from sitestats._common.profiles import Profile
+    from sitestats._common.secret import Secret
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _profile_names() -> list[str]:
-    from sitestats._client.profiles import profile_names
+    from sitestats._common.profiles import profile_names
 
     return profile_names()
 
@@ -84,7 +84,7 @@ def make_client(
     not *read_only* must be allowed to write.
     """
     from sitestats import Client
-    from sitestats._common.settings import LEFT_OUT, credential_of_environment
+    from sitestats._common.settings import NOT_GIVEN, credential_of_environment
 
     base_address(options)
     profile = _profile(options)
@@ -93,7 +93,7 @@ def make_client(
     given = {name: options.pop(name) for name in (*NAMES, "store") if name in options}
     base_url, _, key_file = (given.pop(name) for name in NAMES[:3])
     if profile is None:
-        base_url = base_url or LEFT_OUT
+        base_url = base_url or NOT_GIVEN
         user = credential_of_environment("user_id")
     else:
         base_url = base_url or profile.base_url
@@ -147,7 +147,7 @@ def _profile(options: Mapping[str, Any]) -> Profile | None:
             )
     if not name:
         return None
-    from sitestats._client.profiles import load_profile
+    from sitestats._common.profiles import load_profile
 
     return load_profile(name)
 

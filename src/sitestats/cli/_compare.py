@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from sitestats import StatsQuery
-    from sitestats._results.comparison import Comparison
     from sitestats._results.outcomes import Outcome
 
 RELATIONS: Final = (
@@ -111,7 +110,9 @@ def compare(
     with websites.client as client:
         found = client.stats.compare(first, against=before)
     if output == "table":
-        _show(found, top)
+        from sitestats.analysis import Display
+
+        make_console().print(Display(found, rows=top))
         return
     printer = printer_of(look)
     sides = (Answered(first, 0, found.now), Answered(before, 1, found.before))
@@ -128,7 +129,7 @@ def other_query(query: StatsQuery, against: str) -> StatsQuery:
         QueryError: The period of *query* has no such one before it.
     """
     from sitestats import QueryError
-    from sitestats._protocol.operations import other_period
+    from sitestats._query.against import other_period
 
     if against in RELATIONS:
         # Not cast, which one of the two type checkers finds superfluous.
@@ -149,11 +150,3 @@ def _both(queries: Iterable[StatsQuery], against: str) -> Iterator[StatsQuery]:
     for query in queries:
         yield query
         yield other_query(query, against)
-
-
-def _show(comparison: Comparison, top: int) -> None:
-    from sitestats.analysis._console import to_console
-
-    console = make_console()
-    for part in to_console(comparison, console.options, top=top):
-        console.print(part)

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Final
 
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
-SHELLS = ("bash", "zsh", "fish")
+CHANGES: Final = {
+    "bash": (
+        "COMPREPLY+=($value)",
+        "COMPREPLY+=($value); [[ $value != *= ]] || compopt -o nospace",
+    ),
+    "zsh": (
+        "compadd -U",
+        """local -a end; [[ $completions[1] = *= ]] && end=(-S '')
+        compadd "${end[@]}" -U""",
+    ),
+    "fish": ('string split ","', 'string split -m 1 ","'),
+}
+"""What differs from click's script of each shell: a value follows ``country=`` without
+a space, and in fish a value may have a comma, as ``pages,countries``."""
 
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
@@ -20,19 +34,14 @@ Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
       sitestats completion fish > ~/.config/fish/completions/sitestats.fish
     """
 )
-@click.argument("shell", type=click.Choice(SHELLS))
+@click.argument("shell", type=click.Choice([*CHANGES]))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
     """Print the script that makes SHELL complete sitestats' commands."""
-    from . import COMPLETE_VARIABLE
-    from ._shells import register
-
-    register()
-
     found = get_completion_class(shell)
-    assert found is not None, "each of SHELLS has one"
-    script = found(ctx.find_root().command, {}, "sitestats", COMPLETE_VARIABLE)
-    click.echo(script.source())
+    assert found is not None, "click has one for each"
+    script = found(ctx.find_root().command, {}, "sitestats", "_SITESTATS_COMPLETE")
+    click.echo(script.source().replace(*CHANGES[shell]))
 
 
 def one_of(

@@ -9,7 +9,6 @@ import click
 from rich.syntax import Syntax
 
 from sitestats import Client, StatsQuery
-from sitestats.analysis._console import make_table, show_stats, text
 
 from ._output import make_console
 
@@ -71,6 +70,8 @@ def demo(top: int) -> None:
     The emulator is a local stand-in of the service. Nothing leaves this machine,
     and no account is needed.
     """
+    from sitestats.analysis import Display
+    from sitestats.analysis._console import table_of_rows
     from sitestats.emulator import Emulator
 
     emulator = Emulator.demo()
@@ -83,19 +84,18 @@ def demo(top: int) -> None:
     ):
         console.print(f"The emulator, a local stand-in, serves at {address}.\n")
         websites, added, stats = run_program(client)
-    table = make_table(("website", "time zone", "public", "label"))
-    for website in websites:
-        table.add_row(
-            text(website.hostname),
-            text(website.timezone),
-            text(website.is_public),
-            text(website.label),
-        )
+    headings = {
+        "hostname": "website",
+        "timezone": "time zone",
+        "is_public": "public",
+        "label": "",
+    }
+    table = table_of_rows([website.to_dict() for website in websites], headings)
     console.print("It has these websites:")
     console.print(table)
     console.print()
     console.print(f"Added {added.hostname}, in {added.timezone}.\n")
-    show_stats(console, stats, top=top)
+    console.print(Display(stats, rows=top))
     for line, program, language in (
         ("This Python program does the same:", PROGRAM, "python"),
         ("To run it with the real service, set these first:", _SETTINGS, "bash"),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NoReturn, TextIO
 
 import click
 
-from sitestats._common.errors import (
+from sitestats import (
     BusyError,
     ConfigurationError,
     InvalidInputError,
@@ -113,11 +113,6 @@ def fail_interrupted(interrupt: KeyboardInterrupt, advice: str = "") -> NoReturn
     if isinstance(interrupt, Terminated):
         fail([f"ended by SIGTERM{advice}"], Code.TERMINATED)
     fail([f"interrupted{advice}"], Code.INTERRUPTED)
-
-
-def note(text: str) -> None:
-    """Write a line that is no error to standard error."""
-    click.echo(f"sitestats: note: {one_line(for_a_shell(text))}", err=True)
 
 
 def one_line(text: object) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -15,7 +14,6 @@ from ._query import OVERVIEW_OF_MANY, make_queries
 
 if TYPE_CHECKING:
     from sitestats import Client, StatsQuery
-    from sitestats._query.units import Unit
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -84,7 +82,7 @@ class Websites:
             options.pop(name)
             for name in ("hosts", "every", "hosts_from", "concurrency")
         )
-        self._each: Unit | None = options.pop("each", None)
+        self._each = options.pop("each", None)
         named = [(host, "") for host in hosts]
         if file is not None:
             named += read_hosts(file)
@@ -160,10 +158,7 @@ def _once(queries: Iterable[StatsQuery]) -> list[StatsQuery]:
 
 def read_hosts(file: str) -> list[tuple[str, str]]:
     """The host names in *file*, each with its place."""
-    from sitestats.provisioning._host_lists import read_host_list
+    from sitestats.provisioning import read_host_list
 
-    if file == "-":
-        data, name = sys.stdin.buffer.read(), "standard input"
-    else:
-        data, name = Path(file).read_bytes(), file
-    return [(host.text, host.where) for host in read_host_list(data, name)]
+    source = sys.stdin.buffer if file == "-" else file
+    return [(host.text, host.where) for host in read_host_list(source)]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import attrs
 import click
 
-from sitestats._common.grouping import MOST_OF_A_KIND
+from sitestats._common.problems import MOST_OF_A_KIND
 
 from ._exits import Code, one_line
 from ._messages import messages_of
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from ._hosts import Websites
 
-_NO_NUMBERS: Final = frozenset(("hostname", "value", "direction", "date"))
 _NOT_IN_TABLES: Final = frozenset(("timezone", "truncated"))
 """Columns that a table for people has no room for."""
 
@@ -171,8 +170,7 @@ class _Table(Printer):
         self._kept += rows[: self._look.top]
 
     def end(self) -> None:
-        from sitestats.analysis._console import make_table, text
-        from sitestats.analysis._labels import percent
+        from sitestats.analysis._console import table_of_rows
 
         if not self._kept:
             return
@@ -180,16 +178,9 @@ class _Table(Printer):
         names = [name for name in self._look.columns if self._is_shown(name)]
         if _BEFORE in self._look.columns:
             console.print(self._periods())
-        numbers = {n for n, name in enumerate(names) if name not in _NO_NUMBERS}
-        table = make_table([_heading(name) for name in names], numbers)
+        headings = {name: _heading(name) for name in names}
+        table = table_of_rows(self._kept, headings)
         table.columns[0].no_wrap = True
-        for row in self._kept:
-            table.add_row(
-                *(
-                    text(percent(row[name]) if name.endswith(_PERCENT) else row[name])
-                    for name in names
-                )
-            )
         console.print(table)
 
     def _is_shown(self, name: str) -> bool:
@@ -217,17 +208,15 @@ class _Table(Printer):
 
 
 _BEFORE: Final = "first_day_before"
-_PERCENT: Final = "_percent"
 
 
 def _heading(name: str) -> str:
-    from sitestats.analysis._labels import heading
-
-    if name.endswith(_PERCENT):
+    """The heading of a column; empty where it is that of the name itself."""
+    if name.endswith("_percent"):
         return "%"
     if name.endswith("_before"):
         return "before"
-    return "website" if name == "hostname" else heading(name)
+    return "website" if name == "hostname" else ""
 
 
 # --- failures ---------------------------------------------------------------------

@@ -13,10 +13,9 @@ from typing import Final
 from sitestats._common.errors import (
     ConfigurationError,
     InvalidInputError,
-    Problem,
     SiteStatsError,
 )
-from sitestats._common.grouping import QUOTED, grouped_lines
+from sitestats._common.problems import QUOTED, Problem, grouped_lines
 
 _STEP: Final = re.compile(rf"""(?<![\w)])\.([a-z_]+)\(((?:{QUOTED}|[^()'"])*)\)""")
 _ARGUMENT: Final = re.compile(rf"""(?:{QUOTED}|[^,'"])+""")

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import methodcaller
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, get_args
 
 import attrs
 import click
-
-from sitestats._common.fields import FIELDS
 
 from ._completion import one_of
 
@@ -32,26 +30,32 @@ OVERVIEW_OF_MANY: Final = ("pageviews", "visitors")
 """The same where many websites are a row each."""
 
 
-# The rules are imported when a shell completes a value: a name is completed without.
+# The library is imported when a shell completes a value: a name is completed without.
 
 
 def zones() -> Iterable[str]:
     """The names of the tz database."""
-    from sitestats._query import periods
+    from zoneinfo import available_timezones
 
-    return periods.zones()
+    return available_timezones()
+
+
+def _fields() -> Iterable[str]:
+    from sitestats import FieldName
+
+    return get_args(FieldName)
 
 
 def _intervals() -> Iterable[str]:
-    from sitestats._query.rules import INTERVALS
+    from sitestats import Interval
 
-    return INTERVALS
+    return get_args(Interval)
 
 
 def _filter_names() -> Iterable[str]:
-    from sitestats._query.rules import FILTERS
+    from sitestats import Filters
 
-    return FILTERS
+    return Filters.__annotations__
 
 
 _OPTIONS = (
@@ -61,7 +65,7 @@ _OPTIONS = (
         "fields",
         multiple=True,
         metavar="NAME",
-        shell_complete=one_of(lambda: FIELDS, separator=","),
+        shell_complete=one_of(_fields, separator=","),
         help="A field, such as pageviews or pages; may be repeated, or given with "
         f"commas. By default: {', '.join(OVERVIEW)}.",
     ),

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
-
-from sitestats._common.fields import TOTALS
 
 from ._client import base_address, client_options, make_client
 from ._hosts import Websites, each_option, host_options, is_one
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sitestats import Stats
-    from sitestats._results.entries import Entries
     from sitestats._results.outcomes import Outcome
 
 store_option = click.option(
@@ -102,9 +99,9 @@ def stats(
     elif output == "csv":
         _print_csv(found, table, raw=raw)
     else:
-        from sitestats.analysis._console import show_stats
+        from sitestats.analysis import Display
 
-        show_stats(make_console(), found, top=top)
+        make_console().print(Display(found, rows=top))
 
 
 @click.command(
@@ -160,20 +157,22 @@ def _print_many(
 
 
 def _print_csv(found: Stats, table: str | None, *, raw: bool) -> None:
-    lists = [name for name in found.requested if name in found and name not in TOTALS]
-    table = check_table(lists, table)
-    if table is None:
-        row = {name: getattr(found, name) for name in TOTALS if name in found}
-        print_csv(list(row), [row], raw=raw)
-        return
-    entries = cast("Entries[Any]", getattr(found, table))
-    print_csv(entries.columns, entries.to_dicts(), raw=raw)
-    from sitestats.analysis._labels import left_out
+    from sitestats import Entries
 
-    note = left_out(len(entries), len(entries), truncated=entries.truncated)
-    if note:
+    values = {name: getattr(found, name) for name in found.requested if name in found}
+    lists = {n: value for n, value in values.items() if isinstance(value, Entries)}
+    table = check_table([*lists], table)
+    if table is None:
+        print_csv([*values], [values], raw=raw)
+        return
+    entries = lists[table]
+    print_csv(entries.columns, entries.to_dicts(), raw=raw)
+    if entries.truncated:
         # On standard error, since programs read the rows.
-        click.echo(f"sitestats: warning: {entries.name}: {note}", err=True)
+        click.echo(
+            f"sitestats: warning: {table}: cut by the limit: there may be others",
+            err=True,
+        )
 
 
 def check_table(lists: Sequence[str], table: str | None) -> str | None:

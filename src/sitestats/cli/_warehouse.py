@@ -7,16 +7,14 @@ import signal
 import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from sitestats._common.errors import MissingExtraError
+from sitestats import MissingExtraError
 from sitestats._common.text import plain
-from sitestats._query.periods import as_date
-from sitestats.analysis._console import make_table, text
 
 from ._client import client_options, make_client
 from ._exits import Code, Terminated, fail
@@ -141,17 +139,20 @@ def update(
     The database is the file sitestats.duckdb here, unless --to names another one.
     """
     names = _names(hosts, hosts_from)
-    first = as_date(since)
-    if first is None:
-        raise click.UsageError(f"--since takes a date such as 2026-03-01, not {since}")
+    try:
+        first = date.fromisoformat(since)
+    except ValueError:
+        raise click.UsageError(
+            f"--since takes a date such as 2026-03-01, not {since}"
+        ) from None
     with (
         make_client(options, admin=True) as client,
         _one_line(),
         _progress(quiet=quiet) as progress,
     ):
         from sitestats import warehouse as made
-        from sitestats.warehouse._tables import ALL_LISTS
 
+        lists: dict[str, Any] = {} if fields is None else {"lists": _split(fields)}
         source = made.sitestats_source(
             first_day=first,
             hostnames=names,
@@ -159,7 +160,7 @@ def update(
             concurrency=concurrency,
             client=client,
             progress=progress,
-            lists=ALL_LISTS if fields is None else _split(fields),
+            **lists,
         )
         report = made.update(_pipeline(destination, dataset), source)
     failed = report.failed
@@ -263,7 +264,7 @@ def _tell(failed: Mapping[str, Coverage]) -> None:
 
 
 def _row(name: str, cursor: Coverage) -> dict[str, Any]:
-    from sitestats.warehouse._days import last_day
+    from sitestats.warehouse import last_day
 
     last = last_day(cursor.timezone, datetime.now(UTC)) or cursor.reached
     values = {
@@ -279,12 +280,16 @@ def _row(name: str, cursor: Coverage) -> dict[str, Any]:
 
 
 def _show(rows: list[dict[str, Any]]) -> None:
-    headings = ["website", "time zone", "through", "days behind", "error"]
-    table = make_table(headings, {3})
-    for row in rows:
-        names = ("hostname", "timezone", "through", "behind", "error")
-        table.add_row(*(text(row[name]) for name in names))
-    make_console().print(table)
+    from sitestats.analysis._console import table_of_rows
+
+    headings = {
+        "hostname": "website",
+        "timezone": "time zone",
+        "through": "",
+        "behind": "days behind",
+        "error": "",
+    }
+    make_console().print(table_of_rows(rows, headings))
 
 
 @contextmanager

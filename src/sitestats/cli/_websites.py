@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
@@ -20,7 +21,6 @@ from ._exits import (
     code_of_report,
     fail,
     fail_interrupted,
-    note,
 )
 from ._messages import for_a_shell
 from ._output import format_options, make_console, print_csv, print_json
@@ -35,32 +35,28 @@ if TYPE_CHECKING:
         Website,
         WebsiteSpec,
     )
-    from sitestats.provisioning._checks import Format
-    from sitestats.provisioning._files import Source
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 # The library is imported when a command runs: a shell completes without it.
 FORMATS: Final = ("toml", "json", "csv")
 """The formats of files of specifications."""
-_TABLE_COLUMNS: Final = (
-    ("website", "hostname", False),
-    ("time zone", "timezone", False),
-    ("public", "is_public", False),
-    ("script", "has_script", False),
-    ("pageviews", "pageviews", True),
-    ("events", "events", True),
-    ("label", "label", False),
-)
-"""The columns of the table: heading, attribute, and whether it has numbers."""
+_HEADINGS: Final = {
+    "hostname": "website",
+    "timezone": "time zone",
+    "is_public": "public",
+    "has_script": "script",
+    **dict.fromkeys(("pageviews", "events", "label"), ""),
+}
+"""The columns of the table, and their headings where the names are none."""
 _CONTINUE: Final = ": run it again to continue, with the same --journal if you gave one"
 _COSTS: Final = "this can cost money, and can't be undone"
 
 
 def _fields() -> Iterable[str]:
-    from sitestats.provisioning._checks import FIELDS
+    from sitestats import WebsiteSpec
 
-    return FIELDS
+    return [field.name for field in attrs.fields(WebsiteSpec) if field.init]
 
 
 yes_option = click.option(
@@ -92,7 +88,7 @@ _FILE_OPTIONS: Final = (
     click.option(
         "--ignore-columns",
         is_flag=True,
-        help="Leave columns out that are no fields; a note names them.",
+        help="Leave columns out that are no fields; a warning names them.",
     ),
     click.option(
         "--input-format",
@@ -124,8 +120,7 @@ def _load(
     quiet: bool,
 ) -> tuple[WebsiteSpec, ...]:
     """The specifications of *file*; ``-`` is standard input."""
-    from sitestats import WebsiteSpec
-    from sitestats.provisioning._files import load_specs
+    from sitestats import SiteStatsWarning, WebsiteSpec
 
     names: dict[str, str] = {}
     for column in columns:
@@ -141,18 +136,15 @@ def _load(
             "standard input has no name that tells its format: add --input-format with "
             f"one of {', '.join(FORMATS)}"
         )
-    source: Source = sys.stdin.buffer if is_stdin else file
-    loaded = load_specs(
-        source,
-        make=WebsiteSpec,
-        input_format=input_format,
-        columns=names,
-        ignore_columns=ignore_columns,
-    )
-    if not quiet:
-        for one in loaded.notes:
-            note(one)
-    return loaded.specs
+    with warnings.catch_warnings():
+        if quiet:
+            warnings.simplefilter("ignore", SiteStatsWarning)
+        return WebsiteSpec.load(
+            sys.stdin.buffer if is_stdin else file,
+            input_format=cast("Any", input_format),
+            columns=names,
+            ignore_columns=ignore_columns,
+        )
 
 
 @click.group(invoke_without_command=True)
@@ -195,7 +187,7 @@ def list_(*, as_specs: str | None, output: str, raw: bool, **options: Any) -> No
     with make_client(options, admin=True) as client:
         found = client.websites.list()
     if as_specs is not None:
-        _print_specs(found, cast("Format", as_specs))
+        _print_specs(found, cast("Any", as_specs))
         return
     rows = [website.to_dict() for website in found]
     if output == "json":
@@ -203,13 +195,10 @@ def list_(*, as_specs: str | None, output: str, raw: bool, **options: Any) -> No
     elif output == "csv":
         print_csv(_columns_of_list(), rows, raw=raw)
     else:
-        from sitestats.analysis._console import make_table, text
+        from sitestats.analysis._console import table_of_rows
 
-        numbers = {n for n, (*_, is_number) in enumerate(_TABLE_COLUMNS) if is_number}
-        table = make_table([title for title, _, _ in _TABLE_COLUMNS], numbers)
+        table = table_of_rows(rows, _HEADINGS)
         table.columns[0].no_wrap = True
-        for row in rows:
-            table.add_row(*(text(row[name]) for _, name, _ in _TABLE_COLUMNS))
         make_console().print(table)
 
 
@@ -220,7 +209,7 @@ def _columns_of_list() -> list[str]:
     return [field.name for field in attrs.fields(Website) if field.name != "extra"]
 
 
-def _print_specs(found: Iterable[Website], output_format: Format) -> None:
+def _print_specs(found: Iterable[Website], output_format: Any) -> None:
     from sitestats import SpecError, WebsiteSpec
 
     specs: dict[str, WebsiteSpec] = {}
@@ -366,8 +355,6 @@ def ensure(
     FILE is TOML, JSON or CSV, or - for standard input. It asks for confirmation,
     since adding can cost money and can't be undone.
     """
-    from sitestats.provisioning._items import count_websites
-
     specs = _load(
         file, columns, input_format, ignore_columns=ignore_columns, quiet=quiet
     )
@@ -382,7 +369,8 @@ def ensure(
             if not yes:
                 _check_terminal()
                 click.echo(_plain_lines(planned.changes()), err=True)
-            _confirm(f"Add {count_websites(len(planned.to_add))}?", yes=yes)
+            number = len(planned.to_add)
+            _confirm(f"Add {number:,} website{'s' * (number > 1)}?", yes=yes)
         report = _ensure(client, specs, journal, show)
     _exit(report)
 

@@ -49,7 +49,7 @@ class Share(NamedTuple):
     start: int
     """The first moment of the day, in microseconds since 1970."""
     length: int
-    """Of the day in seconds; the time of a copy is that of its row, as a part of
+    """The length of the day in seconds. A copy has the time of its row, as a part of
     the day."""
     place: int
     """Where the rows begin that it may have."""

@@ -86,7 +86,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     # Otherwise each response waits 40 ms for the client's acknowledgement.
     disable_nagle_algorithm = True
-    # Of requests that can't be read; the base class's is a page of HTML.
+    # What a request that can't be read gets; the base class sends a page of HTML.
     error_content_type = "application/json; charset=utf-8"
     error_message_format = '{"ok":false,"error":"%(explain)s"}'
 

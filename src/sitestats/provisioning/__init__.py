@@ -1,17 +1,23 @@
-"""Declarative provisioning: plan, ensure, report.
+"""Declarative provisioning: plan, ensure, report; lists of websites in files.
 
 ``client.websites.plan`` and ``client.websites.ensure`` use it.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ._differences import Difference
 from ._plan import PlannedWebsite, PlanState, ProvisioningPlan
 from ._report import ProvisionedWebsite, ProvisioningReport, State
 from ._specs import WebsiteSpec
 
+if TYPE_CHECKING:
+    from ._host_lists import ListedHost, read_host_list
+
 __all__ = [
     "Difference",
+    "ListedHost",
     "PlanState",
     "PlannedWebsite",
     "ProvisionedWebsite",
@@ -19,4 +25,14 @@ __all__ = [
     "ProvisioningReport",
     "State",
     "WebsiteSpec",
+    "read_host_list",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in {"ListedHost", "read_host_list"}:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    # Only a file needs the parsers.
+    from . import _host_lists
+
+    return getattr(_host_lists, name)

@@ -7,7 +7,8 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 import attrs
 
-from sitestats._common.errors import Problem, SpecError
+from sitestats._common.errors import SpecError
+from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, nearest, shown
 from sitestats._protocol.requests import website_value
 
@@ -33,7 +34,7 @@ FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 DEFAULTS: Final = {"timezone": "UTC", "public": False, "label": None}
 """What a specification has where a file leaves a field out."""
 MOST_SUGGESTIONS: Final = 50
-"""Of one file: to find what somebody meant takes some milliseconds."""
+"""The most suggestions for one file, since finding one takes some milliseconds."""
 _MOST_SHOWN: Final = 5
 
 

@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from sitestats._common.errors import Problem, SpecError
+from sitestats._common.errors import SpecError
+from sitestats._common.problems import Problem
 from sitestats._common.text import as_cell_text, shown
 
 from ._checks import FIELDS, FORMATS

@@ -25,7 +25,8 @@ from typing import (
 
 import attrs
 
-from sitestats._common.errors import Problem, SpecError
+from sitestats._common.errors import SpecError
+from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, shown
 
 from ._checks import (
@@ -131,13 +132,10 @@ def load_specs(
 ) -> Loaded[SpecT]:
     """What *make* makes of each website in a file; see ``WebsiteSpec.load``."""
     checked_columns = check_columns(columns, ignore=ignore_columns)
-    if isinstance(source, (str, os.PathLike)):
-        name = os.fspath(source)
-    else:
-        name = str(getattr(source, "name", "<file>"))
+    name = name_of(source)
     kind = _format_of(name, input_format)
     try:
-        decoded, note = decode(_read(source), from_spreadsheet=kind == "csv")
+        decoded, note = decode(read_bytes(source), from_spreadsheet=kind == "csv")
     except EncodingError as error:
         _Text(name, error.before).refuse(str(error), len(error.before))
     text = _Text(name, decoded, checked_columns)
@@ -153,7 +151,20 @@ def load_specs(
     return Loaded(tuple(make(**values) for values in websites), tuple(text.notes))
 
 
-def _read(source: Source) -> bytes:
+def name_of(source: Source) -> str:
+    """What *source* is called in errors."""
+    if isinstance(source, (str, os.PathLike)):
+        return os.fspath(source)
+    return str(getattr(source, "name", "<file>"))
+
+
+def read_bytes(source: Source) -> bytes:
+    """The content of *source*.
+
+    Raises:
+        SpecError: It is open in text mode.
+        OSError: It can't be read.
+    """
     if isinstance(source, (str, os.PathLike)):
         return pathlib.Path(source).read_bytes()
     data = cast("object", source.read())

@@ -10,11 +10,13 @@ from typing import Any, Final, NoReturn, cast
 
 import attrs
 
-from sitestats._common.errors import Problem, SpecError, warn
+from sitestats._common.errors import SpecError, warn
+from sitestats._common.problems import Problem
 from sitestats._common.text import shown
 
 from ._csv import CsvError, find_separator, read_cells
 from ._encodings import EncodingError, decode
+from ._files import Source, name_of, read_bytes
 
 _COLUMN: Final = "hostname"
 _RULE: Final = "host-list"
@@ -25,30 +27,50 @@ _COMMENT_AT_END: Final = re.compile(r"\s#.*")
 
 @attrs.frozen
 class ListedHost:
-    """A host name, or the address of a dashboard, as it is written in a list."""
+    """A host name as it is written in a list of them: see ``read_host_list``."""
 
     text: str
+    """The host name, unchecked; or the address of a dashboard."""
     where: str
-    """The file and the line."""
+    """The file and the line, such as ``"hosts.txt:3"``."""
 
 
-def read_host_list(data: bytes, name: str) -> list[ListedHost]:
-    """The host names of a list, in its order; none is checked.
+def read_host_list(source: Source) -> list[ListedHost]:
+    r"""Read a list of websites, to query each of them; no host name is checked.
 
     A list is a host name in each line; CSV whose first line has a column
     ``hostname``; JSON such as ``websites list`` prints; or the JSON or TOML of
     specifications. Columns and fields beside the host name are not looked at, and so
     are empty lines and comments.
 
+    There is a ``SiteStatsWarning`` where the encoding was guessed.
+
     Args:
-        data: The content of the file.
-        name: What the file is called in errors; by ``.toml`` it is TOML.
+        source: The file, or one that is open for reading bytes, such as
+            ``sys.stdin.buffer``. By a name that ends in ``.toml`` it is TOML.
+
+    Returns:
+        The host names in the order of the list.
 
     Raises:
         SpecError: It is not text, or holds no host name.
+        OSError: It can't be read.
 
-    There is a ``SiteStatsWarning`` where the encoding was guessed.
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from sitestats.provisioning import read_host_list
+    >>> with TemporaryDirectory() as directory:
+    ...     path = Path(directory, "hosts.txt")
+    ...     _ = path.write_text("semicomplete.com\nblog.semicomplete.com  # mine\n")
+    ...     hosts = read_host_list(path)
+    >>> query = StatsQuery("semicomplete.com").fields("visitors").last(days=7)
+    >>> queries = [query.website(host.text) for host in hosts]
     """
+    return parse_host_list(read_bytes(source), name_of(source))
+
+
+def parse_host_list(data: bytes, name: str) -> list[ListedHost]:
+    """The host names of a list with that content and name: see ``read_host_list``."""
     text = _decode(data, name)
     if name.lower().endswith(".toml"):
         found = list(_of_tree(_parse_toml(text, name), name))

@@ -24,8 +24,9 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Final, cast
 
-from sitestats._common.errors import ConfigurationError, Problem, SpecError
+from sitestats._common.errors import ConfigurationError, SpecError
 from sitestats._common.locks import SpecialFileError, is_in_place, locked
+from sitestats._common.problems import Problem
 
 from ._events import Began, Ended, History, Sending, Settled
 
@@ -135,7 +136,7 @@ def read_history(
     """
     header = _encode({"journal": "sitestats", "format": FORMAT, "service": service})
     file.seek(0)
-    # Of a file that is no journal, which may be long, no more than this is read.
+    # A file that is no journal may be long, so no more than this is read of it.
     head = file.read(_LONGEST_HEADER)
     was_cut_off = head != header and header.startswith(head)
     if not head or (was_cut_off and _MARK in head):

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 import attrs
 
-from sitestats._common.errors import Problem, SpecError, warn
+from sitestats._common.errors import SpecError, warn
+from sitestats._common.problems import Problem
 from sitestats._common.text import shown
 
 from ._checks import FIELDS, Format, check_field, find_duplicates

@@ -16,8 +16,15 @@ except ModuleNotFoundError as _error:
         raise
     raise MissingExtraError(_error.name, extra="warehouse") from None
 
-from ._days import Coverage
+from ._days import Coverage, last_day
 
-__all__ = ["Coverage", "Update", "read_coverage", "sitestats_source", "update"]
+__all__ = [
+    "Coverage",
+    "Update",
+    "last_day",
+    "read_coverage",
+    "sitestats_source",
+    "update",
+]
 
 set_default("runtime.dlthub_telemetry", "false")

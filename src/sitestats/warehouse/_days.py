@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Mapping
 from heapq import heapify, heappop, heapreplace
 from typing import Any, Final, Self
-from zoneinfo import ZoneInfo
 
 import attrs
 
@@ -26,6 +25,7 @@ from sitestats._common.errors import (
     TransportError,
     WebsiteLockedError,
 )
+from sitestats._common.zones import find_zone
 
 DAY: Final = dt.timedelta(days=1)
 
@@ -81,7 +81,7 @@ class Coverage:
         return None if day < self.first else day
 
     def behind(self, last: dt.date) -> int:
-        """How many days up to *last* are not there."""
+        """How many days up to *last*, such as ``last_day`` has it, are not there."""
         return max(0, (last - self.reached).days) + len(self.missing)
 
     def to_state(self) -> dict[str, Any]:
@@ -309,9 +309,12 @@ class Days:
 
 
 def last_day(timezone: str, now: dt.datetime) -> dt.date | None:
-    """The last day that is over in *timezone*; None where the zone is not known."""
-    try:
-        zone = ZoneInfo(timezone)
-    except (KeyError, ValueError, OSError):
-        return None
-    return now.astimezone(zone).date() - DAY
+    """The last day that is over in *timezone*; None where the zone is not known.
+
+    >>> from datetime import UTC, datetime
+    >>> from sitestats.warehouse import last_day
+    >>> last_day("Asia/Tokyo", datetime(2026, 3, 1, 16, tzinfo=UTC))
+    datetime.date(2026, 3, 1)
+    """
+    zone = find_zone(timezone)
+    return None if zone is None else now.astimezone(zone).date() - DAY

@@ -14,13 +14,9 @@ from dlt.extract.items import DataItemWithMeta
 from dlt.extract.resource import DltResource
 
 from sitestats import Client, StatsQuery, Website
-from sitestats._common.errors import (
-    ConfigurationError,
-    Problem,
-    QueryError,
-    ResponseError,
-)
+from sitestats._common.errors import ConfigurationError, QueryError, ResponseError
 from sitestats._common.fields import TOTALS
+from sitestats._common.problems import Problem
 from sitestats._common.progress import Progress
 from sitestats._common.settings import positive_count
 from sitestats._common.text import shown
@@ -39,7 +35,7 @@ DAYS: Final = "days"
 NOT_LISTED: Final = "the service does not list this website any more"
 
 MOST_ENTRIES: Final = 1000
-"""Of each list: the most that the service gives (section 4.3)."""
+"""The most entries that the service gives of each list (section 4.3)."""
 
 _OF_A_WEBSITE: Final = tuple(
     field.name for field in attrs.fields(Website) if field.name != "extra"

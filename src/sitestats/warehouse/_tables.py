@@ -20,7 +20,7 @@ ALL_LISTS: Final = ("pages", *LISTS, "events")
 """What a day can have a table of."""
 
 _HELD: Final = 10_000
-"""So many rows of a table are held, before dlt gets them."""
+"""The rows of a table that are held before dlt gets them."""
 
 Column: TypeAlias = tuple[str, TDataType]
 """Its name, and its type in dlt's words."""

@@ -13,11 +13,12 @@ from typing import IO, TYPE_CHECKING, Any, Final, cast
 
 import attrs
 
-from sitestats._common.errors import ConfigurationError
-from sitestats._common.hostnames import BaseAddress
-from sitestats._common.key_file import LONGEST_KEY, read_key_file, text_of
-from sitestats._common.settings import PROFILE_VARIABLE, Secret, checked_secret
-from sitestats._common.text import did_you_mean, shown
+from .errors import ConfigurationError
+from .hostnames import BaseAddress
+from .key_file import LONGEST_KEY, read_key_file, text_of
+from .secret import Secret, checked_secret
+from .settings import PROFILE_VARIABLE
+from .text import did_you_mean, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,15 +1,33 @@
-"""Group errors of one kind into a few lines with their number."""
+"""Problems: what is wrong in an input or a response, and a few lines for many."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import attrs
 
-if TYPE_CHECKING:
-    from .errors import Problem
+
+@attrs.frozen
+class Problem:
+    """One broken rule, or one wrong place in a response or a file."""
+
+    message: str
+    """What is wrong and what to do, as one sentence."""
+    rule: str = ""
+    """The rule's name, such as ``"limit-range"``; empty where none has one."""
+    section: str = ""
+    """Where the service's document states the rule, such as ``"4.3"``."""
+    where: str = ""
+    """The step (``"limit"``), the JSON path (``"$.pages[3].visitors"``), or
+    the place in a file (``"websites.toml:12:5"``)."""
+
+    def __str__(self) -> str:
+        place = f"{self.where}: " if self.where else ""
+        cited = f" (section {self.section})" if self.section else ""
+        return f"{place}{self.message}{cited}"
+
 
 MOST_OF_A_KIND: Final = 5
 """The most lines for errors that differ in a value alone."""

@@ -1,0 +1,85 @@
+"""The period before: as many days, weeks or months, or a year ago."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from same_text import SameText
+from sitestats._common.errors import QueryError
+from sitestats._query.periods import days_back, placeholder
+from sitestats._query.previous import previous_period, previous_year
+
+
+@given(st.data())
+def test_the_period_before_ends_where_the_period_starts(data: st.DataObject) -> None:
+    """The previous period has as many days, and ends the day before."""
+    final = data.draw(st.integers(0, 20_000))
+    first = data.draw(st.integers(final, 40_000))
+    start, end = previous_period(placeholder(first), placeholder(final))
+    earlier = days_back(start), days_back(end)
+    assert earlier == (2 * first - final + 1, first + 1)
+
+    today = date(2026, 3, 1)
+    days = [(today - timedelta(days=n)).isoformat() for n in (first, final, *earlier)]
+    assert previous_period(days[0], days[1]) == (days[2], days[3])
+
+
+BEFORE = {
+    "a day": ("2026-03-01", "2026-03-01", ("2026-02-28", "2026-02-28")),
+    "a month": ("2026-03-01", "2026-03-31", ("2026-01-29", "2026-02-28")),
+    "a week": ("today-7d", "yesterday", ("today-14d", "today-8d")),
+    "today": ("today", "today", ("yesterday", "yesterday")),
+    "until now": ("today-6d", None, ("today-13d", "today-7d")),
+}
+
+
+@pytest.mark.parametrize(("start", "end", "before"), BEFORE.values(), ids=BEFORE)
+def test_the_period_before(
+    start: str, end: str | None, before: tuple[str, str]
+) -> None:
+    """Dates are shifted to dates, and placeholders to placeholders."""
+    assert previous_period(start, end) == before
+
+
+YEARS = {
+    "a month": ("2026-03-01", "2026-03-31", ("2025-03-01", "2025-03-31")),
+    "a leap day": ("2024-02-29", "2024-03-01", ("2023-02-28", "2023-03-01")),
+    "placeholders": ("today-30d", "yesterday", ("today-395d", "today-366d")),
+    "until now": ("today", None, ("today-365d", "today-365d")),
+}
+
+
+@pytest.mark.parametrize(("start", "end", "before"), YEARS.values(), ids=YEARS)
+def test_the_year_before(start: str, end: str | None, before: tuple[str, str]) -> None:
+    """The same calendar days, or 365 days earlier where no day is known."""
+    assert previous_year(start, end) == before
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        (None, None),
+        (None, "2026-03-01"),
+        (None, "today"),
+        ("2026-03-01", None),
+        ("2026-03-01", "today"),
+        ("today-7d", "2026-03-01"),
+        ("0001-01-01", "0001-01-02"),
+        ("today-99999d", "today"),
+        ("2026-W10", "2026-W11"),
+    ],
+)
+def test_a_period_with_none_before_it_is_refused(
+    start: str | None, end: str | None, same_text: SameText
+) -> None:
+    """No period, half a period, and one of each kind have no previous period."""
+    with pytest.raises(QueryError) as caught:
+        previous_period(start, end)
+    same_text(caught.value)
+    with pytest.raises(QueryError) as caught:
+        previous_year(start, end)
+    same_text(caught.value)
