@@ -41,7 +41,7 @@ class Redactor:
     """
 
     # Slots keep the credentials from whatever shows the attributes of objects.
-    __slots__ = ("_escaped", "_forms", "_long_forms")
+    __slots__ = ("__weakref__", "_escaped", "_forms", "_long_forms")
 
     def __init__(self, secrets: Iterable[Secret | None]) -> None:
         values = [secret.reveal() for secret in secrets if secret is not None]

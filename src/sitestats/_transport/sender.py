@@ -19,6 +19,7 @@ from .attempt import Attempt, clear_frames
 from .backend import Slot
 from .exchange import AsyncExchange, Exchange, failure_of
 from .http_transport import IDLE_SECONDS
+from .logs import redact_logs
 from .pool import AsyncPool, Lease, Pool
 from .redaction import Redactor
 
@@ -43,6 +44,7 @@ class _SenderBase(Generic[PoolT]):
         self._redactor = Redactor(
             (settings.api_key, settings.user_id, *secrets_in(settings.headers))
         )
+        redact_logs(self._redactor)
         self._pool = pool(
             Slot,
             Slot.close,
