@@ -209,6 +209,9 @@ def test_a_given_transport_keeps_to_the_limit() -> None:
     assert most == 3
 
 
+# httpx wraps the body in a generator of its own, and closes that one alone.
+@pytest.mark.filterwarnings("ignore:Async generator:ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_body_that_never_ends_is_left(variant: str) -> None:
     """A body over the limit is closed, also when it never ends."""
     body = Pieces(lambda: bytes(1000))

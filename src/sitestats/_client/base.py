@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from sitestats._store.sqlite import Store
 
 TransportT = TypeVar("TransportT")
+HttpClientT = TypeVar("HttpClientT")
 
 
 class _HasConnections(Protocol):
@@ -60,11 +61,16 @@ class _HasConnections(Protocol):
         """Whether closing it would end a connection."""
         ...
 
+    @property
+    def is_given(self) -> bool:
+        """Whether it sends by what the user gave."""
+        ...
+
 
 SenderT = TypeVar("SenderT", bound=_HasConnections)
 
 
-class Options(TypedDict, Generic[TransportT], total=False):
+class Options(TypedDict, Generic[TransportT, HttpClientT], total=False):
     """The constructor's keyword arguments, the credentials left out."""
 
     timeout: float
@@ -79,16 +85,16 @@ class Options(TypedDict, Generic[TransportT], total=False):
     user_agent: str | None
     store: str | os.PathLike[str] | KeyValueStore | None
     transport: TransportT | None
+    http_client: HttpClientT | None
 
 
-class BaseClient(ABC, Generic[TransportT, SenderT]):
+class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
     """The settings and the sender of a client; a subclass runs the flows."""
 
     _settings: Settings
     _sender: SenderT
     _owns_sender: bool = False
     _own_store: Store | None = None
-    _has_own_transport: bool = False
 
     def __init__(
         self,
@@ -108,12 +114,16 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
         user_agent: str | None = None,
         store: str | os.PathLike[str] | KeyValueStore | None = None,
         transport: TransportT | None = None,
+        http_client: HttpClientT | None = None,
     ) -> None:
         # From here on no frame of this package has a credential in a variable.
         key, user = wrap_credential(api_key), wrap_credential(user_id)
         given_headers = wrap_headers(headers)
         del api_key, user_id, headers
         kept, own = _as_store(store)
+        if http_client is not None:
+            _refuse_beside_http_client(transport, proxy, verify)
+            proxy = None
         settings = resolve(
             base_url=base_url,
             api_key=key,
@@ -130,8 +140,7 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
             user_agent=check_user_agent(user_agent),
             store=kept,
         )
-        self._has_own_transport = transport is not None
-        self._set_up(settings, self._make_sender(settings, transport))
+        self._set_up(settings, self._make_sender(settings, transport, http_client))
         self._owns_sender = True
         self._own_store = own
 
@@ -139,7 +148,7 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
     def from_env(
         cls,
         base_url: str | NotGiven = NOT_GIVEN,
-        **options: Unpack[Options[TransportT]],
+        **options: Unpack[Options[TransportT, HttpClientT]],
     ) -> Self:
         """Make a client that sends the environment's credentials to *base_url*.
 
@@ -174,7 +183,9 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
 
     @classmethod
     def from_profile(
-        cls, name: str | None = None, **options: Unpack[Options[TransportT]]
+        cls,
+        name: str | None = None,
+        **options: Unpack[Options[TransportT, HttpClientT]],
     ) -> Self:
         """Make a client for one of several accounts, by its name.
 
@@ -206,7 +217,9 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
             # A Secret each, as in from_env.
             api_key=cast("str | None", profile.api_key()),
             user_id=cast("str | None", profile.user_id),
-            **cast("Options[TransportT]", {**options, "read_only": read_only}),
+            **cast(
+                "Options[TransportT, HttpClientT]", {**options, "read_only": read_only}
+            ),
         )
 
     def with_options(
@@ -240,7 +253,7 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
             settings = attrs.evolve(settings, total_timeout=total_timeout)
         if retries is not NOT_GIVEN:
             settings = attrs.evolve(settings, retry=as_policy(retries))
-        return self._view(settings, self._sender, own_transport=self._has_own_transport)
+        return self._view(settings, self._sender)
 
     def __repr__(self) -> str:
         # In a debugger even after a constructor that raised.
@@ -255,10 +268,11 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
                 "this client adds headers= of yours, which may be credentials and are "
                 "never pickled: make the client in the process that uses it"
             )
-        if self._has_own_transport or not isinstance(settings.verify, (bool, str)):
+        if self._sender.is_given or not isinstance(settings.verify, (bool, str)):
             raise ConfigurationError(
-                "this client has its own transport= or an SSLContext, which can't be "
-                "pickled: make the client in the process that uses it"
+                "this client has a transport= or http_client= of yours, or an "
+                "SSLContext, which can't be pickled: make the client in the process "
+                "that uses it"
             )
         return _unpickle, (type(self), settings)
 
@@ -275,19 +289,39 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
             )
 
     @classmethod
-    def _view(cls, settings: Settings, sender: SenderT, *, own_transport: bool) -> Self:
+    def _view(cls, settings: Settings, sender: SenderT) -> Self:
         view = cls.__new__(cls)
-        view._has_own_transport = own_transport  # noqa: SLF001 - one of this class
         view._set_up(settings, sender)  # noqa: SLF001 - one of this class
         return view
 
     @abstractmethod
-    def _make_sender(self, settings: Settings, transport: TransportT | None) -> SenderT:
-        """Make the sender, with *transport* in place of connections if given."""
+    def _make_sender(
+        self,
+        settings: Settings,
+        transport: TransportT | None,
+        http_client: HttpClientT | None,
+    ) -> SenderT:
+        """Make the sender, which sends by what is given of the two."""
 
     @abstractmethod
     def _set_up(self, settings: Settings, sender: SenderT) -> None:
         """Store *settings* and *sender*, and make the parts that use them."""
+
+
+def _refuse_beside_http_client(
+    transport: object, proxy: object, verify: object
+) -> None:
+    given = {
+        "transport": transport is not None,
+        "proxy": proxy is not NOT_GIVEN,
+        "verify": verify is not True,
+    }
+    names = [f"{name}=" for name, is_given in given.items() if is_given]
+    if names:
+        raise ConfigurationError(
+            f"http_client= has connections of its own, so {' and '.join(names)} can't "
+            "be given besides: give it to the client of httpx when you make that"
+        )
 
 
 def _as_store(given: object) -> tuple[KeyValueStore | None, Store | None]:
@@ -314,12 +348,12 @@ def kept_by(settings: Settings) -> KeptResponses | None:
 _senders: dict[tuple[type, Settings], Any] = {}
 
 
-def _unpickle(cls: type[BaseClient[Any, Any]], settings: Settings) -> Any:
+def _unpickle(cls: type[BaseClient[Any, Any, Any]], settings: Settings) -> Any:
     # A task queue unpickles a client for every task. They share one sender for
     # each process, since a TLS context alone costs some 25 ms.
     settings = with_credentials_of_environment(settings)
     sender = _senders.get((cls, settings))
     if sender is None:
-        sender = cls._make_sender(cls.__new__(cls), settings, None)
+        sender = cls._make_sender(cls.__new__(cls), settings, None, None)
         sender = _senders.setdefault((cls, settings), sender)
-    return cls._view(settings, sender, own_transport=False)
+    return cls._view(settings, sender)

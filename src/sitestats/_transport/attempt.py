@@ -75,7 +75,7 @@ class Attempt:
             maybe_sent=self.began,
         )
 
-    def connection_error(self, error: Exception) -> ConnectionFailedError:
+    def connection_error(self, error: BaseException) -> ConnectionFailedError:
         """The error for a connection that could not be made, or that broke."""
         what = "the connection to" if self.began else "could not connect to"
         failed = " failed" if self.began else ""

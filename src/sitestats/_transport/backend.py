@@ -50,6 +50,10 @@ class Slot:
         self.stream: Stream | None = None
         """What that connection reads and writes, once it is open."""
 
+    def is_open(self) -> bool:
+        """Whether there is a connection to close."""
+        return self.stream is not None
+
     def close(self) -> None:
         """Close the connection at once; a further request opens another."""
         self.connection = None
@@ -79,6 +83,11 @@ class _StreamBase:
         self._slot = slot
         self._stream = slot.stream = stream
         self._framing = Framing()
+
+    def _end(self) -> None:
+        self._stream.close()
+        if self._slot.stream is self._stream:
+            self._slot.close()
 
     def _begin(self) -> None:
         """A request goes out: from now on it may have reached the service."""
@@ -122,7 +131,7 @@ class BoundStream(_StreamBase, httpcore.NetworkStream):
             _run(self._slot, self._stream.send(buffer), timeout)
 
     def close(self) -> None:
-        self._stream.close()
+        self._end()
 
     def start_tls(
         self,
@@ -148,7 +157,8 @@ class Backend(httpcore.NetworkBackend):
         host: str,
         port: int,
         timeout: float | None = None,
-        **_options: Any,
+        local_address: str | None = None,
+        socket_options: object = None,
     ) -> BoundStream:
         seconds = math.inf if timeout is None else timeout
         way = self._route.connect(
@@ -185,7 +195,7 @@ class AsyncBoundStream(_StreamBase, httpcore.AsyncNetworkStream):
             await _run_async(self._slot, self._stream.send(buffer), timeout)
 
     async def aclose(self) -> None:
-        self._stream.close()
+        self._end()
 
     async def start_tls(
         self,
@@ -213,7 +223,8 @@ class AsyncBackend(httpcore.AsyncNetworkBackend):
         host: str,
         port: int,
         timeout: float | None = None,
-        **_options: Any,
+        local_address: str | None = None,
+        socket_options: object = None,
     ) -> AsyncBoundStream:
         seconds = math.inf if timeout is None else timeout
         way = self._route.connect(

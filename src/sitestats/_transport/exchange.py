@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio
 import httpx
 
-from sitestats._common.errors import ConfigurationError, QueryError
+from sitestats._common.errors import ClientClosedError, ConfigurationError, QueryError
 from sitestats._common.problems import Problem
 
 from .body import Body
@@ -105,6 +105,7 @@ class _AsyncClientWithoutCookies(httpx.AsyncClient):
 
 
 _NO_COOKIES: Final = _NoCookies()
+_NO_AUTH: Final = httpx.Auth()
 _NOTHING: Final = httpx.ByteStream(b"")
 
 
@@ -185,10 +186,16 @@ class _Pieces:
 class _ExchangeBase:
     """What both kinds of exchanges have in common."""
 
-    def __init__(self, settings: Settings, redactor: Redactor) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        redactor: Redactor,
+        given: httpx.Client | httpx.AsyncClient | None,
+    ) -> None:
         self._redactor = redactor
         self._base = str(settings.base)
         self._headers = RequestHeaders(settings)
+        self._given = given
 
     def _outgoing(self, attempt: Attempt, slot: Slot) -> httpx.Request:
         """The request of *attempt* as httpx has it, with credentials.
@@ -202,11 +209,17 @@ class _ExchangeBase:
             raise OutOfTimeError
         seconds = min(attempt.timeout, left, _LONGEST)
         request = attempt.request
+        headers = httpx.Headers(self._headers.of(request))
+        if self._given is not None:
+            if self._given.is_closed:
+                raise ClientClosedError("http_client was closed; make a new client")
+            ours, headers = headers, self._given.headers.copy()
+            headers.update(ours)
         url = _stored_url if len(request.target) <= _LONGEST_STORED else _url
         outgoing = httpx.Request(
             request.method,
             url(self._base, request.target),
-            headers=self._headers.of(request),
+            headers=headers,
             stream=_Content(request.body),
             extensions={
                 "timeout": dict.fromkeys(("connect", "read", "write", "pool"), seconds),
@@ -218,6 +231,15 @@ class _ExchangeBase:
         attempt.began = True
         return outgoing
 
+    def _auth(self, attempt: Attempt) -> Any:
+        """How the request authenticates besides its key.
+
+        A write goes out once, and a scheme that waits for a challenge sends it twice.
+        """
+        is_read = attempt.request.method in {"GET", "HEAD"}
+        given = self._given is not None and is_read
+        return httpx.USE_CLIENT_DEFAULT if given else _NO_AUTH
+
 
 class Exchange(_ExchangeBase):
     """Exchanges over a blocking client."""
@@ -227,8 +249,13 @@ class Exchange(_ExchangeBase):
         settings: Settings,
         redactor: Redactor,
         transport: httpx.BaseTransport | None,
+        http_client: httpx.Client | None,
     ) -> None:
-        super().__init__(settings, redactor)
+        super().__init__(settings, redactor, http_client)
+        if http_client is not None:
+            _check_client(http_client, httpx.Client)
+            self._client = http_client
+            return
         if transport is None:
             transport = HTTPTransport(proxy=settings.proxy, verify=settings.verify)
         _check(transport, asynchronous=False)
@@ -239,7 +266,16 @@ class Exchange(_ExchangeBase):
         outgoing = self._outgoing(attempt, slot)
         slot.attempt = attempt
         try:
-            response = self._client.send(outgoing, stream=True, follow_redirects=False)
+            try:
+                response = self._client.send(
+                    outgoing,
+                    stream=True,
+                    auth=self._auth(attempt),
+                    follow_redirects=False,
+                )
+            except httpx.HTTPStatusError as error:
+                # By a hook of the user's: here the status decides.
+                response = error.response
             stream = response.stream
             assert isinstance(stream, httpx.SyncByteStream)
             try:
@@ -267,8 +303,13 @@ class AsyncExchange(_ExchangeBase):
         settings: Settings,
         redactor: Redactor,
         transport: httpx.AsyncBaseTransport | None,
+        http_client: httpx.AsyncClient | None,
     ) -> None:
-        super().__init__(settings, redactor)
+        super().__init__(settings, redactor, http_client)
+        if http_client is not None:
+            _check_client(http_client, httpx.AsyncClient)
+            self._client = http_client
+            return
         if transport is None:
             transport = AsyncHTTPTransport(proxy=settings.proxy, verify=settings.verify)
         _check(transport, asynchronous=True)
@@ -279,9 +320,16 @@ class AsyncExchange(_ExchangeBase):
         outgoing = self._outgoing(attempt, slot)
         slot.attempt = attempt
         try:
-            response = await self._client.send(
-                outgoing, stream=True, follow_redirects=False
-            )
+            try:
+                response = await self._client.send(
+                    outgoing,
+                    stream=True,
+                    auth=self._auth(attempt),
+                    follow_redirects=False,
+                )
+            except httpx.HTTPStatusError as error:
+                # By a hook of the user's: here the status decides.
+                response = error.response
             stream = response.stream
             assert isinstance(stream, httpx.AsyncByteStream)
             pieces = aiter(stream)
@@ -313,9 +361,11 @@ def _begun(
     """The headers and the body of *response*, and what was read of it already."""
     headers = response_headers(response.headers.raw)
     encoding, read = headers.get("content-encoding", ""), None
-    if response.is_stream_consumed:
-        # A mock or a hook has read it, and undone its encoding.
-        encoding, read = "", [response.content]
+    if response.is_closed:
+        # A mock or a hook has read it, and undone its encoding; or left it unread.
+        encoding, read = "", list[bytes]()
+        with suppress(httpx.ResponseNotRead):
+            read.append(response.content)
     body = Body.of(
         attempt.request.method,
         response.status_code,
@@ -356,7 +406,7 @@ def _check(transport: object, *, asynchronous: bool) -> None:
         return
     name = type(transport).__name__
     if isinstance(transport, (httpx.Client, httpx.AsyncClient)):
-        advice = f"an httpx.{name} is none: give the transport that it was made with"
+        advice = f"an httpx.{name} is none: give it as http_client="
     elif of_class:
         advice = "a class is none: give an instance of it"
     elif callable(getattr(transport, other, None)):
@@ -367,3 +417,18 @@ def _check(transport: object, *, asynchronous: bool) -> None:
     raise ConfigurationError(
         f"transport is a transport of httpx, for {kind} such as {example}; {advice}"
     )
+
+
+def _check_client(http_client: object, wanted: type) -> None:
+    """Refuse what is no client of httpx of the right kind, when the client is made."""
+    if isinstance(http_client, wanted):
+        return
+    name = type(http_client).__name__
+    if isinstance(http_client, (httpx.Client, httpx.AsyncClient)):
+        user = "a Client" if wanted is httpx.AsyncClient else "an AsyncClient"
+        advice = f"an httpx.{name} is one for {user}"
+    elif isinstance(http_client, (httpx.BaseTransport, httpx.AsyncBaseTransport)):
+        advice = f"the {name} is a transport: give it as transport="
+    else:
+        advice = f"a value of type {name} is none"
+    raise ConfigurationError(f"http_client is an httpx.{wanted.__name__}; {advice}")

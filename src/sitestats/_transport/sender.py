@@ -39,6 +39,9 @@ PoolT = TypeVar("PoolT", bound=Pool[Slot] | AsyncPool[Slot])
 class _SenderBase(Generic[PoolT]):
     """What both senders have in common."""
 
+    is_given: bool
+    """Whether it sends by a transport or a client that the user gave."""
+
     def __init__(self, settings: Settings, pool: Callable[..., PoolT]) -> None:
         self._settings = settings
         self._redactor = Redactor(
@@ -48,6 +51,7 @@ class _SenderBase(Generic[PoolT]):
         self._pool = pool(
             Slot,
             Slot.close,
+            is_open=Slot.is_open,
             limit=settings.max_connections,
             idle_seconds=IDLE_SECONDS,
         )
@@ -99,10 +103,14 @@ class Sender(_SenderBase[Pool[Slot]]):
     """Sends requests, blocking; threads may share it."""
 
     def __init__(
-        self, settings: Settings, transport: httpx.BaseTransport | None = None
+        self,
+        settings: Settings,
+        transport: httpx.BaseTransport | None = None,
+        http_client: httpx.Client | None = None,
     ) -> None:
         super().__init__(settings, Pool)
-        self._exchange = Exchange(settings, self._redactor, transport)
+        self.is_given = transport is not None or http_client is not None
+        self._exchange = Exchange(settings, self._redactor, transport, http_client)
 
     def send(
         self,
@@ -151,10 +159,14 @@ class AsyncSender(_SenderBase[AsyncPool[Slot]]):
     """Sends requests under asyncio or trio; tasks and event loops may share it."""
 
     def __init__(
-        self, settings: Settings, transport: httpx.AsyncBaseTransport | None = None
+        self,
+        settings: Settings,
+        transport: httpx.AsyncBaseTransport | None = None,
+        http_client: httpx.AsyncClient | None = None,
     ) -> None:
         super().__init__(settings, AsyncPool)
-        self._exchange = AsyncExchange(settings, self._redactor, transport)
+        self.is_given = transport is not None or http_client is not None
+        self._exchange = AsyncExchange(settings, self._redactor, transport, http_client)
 
     async def send(
         self,
