@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from ._results.stats import Stats
     from ._results.websites import AddedWebsite, Website, WebsiteList
     from ._store.sqlite import Store, StoreStats
+    from ._transport.http_transport import AsyncHTTPTransport, HTTPTransport
     from .provisioning import (
         Difference,
         PlannedWebsite,
@@ -67,6 +68,7 @@ __all__ = [
     "Answers",
     "AsyncAnswers",
     "AsyncClient",
+    "AsyncHTTPTransport",
     "AsyncOutcomes",
     "AsyncStatistics",
     "AsyncWebsites",
@@ -84,6 +86,7 @@ __all__ = [
     "FieldName",
     "FieldNotRequestedError",
     "Filters",
+    "HTTPTransport",
     "HistogramEntry",
     "Interval",
     "InvalidInputError",
@@ -133,6 +136,7 @@ _MODULES: Final = {
     "Answers": "_client.answers",
     "AsyncAnswers": "_client.answers",
     "AsyncClient": "_client.async_client",
+    "AsyncHTTPTransport": "_transport.http_transport",
     "AsyncOutcomes": "_client.get_many",
     "AsyncStatistics": "_client.async_client",
     "AsyncWebsites": "_client.async_client",
@@ -143,6 +147,7 @@ _MODULES: Final = {
     "Failed": "_results.outcomes",
     "FieldName": "_common.fields",
     "Filters": "_query.rules",
+    "HTTPTransport": "_transport.http_transport",
     "HistogramEntry": "_results.histogram",
     "Interval": "_query.rules",
     "KeyValueStore": "_common.keyvalue",

@@ -65,7 +65,7 @@ def quiet_log(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
 def test_a_request_is_logged_without_its_key(
     variant: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """httpx logs a line for each request, and it has the address and no key."""
+    """For each request httpx logs a line with the address and no key."""
     with serve(polite) as server, open_sender(variant, server.address) as sender:
         sender.send(ADD)
     (line,) = (one for one in caplog.records if one.name == "httpx")

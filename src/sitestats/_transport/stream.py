@@ -6,7 +6,6 @@ used again with bytes left in it.
 
 from __future__ import annotations
 
-import errno
 import os
 import socket
 import ssl
@@ -25,7 +24,6 @@ Info: TypeAlias = tuple[Any, ...]
 _READ_SIZE: Final = 64 * 1024
 
 _NO_CONNECTION: Final = "no connection to"
-_UNDER_WAY: Final = (0, errno.EINPROGRESS, errno.EWOULDBLOCK)
 
 _NEXT_ADDRESS: Final = 0.25
 """Seconds until the next address of a host is tried beside the ones before
@@ -269,13 +267,12 @@ def _begin(info: Info) -> tuple[socket.socket | None, OSError | None]:
     try:
         sock.setblocking(False)  # noqa: FBT003 - its only argument
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        number = sock.connect_ex(address)
+        # Not connect_ex: what guards tests against the network patches this one.
+        with suppress(BlockingIOError):
+            sock.connect(address)
     except BaseException as error:
         sock.close()
         if isinstance(error, OSError):
             return None, error
         raise
-    if number in _UNDER_WAY:
-        return sock, None
-    sock.close()
-    return None, OSError(number, os.strerror(number))
+    return sock, None
