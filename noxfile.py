@@ -25,6 +25,8 @@ EVERY_EXTRA = f".{EXTRAS}"
 # The path of a wheel to test, so that several runs of nox test the same one.
 WHEEL = os.environ.get("WHEEL")
 LOCKED = ["--constraint", "tests/locked.txt"]
+# Where programs of the tests find the helpers.
+HELPERS = os.pathsep.join(str(Path(p).resolve()) for p in ("tests", "tests/support"))
 # The lowest versions are tested with those of their time: the newest of today came
 # after them, and warn. The day is one after the newest of them.
 TIME_OF_LOWEST = "2025-06-01"
@@ -123,7 +125,7 @@ def docs(session: nox.Session) -> None:
         *("sphinx-build", "--fail-on-warning", "--keep-going", "--fresh-env"),
         *("--builder", "html", "docs", "docs/_build/html"),
     )
-    session.run("python", "tests/built_site.py", "docs/_build/html")
+    session.run("python", "tests/support/built_site.py", "docs/_build/html")
 
 
 @nox.session(python=PYTHONS if HERE in PYTHONS else [*PYTHONS, HERE])
@@ -248,7 +250,7 @@ def release(session: nox.Session) -> None:
 def container(session: nox.Session) -> None:
     """Run the commands of the documented Dockerfile in an empty environment."""
     folder = session.create_tmp()
-    script = str(Path("tests/dockerfile.py").resolve())
+    script = str(Path("tests/support/dockerfile.py").resolve())
     session.run("python", script, folder, built_wheel(session))
 
 
@@ -257,9 +259,9 @@ def notebooks(session: nox.Session) -> None:
     """Run the notebooks, each in a new kernel; ``-- write`` stores their output."""
     session.install(EVERY_EXTRA, *groups("tests", "notebooks"), *LOCKED)
     if session.posargs == ["write"]:
-        session.run("python", "tests/write_notebooks.py")
+        session.run("python", "tests/support/write_notebooks.py")
         return
-    pytest(session, "tests/test_notebooks.py", "tests/test_progress.py")
+    pytest(session, "tests/docs/test_notebooks.py", "tests/common/test_progress.py")
 
 
 @nox.session
@@ -273,9 +275,11 @@ def browser(session: nox.Session) -> None:
 def pictures(session: nox.Session) -> None:
     """Make the pictures of the README and the documentation, with Chromium."""
     session.install(EVERY_EXTRA, *groups("tests"), *LOCKED)
-    env = {"MPLCONFIGDIR": str(Path(session.create_tmp()).resolve())}
-    with session.chdir("tests"):
-        session.run("python", "-m", "pictures", *session.posargs, env=env)
+    env = {
+        "MPLCONFIGDIR": str(Path(session.create_tmp()).resolve()),
+        "PYTHONPATH": HELPERS,
+    }
+    session.run("python", "-m", "pictures", *session.posargs, env=env)
 
 
 @nox.session
@@ -287,19 +291,27 @@ def bench(session: nox.Session) -> None:
 
 
 @nox.session
+def faults(session: nox.Session) -> None:
+    """Run the cases of the fault server; write the tables of docs/reliability.md."""
+    session.install("--editable", ".", *groups("tests"), *LOCKED)
+    arguments = session.posargs or ["--write"]
+    session.run("python", "-m", "faults.table", *arguments, env={"PYTHONPATH": HELPERS})
+
+
+@nox.session
 def soak(session: nox.Session) -> None:
     """Test for leaks: 100,000 calls, one in ten with a fault."""
     session.install("--editable", ".", *groups("tests"), *LOCKED)
-    with session.chdir("tests"):
-        session.run("python", "-m", "soak", *(session.posargs or ["--write"]))
+    arguments = session.posargs or ["--write"]
+    session.run("python", "-m", "soak", *arguments, env={"PYTHONPATH": HELPERS})
 
 
 @nox.session
 def fuzz(session: nox.Session) -> None:
     """Fuzz the readers of responses with a million mutated inputs."""
     session.install("--editable", EVERY_EXTRA, *groups("tests"), *LOCKED)
-    with session.chdir("tests"):
-        session.run("python", "-m", "fuzz", *(session.posargs or ["--write"]))
+    arguments = session.posargs or ["--write"]
+    session.run("python", "-m", "fuzz", *arguments, env={"PYTHONPATH": HELPERS})
 
 
 @nox.session
@@ -312,8 +324,8 @@ def warehouse(session: nox.Session) -> None:
         return
     program, arguments = "killed_updates.py", session.posargs or ["200"]
     if arguments[0] == "measure":
-        program, arguments = "measure.py", arguments[1:]
-    session.run("python", f"tests/warehouse/{program}", *arguments)
+        program, arguments = "measure_updates.py", arguments[1:]
+    session.run("python", f"tests/support/{program}", *arguments)
 
 
 @nox.session

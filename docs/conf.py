@@ -73,12 +73,12 @@ html_last_updated_fmt = None
 
 # Classes that users do not construct: the signature of the constructor is left out.
 NOT_CONSTRUCTED = {
-    "AsyncOutcomes",
+    "AsyncOutcomeStream",
     "Changes",
     "Comparison",
     "EmulatorTransport",
     "Entries",
-    "Outcomes",
+    "OutcomeStream",
     "Statistics",
     "Stats",
     "Websites",

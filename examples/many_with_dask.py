@@ -86,16 +86,16 @@ def read_batch(client: Client, queries: Sequence[StatsQuery], file: Path) -> lis
     logger.setLevel(logging.INFO)
     logger.addHandler(pause)
     try:
-        answers = client.stats.get_many(pause.paced(queries)).collect()
+        outcomes = client.stats.get_many(pause.paced(queries)).collect()
     finally:
         logger.removeHandler(pause)
     # Renamed at the end: a file is there as a whole, or not at all. If a second worker
     # has the same batch, since the first one is thought to be dead, one file remains.
     file.parent.mkdir(parents=True, exist_ok=True)
     unfinished = file.with_name(f".{file.stem}-{uuid4().hex}.unfinished")
-    pq.write_table(answers.to_arrow(), unfinished)
+    pq.write_table(outcomes.to_arrow(), unfinished)
     unfinished.replace(file)
-    return [failed.query.hostname for failed in answers.failed]
+    return [failed.query.hostname for failed in outcomes.failed]
 
 
 def is_complete(file: Path, queries: Sequence[StatsQuery]) -> bool:

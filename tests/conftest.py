@@ -56,7 +56,8 @@ def same_text(request: pytest.FixtureRequest) -> SameText:
     So each change of a message is read where all messages are. With ``WRITE_TEXTS=1``
     in the environment the texts are written instead.
     """
-    file = Path(__file__).parent / "texts" / f"{request.path.stem}.json"
+    tests = Path(__file__).parent
+    file = (tests / "texts" / request.path.relative_to(tests)).with_suffix(".json")
     same = same_text_as(file, request.node.name)
     if "tmp_path" not in request.fixturenames:
         return same

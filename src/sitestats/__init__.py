@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from . import provisioning as provisioning
-    from ._client.answers import Answers, AsyncAnswers
     from ._client.async_client import AsyncClient, AsyncStatistics, AsyncWebsites
     from ._client.client import Client, Statistics, Websites
-    from ._client.get_many import AsyncOutcomes, Outcomes
+    from ._client.get_many import AsyncOutcomeStream, OutcomeStream
     from ._common.errors import (
         AuthenticationError,
         BadRequestError,
@@ -46,9 +45,10 @@ if TYPE_CHECKING:
     from ._common.settings import RetryPolicy
     from ._query.builder import StatsQuery
     from ._query.rules import Filters, Interval
+    from ._results.collected_outcomes import AsyncOutcomes, Outcomes
     from ._results.entries import Entries, EventCount, ListEntry, PageEntry
     from ._results.histogram import HistogramEntry
-    from ._results.outcomes import Answered, Failed, Outcome
+    from ._results.outcomes import Failed, Outcome, Succeeded
     from ._results.stats import Stats
     from ._results.websites import AddedWebsite, Website, WebsiteList
     from ._store.sqlite import Store, StoreStats
@@ -64,11 +64,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AddedWebsite",
-    "Answered",
-    "Answers",
-    "AsyncAnswers",
     "AsyncClient",
     "AsyncHTTPTransport",
+    "AsyncOutcomeStream",
     "AsyncOutcomes",
     "AsyncStatistics",
     "AsyncWebsites",
@@ -95,6 +93,7 @@ __all__ = [
     "MissingExtraError",
     "NotFoundError",
     "Outcome",
+    "OutcomeStream",
     "Outcomes",
     "PageEntry",
     "PermissionDeniedError",
@@ -120,6 +119,7 @@ __all__ = [
     "StatsQuery",
     "Store",
     "StoreStats",
+    "Succeeded",
     "TransportError",
     "Website",
     "WebsiteList",
@@ -132,12 +132,12 @@ __all__ = [
 _ERRORS: Final = "_common.errors"
 _MODULES: Final = {
     "AddedWebsite": "_results.websites",
-    "Answered": "_results.outcomes",
-    "Answers": "_client.answers",
-    "AsyncAnswers": "_client.answers",
+    "Succeeded": "_results.outcomes",
+    "Outcomes": "_results.collected_outcomes",
+    "AsyncOutcomes": "_results.collected_outcomes",
     "AsyncClient": "_client.async_client",
     "AsyncHTTPTransport": "_transport.http_transport",
-    "AsyncOutcomes": "_client.get_many",
+    "AsyncOutcomeStream": "_client.get_many",
     "AsyncStatistics": "_client.async_client",
     "AsyncWebsites": "_client.async_client",
     "Client": "_client.client",
@@ -153,7 +153,7 @@ _MODULES: Final = {
     "KeyValueStore": "_common.keyvalue",
     "ListEntry": "_results.entries",
     "Outcome": "_results.outcomes",
-    "Outcomes": "_client.get_many",
+    "OutcomeStream": "_client.get_many",
     "PageEntry": "_results.entries",
     "PlannedWebsite": "provisioning",
     "Problem": "_common.problems",
@@ -162,8 +162,7 @@ _MODULES: Final = {
     "ProvisioningReport": "provisioning",
     "RetryPolicy": "_common.settings",
     "Statistics": "_client.client",
-    # With what reads responses, which Stats.from_body needs.
-    "Stats": "_protocol.responses",
+    "Stats": "_results.stats",
     "StatsQuery": "_query.builder",
     "Store": "_store.sqlite",
     "StoreStats": "_store.sqlite",

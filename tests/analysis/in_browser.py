@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import pytest
-from attacks import ATTACKS
-from sample_tables import sample_tables
-from test_display import Page, assert_harmless, pages_of
 
+from attacks import ATTACKS
 from chromium import FLAGS, find_chromium
+from html_pages import Page, assert_harmless, pages_of
+from sample_tables import sample_tables
 from sitestats import Entries, ListEntry, StatsQuery
 from sitestats._results.comparison import changes_of
 from sitestats.emulator import Emulator

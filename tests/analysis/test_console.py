@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
-from sample_tables import sample_tables
 
+from sample_tables import sample_tables
 from sitestats import (
     Entries,
     HistogramEntry,
@@ -194,9 +194,9 @@ def test_what_the_service_writes_is_text(attack: str) -> None:
 def test_a_list_of_websites() -> None:
     """Websites are a table; an outcome is displayed as its result is."""
     query = StatsQuery("semicomplete.com").fields("pageviews").last(days=2)
-    with Emulator.demo().client() as client, client.stats.get_many([query]) as outcomes:
+    with Emulator.demo().client() as client, client.stats.get_many([query]) as stream:
         text = shown(client.websites.list())
-        (outcome,) = outcomes
+        (outcome,) = stream
     assert "semicomplete.com" in text
     assert "1,586" in text
     assert "page views and events in 30 days" in text

@@ -470,8 +470,8 @@ def test_each_website_has_axes(client: Client) -> None:
     """
     websites = ["shop.example", "nobody.example", "blog.example", "docs.example"]
     queries = [QUERY.last(days=7).website(website) for website in websites]
-    answers = client.stats.get_many(queries).collect()
-    axes = answers.plot()
+    outcomes = client.stats.get_many(queries).collect()
+    axes = outcomes.plot()
     (number,) = plt.get_fignums()
     figure: Any = plt.figure(number)
     assert titles_of(axes) == ["shop.example", "blog.example", "docs.example"]
@@ -480,8 +480,8 @@ def test_each_website_has_axes(client: Client) -> None:
     assert len({one.get_ylim() for one in axes}) == 3
     assert figure.get_supxlabel() == "grey: Saturday and Sunday; 1 failed"
     assert "2026-06-03 to 2026-06-09" in figure.get_suptitle()
-    assert len({one.get_ylim() for one in answers.plot(sharey=True)}) == 1
-    assert "2 more" in answers.plot(most=1)[0].figure.get_supxlabel()
+    assert len({one.get_ylim() for one in outcomes.plot(sharey=True)}) == 1
+    assert "2 more" in outcomes.plot(most=1)[0].figure.get_supxlabel()
     later = [q.on("yesterday") for q in queries[2:]]
     others = client.stats.get_many([*queries[:1], *later]).collect().plot()
     assert {one.get_xlim() for one in others} == {axes[0].get_xlim()}
@@ -491,13 +491,13 @@ def test_many_are_drawn_into_given_axes(client: Client) -> None:
     """Given axes hold as many as they are, and the last one has the note."""
     websites = ["shop.example", "blog.example", "docs.example"]
     queries = [QUERY.last(days=3).website(website) for website in websites]
-    answers = client.stats.get_many(queries).collect()
+    outcomes = client.stats.get_many(queries).collect()
     grid = Figure((6, 3)).subplots(1, 2, squeeze=False)
-    assert [*answers.plot(grid)] == [*grid[0]]
+    assert [*outcomes.plot(grid)] == [*grid[0]]
     assert "1 more" in grid[0, 1].get_xlabel().replace("\n", " ")
-    (alone,) = answers[:1].plot(axes_of())
+    (alone,) = outcomes[:1].plot(axes_of())
     assert titles_of([alone]) == ["shop.example"]
-    assert len(answers[:2].plot([*Figure().subplots(1, 4)])) == 2
+    assert len(outcomes[:2].plot([*Figure().subplots(1, 4)])) == 2
     assert plt.get_fignums() == []
 
 
@@ -507,23 +507,23 @@ def test_parts_of_one_website_are_drawn_together(client: Client) -> None:
     """
     months = [*QUERY.between("2026-04-15", "2026-06-09").each("month")]
     nl = months[1].where(country="NL")
-    answers = client.stats.get_many([*reversed(months), nl, months[1]]).collect()
-    first, *others = answers.plot(Figure((30, 5)).subplots(1, 4))
+    outcomes = client.stats.get_many([*reversed(months), nl, months[1]]).collect()
+    first, *others = outcomes.plot(Figure((30, 5)).subplots(1, 4))
     assert titles_of(others) == ["shop.example, country=NL", "shop.example"]
     xs = [bar.get_x() for bar in first.patches[: len(first.patches) // 2]]
-    days = [entry for one in answers[:3] for entry in one.result().histogram]
+    days = [entry for one in outcomes[:3] for entry in one.result().histogram]
     assert len(xs) == len(days) == 56
     assert xs == sorted(set(xs))
 
 
-def test_no_answers_and_no_histogram(client: Client) -> None:
+def test_no_outcomes_and_no_histogram(client: Client) -> None:
     """Nothing gives empty axes; a query without a histogram is an error."""
     (empty,) = client.stats.get_many([]).collect().plot()
     assert [text.get_text() for text in empty.texts] == ["nothing in this period"]
     plt.close("all")
-    answers = client.stats.get_many([StatsQuery("shop.example").fields("pages")])
+    stream = client.stats.get_many([StatsQuery("shop.example").fields("pages")])
     with pytest.raises(FieldNotRequestedError, match="'histogram' was not requested"):
-        answers.collect().plot()
+        stream.collect().plot()
     assert plt.get_fignums() == []
 
 

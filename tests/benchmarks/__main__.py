@@ -18,10 +18,10 @@ import concurrent_queries
 import decoding
 import emulator_speed
 import importing
-import kept_responses
 import panels
 import report
 import sizes
+import stored_responses
 from measuring import Scale, Table
 
 PARTS = {
@@ -29,7 +29,7 @@ PARTS = {
     "sizes": sizes.tables,
     "calls": calls.tables,
     "concurrency": concurrent_queries.tables,
-    "store": kept_responses.tables,
+    "store": stored_responses.tables,
     "panels": panels.tables,
     "importing": importing.tables,
     "emulator": emulator_speed.tables,

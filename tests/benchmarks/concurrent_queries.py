@@ -37,17 +37,17 @@ KEY: Final = HEADERS["Api-Key"]
 def _get_many_sync(address: str, count: int, at_once: int) -> int:
     with (
         Client(address, api_key=KEY, max_connections=at_once) as client,
-        client.stats.get_many([QUERY] * count, concurrency=at_once) as outcomes,
+        client.stats.get_many([QUERY] * count, concurrency=at_once) as stream,
     ):
-        return sum(outcome.result().pageviews for outcome in outcomes)
+        return sum(outcome.result().pageviews for outcome in stream)
 
 
 async def _get_many_async(address: str, count: int, at_once: int) -> int:
     async with (
         AsyncClient(address, api_key=KEY, max_connections=at_once) as client,
-        client.stats.get_many([QUERY] * count, concurrency=at_once) as outcomes,
+        client.stats.get_many([QUERY] * count, concurrency=at_once) as stream,
     ):
-        return sum([outcome.result().pageviews async for outcome in outcomes])
+        return sum([outcome.result().pageviews async for outcome in stream])
 
 
 async def _gathered(address: str, count: int, at_once: int) -> int:
@@ -298,9 +298,9 @@ def _count_sync(address: str, count: int, held: Held) -> None:
     queries = (QUERY.limit(1 + n % 1000) for n in range(count))
     with (
         Client(address, api_key=KEY) as client,
-        client.stats.get_many(queries) as outcomes,
+        client.stats.get_many(queries) as stream,
     ):
-        for outcome in outcomes:
+        for outcome in stream:
             outcome.result()
             held.look()
 
@@ -313,8 +313,8 @@ async def _count_in_loop(address: str, count: int, held: Held) -> None:
     queries = (QUERY.limit(1 + n % 1000) for n in range(count))
     async with (
         AsyncClient(address, api_key=KEY) as client,
-        client.stats.get_many(queries) as outcomes,
+        client.stats.get_many(queries) as stream,
     ):
-        async for outcome in outcomes:
+        async for outcome in stream:
             outcome.result()
             held.look()

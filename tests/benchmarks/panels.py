@@ -23,13 +23,13 @@ from measuring import (
 )
 from service import pages_json, serving
 from sitestats import (
-    Answered,
-    Answers,
     AsyncClient,
     Client,
     Outcome,
+    Outcomes,
     Stats,
     StatsQuery,
+    Succeeded,
 )
 
 if TYPE_CHECKING:
@@ -54,14 +54,14 @@ def queries(scale: Scale) -> list[StatsQuery]:
 
 def _frame(address: str, asked: list[StatsQuery]) -> pd.DataFrame:
     with Client(address, api_key=KEY, max_connections=AT_ONCE) as client:
-        answers = client.stats.get_many(asked, concurrency=AT_ONCE).collect()
-    return answers.to_pandas("pages")
+        outcomes = client.stats.get_many(asked, concurrency=AT_ONCE).collect()
+    return outcomes.to_pandas("pages")
 
 
 async def _frame_async(address: str, asked: list[StatsQuery]) -> pd.DataFrame:
     async with AsyncClient(address, api_key=KEY, max_connections=AT_ONCE) as client:
-        answers = await client.stats.get_many(asked, concurrency=AT_ONCE).collect()
-    return answers.to_pandas("pages")
+        outcomes = await client.stats.get_many(asked, concurrency=AT_ONCE).collect()
+    return outcomes.to_pandas("pages")
 
 
 def tables(scale: Scale) -> list[Table]:
@@ -112,24 +112,24 @@ def _to_frame(scale: Scale, asked: list[StatsQuery]) -> Table:
 
 def _frames(scale: Scale, asked: list[StatsQuery]) -> Table:
     entries = scale.size(1000, 20)
-    answers = Answers(
-        Answered(query, index, _stats(query.limit(entries), entries))
+    outcomes = Outcomes(
+        Succeeded(query, index, _stats(query.limit(entries), entries))
         for index, query in enumerate(asked)
     )
     bests = in_turn(
-        [partial(_concatenated, answers), partial(answers.to_pandas, "pages")],
+        [partial(_concatenated, outcomes), partial(outcomes.to_pandas, "pages")],
         scale.rounds(5),
         clock=time.process_time,
     )
-    names = ("pandas.concat of single frames", "sitestats, to_pandas of the answers")
+    names = ("pandas.concat of single frames", "sitestats, to_pandas of the outcomes")
     return Table(
-        "A frame of many answers",
-        f"A pandas data frame of {len(asked):,} answers with {entries:,} pages each, "
+        "A frame of many outcomes",
+        f"A pandas data frame of {len(asked):,} outcomes with {entries:,} pages each, "
         "with the same columns, in processor time.",
         compared(names, bests, seconds),
         [
             Goal(
-                f"a frame of {len(asked):,} answers beside pandas.concat",
+                f"a frame of {len(asked):,} outcomes beside pandas.concat",
                 bests[1] / bests[0],
                 0.5,
             )
@@ -143,21 +143,21 @@ def _stats(query: StatsQuery, entries: int) -> Stats:
     return Stats.from_body(query, body)
 
 
-def _concatenated(answers: Answers) -> pd.DataFrame:
+def _concatenated(outcomes: Outcomes) -> pd.DataFrame:
     import pandas as pd
 
     frames: list[pd.DataFrame] = []
-    for answered in answers.answered:
-        stats = answered.stats
+    for outcome in outcomes.succeeded:
+        stats = outcome.stats
         assert stats.first_day is not None
         assert stats.last_day is not None
         frame = stats.pages.to_pandas()
-        frame.insert(0, "hostname", answered.query.hostname)
+        frame.insert(0, "hostname", outcome.query.hostname)
         frame.insert(1, "timezone", stats.timezone)
         frame.insert(2, "first_day", pd.Timestamp(stats.first_day))
         frame.insert(3, "last_day", pd.Timestamp(stats.last_day))
         frame["truncated"] = stats.pages.truncated
-        frame["query"] = answered.index
+        frame["query"] = outcome.index
         frames.append(frame)
     return pd.concat(frames, ignore_index=True)
 
@@ -166,11 +166,11 @@ def _held(asked: list[StatsQuery]) -> Table:
     def kept(address: str) -> list[Outcome]:
         with (
             Client(address, api_key=KEY) as client,
-            client.stats.get_many(asked) as outcomes,
+            client.stats.get_many(asked) as stream,
         ):
-            return [*outcomes]
+            return [*stream]
 
-    def collected(address: str) -> Answers:
+    def collected(address: str) -> Outcomes:
         with Client(address, api_key=KEY) as client:
             return client.stats.get_many(asked).collect()
 

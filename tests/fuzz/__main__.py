@@ -1,4 +1,4 @@
-"""Run the fuzzer: ``python -m fuzz``, in the folder of the tests."""
+"""Run the fuzzer: ``nox -s fuzz``."""
 
 from __future__ import annotations
 

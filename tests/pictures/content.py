@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from sitestats import Answers, Client, StatsQuery, WebsiteSpec
+from sitestats import Client, Outcomes, StatsQuery, WebsiteSpec
 from sitestats.emulator import Emulator
 
 from .cells import Cell, run_cell
@@ -83,7 +83,7 @@ client.stats.compare(month, against="previous_month")  # made-up traffic
 
 
 @picture
-def answers() -> Cell:
+def outcomes() -> Cell:
     """Many websites at once, one of them misspelt."""
     return cell("""\
 websites = [*client.websites.list(), "shpo.example"]  # made-up traffic
@@ -153,7 +153,7 @@ def plot_growth() -> Plot:
     return Plot(many("2026-10").compare_to(many("2026-09")).plot)
 
 
-def many(month: str) -> Answers:
+def many(month: str) -> Outcomes:
     """A month of all websites."""
     queries = [october().website(w).during(month) for w in client().websites.list()]
     return client().stats.get_many(queries).collect()

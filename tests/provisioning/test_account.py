@@ -17,10 +17,10 @@ from typing import Any
 import anyio
 import attrs
 import pytest
+
 from connection_faults import let_time_pass
 from ensure_processes import NAMES, ProcessRunner, about_b, wait_until
 from fake_service import SETTINGS
-
 from sitestats import (
     BusyError,
     ConfigurationError,

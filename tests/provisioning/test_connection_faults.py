@@ -10,16 +10,6 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
-from connection_faults import (
-    FAULTS,
-    KILLS,
-    VARIANTS,
-    EnsureRunner,
-    Fault,
-    Killed,
-    Variant,
-    let_time_pass,
-)
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -30,6 +20,16 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from connection_faults import (
+    FAULTS,
+    KILLS,
+    VARIANTS,
+    EnsureRunner,
+    Fault,
+    Killed,
+    Variant,
+    let_time_pass,
+)
 from sitestats import ServerError, WebsiteSpec
 
 pytestmark = pytest.mark.slow

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import attrs
-import fake_service
 import pytest
+
+import fake_service
 from fake_service import (
     SETTINGS,
     AddHandler,
@@ -14,7 +15,6 @@ from fake_service import (
     respond,
     specs,
 )
-
 from same_text import SameText
 from sitestats import ReadOnlyError, ServerError, WebsiteSpec
 from sitestats._common.errors import ConfigurationError, ConnectionFailedError

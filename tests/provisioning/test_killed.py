@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from connection_faults import let_time_pass
 from ensure_processes import NAMES, ProcessRunner, about_b, wait_until
-
 from sitestats.emulator import Emulator
 
 pytestmark = [

@@ -1,4 +1,4 @@
-"""Run the soak test: ``python -m soak``, in the folder of the tests."""
+"""Run the soak test: ``nox -s soak``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from reliability_tables import as_table, write_block
 
@@ -31,8 +30,6 @@ LONG = 10_000
 
 BLOCKS = 500
 """Memory blocks by which two measurements may differ."""
-
-TESTS = Path(__file__).parents[1]
 
 
 def main() -> int:
@@ -78,14 +75,14 @@ def _serve_and_measure() -> int:
     env = {**os.environ, "MALLOC_ARENA_MAX": "1"}
     with _serving() as origin:
         command = [sys.executable, "-m", "soak", *sys.argv[1:], "--origin", origin]
-        return subprocess.run(command, cwd=TESTS, env=env, check=False).returncode
+        return subprocess.run(command, env=env, check=False).returncode
 
 
 @contextmanager
 def _serving() -> Iterator[str]:
     """Run the server in a process of its own; gives its address."""
     command = [sys.executable, "-m", "faults", "--case", "mixture", "--json"]
-    with subprocess.Popen(command, cwd=TESTS, stdout=subprocess.PIPE) as server:
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
         try:
             yield json.loads(server.stdout.readline())["mixture"]

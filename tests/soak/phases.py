@@ -76,8 +76,8 @@ def warm_up(origin: str) -> None:
     """Make each fault happen once, since its handling may import modules."""
     with Client(origin, max_connections=AT_ONCE, **OPTIONS) as client:
         _in_threads(client, len(MIXTURE.scripts), Counter())
-        with client.stats.get_many([QUERY]) as outcomes:
-            for _ in outcomes:
+        with client.stats.get_many([QUERY]) as stream:
+            for _ in stream:
                 pass
 
 

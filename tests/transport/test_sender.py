@@ -9,9 +9,9 @@ import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from loopback import Connection, polite, serve
 from sender_variants import ADD, GET, KEY, USER, open_sender, settings_for
-
 from sitestats._common.errors import (
     ConfigurationError,
     ResponseError,

@@ -11,20 +11,22 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from sitestats import (
-    Answered,
-    Answers,
-    AsyncAnswers,
     AsyncClient,
+    AsyncOutcomes,
+    AsyncOutcomeStream,
     AsyncStatistics,
     AsyncWebsites,
     Client,
     Failed,
     Outcome,
+    Outcomes,
+    OutcomeStream,
     PageEntry,
     SiteStatsError,
     Statistics,
     Stats,
     StatsQuery,
+    Succeeded,
     WebsiteList,
     Websites,
 )
@@ -38,7 +40,7 @@ def one_or_the_other(outcome: Outcome) -> None:
     assert_type(outcome.index, int)
     assert_type(outcome.result(), Stats)
     if outcome.error is None:
-        assert_type(outcome, Answered)
+        assert_type(outcome, Succeeded)
         assert_type(outcome.stats, Stats)
     else:
         assert_type(outcome, Failed)
@@ -66,7 +68,7 @@ def by_truth(outcome: Outcome) -> None:
 def by_class(outcome: Outcome) -> Stats | SiteStatsError:
     """A match over the two classes is exhaustive."""
     match outcome:
-        case Answered(stats=stats):
+        case Succeeded(stats=stats):
             return stats
         case Failed(error=error):
             return error
@@ -74,53 +76,56 @@ def by_class(outcome: Outcome) -> Stats | SiteStatsError:
 
 def blocking(client: Client, queries: Iterable[StatsQuery]) -> None:
     """Any iterable is accepted, and each outcome is one of the two classes."""
-    with client.stats.get_many(queries, concurrency=5, progress=True) as outcomes:
-        for outcome in outcomes:
-            assert_type(outcome, Answered | Failed)
-        outcomes.to_polars()
-        outcomes.to_pandas("histogram")
-        outcomes.to_arrow("events")
-        outcomes.to_pandas("visitors")  # type: ignore[arg-type] # a total
-        outcomes.to_polars("page")  # type: ignore[arg-type] # misspelt
-        outcomes.to_arrow("pageviews")  # type: ignore[arg-type] # a total
+    with client.stats.get_many(queries, concurrency=5, progress=True) as stream:
+        assert_type(stream, OutcomeStream)
+        for outcome in stream:
+            assert_type(outcome, Succeeded | Failed)
+        stream.to_pandas()  # type: ignore[attr-defined] # it is to loop over
     client.stats.get_many([None])  # type: ignore[list-item] # no query
 
 
 def collected(client: Client, queries: Iterable[StatsQuery]) -> None:
-    """Answers are a sequence of outcomes, and a slice is one again."""
-    answers = client.stats.get_many(queries, deadline=30).collect()
-    assert_type(answers, Answers)
-    assert_type(answers[0], Answered | Failed)
-    assert_type(answers[:3], Answers)
-    assert_type(answers.answered, tuple[Answered, ...])
-    assert_type(answers.failed[0].error, SiteStatsError)
-    assert_type(answers.retry(), Answers)
-    assert_type([one.stats.visitors for one in answers.answered], list[int])
-    sequence: Sequence[Outcome] = answers
-    assert_type(answers.to_dicts("pages")[0]["value"], JsonValue)
-    answers.to_pandas("visitors")  # type: ignore[arg-type] # a total
-    answers.to_dicts("page")  # type: ignore[arg-type] # misspelt
-    growth = answers.compare_to(answers[:1])
+    """Collected outcomes are a sequence, and a slice is one again."""
+    outcomes = client.stats.get_many(queries, deadline=30).collect()
+    assert_type(outcomes, Outcomes)
+    assert_type(outcomes[0], Succeeded | Failed)
+    assert_type(outcomes[:3], Outcomes)
+    assert_type(outcomes.succeeded, tuple[Succeeded, ...])
+    assert_type(outcomes.failed[0].error, SiteStatsError)
+    assert_type(outcomes.retry(), Outcomes)
+    assert_type([one.stats.visitors for one in outcomes.succeeded], list[int])
+    sequence: Sequence[Outcome] = outcomes
+    assert_type(outcomes.to_dicts("pages")[0]["value"], JsonValue)
+    outcomes.to_polars()
+    outcomes.to_pandas("histogram")
+    outcomes.to_arrow("events")
+    outcomes.to_pandas("visitors")  # type: ignore[arg-type] # a total
+    outcomes.to_polars("page")  # type: ignore[arg-type] # misspelt
+    outcomes.to_arrow("pageviews")  # type: ignore[arg-type] # a total
+    outcomes.to_dicts("page")  # type: ignore[arg-type] # misspelt
+    growth = outcomes.compare_to(outcomes[:1])
     assert_type(growth, Comparisons)
     assert_type(growth[0], Comparison)
     assert_type(growth[1:], Comparisons)
     growth.to_pandas("pages")
     growth.to_pandas("histogram")  # type: ignore[arg-type] # is not compared
     growth.plot("visitrs")  # type: ignore[arg-type] # misspelt
-    assert_type(answers.plot(sharey=True), NDArray[np.object_])
-    answers.plot(Figure().subplots(2, 2))
-    answers.plot([Figure().subplots()])
-    answers.plot("histogram")  # type: ignore[arg-type] # no axes
-    answers.compare_to([*sequence])  # type: ignore[arg-type] # no answers
+    assert_type(outcomes.plot(sharey=True), NDArray[np.object_])
+    outcomes.plot(Figure().subplots(2, 2))
+    outcomes.plot([Figure().subplots()])
+    outcomes.plot("histogram")  # type: ignore[arg-type] # no axes
+    outcomes.compare_to([*sequence])  # type: ignore[arg-type] # no outcomes
 
 
 async def collected_async(client: AsyncClient, queries: list[StatsQuery]) -> None:
-    """The async client's are awaited once, and asked again by awaiting."""
-    answers = await client.stats.get_many(queries, deadline=None).collect()
-    assert_type(answers, AsyncAnswers)
-    assert_type(answers[1:], AsyncAnswers)
-    assert_type(await answers.retry(deadline=5), AsyncAnswers)
-    answers.to_polars()
+    """The async client's are awaited once, and retried by awaiting."""
+    stream = client.stats.get_many(queries, deadline=None)
+    assert_type(stream, AsyncOutcomeStream)
+    outcomes = await stream.collect()
+    assert_type(outcomes, AsyncOutcomes)
+    assert_type(outcomes[1:], AsyncOutcomes)
+    assert_type(await outcomes.retry(deadline=5), AsyncOutcomes)
+    outcomes.to_polars()
 
 
 class _Gets(Protocol):
@@ -157,8 +162,8 @@ def made(query: StatsQuery) -> None:
 
 async def awaited(client: AsyncClient, queries: AsyncIterator[StatsQuery]) -> None:
     """An async iterable or generator of queries is accepted as well."""
-    async with client.stats.get_many(queries, progress=print) as outcomes:
-        async for outcome in outcomes:
-            assert_type(outcome, Answered | Failed)
+    async with client.stats.get_many(queries, progress=print) as stream:
+        async for outcome in stream:
+            assert_type(outcome, Succeeded | Failed)
     async with client.stats.get_many(StatsQuery(n) for n in ("a.b", "c.d")) as several:
-        assert_type([outcome async for outcome in several], list[Answered | Failed])
+        assert_type([outcome async for outcome in several], list[Succeeded | Failed])

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Never, Self
 
 from sitestats._protocol import operations
 
-from .base import BaseClient, kept_by
-from .get_many import AsyncOutcomes
+from .base import BaseClient, stored_responses
+from .get_many import AsyncOutcomeStream
 from .runner import AsyncRunner
 from .schedule import Options
-from .unknown import refuse_unknown
+from .unknown_arguments import refuse_unknown
 
 if TYPE_CHECKING:
     import os
@@ -305,7 +305,7 @@ class AsyncStatistics:
         fresh: bool = False,
         in_order: bool = False,
         **_unknown: Never,
-    ) -> AsyncOutcomes:
+    ) -> AsyncOutcomeStream:
         """Request the statistics of many queries at once (section 4.3).
 
         The outcomes come in the order of completion, each with its ``query``,
@@ -329,7 +329,7 @@ class AsyncStatistics:
                 is called with ``(done, total)`` after each outcome, where the
                 total is None for *queries* without a length.
             deadline: Seconds for the whole block, counted from its beginning; None
-                is without. A query that is not answered by then is a ``Failed``
+                is without. A query without a response by then is a ``Failed``
                 with a ``RequestTimeoutError``, and so are those that follow.
             fresh: As for ``get``.
             in_order: Whether the outcomes come in the order of the queries. One that
@@ -347,15 +347,15 @@ class AsyncStatistics:
             >>> async def main() -> int:
             ...     async with (
             ...         emulator.async_client() as client,
-            ...         client.stats.get_many(queries) as outcomes,
+            ...         client.stats.get_many(queries) as stream,
             ...     ):
-            ...         return sum([o.result().pageviews async for o in outcomes])
+            ...         return sum([o.result().pageviews async for o in stream])
             >>> asyncio.run(main())
             1586
         """
         if _unknown:
             refuse_unknown("get_many", _unknown)
-        return AsyncOutcomes(
+        return AsyncOutcomeStream(
             self._runner,
             queries,
             Options(concurrency, progress, deadline, fresh, in_order),
@@ -421,7 +421,7 @@ class AsyncClient(
             They can't replace what the client sends itself.
         user_agent: Your program's name, such as ``"dash/1.0"``; it stands before
             this package's in ``User-Agent``.
-        store: Keeps responses about days that are over, which are not requested
+        store: Stores responses about days that are over, which are not requested
             again: a path, a ``Store``, or a ``KeyValueStore`` of your own.
         transport: An httpx transport to use in place of connections.
         http_client: An ``httpx.AsyncClient`` of your own to send by, with its hooks,
@@ -510,6 +510,6 @@ class AsyncClient(
     def _set_up(self, settings: Settings, sender: AsyncSender) -> None:
         self._settings = settings
         self._sender = sender
-        self._runner = AsyncRunner(settings, sender, kept_by(settings))
+        self._runner = AsyncRunner(settings, sender, stored_responses(settings))
         self.websites = AsyncWebsites(self._runner)
         self.stats = AsyncStatistics(self._runner)

@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 
     from sitestats._common.keyvalue import KeyValueStore
     from sitestats._common.settings import RetryPolicy
-    from sitestats._store.kept_responses import KeptResponses
     from sitestats._store.sqlite import Store
+    from sitestats._store.stored_responses import StoredResponses
 
 TransportT = TypeVar("TransportT")
 HttpClientT = TypeVar("HttpClientT")
@@ -120,7 +120,7 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
         key, user = wrap_credential(api_key), wrap_credential(user_id)
         given_headers = wrap_headers(headers)
         del api_key, user_id, headers
-        kept, own = _as_store(store)
+        opened, own = _as_store(store)
         if http_client is not None:
             _refuse_beside_http_client(transport, proxy, verify)
             proxy = None
@@ -138,7 +138,7 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
             verify=verify,
             headers=check_headers(given_headers),
             user_agent=check_user_agent(user_agent),
-            store=kept,
+            store=opened,
         )
         self._set_up(settings, self._make_sender(settings, transport, http_client))
         self._owns_sender = True
@@ -330,19 +330,19 @@ def _as_store(given: object) -> tuple[KeyValueStore | None, Store | None]:
         return None, None
     if callable(getattr(given, "get", None)) and callable(getattr(given, "set", None)):
         return cast("KeyValueStore", given), None
-    # A program that keeps nothing needs no SQLite.
+    # A program that stores nothing needs no SQLite.
     from sitestats._store.sqlite import Store
 
     own = Store(cast("str", given))
     return own, own
 
 
-def kept_by(settings: Settings) -> KeptResponses | None:
+def stored_responses(settings: Settings) -> StoredResponses | None:
     if settings.store is None:
         return None
-    from sitestats._store.kept_responses import KeptResponses
+    from sitestats._store.stored_responses import StoredResponses
 
-    return KeptResponses(settings.store, settings)
+    return StoredResponses(settings.store, settings)
 
 
 _senders: dict[tuple[type, Settings], Any] = {}

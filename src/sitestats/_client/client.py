@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Never, Self
 
 from sitestats._protocol import operations
 
-from .base import BaseClient, kept_by
-from .get_many import Outcomes
+from .base import BaseClient, stored_responses
+from .get_many import OutcomeStream
 from .runner import Runner
 from .schedule import Options
-from .unknown import refuse_unknown
+from .unknown_arguments import refuse_unknown
 
 if TYPE_CHECKING:
     import os
@@ -286,7 +286,7 @@ class Statistics:
         fresh: bool = False,
         in_order: bool = False,
         **_unknown: Never,
-    ) -> Outcomes:
+    ) -> OutcomeStream:
         """Request the statistics of many queries at once (section 4.3).
 
         The outcomes come in the order of completion, each with its ``query``,
@@ -310,7 +310,7 @@ class Statistics:
                 is called with ``(done, total)`` after each outcome, where the
                 total is None for *queries* without a length.
             deadline: Seconds for the whole block, counted from its beginning; None
-                is without. A query that is not answered by then is a ``Failed``
+                is without. A query without a response by then is a ``Failed``
                 with a ``RequestTimeoutError``, and so are those that follow.
             fresh: As for ``get``.
             in_order: Whether the outcomes come in the order of the queries. One that
@@ -325,13 +325,13 @@ class Statistics:
         Example:
             >>> query = StatsQuery("semicomplete.com").fields("pageviews").last(days=4)
             >>> queries = [query, query.path("/nowhere")]
-            >>> with client.stats.get_many(queries) as outcomes:
-            ...     sum(outcome.result().pageviews for outcome in outcomes)
+            >>> with client.stats.get_many(queries) as stream:
+            ...     sum(outcome.result().pageviews for outcome in stream)
             1586
         """
         if _unknown:
             refuse_unknown("get_many", _unknown)
-        return Outcomes(
+        return OutcomeStream(
             self._runner,
             queries,
             Options(concurrency, progress, deadline, fresh, in_order),
@@ -392,7 +392,7 @@ class Client(BaseClient["httpx.BaseTransport", "httpx.Client", "Sender"]):
             They can't replace what the client sends itself.
         user_agent: Your program's name, such as ``"dash/1.0"``; it stands before
             this package's in ``User-Agent``.
-        store: Keeps responses about days that are over, which are not requested
+        store: Stores responses about days that are over, which are not requested
             again: a path, a ``Store``, or a ``KeyValueStore`` of your own.
         transport: An httpx transport to use in place of connections.
         http_client: An ``httpx.Client`` of your own to send by, with its hooks,
@@ -478,6 +478,6 @@ class Client(BaseClient["httpx.BaseTransport", "httpx.Client", "Sender"]):
     def _set_up(self, settings: Settings, sender: Sender) -> None:
         self._settings = settings
         self._sender = sender
-        self._runner = Runner(settings, sender, kept_by(settings))
+        self._runner = Runner(settings, sender, stored_responses(settings))
         self.websites = Websites(self._runner)
         self.stats = Statistics(self._runner)

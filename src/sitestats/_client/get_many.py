@@ -17,6 +17,7 @@ from collections.abc import (
     Generator,
     Iterable,
     Iterator,
+    Sequence,
 )
 from functools import partial
 from queue import Empty, SimpleQueue
@@ -26,15 +27,15 @@ import anyio
 
 from sitestats._protocol import operations
 from sitestats._protocol.retry import Pauses
+from sitestats._results.collected_outcomes import AsyncOutcomes, Outcomes
 from sitestats._transport.interrupt import Stop, StoppedError
 
-from .answers import Again, Answers, AsyncAnswers
-from .frames import AsyncFramesOfStream, FramesOfStream
 from .schedule import END, Job, Options, Schedule
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
 
+    from sitestats._common.settings import NotGiven
     from sitestats._query.builder import StatsQuery
     from sitestats._results.outcomes import Outcome
 
@@ -46,19 +47,18 @@ _POLL_SECONDS: Final = 0.5
 """On Windows a thread that waits for a queue does not see Ctrl-C."""
 
 
-class Outcomes(FramesOfStream):
-    """The outcomes of many queries, in the order of completion: ``get_many``.
+class OutcomeStream:
+    """The outcomes of many queries, one by one as they arrive: ``get_many``.
 
-    With ``in_order`` they are in the order of the queries.
-
-    It is used in a ``with`` block and iterated over once; a frame of outcomes
-    that were all taken raises ``ConfigurationError``. Leaving the block ends what is
-    still under way. ``collect`` needs no block, and keeps all outcomes.
+    They come in the order of completion, with ``in_order`` in that of the queries.
+    It is used in a ``with`` block and iterated over once. Leaving the block ends what
+    is still under way. ``collect`` needs no block, and keeps all outcomes, for frames,
+    plots, comparisons and retries.
 
     Example:
         >>> queries = [StatsQuery("semicomplete.com").fields("pageviews")] * 3
-        >>> with client.stats.get_many(queries) as outcomes:
-        ...     sorted(outcome.index for outcome in outcomes)
+        >>> with client.stats.get_many(queries) as stream:
+        ...     sorted(outcome.index for outcome in stream)
         [0, 1, 2]
     """
 
@@ -73,7 +73,7 @@ class Outcomes(FramesOfStream):
     ) -> None:
         connections = runner.settings.max_connections
         self._schedule = Schedule(queries, (Iterable,), options, connections)
-        self._again = Again(partial(Outcomes, runner), options)
+        self._collect_others = partial(_collect, runner, options)
         self._fresh = options.fresh
         self._queries = queries
         self._pauses = Pauses()
@@ -105,12 +105,12 @@ class Outcomes(FramesOfStream):
             outcome = schedule.next_in_order()
             if outcome is None:
                 if not schedule.under_way:
-                    schedule.finish()
+                    schedule.record_end()
                     raise StopIteration
                 outcome = schedule.give(self._next_result())
         return outcome
 
-    def collect(self) -> Answers:
+    def collect(self) -> Outcomes:
         """Keep the outcomes of all queries, in the order of the queries.
 
         It needs no ``with`` block: it enters one, and leaves it when it returns.
@@ -122,8 +122,8 @@ class Outcomes(FramesOfStream):
         Example:
             >>> query = StatsQuery("semicomplete.com").fields("visitors", "pages")
             >>> queries = [query.on("yesterday"), query.on("today-2d")]
-            >>> answers = client.stats.get_many(queries).collect()
-            >>> len(answers.to_pandas()), len(answers.to_pandas("pages"))
+            >>> outcomes = client.stats.get_many(queries).collect()
+            >>> len(outcomes.to_pandas()), len(outcomes.to_pandas("pages"))
             (2, 100)
         """
         if self._schedule.is_begun:
@@ -131,12 +131,9 @@ class Outcomes(FramesOfStream):
         with self:
             return self._collect_all()
 
-    def _collect_all(self) -> Answers:
-        self._begin_all()
-        return Answers(self, self._again)
-
-    def _begin_all(self) -> None:
-        self._schedule.begin_all()
+    def _collect_all(self) -> Outcomes:
+        self._schedule.begin_to_collect()
+        return Outcomes(self, self._collect_others)
 
     def _begin(self, job: Job) -> None:
         self._jobs.put(job)
@@ -193,22 +190,21 @@ class Outcomes(FramesOfStream):
                 self._iterator.close()
 
 
-class AsyncOutcomes(AsyncFramesOfStream):
-    """The outcomes of many queries, in the order of completion: ``get_many``.
+class AsyncOutcomeStream:
+    """The outcomes of many queries, one by one as they arrive: ``get_many``.
 
-    It is used in an ``async with`` block and iterated over once; a frame of
-    outcomes that were all taken raises ``ConfigurationError``. Leaving the block ends
-    what is still under way. ``await outcomes.collect()`` needs no block, and keeps all
-    outcomes.
+    It is used in an ``async with`` block and iterated over once. Leaving the block
+    ends what is still under way. ``await stream.collect()`` needs no block, and keeps
+    all outcomes, for frames, plots, comparisons and retries.
 
     Example:
         >>> queries = [StatsQuery("semicomplete.com").fields("pageviews")] * 3
         >>> async def main() -> list[int]:
         ...     async with (
         ...         emulator.async_client() as client,
-        ...         client.stats.get_many(queries) as outcomes,
+        ...         client.stats.get_many(queries) as stream,
         ...     ):
-        ...         return sorted([outcome.index async for outcome in outcomes])
+        ...         return sorted([outcome.index async for outcome in stream])
         >>> asyncio.run(main())
         [0, 1, 2]
     """
@@ -227,7 +223,7 @@ class AsyncOutcomes(AsyncFramesOfStream):
         connections = runner.settings.max_connections
         kinds = (Iterable, AsyncIterable)
         self._schedule = Schedule(queries, kinds, options, connections)
-        self._again = Again(partial(AsyncOutcomes, runner), options)
+        self._collect_others = partial(_collect_async, runner, options)
         self._fresh = options.fresh
         self._queries = queries
         self._pauses = Pauses()
@@ -262,24 +258,22 @@ class AsyncOutcomes(AsyncFramesOfStream):
             outcome = schedule.next_in_order()
             if outcome is None:
                 if not schedule.under_way:
-                    schedule.finish()
+                    schedule.record_end()
                     raise StopAsyncIteration
                 outcome = schedule.give(await self._next_result())
         return outcome
 
-    async def collect(self) -> AsyncAnswers:
-        """As ``Outcomes.collect``, awaited."""
+    async def collect(self) -> AsyncOutcomes:
+        """As ``OutcomeStream.collect``, awaited."""
         if self._schedule.is_begun:
             return await self._collect_all()
         async with self:
             return await self._collect_all()
 
-    async def _collect_all(self) -> AsyncAnswers:
-        self._begin_all()
-        return AsyncAnswers([outcome async for outcome in self], self._again)
-
-    def _begin_all(self) -> None:
-        self._schedule.begin_all()
+    async def _collect_all(self) -> AsyncOutcomes:
+        self._schedule.begin_to_collect()
+        outcomes = [outcome async for outcome in self]
+        return AsyncOutcomes(outcomes, self._collect_others)
 
     async def _next_query(self) -> object:
         if isinstance(self._iterator, AsyncIterator):
@@ -317,12 +311,31 @@ class AsyncOutcomes(AsyncFramesOfStream):
             raise _interrupt_in(group) or group from None
         finally:
             self._schedule.end()
-            # See Outcomes.
+            # See OutcomeStream.
             if self._iterator is not self._queries:
                 if _is_async_generator(self._iterator):
                     await self._iterator.aclose()
                 elif _is_generator(self._iterator):
                     self._iterator.close()
+
+
+def _collect(
+    runner: Runner,
+    options: Options,
+    queries: Sequence[StatsQuery],
+    deadline: float | NotGiven | None,
+) -> Outcomes:
+    return OutcomeStream(runner, queries, options.with_deadline(deadline)).collect()
+
+
+async def _collect_async(
+    runner: AsyncRunner,
+    options: Options,
+    queries: Sequence[StatsQuery],
+    deadline: float | NotGiven | None,
+) -> AsyncOutcomes:
+    options = options.with_deadline(deadline)
+    return await AsyncOutcomeStream(runner, queries, options).collect()
 
 
 def _interrupt_in(error: BaseException) -> BaseException | None:

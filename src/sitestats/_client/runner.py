@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeAlias, Type
 import anyio
 
 from sitestats._common.errors import SiteStatsError
-from sitestats._protocol.flow import Keep, Moment, Note, Now, Recall, Send, Sleep
+from sitestats._protocol.flow import (
+    LookUp,
+    Moment,
+    Note,
+    Now,
+    Send,
+    Sleep,
+    StoreResponse,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -18,7 +26,7 @@ if TYPE_CHECKING:
     from sitestats._common.settings import Settings
     from sitestats._common.wire import HttpResponse
     from sitestats._protocol.flow import Flow, Step, StepResult
-    from sitestats._store.kept_responses import KeptResponses
+    from sitestats._store.stored_responses import StoredResponses
     from sitestats._transport.interrupt import Stop
     from sitestats._transport.sender import AsyncSender, Sender
 
@@ -56,11 +64,13 @@ def _log(event: object) -> None:
         log_event(event)
 
 
-def _use_store(kept: KeptResponses | None, step: Recall | Keep) -> HttpResponse | None:
-    assert kept is not None, "only a client with a store has such a step"
-    if isinstance(step, Recall):
-        return kept.recall(step.requested, step.clock)
-    kept.keep(step.requested, step.response, step.stats)
+def _use_store(
+    stored: StoredResponses | None, step: LookUp | StoreResponse
+) -> HttpResponse | None:
+    assert stored is not None, "only a client with a store has such a step"
+    if isinstance(step, LookUp):
+        return stored.look_up(step.requested, step.clock)
+    stored.store(step.requested, step.response, step.stats)
     return None
 
 
@@ -71,17 +81,17 @@ class Runner:
         self,
         settings: Settings,
         sender: Sender,
-        kept: KeptResponses | None = None,
+        stored: StoredResponses | None = None,
         stop: Stop | None = None,
     ) -> None:
         self.settings = settings
         self._sender = sender
-        self._kept = kept
+        self._stored = stored
         self._stop = stop
 
     def stopped_by(self, stop: Stop) -> Runner:
         """A runner for other threads, which *stop* ends."""
-        return Runner(self.settings, self._sender, self._kept, stop)
+        return Runner(self.settings, self._sender, self._stored, stop)
 
     def call(self, operation: Operation[P, T], *args: P.args, **options: P.kwargs) -> T:
         """Run *operation* with the settings of the client."""
@@ -136,8 +146,8 @@ class Runner:
                 _log(event)
                 if on_note is not None:
                     on_note(event)
-            case Recall() | Keep():
-                return _use_store(self._kept, step)
+            case LookUp() | StoreResponse():
+                return _use_store(self._stored, step)
         return None
 
     def _send(self, step: Send) -> HttpResponse:
@@ -156,11 +166,11 @@ class AsyncRunner:
         self,
         settings: Settings,
         sender: AsyncSender,
-        kept: KeptResponses | None = None,
+        stored: StoredResponses | None = None,
     ) -> None:
         self.settings = settings
         self._sender = sender
-        self._kept = kept
+        self._stored = stored
 
     async def call(
         self, operation: Operation[P, T], *args: P.args, **options: P.kwargs
@@ -215,8 +225,8 @@ class AsyncRunner:
                 if on_note is not None:
                     await on_note(event)
             # In a thread: another process may have the file for a moment.
-            case Recall() | Keep():
-                return await anyio.to_thread.run_sync(_use_store, self._kept, step)
+            case LookUp() | StoreResponse():
+                return await anyio.to_thread.run_sync(_use_store, self._stored, step)
         return None
 
     async def _send(self, step: Send) -> HttpResponse:

@@ -17,7 +17,12 @@ import attrs
 from sitestats._common.errors import ConfigurationError, QueryError
 from sitestats._common.problems import Problem
 from sitestats._common.progress import Progress, ShowProgress, check_progress, showing
-from sitestats._common.settings import check_seconds, positive_count
+from sitestats._common.settings import (
+    NOT_GIVEN,
+    NotGiven,
+    check_seconds,
+    positive_count,
+)
 from sitestats._common.text import shown
 from sitestats._protocol.responses import load_readers
 from sitestats._protocol.retry import NO_DEADLINE, Deadline
@@ -55,6 +60,12 @@ class Options:
     in_order: bool = False
     """Whether the outcomes come in the order of the queries."""
 
+    def with_deadline(self, deadline: float | NotGiven | None) -> Options:
+        """These options with another *deadline*, if one is given."""
+        if deadline is NOT_GIVEN:
+            return self
+        return attrs.evolve(self, deadline=deadline)
+
 
 class Schedule:
     """Counts queries taken and outcomes returned, and decides what is next."""
@@ -77,7 +88,7 @@ class Schedule:
         seconds = options.deadline
         self._seconds = None if seconds is None else check_seconds("deadline", seconds)
         self.deadline = NO_DEADLINE
-        """When the queries of the block have to be answered; set when it begins."""
+        """When the responses of the block have to be there; set when it begins."""
         self._total = len(queries) if isinstance(queries, Sized) else None
         self._show: ShowProgress | None = None
         self._block = ExitStack()
@@ -90,8 +101,7 @@ class Schedule:
         self._in_order = options.in_order
         self._waiting: dict[int, Outcome] = {}
         self._took_one = False
-        self._all_wanted = False
-        self._finished = False
+        self._taken_by_caller = False
 
     def begin(self) -> None:
         """Enter the block."""
@@ -120,7 +130,7 @@ class Schedule:
         if not self._begun:
             raise ConfigurationError(
                 "get_many needs a block, which ends what is under way when it is left: "
-                "“with client.stats.get_many(queries) as outcomes:” (“async with” for "
+                "“with client.stats.get_many(queries) as stream:” (“async with” for "
                 "an AsyncClient); without one, .collect() keeps all outcomes"
             )
         if self._ended:
@@ -129,24 +139,24 @@ class Schedule:
                 "outcomes within the block, or keep them by .collect()"
             )
 
-    def begin_all(self) -> None:
+    def begin_to_collect(self) -> None:
         """Raise an error outside of the block, and where all that are left would be
-        none, without a word: when a loop took them, or a frame or ``collect`` was
-        begun. One that ended in an error took outcomes too.
+        none, without a word: when a loop took them, or ``collect`` was begun. One that
+        ended in an error took outcomes too.
         """
         self.check_open()
-        if self._given and (self._finished or self._all_wanted):
+        if self._given and self._taken_by_caller:
             raise ConfigurationError(
                 "the outcomes of this get_many block were taken already, and each "
-                "comes once: keep them by “answers = "
+                "comes once: keep them by “outcomes = "
                 "client.stats.get_many(…).collect()”, which makes frames as often as "
                 "you like"
             )
-        self._all_wanted = True
+        self._taken_by_caller = True
 
-    def finish(self) -> None:
+    def record_end(self) -> None:
         """Record that the last outcome was returned."""
-        self._finished = True
+        self._taken_by_caller = True
 
     @property
     def under_way(self) -> int:

@@ -9,7 +9,7 @@ class KeyValueStore(Protocol):
     """A store of your own for responses, such as a client of Redis.
 
     Threads call it at the same time. An error that it raises becomes a
-    ``SiteStatsWarning``, and the service is asked.
+    ``SiteStatsWarning``, and requests are sent.
 
     Example:
         >>> class InMemory:
@@ -21,10 +21,10 @@ class KeyValueStore(Protocol):
         ...
         ...     def set(self, key: str, value: bytes) -> None:
         ...         self.values[key] = value
-        >>> with emulator.client(store=InMemory()) as keeping:
+        >>> with emulator.client(store=InMemory()) as storing:
         ...     query = StatsQuery("semicomplete.com").fields("visitors")
         ...     day = query.on("2015-05-18")
-        ...     first, second = keeping.stats.get(day), keeping.stats.get(day)
+        ...     first, second = storing.stats.get(day), storing.stats.get(day)
         >>> first == second, first.from_store, second.from_store
         (True, False, True)
     """
@@ -35,5 +35,5 @@ class KeyValueStore(Protocol):
         ...
 
     def set(self, key: str, value: bytes, /) -> object:
-        """Keep *value* as that of *key*; what it returns is not used."""
+        """Store *value* as that of *key*; what it returns is not used."""
         ...

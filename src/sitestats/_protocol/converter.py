@@ -113,7 +113,7 @@ def _as_it_is(value: JsonValue, _: Any) -> JsonValue:
 
 
 @attrs.frozen
-class _Loose:
+class _PartialEntry:
     """An entry that may lack values, but has none of a wrong type."""
 
     value: str | None = None
@@ -122,14 +122,14 @@ class _Loose:
 
 
 @attrs.frozen
-class _TimedLoose(_Loose):
+class _TimedPartialEntry(_PartialEntry):
     """The same for an entry that was requested with ``seconds_on_page``."""
 
     seconds_on_page: float | None = None
 
 
-_converter.register_structure_hook(_Loose, _object(_Loose))
-_converter.register_structure_hook(_TimedLoose, _object(_TimedLoose))
+_converter.register_structure_hook(_PartialEntry, _object(_PartialEntry))
+_converter.register_structure_hook(_TimedPartialEntry, _object(_TimedPartialEntry))
 
 
 def _entry(
@@ -137,12 +137,12 @@ def _entry(
 ) -> Callable[[object, Any], Entry]:
     columns = complete.columns
     make: Callable[..., Entry] = complete
-    loosely = _TimedLoose if "seconds_on_page" in columns else _Loose
+    wanted = _TimedPartialEntry if "seconds_on_page" in columns else _PartialEntry
     may_be_none = {"seconds_on_page"}
     if not issubclass(complete, PageEntry):
         may_be_none.add("value")
 
-    structure = _converter.get_structure_hook(loosely)
+    structure = _converter.get_structure_hook(wanted)
     unknown: dict[str, Any] = {}
     if "seconds_on_page" in columns:
         unknown = {"seconds_on_page": None}
@@ -152,8 +152,8 @@ def _entry(
             return incomplete({"value": value, **unknown})
         if not isinstance(value, dict):
             raise UnexpectedValueError("an object or a string", value)
-        loose = structure(value, loosely)
-        values = {name: getattr(loose, name) for name in columns}
+        entry = structure(value, wanted)
+        values = {name: getattr(entry, name) for name in columns}
         known = {
             name: value
             for name, value in values.items()
@@ -250,7 +250,7 @@ def structure_websites(
     defaults = {"own_hostname": None, "label": None}
     values = (_with_extra(item, _WEBSITE_NAMES, defaults) for item in items)
     result = _structure_list(values, Website, path, section="2.1")
-    return ([], result.problems) if isinstance(result, _Wrong) else (result, [])
+    return ([], result.problems) if isinstance(result, _Invalid) else (result, [])
 
 
 def structure_added(value: JsonValue) -> tuple[AddedWebsite | None, list[Problem]]:
@@ -259,7 +259,7 @@ def structure_added(value: JsonValue) -> tuple[AddedWebsite | None, list[Problem
     result = _structure(
         _with_extra(value, _ADDED_KNOWN, defaults), AddedWebsite, "$", section="2.2"
     )
-    return (None, result.problems) if isinstance(result, _Wrong) else (result, [])
+    return (None, result.problems) if isinstance(result, _Invalid) else (result, [])
 
 
 def _with_extra(
@@ -297,8 +297,8 @@ def structure_stats(
         else:
             # cattrs would take a string for a list of its characters.
             problem = str(UnexpectedValueError("an array", value))
-            result = _Wrong([Problem(problem, section="2.3", where=path)])
-        if isinstance(result, _Wrong):
+            result = _Invalid([Problem(problem, section="2.3", where=path)])
+        if isinstance(result, _Invalid):
             wrong[name] = result.problems
         else:
             values[name] = result
@@ -309,7 +309,7 @@ def structure_stats(
 
 
 @attrs.frozen
-class _Wrong:
+class _Invalid:
     """The problems of a value, in place of its model."""
 
     problems: list[Problem]
@@ -317,16 +317,16 @@ class _Wrong:
 
 def _structure(
     value: JsonValue, wanted: type[T], path: str, *, section: str
-) -> T | _Wrong:
+) -> T | _Invalid:
     try:
         return _converter.structure(value, wanted)
     except (cattrs.BaseValidationError, UnexpectedValueError) as error:
-        return _Wrong(list(_problems(error, path, section)))
+        return _Invalid(list(_problems(error, path, section)))
 
 
 def _structure_list(
     items: Iterable[JsonValue], wanted: type[T], path: str, *, section: str
-) -> list[T] | _Wrong:
+) -> list[T] | _Invalid:
     """The items, or the problems of the first wrong ones.
 
     cattrs would go on to the end: the problems of a million items take a gigabyte.
@@ -341,7 +341,7 @@ def _structure_list(
             problems += _problems(error, f"{path}[{index}]", section)
             if len(problems) >= MOST_PROBLEMS:
                 break
-    return _Wrong(problems) if problems else values
+    return _Invalid(problems) if problems else values
 
 
 def _problems(error: BaseException, path: str, section: str) -> Iterator[Problem]:

@@ -58,8 +58,8 @@ class Note:
 
 
 @attrs.frozen
-class Recall:
-    """Find a kept response to what was requested; None where there is none to use."""
+class LookUp:
+    """Look up a stored response to what was requested; None where none can be used."""
 
     requested: Requested
     clock: datetime
@@ -67,15 +67,15 @@ class Recall:
 
 
 @attrs.frozen
-class Keep:
-    """Keep *response*, which was read as *stats*, where that is right."""
+class StoreResponse:
+    """Store *response*, which was read as *stats*, where that is right."""
 
     requested: Requested
     response: HttpResponse
     stats: Stats
 
 
-Step: TypeAlias = Send | Sleep | Now | Note | Recall | Keep
+Step: TypeAlias = Send | Sleep | Now | Note | LookUp | StoreResponse
 StepResult: TypeAlias = HttpResponse | Moment | None
 Flow: TypeAlias = Generator[Step, StepResult, T]
 

@@ -15,9 +15,9 @@ from sitestats._common.errors import (
 from sitestats._common.wire import Credentials, HttpResponse
 from sitestats._query.builder import StatsQuery, requested
 from sitestats._query.validation import validate
-from sitestats._results.outcomes import Answered, Failed
+from sitestats._results.outcomes import Failed, Succeeded
 
-from .flow import Keep, Recall, now
+from .flow import LookUp, StoreResponse, now
 from .requests import (
     add_request,
     custom_request,
@@ -87,23 +87,23 @@ def get_stats(
 ) -> Flow[Stats]:
     """The statistics that *query* requests (section 4.3).
 
-    Where the client has a store, a kept response is used unless *fresh*.
+    Where the client has a store, a stored response is used unless *fresh*.
     """
     validated = _validated(query, settings)
     request = stats_request(validated)
-    keeps = settings.store is not None
-    if keeps and not fresh:
+    stores = settings.store is not None
+    if stores and not fresh:
         moment = yield from now()
         clock = datetime.fromtimestamp(moment.unix, UTC)
-        kept = yield Recall(validated, clock)
-        if isinstance(kept, HttpResponse):
-            # What an earlier version of this package kept may not pass any more.
+        stored = yield LookUp(validated, clock)
+        if isinstance(stored, HttpResponse):
+            # What an earlier version of this package stored may not pass any more.
             with suppress(SiteStatsError):
-                return read_stats(kept, request, query, validated, kept_for=clock)
+                return read_stats(stored, request, query, validated, looked_up_at=clock)
     response = yield from _exchange(request, settings, pauses, deadline)
     stats = read_stats(response, request, query, validated)
-    if keeps:
-        yield Keep(validated, response, stats)
+    if stores:
+        yield StoreResponse(validated, response, stats)
     return stats
 
 
@@ -141,7 +141,7 @@ def get_outcome(
         return Failed(query, index, deadline.error(query, error) if is_over else error)
     except SiteStatsError as error:
         return Failed(query, index, error)
-    return Answered(query, index, stats)
+    return Succeeded(query, index, stats)
 
 
 def get_jsonp(settings: Settings, query: StatsQuery, callback: str) -> Flow[str]:

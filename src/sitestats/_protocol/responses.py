@@ -26,7 +26,7 @@ from sitestats._query.periods import utc
 from sitestats._query.validation import validate
 from sitestats._results.entries import Entries, EventCount
 from sitestats._results.histogram import entry_type, read_histogram
-from sitestats._results.stats import Stats, read_body
+from sitestats._results.stats import Stats
 from sitestats._results.websites import WebsiteList
 
 from .consistency import LATEST_SHAPE, differences, missing_events, same_value
@@ -194,7 +194,7 @@ def read_stats(
     query: StatsQuery,
     requested: Requested,
     *,
-    kept_for: datetime | None = None,
+    looked_up_at: datetime | None = None,
 ) -> Stats:
     """The statistics that *query* requested (section 4.3).
 
@@ -203,7 +203,7 @@ def read_stats(
         request: Its request.
         query: The query of the result.
         requested: What the response is checked against.
-        kept_for: When a kept response was looked up; None for one that came now.
+        looked_up_at: When a stored response was looked up; None for one that came now.
 
     Raises:
         ServiceError: It is an error response.
@@ -220,7 +220,9 @@ def read_stats(
     else:
         _check_lengths(data, response, request, expected, requested)
     date = response.date
-    problems, warnings = differences(data, wrong, expected, requested, kept_for or date)
+    problems, warnings = differences(
+        data, wrong, expected, requested, looked_up_at or date
+    )
     if problems:
         nothing = expected.required and expected.required.isdisjoint(data)
         hint = _NO_DATA if nothing else ""
@@ -245,19 +247,25 @@ def read_stats(
         partial=moment is not None and end is not None and moment < end,
         responded_at=moment,
         body=response.body,
-        from_store=kept_for is not None,
+        from_store=looked_up_at is not None,
         requested=requested,
         values=dict(values),
     )
 
 
-@read_body.register(StatsQuery)
-def _read_body(
-    query: StatsQuery, body: bytes, responded_at: datetime | None = None
-) -> Stats:
-    """A body that was kept, checked as the response to *query*."""
-    kind: type = type(body)
-    if not issubclass(kind, bytes):
+def read_body(query: object, body: object, responded_at: datetime | None) -> Stats:
+    """A stored body, checked as the response to *query*.
+
+    Raises:
+        QueryError: The query breaks a rule, or a value is of another type.
+        ServiceError: The body is an error response.
+        ResponseError: The body does not match the service's document, or does
+            not match the query.
+    """
+    if not isinstance(query, StatsQuery):
+        message = f"a query is a StatsQuery, not {shown(query)}"
+        raise QueryError([Problem(message, where="query")])
+    if not isinstance(body, bytes):
         problem = Problem(f"a body is bytes, not {shown(body)}", where="body")
         raise QueryError([problem])
     wanted = requested(query)

@@ -64,16 +64,16 @@ def draw(result: object, ax: Axes | None, **choices: str) -> Axes:
 
 
 def draw_each(
-    answers: Any, ax: object, *, most: int, sharey: bool
+    outcomes: Any, ax: object, *, most: int, sharey: bool
 ) -> NDArray[np.object_]:
-    """Draw each of *answers* into axes of its own.
+    """Draw each of *outcomes* into axes of its own.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
     """
-    from sitestats.analysis._multiples import plot_each
+    from sitestats.analysis._small_multiples import plot_each
 
-    axes: NDArray[np.object_] = plot_each(answers, ax, most=most, sharey=sharey)
+    axes: NDArray[np.object_] = plot_each(outcomes, ax, most=most, sharey=sharey)
     return axes
 
 

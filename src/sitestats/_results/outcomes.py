@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @attrs.frozen
-class Answered(Displayed):
+class Succeeded(Displayed):
     """A query that succeeded.
 
     Test ``outcome.error is None``, and a type checker knows that
@@ -25,8 +25,8 @@ class Answered(Displayed):
 
     Example:
         >>> query = StatsQuery("semicomplete.com").fields("pageviews").last(days=4)
-        >>> with client.stats.get_many([query]) as outcomes:
-        ...     for outcome in outcomes:
+        >>> with client.stats.get_many([query]) as stream:
+        ...     for outcome in stream:
         ...         if outcome.error is None:
         ...             print(outcome.index, outcome.stats.pageviews)
         0 1586
@@ -57,8 +57,8 @@ class Failed(HasSheet):
 
     Example:
         >>> query = StatsQuery("nobody.example.com").fields("pageviews")
-        >>> with client.stats.get_many([query]) as outcomes:
-        ...     for outcome in outcomes:
+        >>> with client.stats.get_many([query]) as stream:
+        ...     for outcome in stream:
         ...         if outcome.error is not None:
         ...             print(type(outcome.error).__name__)
         NotFoundError
@@ -79,8 +79,8 @@ class Failed(HasSheet):
 
     def _sheet(self) -> Sheet:
         why = f"{type(self.error).__name__}: {self.error}"
-        return Sheet(self.query.hostname, ("",), [(why,)], "no answer")
+        return Sheet(self.query.hostname, ("",), [(why,)], "no response")
 
 
-Outcome: TypeAlias = Answered | Failed
+Outcome: TypeAlias = Succeeded | Failed
 """The outcome of one query."""

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
-from functools import singledispatch
 from typing import TYPE_CHECKING, Any, Final, TypeGuard, Unpack
 
 import attrs
 
-from sitestats._common.errors import FieldNotRequestedError, QueryError, ResponseError
+from sitestats._common.errors import FieldNotRequestedError, ResponseError
 from sitestats._common.fields import ENVELOPE, FIELDS, TABLES, TOTALS
 from sitestats._common.jsontext import NotJsonError, load_json
-from sitestats._common.problems import Problem
-from sitestats._common.text import bounded, shown
+from sitestats._common.text import bounded
 from sitestats._common.zones import common_zone
 from sitestats._query.requested import Requested
 
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
     from sitestats._query.builder import StatsQuery
 
     from .comparison import Comparison
-    from .made import Values
+    from .sample_body import Values
 
 KNOWN_NAMES: Final = frozenset(
     (*FIELDS, "events", *ENVELOPE, "docs", "info", "ok", "success", "url")
@@ -86,7 +84,7 @@ class Stats(HasFrame, Displayed):
     body: bytes = b""
     """The response's body as it came."""
     from_store: bool = False
-    """Whether it was kept by ``Client(store=…)``, and not received now."""
+    """Whether it was stored by ``Client(store=…)``, and not received now."""
     _requested: Requested = attrs.field(alias="requested")
     _values: Mapping[str, Any] = attrs.field(alias="values")
 
@@ -120,9 +118,10 @@ class Stats(HasFrame, Displayed):
         >>> Stats.from_body(query, body).visitors
         953
         """
-        # Called directly, so that a warning finds the caller's line.
-        stats: Stats = read_body.dispatch(type(query))(query, body, responded_at)
-        return stats
+        # What reads responses stands above the results.
+        from sitestats._protocol.responses import read_body
+
+        return read_body(query, body, responded_at)
 
     @classmethod
     def of(
@@ -161,7 +160,7 @@ class Stats(HasFrame, Displayed):
         Traceback (most recent call last):
         sitestats.QueryError: pages: the query requests it: give pages=…
         """
-        from .made import body_of
+        from .sample_body import body_of
 
         body = body_of(
             query, values, timezone=timezone, first_day=first_day, last_day=last_day
@@ -423,22 +422,6 @@ class Stats(HasFrame, Displayed):
             )
         fields = ", ".join(map(repr, (*self._requested.fields, name)))
         return f"{name!r} was not requested: add it to the query by .fields({fields})"
-
-
-@singledispatch
-def read_body(
-    query: object, _body: bytes, _responded_at: dt.datetime | None = None
-) -> Stats:
-    """Read a body as the response to *query*.
-
-    What reads responses stands above the results, and registers itself for queries.
-
-    Raises:
-        QueryError: It is no query.
-    """
-    raise QueryError(
-        [Problem(f"a query is a StatsQuery, not {shown(query)}", where="query")]
-    )
 
 
 def _are_entries(value: Any) -> TypeGuard[Entries[Any]]:

@@ -1,8 +1,8 @@
-"""Which responses may be kept, and when a kept one may be used. Pure.
+"""Which responses may be stored, and when a stored one may be used. Pure.
 
-Kept is a good response to a Stats query whose period was over by the service's own
-clock. A wrong answer is worse than a request: where it is not certain which days a
-query is about, the service is asked.
+A good response to a Stats query is stored if its period was over by the service's
+own clock. A wrong result is worse than a request: where it is not certain which days a
+query is about, the request is sent.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _PERIOD: Final = frozenset(("start", "end"))
 
 
 @attrs.frozen
-class Lookup:
-    """What a kept response is found by."""
+class ResponseKey:
+    """What a stored response is found by."""
 
     hostname: str
     address: str
@@ -42,17 +42,17 @@ class Lookup:
 
     @property
     def text(self) -> str:
-        """All of it as text; two lookups with the same text are equal."""
+        """All of it as text; two keys with the same text are equal."""
         return json.dumps(
             [self.address, self.params, self.first_day, self.last_day],
             separators=(",", ":"),
         )
 
 
-def lookup(requested: Requested, now: datetime) -> Lookup | None:
-    """What a kept response to *requested* is found by at the moment *now*.
+def response_key(requested: Requested, now: datetime) -> ResponseKey | None:
+    """What a stored response to *requested* is found by at the moment *now*.
 
-    None where none is kept: a part of the period is left to the service, it has words
+    None where none is stored: a part of the period is left to the service, it has words
     and no time zone, or a parameter was not checked.
     """
     start, end = requested.params.get("start"), requested.params.get("end")
@@ -77,9 +77,9 @@ def has_words(requested: Requested) -> bool:
     )
 
 
-def _of_days(requested: Requested, first_day: str, last_day: str) -> Lookup:
+def _of_days(requested: Requested, first_day: str, last_day: str) -> ResponseKey:
     params = requested.params.items()
-    return Lookup(
+    return ResponseKey(
         requested.hostname,
         requested.address,
         tuple(sorted(pair for pair in params if pair[0] not in _PERIOD)),
@@ -89,8 +89,8 @@ def _of_days(requested: Requested, first_day: str, last_day: str) -> Lookup:
 
 
 @attrs.frozen
-class Kept:
-    """A response that is kept."""
+class StoreEntry:
+    """A response as it is stored."""
 
     date: str
     """When the service responded: its ``Date`` header."""
@@ -104,7 +104,7 @@ class Kept:
         return _FORMAT + zlib.compress(head.encode() + b"\n" + self.body, 1)
 
     @classmethod
-    def from_bytes(cls, data: bytes, *, most_bytes: int) -> Kept | None:
+    def from_bytes(cls, data: bytes, *, most_bytes: int) -> StoreEntry | None:
         """The response that was packed; None where *data* is of another version,
         damaged, or larger than *most_bytes*.
         """
@@ -145,14 +145,14 @@ _TOLERANCE: Final = timedelta(minutes=1)
 """How far two clocks may be apart."""
 
 
-def keep(
+def to_store(
     requested: Requested, response: HttpResponse, stats: Stats
-) -> tuple[Lookup, Kept] | None:
-    """What to keep of *response*, which was read as *stats*; None for nothing.
+) -> tuple[ResponseKey, StoreEntry] | None:
+    """What to store of *response*, which was read as *stats*; None for nothing.
 
     The days are those of the response: at midnight "yesterday" is another day here
-    than at the service. Without a ``Date`` nothing is kept, since this machine's clock
-    may be a day ahead.
+    than at the service. Without a ``Date`` nothing is stored, since this machine's
+    clock may be a day ahead.
     """
     moment, date_header = response.date, response.headers.get("date")
     if (
@@ -171,7 +171,7 @@ def keep(
         return None
     first_day, last_day = stats.first_day.isoformat(), stats.last_day.isoformat()
     found = _of_days(requested, first_day, last_day)
-    return found, Kept(date_header, stats.timezone, response.body)
+    return found, StoreEntry(date_header, stats.timezone, response.body)
 
 
 def _is_as_requested(requested: Requested, stats: Stats) -> bool:

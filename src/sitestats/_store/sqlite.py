@@ -1,4 +1,4 @@
-"""``Store``: kept responses in a SQLite file, shared by threads and processes."""
+"""``Store``: stored responses in a SQLite file, shared by threads and processes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sitestats._common.errors import ConfigurationError
 from sitestats._common.settings import positive_count
 from sitestats._common.text import shown
 
-from .kept_responses import MAX_AGE
+from .stored_responses import MAX_AGE
 
 _LOCK: Final = threading.RLock()
 """Held while SQLite is at work, and during a fork: a process that was forked while a
@@ -67,7 +67,7 @@ class StoreStats:
     """What a store holds, and of how much use it was: ``Store.stats``."""
 
     responses: int
-    """How many responses are kept."""
+    """How many responses are stored."""
     bytes: int
     """The size of all entries, compressed."""
     hits: int
@@ -79,7 +79,7 @@ class Store:
 
     Threads, processes and clients may use one file at once. It holds statistics, which
     are private, and no API key; only its owner can read it. Whatever is wrong with the
-    file is a ``SiteStatsWarning``, and the service is asked instead.
+    file is a ``SiteStatsWarning``, and requests are sent instead.
 
     Args:
         path: The file; it is made when it is not there. Have it on a disk of this
@@ -96,9 +96,9 @@ class Store:
         >>> with (
         ...     TemporaryDirectory() as folder,
         ...     Store(f"{folder}/stats.sqlite") as store,
-        ...     emulator.client(store=store) as keeping,
+        ...     emulator.client(store=store) as storing,
         ... ):
-        ...     first, second = keeping.stats.get(query), keeping.stats.get(query)
+        ...     first, second = storing.stats.get(query), storing.stats.get(query)
         ...     print(first.from_store, second.from_store, store.stats().hits)
         False True 1
     """
@@ -125,7 +125,7 @@ class Store:
         return None if row is None else row[0]
 
     def set(self, key: str, value: bytes, /) -> None:
-        """Keep *value* as that of *key* (as a ``KeyValueStore``)."""
+        """Store *value* as that of *key* (as a ``KeyValueStore``)."""
         is_response = ":response:" in key
         used = _today() if is_response else _FOREVER
         with self._opened() as file:
@@ -172,7 +172,7 @@ class Store:
         raise ConfigurationError(problem)
 
     def stats(self) -> StoreStats:
-        """How many responses are kept, their size, and the hits of this process.
+        """How many responses are stored, their size, and the hits of this process.
 
         Raises:
             ConfigurationError: The file can't be read, or is no store.

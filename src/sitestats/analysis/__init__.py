@@ -7,7 +7,7 @@ package costs nothing until then.
 from __future__ import annotations
 
 from sitestats._results.comparison import Change, Changes, Comparison, EntryChange
-from sitestats._results.comparisons import Comparisons
+from sitestats._results.outcome_comparison import Comparisons
 
 from ._display import Display
 

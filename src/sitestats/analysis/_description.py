@@ -15,11 +15,11 @@ from typing import Any, Final, TypeAlias
 import attrs
 
 from sitestats._common.fields import TOTALS
-from sitestats._results.answers import CollectedOutcomes
+from sitestats._results.collected_outcomes import CollectedOutcomes
 from sitestats._results.comparison import Change, Changes, Comparison
-from sitestats._results.comparisons import Comparisons
 from sitestats._results.entries import Entries
-from sitestats._results.many import error_text, period_of
+from sitestats._results.outcome_comparison import Comparisons
+from sitestats._results.outcome_frames import error_text, period_of
 from sitestats._results.stats import Stats
 from sitestats._results.tables import Sheet
 
@@ -224,14 +224,16 @@ def _of_sheet(sheet: Sheet, top: int = MOST_ROWS) -> Iterator[Part]:
     )
 
 
-# --- many answers -----------------------------------------------------------------
+# --- many outcomes ----------------------------------------------------------------
 
 
 @describe.register(CollectedOutcomes)
-def _of_answers(answers: CollectedOutcomes, top: int = MOST_ROWS) -> Iterator[Part]:
-    results = [answered.stats for answered in answers.answered]
+def _of_outcomes(
+    outcomes: CollectedOutcomes[object], top: int = MOST_ROWS
+) -> Iterator[Part]:
+    results = [succeeded.stats for succeeded in outcomes.succeeded]
     totals = [name for name in TOTALS if any(name in stats for stats in results)]
-    failed = len(answers.failed)
+    failed = len(outcomes.failed)
     headings = ["", "first day", "last day", *map(heading, totals)]
     rows = [
         (
@@ -240,15 +242,15 @@ def _of_answers(answers: CollectedOutcomes, top: int = MOST_ROWS) -> Iterator[Pa
             *(getattr(outcome.stats, name, None) for name in totals),
             *([error_text(outcome)] if failed else ()),
         )
-        for outcome in answers[:top]
+        for outcome in outcomes[:top]
     ]
     yield Table(
-        "1 query" if len(answers) == 1 else f"{len(answers):,} queries",
+        "1 query" if len(outcomes) == 1 else f"{len(outcomes):,} queries",
         [*headings, "error"] if failed else headings,
         rows,
         numbers={3 + place for place in range(len(totals))},
         notes=(
-            left_out(len(answers), len(rows), truncated=False),
+            left_out(len(outcomes), len(rows), truncated=False),
             f"{failed:,} failed" if failed else "",
         ),
         empty="none",

@@ -17,8 +17,8 @@ import attrs
 
 from sitestats._common.text import cut, plain
 from sitestats._results.comparison import Change, Changes, Comparison
-from sitestats._results.comparisons import ManyChanges
 from sitestats._results.entries import Entries, columns_of_entries
+from sitestats._results.outcome_comparison import ManyChanges
 from sitestats._results.stats import Stats
 
 from ._frames import check_range, load

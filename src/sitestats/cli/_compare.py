@@ -75,15 +75,15 @@ def compare(
     HOST is a host name or an address, as in `stats`. Each website is requested
     twice. CSV has the number, the one before, the change, and that in percent.
     """
-    from sitestats._results.comparisons import (
+    from sitestats._results.outcome_comparison import (
         Pair,
         changes_of_pair,
         names_of_changes,
     )
-    from sitestats._results.many import requested_lists
-    from sitestats._results.outcomes import Answered
+    from sitestats._results.outcome_frames import requested_lists
+    from sitestats._results.outcomes import Succeeded
 
-    from ._many import Found, Look, print_many, printer_of
+    from ._print_outcomes import Found, PrintOptions, print_many, printer_of
 
     one = is_one(options)
     websites = Websites(options, OVERVIEW if one and output == "table" else TOTALS)
@@ -92,7 +92,7 @@ def compare(
     field: Any = None
     if output == "csv" or table is not None or (output == "table" and not one):
         field = check_table(requested_lists(first), table)
-    look = Look(output, raw, top, names_of_changes(first, field))
+    print_options = PrintOptions(output, raw, top, names_of_changes(first, field))
 
     def read(outcomes: Iterator[Outcome], wants_rows: bool) -> Iterator[Found]:  # noqa: FBT001 - print_many gives it
         for outcome in outcomes:
@@ -105,7 +105,7 @@ def compare(
                 yield (), [pair.comparison.to_dict()]
 
     if not one:
-        print_many(websites, look, partial(_both, against=against), read)
+        print_many(websites, print_options, partial(_both, against=against), read)
         return
     with websites.client as client:
         found = client.stats.compare(first, against=before)
@@ -114,8 +114,8 @@ def compare(
 
         make_console().print(Display(found, rows=top))
         return
-    printer = printer_of(look)
-    sides = (Answered(first, 0, found.now), Answered(before, 1, found.before))
+    printer = printer_of(print_options)
+    sides = (Succeeded(first, 0, found.now), Succeeded(before, 1, found.before))
     for _, rows in read(iter(sides), printer.wants_rows):
         printer.show(rows)
     printer.end()

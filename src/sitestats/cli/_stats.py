@@ -129,14 +129,14 @@ def url(host: str, **options: Any) -> None:
 def _print_many(
     options: dict[str, Any], table: str | None, output: str, *, raw: bool, top: int
 ) -> None:
-    from sitestats._results.many import (
+    from sitestats._results.outcome_frames import (
         names_of_rows,
         object_of,
         requested_lists,
         rows_of,
     )
 
-    from ._many import Found, Look, print_many
+    from ._print_outcomes import Found, PrintOptions, print_many
 
     websites = Websites(options)
     field = None
@@ -153,7 +153,9 @@ def _print_many(
                 yield (), [object_of(outcome)]
 
     columns = names_of_rows(websites.first, field)
-    print_many(websites, Look(output, raw, top, columns), lambda given: given, read)
+    print_many(
+        websites, PrintOptions(output, raw, top, columns), lambda given: given, read
+    )
 
 
 def _print_csv(found: Stats, table: str | None, *, raw: bool) -> None:

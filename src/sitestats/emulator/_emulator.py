@@ -16,7 +16,7 @@ from uuid import uuid4
 
 import attrs
 
-from . import _demo, _faults, _made_up
+from . import _demo, _faults, _generated_traffic
 from ._access import MAY_ADD, Key, Website
 from ._dispatch import Core
 from ._hosts import host_name, valid_host_name
@@ -166,14 +166,16 @@ class Emulator:
         if websites < 1 or days < 1:
             raise ValueError("websites and days must be 1 or more")
         emulator = cls(**options)
-        sites = [_made_up.Site(number) for number in range(websites)]
+        sites = [_generated_traffic.Site(number) for number in range(websites)]
         for site in sites:
             emulator.add_website(
                 site.hostname,
                 timezone=site.timezone,
                 label=f"made up: {site.kind.name}",
             )
-        _made_up.load(emulator._core.service.rows, sites, emulator._clock(), days)
+        _generated_traffic.load(
+            emulator._core.service.rows, sites, emulator._clock(), days
+        )
         return emulator
 
     # -- websites, keys and rows

@@ -13,7 +13,7 @@ import attrs
 
 from sitestats._common.wire import HttpResponse
 
-from . import _shapes
+from . import _responses
 from ._http import RecordedRequest
 
 POSSIBLE: Final = range(200, 600)
@@ -69,9 +69,9 @@ class Fault:
         status = 200 if self.status is None else self.status
         body = self.body
         if body is None:
-            body = _shapes.encode(_default_body(status))
+            body = _responses.encode(_default_body(status))
         headers = {
-            **_shapes.CORS,
+            **_responses.CORS,
             "content-type": "application/json; charset=utf-8",
             **self.headers,
         }
@@ -167,7 +167,7 @@ def make(
     elif isinstance(body, str):
         content = body.encode()
     elif body is not None:
-        content = _shapes.encode(body)
+        content = _responses.encode(body)
     fault = Fault(status=status, headers=sent, body=content, **delivery)
     latency, drip, cut_off = fault.latency, fault.drip, fault.cut_off
     for wrong, text in (

@@ -20,7 +20,7 @@ import attrs
 
 from sitestats._common.wire import HttpResponse
 
-from . import _access, _shapes
+from . import _access, _responses
 from ._access import Denied, Key, Website
 from ._aggregate import Aggregate, Numbers
 from ._hosts import host_name
@@ -117,7 +117,7 @@ class Service:
             }
             for website in self.websites.values()
         ]
-        return _shapes.json_response(
+        return _responses.json_response(
             200, websites if self.bare_list else {"success": True, "websites": websites}
         )
 
@@ -139,7 +139,7 @@ class Service:
             if key.access is not None:
                 place = self.keys.index(key)
                 self.keys[place] = attrs.evolve(key, access=key.access | {hostname})
-        return _shapes.json_response(
+        return _responses.json_response(
             200,
             {
                 "ok": True,
@@ -183,7 +183,7 @@ class Service:
         hostname, path = _parse_path(request.path) or ("", None)
         website = self.websites.get(hostname)
         if website is None:
-            return _shapes.stats_response(
+            return _responses.stats_response(
                 404,
                 {"ok": False, "status": 404, "message": request.path},
                 info="false",
@@ -209,9 +209,9 @@ class Service:
             return _failure(denied, query, {"retry-after": str(wait)})
         numbers = self._count(hostname, query)
         took = round((self.clock() - began) * 1000)
-        return _shapes.stats_response(
+        return _responses.stats_response(
             200,
-            _shapes.shape(hostname, query, numbers, took),
+            _responses.stats_data(hostname, query, numbers, took),
             # Versions 1 and 2 are older than the explanations.
             info=query.info if query.version >= WITH_FIELDS else "false",
             callback=query.callback,
@@ -257,8 +257,8 @@ class Service:
             if len(done) < self.contains_per_minute:
                 done.append(now)
                 return None
-            since = done[0] if done else now
-            return max(1, math.ceil(since + MINUTE - now))
+            # In this order, since a minute added to now may be rounded up.
+            return max(1, math.ceil(MINUTE - (now - done[0] if done else 0)))
 
 
 def _parse_path(path: str) -> tuple[str, str | None] | None:
@@ -295,7 +295,7 @@ def _preflight() -> HttpResponse:
     return HttpResponse(
         204,
         {
-            **_shapes.CORS,
+            **_responses.CORS,
             "access-control-allow-methods": "GET, POST, OPTIONS",
             "access-control-allow-headers": "Api-Key, User-Id, Content-Type",
         },
@@ -305,7 +305,7 @@ def _preflight() -> HttpResponse:
 def _admin_failure(
     status: int, error: str, headers: dict[str, str] | None = None
 ) -> HttpResponse:
-    return _shapes.json_response(
+    return _responses.json_response(
         status, {"ok": False, "success": False, "error": error}, headers
     )
 
@@ -316,7 +316,7 @@ def _failure(
     body: dict[str, object] = {"ok": False, "error": denied.error}
     if denied.code is not None:
         body["code"] = denied.code
-    return _shapes.stats_response(
+    return _responses.stats_response(
         denied.status,
         body,
         info=query.info if query else None,

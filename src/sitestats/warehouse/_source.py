@@ -230,8 +230,8 @@ class _Run:
                 zone = days.websites[hostname].timezone
                 yield query.website(hostname).timezone(zone).on(day)
 
-        with client.stats.get_many(queries(), concurrency=self.concurrency) as outcomes:
-            for outcome in outcomes:
+        with client.stats.get_many(queries(), concurrency=self.concurrency) as stream:
+            for outcome in stream:
                 hostname, day = under_way.pop(outcome.index)
                 self._bar.show(len(under_way))
                 if outcome.error is not None:

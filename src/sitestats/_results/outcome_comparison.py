@@ -1,0 +1,394 @@
+"""Compare collected outcomes of many websites with those of another period."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import defaultdict, deque
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, Self, get_args, overload
+
+import attrs
+
+from sitestats._common.errors import FieldNotRequestedError, warn
+from sitestats._common.fields import COUNTS, ListName, TotalName
+from sitestats._common.text import shown
+from sitestats._query.builder import requested
+
+from .comparison import COLUMNS, Change, Changes, Comparison
+from .display import Displayed, draw, frame_maker
+from .entries import check_list
+from .outcome_frames import error_text, missing, period_of
+from .outcomes import Failed, Outcome, Succeeded
+from .tables import Column, Kind, count_rows, named, shared, stacked, to_dicts
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    from matplotlib.axes import Axes
+
+    from sitestats._common.jsontext import JsonValue
+    from sitestats._query.builder import StatsQuery
+
+    from .stats import Stats
+
+
+@attrs.frozen
+class Pair:
+    """What is compared: the outcome of a query and that of the one before."""
+
+    now: Outcome | None
+    """None where the later outcomes have no such query."""
+    before: Outcome | None
+    """None where the earlier outcomes have no such query."""
+
+    @property
+    def hostname(self) -> str:
+        """The website."""
+        either = self.now or self.before
+        assert either is not None
+        return either.query.hostname
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """The comparison, None where one of the two has no statistics."""
+        now, before = self._stats
+        return None if now is None or before is None else Comparison(now, before)
+
+    @property
+    def failed(self) -> tuple[Failed, ...]:
+        """The outcomes without a response, of both periods."""
+        sides = (self.now, self.before)
+        return tuple(side for side in sides if isinstance(side, Failed))
+
+    def total(self, name: TotalName) -> Change:
+        """One total in both periods, None where it is not known."""
+        now, before = self._stats
+        return Change(getattr(now, name, None), getattr(before, name, None))
+
+    @property
+    def _stats(self) -> tuple[Stats | None, Stats | None]:
+        now, before = self.now, self.before
+        return (
+            None if now is None else now.stats,
+            None if before is None else before.stats,
+        )
+
+
+@attrs.frozen
+class ManyChanges:
+    """One total of many websites in both periods, to draw."""
+
+    name: TotalName
+    changes: Sequence[tuple[str, Change]]
+    """Each with its website."""
+    comparisons: Sequence[Comparison]
+    """Those with both periods."""
+    partial: bool
+    """Whether one of the periods was not over."""
+
+
+class Comparisons(Sequence[Comparison], Displayed):
+    """Many websites compared, one by one: ``outcomes.compare_to(before)``.
+
+    It is a sequence of a ``Comparison`` for each query that succeeded in both
+    periods, in the order of the queries. Frames have a row for the others too. It
+    shows itself as a table of the first total that was requested.
+
+    >>> query = StatsQuery("semicomplete.com").fields("visitors", "pages").limit(5)
+    >>> now = client.stats.get_many([query.on("yesterday")]).collect()
+    >>> before = client.stats.get_many([query.on("today-2d")]).collect()
+    >>> comparisons = now.compare_to(before)
+    >>> comparisons[0].totals["visitors"].absolute
+    -51
+    >>> growth = comparisons.to_pandas("pages")
+    >>> len(growth.nlargest(3, "pageviews_change"))
+    3
+    """
+
+    def __init__(self, pairs: Iterable[Pair]) -> None:
+        self._pairs = tuple(pairs)
+        found = (pair.comparison for pair in self._pairs)
+        self._comparisons = tuple(one for one in found if one is not None)
+
+    @property
+    def failed(self) -> tuple[Failed, ...]:
+        """The outcomes without a response, of both periods."""
+        return tuple(side for pair in self._pairs for side in pair.failed)
+
+    @property
+    def unmatched(self) -> tuple[Succeeded, ...]:
+        """The outcomes with statistics whose website has none in the other period."""
+        return tuple(
+            side
+            for pair in self._pairs
+            if pair.comparison is None
+            for side in (pair.now, pair.before)
+            if isinstance(side, Succeeded)
+        )
+
+    @property
+    def partial(self) -> bool:
+        """Whether one of the periods was not over when the service responded."""
+        return any(comparison.partial for comparison in self)
+
+    @property
+    def totals(self) -> tuple[TotalName, ...]:
+        """The totals that some result has, in the document's order."""
+        results = [
+            side.stats
+            for pair in self._pairs
+            for side in (pair.now, pair.before)
+            if isinstance(side, Succeeded)
+        ]
+        names: tuple[TotalName, ...] = get_args(TotalName)
+        return tuple(n for n in names if any(n in stats for stats in results))
+
+    def changes(self, total: TotalName) -> Sequence[tuple[str, Change]]:
+        """The change of one total of each website, with its host name.
+
+        Raises:
+            FieldNotRequestedError: No result has the total.
+
+        >>> query = StatsQuery("semicomplete.com").fields("visitors")
+        >>> now = client.stats.get_many([query.on("yesterday")]).collect()
+        >>> now.compare_to(now).changes("visitors")
+        [('semicomplete.com', Change(now=244, before=244))]
+        """
+        if total not in self.totals:
+            raise FieldNotRequestedError(
+                f"no result has {shown(total)}: add it to the queries by .fields(…)",
+                name=total,
+            )
+        return [(pair.hostname, pair.total(total)) for pair in self._pairs]
+
+    # --- a sequence ---------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self._comparisons)
+
+    def __iter__(self) -> Iterator[Comparison]:
+        return iter(self._comparisons)
+
+    @overload
+    def __getitem__(self, index: int) -> Comparison: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Self: ...
+
+    def __getitem__(self, index: int | slice) -> Comparison | Self:
+        if isinstance(index, slice):
+            whole = [pair for pair in self._pairs if pair.comparison is not None]
+            return type(self)(whole[index])
+        return self._comparisons[index]
+
+    def __repr__(self) -> str:
+        return self._as_text()
+
+    # --- frames and plots ---------------------------------------------------------
+
+    def to_pandas(self, field: ListName | None = None) -> pd.DataFrame:
+        """The changes as one pandas data frame (the extra ``pandas``).
+
+        First are the website's ``hostname``, the ``timezone``, the ``first_day`` and
+        the ``last_day`` of the period, and ``first_day_before`` and
+        ``last_day_before`` of the other one. Without a *field* there is a row for
+        each query: each total, as ``visitors``, ``visitors_before``,
+        ``visitors_change`` and ``visitors_percent``, ``partial``, ``error`` and the
+        index of the ``query``. With a list's name there are the columns and rows that
+        the changes of each website have by themselves.
+
+        A query that failed, or that one period lacks, has nothing on that side of its
+        row. In a frame of a list it can have no rows, so there is a
+        ``SiteStatsWarning``; see ``failed`` and ``unmatched``.
+
+        Args:
+            field: A list, such as ``"pages"``.
+
+        Raises:
+            MissingExtraError: pandas is not installed.
+            FieldNotRequestedError: There is no such list, or a query did not
+                request it.
+        """
+        return frame_maker("pandas")(self._columns(field))
+
+    def to_polars(self, field: ListName | None = None) -> pl.DataFrame:
+        """The changes as one polars data frame: see ``to_pandas``.
+
+        Raises:
+            MissingExtraError: polars is not installed.
+            FieldNotRequestedError: See ``to_pandas``.
+        """
+        return frame_maker("polars")(self._columns(field))
+
+    def to_arrow(self, field: ListName | None = None) -> pa.Table:
+        """The changes as one table of Arrow: see ``to_pandas``.
+
+        Raises:
+            MissingExtraError: pyarrow is not installed.
+            FieldNotRequestedError: See ``to_pandas``.
+        """
+        return frame_maker("arrow")(self._columns(field))
+
+    def to_dicts(self, field: ListName | None = None) -> list[dict[str, JsonValue]]:
+        """The rows of ``to_pandas`` as dicts, ready for JSON.
+
+        Raises:
+            FieldNotRequestedError: See ``to_pandas``.
+        """
+        return to_dicts(self._columns(field))
+
+    def plot(self, total: TotalName | None = None, ax: Axes | None = None) -> Axes:
+        """Draw a total of each website in both periods (the extra ``plot``).
+
+        Args:
+            total: Which one; the first that was requested when None.
+            ax: The axes to draw into; new ones when None.
+
+        Returns:
+            The axes, with two bars for each of the first 20 websites, or for as many
+            as there is room for. The title has both periods, if they are those of all.
+
+        Raises:
+            MissingExtraError: matplotlib is not installed.
+            FieldNotRequestedError: No result has the total.
+
+        >>> query = StatsQuery("semicomplete.com").fields("visitors")
+        >>> now = client.stats.get_many([query.on("yesterday")]).collect()
+        >>> before = client.stats.get_many([query.on("today-2d")]).collect()
+        >>> len(now.compare_to(before).plot().patches)
+        2
+        """
+        if total is None:
+            total = self.totals[0] if self.totals else "pageviews"
+        changes = self.changes(total)
+        return draw(ManyChanges(total, changes, self._comparisons, self.partial), ax)
+
+    def _columns(self, field: str | None) -> list[Column]:
+        if field is None:
+            rows = [_totals(pair, self.totals) for pair in self._pairs]
+            columns = stacked([_totals(None, self.totals), *rows])
+        else:
+            check_list(field, get_args(ListName))
+            rows = [_changes(pair, field) for pair in self._pairs]
+            columns = stacked([_changes(None, field), *rows])
+            self._warn()
+        counts = [*map(count_rows, rows)]
+        about = [_about(pair) for pair in self._pairs]
+
+        def of_pairs(*names: str) -> list[Column]:
+            return shared({n: [one[n] for one in about] for n in names}, counts)
+
+        first = of_pairs("hostname", "timezone", *_DAYS)
+        last = of_pairs("query") if field else of_pairs("error", "query")
+        return [*first, *columns, *last]
+
+    def _warn(self) -> None:
+        if self.failed:
+            warn(missing(self.failed, 2 * len(self._pairs)))
+        if self.unmatched:
+            names = ", ".join(one.query.hostname for one in self.unmatched[:3])
+            warn(
+                f"{len(self.unmatched)} of the outcomes have none in the other period "
+                f"to compare with, and no rows here; .unmatched has them: {names}"
+            )
+
+
+def pairs_of(now: Iterable[Outcome], before: Iterable[Outcome]) -> list[Pair]:
+    """Each outcome with the one before of the same website, page and filters: the
+    n-th of those with the n-th. What is only before comes last.
+    """
+    earlier: defaultdict[Hashable, deque[Outcome]] = defaultdict(deque)
+    for outcome in before:
+        earlier[subject(outcome)].append(outcome)
+    pairs: list[Pair] = []
+    for outcome in now:
+        same = earlier[subject(outcome)]
+        pairs.append(Pair(outcome, same.popleft() if same else None))
+    return [*pairs, *(Pair(None, one) for rest in earlier.values() for one in rest)]
+
+
+def subject(outcome: Outcome) -> tuple[Any, ...]:
+    """The website, the page, and the pairs of the filters of an outcome's query."""
+    wanted = requested(outcome.query)
+    filters = (pair for pair in wanted.params.items() if pair[0] not in _NO_FILTERS)
+    return wanted.hostname, wanted.path, *filters
+
+
+_NO_FILTERS: Final = frozenset(
+    (
+        *("version", "start", "end", "limit", "timezone", "info"),
+        *("events", "interval", "fields"),
+    )
+)
+
+
+# --- rows -------------------------------------------------------------------------
+
+
+def names_of_changes(query: StatsQuery, field: str | None) -> list[str]:
+    """The names of the columns that ``changes_of_pair`` gives for *query*.
+
+    Raises:
+        FieldNotRequestedError: There is no such list.
+    """
+    if field is not None:
+        check_list(field, get_args(ListName))
+    fields = requested(query).fields
+    totals = [name for name in get_args(TotalName) if name in fields]
+    columns = _totals(None, totals) if field is None else _changes(None, field)
+    return ["hostname", "timezone", *_DAYS, *(column.name for column in columns)]
+
+
+def changes_of_pair(pair: Pair, field: ListName | None) -> list[dict[str, JsonValue]]:
+    """The rows of one pair, as a frame of many has them: for a stream.
+
+    Raises:
+        FieldNotRequestedError: The query did not request the list.
+    """
+    return Comparisons([pair]).to_dicts(field)
+
+
+_DAYS: Final = ("first_day", "last_day", "first_day_before", "last_day_before")
+
+
+def _about(pair: Pair) -> dict[str, Any]:
+    zone: str | None = None
+    days: list[dt.date | None] = []
+    for side in (pair.now, pair.before):
+        its_zone, *its_days = (None, None, None) if side is None else period_of(side)
+        zone = zone or its_zone
+        days += its_days
+    errors = filter(None, map(error_text, (pair.now, pair.before)))
+    either = pair.now or pair.before
+    assert either is not None
+    return {
+        "hostname": pair.hostname,
+        "timezone": zone,
+        **dict(zip(_DAYS, days, strict=True)),
+        "error": "; ".join(errors) or None,
+        "query": either.index,
+    }
+
+
+def _totals(pair: Pair | None, totals: Sequence[TotalName]) -> Sequence[Column]:
+    """The row of a pair; none for None."""
+    comparison = None if pair is None else pair.comparison
+    columns = [
+        Column(
+            name + ending,
+            Kind.SECONDS if name not in COUNTS else kind,
+            [] if pair is None else [getattr(pair.total(name), value)],
+        )
+        for name in totals
+        for ending, value, kind in COLUMNS
+    ]
+    partial = None if comparison is None else comparison.partial
+    return [*columns, named("partial", [] if pair is None else [partial])]
+
+
+def _changes(pair: Pair | None, field: Any) -> Sequence[Column]:
+    """The rows of a pair; none for None."""
+    comparison = None if pair is None else pair.comparison
+    changes = Changes(field, ()) if comparison is None else comparison[field]
+    return changes._table()  # noqa: SLF001 - of the same layer

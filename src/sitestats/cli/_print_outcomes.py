@@ -1,0 +1,276 @@
+"""Print the results of many websites as they arrive, and count those that failed."""
+
+from __future__ import annotations
+
+import sys
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import attrs
+import click
+
+from sitestats._common.problems import MOST_OF_A_KIND
+
+from ._exits import Code, one_line
+from ._messages import messages_of
+from ._output import (
+    JSON_LINES,
+    make_console,
+    print_csv,
+    print_json,
+    print_json_line,
+)
+from ._progress import showing_progress
+
+if TYPE_CHECKING:
+    from sitestats import StatsQuery
+    from sitestats._results.outcomes import Failed, Outcome
+
+    from ._hosts import Websites
+
+_NOT_IN_TABLES: Final = frozenset(("timezone", "truncated"))
+"""Columns that a table for people has no room for."""
+
+
+@attrs.frozen
+class PrintOptions:
+    """How the results are printed."""
+
+    output: str
+    raw: bool
+    top: int
+    columns: Sequence[str]
+
+
+Found: TypeAlias = "tuple[Sequence[Failed], Sequence[Mapping[str, Any]]]"
+"""What failed of one result, and else its rows, or one object."""
+
+
+def print_many(
+    websites: Websites,
+    options: PrintOptions,
+    queries: Callable[[Iterable[StatsQuery]], Iterable[StatsQuery]],
+    read: Callable[[Iterator[Outcome], bool], Iterator[Found]],
+) -> None:
+    """Print the results of all websites, and exit with a code if some failed.
+
+    Args:
+        websites: Whose.
+        options: How.
+        queries: The queries for those of the websites.
+        read: What to print of the outcomes: rows, or one object for each result.
+    """
+    printer, failures, total = printer_of(options), Failures(), 0
+    # In a terminal a bar would be between the rows.
+    is_between = printer.is_stream and sys.stdout.isatty() and sys.stderr.isatty()
+    try:
+        with (
+            websites.client as client,
+            showing_progress("queries", quiet=is_between) as show,
+            client.stats.get_many(
+                queries(websites.queries()),
+                concurrency=websites.concurrency,
+                in_order=True,
+                progress=show,
+            ) as stream,
+        ):
+            for failed, rows in read(stream, printer.wants_rows):
+                total += 1
+                if failed:
+                    failures.add(failed)
+                else:
+                    printer.show(rows)
+        printer.end()
+    except KeyboardInterrupt:
+        failures.report(total)
+        raise
+    if failures.report(total):
+        raise click.exceptions.Exit(Code.TRY_LATER)
+
+
+# --- formats ----------------------------------------------------------------------
+
+
+def printer_of(options: PrintOptions) -> Printer:
+    """What prints results in that format."""
+    printers: dict[str, type[Printer]] = {
+        "csv": _Csv,
+        "json": _Json,
+        JSON_LINES: _JsonLines,
+        "table": _Table,
+    }
+    return printers[options.output](options)
+
+
+class Printer(ABC):
+    """Prints one result after the other."""
+
+    wants_rows = True
+    """Whether it prints rows, and else one object for each result."""
+    is_stream = True
+    """Whether it prints each result when it arrives."""
+
+    def __init__(self, options: PrintOptions) -> None:
+        self._options = options
+
+    @abstractmethod
+    def show(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Print one result, or keep it for the end."""
+
+    def end(self) -> None:  # noqa: B027 - a stream keeps nothing
+        """Print what was kept."""
+
+
+class _Csv(Printer):
+    _names = True
+    """Whether the names of the columns are to be printed yet."""
+
+    def show(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        print_csv(self._options.columns, rows, raw=self._options.raw, names=self._names)
+        self._names = False
+
+    def end(self) -> None:
+        if self._names:
+            self.show(())
+
+
+class _JsonLines(Printer):
+    wants_rows = False
+
+    def show(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        for row in rows:
+            print_json_line(row)
+
+
+class _Json(Printer):
+    wants_rows = False
+    is_stream = False
+
+    def __init__(self, options: PrintOptions) -> None:
+        super().__init__(options)
+        self._kept: list[Mapping[str, Any]] = []
+
+    def show(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        self._kept += rows
+
+    def end(self) -> None:
+        print_json(self._kept)
+
+
+class _Table(Printer):
+    is_stream = False
+
+    def __init__(self, options: PrintOptions) -> None:
+        super().__init__(options)
+        self._kept: list[Mapping[str, Any]] = []
+
+    def show(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        self._kept += rows[: self._options.top]
+
+    def end(self) -> None:
+        from sitestats.analysis._console import table_of_rows
+
+        if not self._kept:
+            return
+        console = make_console()
+        names = [name for name in self._options.columns if self._is_shown(name)]
+        if _BEFORE in self._options.columns:
+            console.print(self._periods())
+        headings = {name: _heading(name) for name in names}
+        table = table_of_rows(self._kept, headings)
+        table.columns[0].no_wrap = True
+        console.print(table)
+
+    def _is_shown(self, name: str) -> bool:
+        if name in _NOT_IN_TABLES or name.endswith("_change"):
+            return False
+        if _BEFORE in self._options.columns:
+            hidden = ("first_day", "last_day", "visitors", "direction")
+            is_list = "value" in self._options.columns
+            if name.startswith(hidden if is_list else hidden[:2]):
+                return False
+        # A flag that is raised nowhere says nothing.
+        return any(row[name] is not False for row in self._kept)
+
+    def _periods(self) -> str:
+        """The days that are compared, of all websites, whose zones may differ."""
+
+        def days(ending: str) -> str:
+            first, last = (
+                choose(str(row[name + ending]) for row in self._kept)
+                for choose, name in ((min, "first_day"), (max, "last_day"))
+            )
+            return f"{first} to {last}"
+
+        return f"{days('')}, against {days('_before')}"
+
+
+_BEFORE: Final = "first_day_before"
+
+
+def _heading(name: str) -> str:
+    """The heading of a column; empty where it is that of the name itself."""
+    if name.endswith("_percent"):
+        return "%"
+    if name.endswith("_before"):
+        return "before"
+    return "website" if name == "hostname" else ""
+
+
+# --- failures ---------------------------------------------------------------------
+
+
+class Failures:
+    """What failed: a line for each, and a count where many are of one kind."""
+
+    def __init__(self) -> None:
+        self._failed = 0
+        self._counts: Counter[tuple[object, ...]] = Counter()
+        self._lines: dict[tuple[object, ...], list[str]] = {}
+        self._last: dict[tuple[object, ...], str] = {}
+
+    def add(self, failed: Iterable[Failed]) -> None:
+        """Count a row that is missing, with why.
+
+        Raises:
+            SiteStatsError: It is a mistake of the query or of the settings, which is
+                the same for all of them.
+        """
+        from sitestats import ConfigurationError, InvalidInputError
+
+        self._failed += 1
+        for one in failed:
+            error = one.error
+            if isinstance(error, (ConfigurationError, InvalidInputError)):
+                raise error
+            kind = type(error), getattr(error, "status", None)
+            self._counts[kind] += 1
+            where = _described(one.query)
+            self._last[kind] = where
+            lines = self._lines.setdefault(kind, [])
+            if len(lines) < MOST_OF_A_KIND:
+                lines.append(f"{where}: {' '.join(messages_of(error))}")
+
+    def report(self, total: int) -> bool:
+        """Print the lines; the value is whether there are any."""
+        for kind, lines in self._lines.items():
+            for line in lines:
+                click.echo(f"sitestats: {one_line(line)}", err=True)
+            more = self._counts[kind] - len(lines)
+            if more:
+                click.echo(
+                    f"sitestats: … and {more:,} more like this one, up to "
+                    f"{one_line(self._last[kind])}",
+                    err=True,
+                )
+        if self._failed:
+            click.echo(f"sitestats: {self._failed:,} of {total:,} failed", err=True)
+        return self._failed > 0
+
+
+def _described(query: StatsQuery) -> str:
+    params = query.params()
+    days = [params[name] for name in ("start", "end") if name in params]
+    return " ".join([query.hostname, " to ".join(dict.fromkeys(days))]).strip()

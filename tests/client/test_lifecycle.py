@@ -1,0 +1,865 @@
+"""Both clients in real programs: loops, threads, forks, interrupts, proxies."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import multiprocessing
+import os
+import pickle
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Coroutine, Generator, Iterator
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from types import FrameType
+from typing import Any, Self
+
+import anyio
+import pytest
+import trio
+
+import sitestats
+from client_variants import (
+    API_KEY,
+    QUERY,
+    QUICK,
+    fail_in_another_process,
+    get_in_another_process,
+)
+from faults import CASES, FaultServer, ServedCase, authority
+from faults.responses import error_response, response
+from faults.script import Case, Finish, ReadRequest, Send, Silence, StartTls
+from proxy import RecordingProxy
+from sitestats import (
+    AsyncClient,
+    Client,
+    ClientClosedError,
+    ConnectionFailedError,
+    NotFoundError,
+    RequestTimeoutError,
+    RetryPolicy,
+    StatsQuery,
+)
+
+pytestmark = pytest.mark.slow
+
+PACKAGE = str(Path(sitestats.__file__).parent)
+WITH_HELPERS = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+"""The environment of a program that imports the tests' helpers."""
+PLENTY = 120.0
+"""Seconds after which something hangs, however busy the machine is."""
+
+GOOD = Case("good", "", ((ReadRequest(), Send(response())),), "value")
+TLS = Case(
+    "tls",
+    "",
+    ((StartTls(), ReadRequest(), Send(response()), Finish()),),
+    "value",
+    options={"scheme": "https"},
+)
+SILENT = Case("silent", "", ((Silence(),),), "")
+FLAKY = Case(
+    "flaky",
+    "",
+    (
+        (ReadRequest(), Send(error_response("503 Later", error="later"))),
+        (ReadRequest(), Send(response())),
+    ),
+    "",
+    cycles=True,
+)
+
+
+@pytest.fixture
+def server() -> Iterator[FaultServer]:
+    """Serves the four cases of these tests."""
+    with FaultServer([GOOD, TLS, SILENT, FLAKY]) as server:
+        yield server
+
+
+@pytest.fixture
+def good(server: FaultServer) -> ServedCase:
+    """The case whose responses are all good."""
+    return server["good"]
+
+
+def options(**changes: Any) -> dict[str, Any]:
+    """The options of most clients here."""
+    return {"api_key": API_KEY, "proxy": None, "retries": QUICK, **changes}
+
+
+def open_files() -> int:
+    """How many files this process has open."""
+    gc.collect()
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def open_files_settle_at(most: int) -> bool:
+    """Whether at most *most* files stay open, once the server has noticed closings."""
+    until = time.monotonic() + PLENTY
+    while open_files() > most:
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+with_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+
+
+# --- event loops ------------------------------------------------------------------
+
+
+async def get_once(client: AsyncClient) -> int:
+    """Request once; the value is the number that every good response has."""
+    return (await client.stats.get(QUERY)).pageviews
+
+
+def test_two_loops_one_after_the_other(good: ServedCase) -> None:
+    """An async client works in a second asyncio.run, in trio.run, and in a third."""
+    client = AsyncClient(good.origin, **options())
+    for backend in ("asyncio", "asyncio", "trio", "asyncio", "trio"):
+        assert anyio.run(get_once, client, backend=backend) == 3
+    asyncio.run(client.aclose())
+
+
+@on_linux
+def test_loops_that_ended_leave_no_files_open(good: ServedCase) -> None:
+    """Connections of ended loops are closed, not left to be collected."""
+    client = AsyncClient(good.origin, **options())
+    asyncio.run(get_once(client))
+    before = open_files()
+    for _ in range(20):
+        asyncio.run(get_once(client))
+    assert open_files_settle_at(before)
+    asyncio.run(client.aclose())
+
+
+def test_one_loop_that_runs_several_times(good: ServedCase) -> None:
+    """In a loop that runs in turns, as in a notebook, the connection is kept."""
+    with asyncio.Runner() as runner:
+        client = AsyncClient(good.origin, **options())
+        for _ in range(5):
+            assert runner.run(get_once(client)) == 3
+        runner.run(client.aclose())
+    assert good.connections == 1
+
+
+def test_the_blocking_client_in_a_running_loop(good: ServedCase) -> None:
+    """Client works in a thread whose loop is running, as in a notebook."""
+
+    async def cell() -> int:
+        with Client(good.origin, **options()) as client:
+            return client.stats.get(QUERY).pageviews
+
+    assert asyncio.run(cell()) == 3
+    assert trio.run(cell) == 3
+
+
+def test_loops_of_many_threads_at_once(good: ServedCase) -> None:
+    """Ten threads, each with its own loop, share one async client."""
+    client = AsyncClient(good.origin, **options())
+
+    async def several() -> list[int]:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(get_once(client)) for _ in range(10)]
+        return [task.result() for task in tasks]
+
+    with ThreadPoolExecutor(10) as pool:
+        runs = [pool.submit(asyncio.run, several()) for _ in range(10)]
+        assert [run.result(PLENTY) for run in runs] == [[3] * 10] * 10
+    asyncio.run(client.aclose())
+
+
+# --- threads ----------------------------------------------------------------------
+
+
+def test_fifty_threads(good: ServedCase) -> None:
+    """Fifty threads share five connections, and each gets its own response."""
+    begin = threading.Barrier(50)
+
+    def work(client: Client) -> list[int]:
+        begin.wait(PLENTY)
+        return [client.stats.get(QUERY).pageviews for _ in range(5)]
+
+    with (
+        Client(good.origin, max_connections=5, **options()) as client,
+        ThreadPoolExecutor(50) as pool,
+    ):
+        runs = [pool.submit(work, client) for _ in range(50)]
+        assert [run.result(PLENTY) for run in runs] == [[3] * 5] * 50
+    assert good.connections <= 5
+
+
+def test_closing_while_others_use_it(good: ServedCase) -> None:
+    """Threads that use a client while it is closed get a response or a clear error."""
+
+    def work(client: Client) -> str:
+        try:
+            while True:
+                assert client.stats.get(QUERY).pageviews == 3
+        except (ClientClosedError, ConnectionFailedError) as error:
+            return type(error).__name__
+
+    with ThreadPoolExecutor(10) as pool:
+        client = Client(good.origin, max_connections=3, **options())
+        runs = [pool.submit(work, client) for _ in range(10)]
+        while good.attempts < 50:
+            time.sleep(0.001)
+        client.close()
+        assert {run.result(PLENTY) for run in runs} == {"ClientClosedError"}
+
+
+# --- processes --------------------------------------------------------------------
+
+FORK = """
+import os, signal, sys, threading
+from client_variants import QUERY
+from sitestats import Client
+
+def get_stats(client):
+    assert client.stats.get(QUERY).pageviews == 3
+
+client = Client(sys.argv[1], proxy=None, max_connections=2)
+get_stats(client)
+stop = threading.Event()
+def work():
+    while not stop.is_set():
+        get_stats(client)
+threads = [threading.Thread(target=work) for _ in range(int(sys.argv[2]))]
+for thread in threads:
+    thread.start()
+for _ in range(10):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(100)
+        get_stats(client)
+        get_stats(client)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    get_stats(client)
+stop.set()
+for thread in threads:
+    thread.join()
+client.close()
+print("done")
+"""
+
+FORK_ASYNC = """
+import asyncio, os, signal, sys
+from client_variants import QUERY
+from sitestats import AsyncClient
+
+async def get_stats():
+    assert (await client.stats.get(QUERY)).pageviews == 3
+
+client = AsyncClient(sys.argv[1], proxy=None)
+with asyncio.Runner() as runner:
+    runner.run(get_stats())
+    child = os.fork()
+    if child == 0:
+        signal.alarm(100)
+        asyncio.run(get_stats())
+        asyncio.run(get_stats())
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    runner.run(get_stats())
+    runner.run(client.aclose())
+print("done")
+"""
+
+
+def run_script(script: str, *args: str, **variables: str) -> str:
+    """The output of a script that runs in its own process, warnings as errors."""
+    result = subprocess.run(
+        # Forking beside threads is what is tested here; Python warns of that alone.
+        [
+            sys.executable,
+            "-W",
+            "error",
+            "-W",
+            "ignore:This process",
+            "-c",
+            script,
+            *args,
+        ],
+        env={**WITH_HELPERS, **variables},
+        capture_output=True,
+        text=True,
+        timeout=PLENTY,
+        check=False,
+    )
+    assert result.stderr == ""
+    return result.stdout
+
+
+@with_fork
+@pytest.mark.parametrize("threads", ["0", "4"])
+def test_fork_with_a_live_pool(good: ServedCase, threads: str) -> None:
+    """Forked children and their parent use different connections, also when other
+    threads are in the middle of calls.
+    """
+    assert run_script(FORK, good.origin, threads) == "done\n"
+
+
+@with_fork
+def test_fork_between_two_runs_of_a_loop(good: ServedCase) -> None:
+    """A forked child can run its own loops with its parent's async client."""
+    assert run_script(FORK_ASYNC, good.origin) == "done\n"
+    # The child's two loops and the parent's one.
+    assert good.connections == 3
+
+
+def test_spawned_processes(good: ServedCase, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Queries, clients, models and errors can be sent to a spawned process and back."""
+    monkeypatch.setenv("SITESTATS_BASE_URL", good.origin)
+    monkeypatch.setenv("SITESTATS_API_KEY", API_KEY)
+    client, query = Client(proxy=None), QUERY.last(days=3)
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=spawn) as pool:
+        stats = pool.submit(get_in_another_process, client, query).result(PLENTY)
+        failed = pool.submit(fail_in_another_process).exception(PLENTY)
+    assert stats.pageviews == 3
+    assert stats.query == query
+    assert isinstance(failed, NotFoundError)
+    assert failed.status == 404
+    assert API_KEY.encode() in good.requests[0]
+
+
+def test_values_survive_pickling(good: ServedCase) -> None:
+    """A result is equal after pickling, with its query and its bytes."""
+    with Client(good.origin, **options()) as client:
+        stats = client.stats.get(QUERY)
+    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        copy = pickle.loads(pickle.dumps(stats, protocol))
+        assert copy == stats
+        assert copy.query == QUERY
+        assert copy.body == stats.body
+
+
+# --- cancellation -----------------------------------------------------------------
+
+
+class CancelledAt:
+    """Runs a coroutine, and calls *cancel* at its *step*-th suspension."""
+
+    def __init__(
+        self, work: Coroutine[Any, Any, Any], step: int, cancel: Callable[[], object]
+    ) -> None:
+        self._work = work
+        self._step = step
+        self._cancel = cancel
+        self.steps = 0
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        work, error, value = self._work, None, None
+        while True:
+            try:
+                trap = work.send(value) if error is None else work.throw(error)
+            except StopIteration as done:
+                return done.value
+            self.steps += 1
+            if self.steps == self._step:
+                self._cancel()
+            error = value = None
+            try:
+                value = yield trap
+            except BaseException as thrown:  # noqa: BLE001  it is handed on
+                error = thrown
+
+
+async def cancelled_asyncio(work: Coroutine[Any, Any, Any], step: int) -> bool:
+    """Cancel *work* at *step*; whether it got that far."""
+    # The task is there by then, and not yet.
+    run = CancelledAt(work, step, lambda: task.cancel())  # noqa: PLW0108 - as above
+
+    async def main() -> None:
+        await run
+
+    task = asyncio.create_task(main())
+    await asyncio.wait([task])
+    assert task.cancelled() or task.exception() is None
+    return run.steps >= step
+
+
+async def cancelled_trio(work: Coroutine[Any, Any, Any], step: int) -> bool:
+    """Cancel *work* at *step*; whether it got that far."""
+    with trio.CancelScope() as scope:
+        run = CancelledAt(work, step, scope.cancel)
+        await run
+    return run.steps >= step
+
+
+CANCELLED = {"asyncio": cancelled_asyncio, "trio": cancelled_trio}
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+@pytest.mark.parametrize(
+    ("case", "connected"),
+    [("good", True), ("good", False), ("flaky", True), ("tls", False)],
+)
+def test_cancellation_at_every_await_point(
+    server: FaultServer,
+    backend: str,
+    case: str,
+    connected: bool,  # noqa: FBT001 - pytest passes it by name
+) -> None:
+    """A call that is cancelled at any of its awaits loses no connection: with a single
+    one, the next call succeeds. No file stays open.
+    """
+    place, cancelled = server[case], CANCELLED[backend]
+    context = ssl.create_default_context(cafile=authority())
+
+    async def came_to(step: int) -> bool:
+        made = options(max_connections=1, verify=context, total_timeout=PLENTY)
+        async with AsyncClient(place.origin, **made) as client:
+            if connected:
+                assert await get_once(client) == 3
+            reached = await cancelled(client.stats.get(QUERY), step)
+            assert await get_once(client) == 3
+        return reached
+
+    async def main() -> int:
+        step = 1
+        while await came_to(step):
+            step += 1
+        return step
+
+    before = open_files() if sys.platform == "linux" else 0
+    steps = anyio.run(main, backend=backend)
+    assert steps > (1 if connected else 2)
+    if sys.platform == "linux":
+        assert open_files_settle_at(before)
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_cancellation_while_waiting_for_a_connection(
+    server: FaultServer, backend: str
+) -> None:
+    """A call that is cancelled while it waits leaves the queue to the others."""
+
+    async def main() -> None:
+        made = options(max_connections=1, total_timeout=PLENTY, timeout=PLENTY)
+        async with AsyncClient(server["silent"].origin, **made) as client:
+            async with anyio.create_task_group() as group:
+                for _ in range(5):
+                    group.start_soon(client.stats.get, QUERY)
+                await anyio.sleep(0.05)
+                group.cancel_scope.cancel()
+            assert not client._sender._pool._here().using
+            assert not client._sender._pool._here().waiting
+
+    anyio.run(main, backend=backend)
+
+
+# --- interrupts -------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs an alarm")
+def test_ctrl_c_ends_a_silent_call(server: FaultServer) -> None:
+    """Ctrl-C ends a call to a silent server, and the client works afterwards."""
+
+    def press(_signal: int, _frame: FrameType | None) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    before = signal.signal(signal.SIGALRM, press)
+    try:
+        made = options(max_connections=1, timeout=PLENTY, total_timeout=PLENTY)
+        with Client(server["silent"].origin, **made) as client:
+            # Within the block, as it may come before the call has begun.
+            with pytest.raises(KeyboardInterrupt):  # noqa: PT012 - see above
+                signal.setitimer(signal.ITIMER_REAL, 0.2)
+                client.stats.get(QUERY)
+            hasty = client.with_options(timeout=0.1, retries=0)
+            with pytest.raises(RequestTimeoutError):
+                hasty.stats.get(QUERY)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+class Interrupt:
+    """Raises KeyboardInterrupt at the *n*-th place where Python may.
+
+    Python checks for signals when a function begins and after each call, which is
+    when it calls a profiler. *everywhere* counts the libraries below too.
+    """
+
+    def __init__(self, n: int, *, everywhere: bool) -> None:
+        self.left = n
+        self._everywhere = everywhere
+
+    def __enter__(self) -> Self:
+        sys.setprofile(self._look)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.setprofile(None)
+
+    def _look(self, frame: FrameType, event: str, arg: object) -> None:
+        file = frame.f_code.co_filename
+        if event == "c_call" or file == __file__:
+            return
+        if self.left and (self._everywhere or file.startswith(PACKAGE)):
+            self.left -= 1
+            if not self.left:
+                raise KeyboardInterrupt
+
+
+# A connection that is just being made is not known to the client yet: the garbage
+# collection closes it.
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize(
+    ("case", "everywhere", "stride"),
+    [("good", False, 1), ("flaky", False, 3), ("good", True, 11), ("tls", True, 31)],
+)
+def test_ctrl_c_anywhere(
+    server: FaultServer,
+    case: str,
+    everywhere: bool,  # noqa: FBT001 - pytest passes it by name
+    stride: int,
+) -> None:
+    """A call that is interrupted at any place loses no connection: with a single one,
+    the next call succeeds.
+    """
+    made = options(max_connections=1, timeout=10.0, total_timeout=10.0)
+    made["retries"] = RetryPolicy(wait_initial=0.0001)
+    with Client(server[case].origin, verify=str(authority()), **made) as client:
+        assert client.stats.get(QUERY).pageviews == 3
+        place, interrupted = 1, True
+        while interrupted:
+            interrupt = Interrupt(place, everywhere=everywhere)
+            with suppress(KeyboardInterrupt), interrupt:
+                client.stats.get(QUERY)
+            interrupted = not interrupt.left
+            assert client.stats.get(QUERY).pageviews == 3
+            place += stride
+    assert place > 100
+
+
+# --- closing ----------------------------------------------------------------------
+
+
+def test_a_closed_client_refuses_calls(good: ServedCase) -> None:
+    """After close a call or a view is refused, and closing again does nothing."""
+    client = Client(good.origin, **options())
+    view = client.with_options(timeout=1.0)
+    assert client.stats.get(QUERY).pageviews == 3
+    client.close()
+    client.close()
+    for closed in (client, view):
+        with pytest.raises(ClientClosedError, match="closed"):
+            closed.stats.get(QUERY)
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_a_closed_async_client_refuses_calls(good: ServedCase, backend: str) -> None:
+    """After aclose a call is refused, in this loop and in the next."""
+
+    async def main(client: AsyncClient) -> None:
+        await get_once(client)
+        await client.aclose()
+        await client.aclose()
+        with pytest.raises(ClientClosedError, match="closed"):
+            await get_once(client)
+
+    async def later(client: AsyncClient) -> None:
+        with pytest.raises(ClientClosedError, match="closed"):
+            await get_once(client)
+
+    client = AsyncClient(good.origin, **options())
+    anyio.run(main, client, backend=backend)
+    anyio.run(later, client, backend=backend)
+
+
+class SlowPeer:
+    """A server of one connection, which answers when it is told to."""
+
+    def __init__(self) -> None:
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.socket.settimeout(PLENTY)
+        self.origin = f"http://127.0.0.1:{self.socket.getsockname()[1]}"
+        self.requested = threading.Event()
+        self.may_answer = threading.Event()
+        self.left_behind: bytes | None = None
+        """What came behind the answer, until the connection was closed."""
+        self.thread = threading.Thread(target=self._serve, daemon=True)
+        self.thread.start()
+
+    def _serve(self) -> None:
+        connection, _ = self.socket.accept()
+        with self.socket, connection:
+            connection.settimeout(PLENTY)
+            head = b""
+            while b"\r\n\r\n" not in head:
+                head += connection.recv(65_536)
+            self.requested.set()
+            assert self.may_answer.wait(PLENTY)
+            connection.sendall(response())
+            self.left_behind = connection.recv(65_536)
+
+
+WAITING = {"max_connections": 1, "timeout": PLENTY, "total_timeout": PLENTY}
+
+
+def test_closing_with_a_call_under_way() -> None:
+    """A call under way is answered after close, and its connection is closed then; a
+    call that waits for a connection is refused at once.
+    """
+    peer = SlowPeer()
+    client = Client(peer.origin, **options(**WAITING))
+    with ThreadPoolExecutor(2) as pool:
+        under_way = pool.submit(client.stats.get, QUERY)
+        assert peer.requested.wait(PLENTY)
+        waits = pool.submit(client.stats.get, QUERY)
+        while not client._sender._pool._here().waiting:
+            time.sleep(0.001)
+        client.close()
+        with pytest.raises(ClientClosedError):
+            waits.result(PLENTY)
+        assert not under_way.done()
+        peer.may_answer.set()
+        assert under_way.result(PLENTY).pageviews == 3
+    peer.thread.join(PLENTY)
+    assert peer.left_behind == b""
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_closing_with_an_awaited_call_under_way(backend: str) -> None:
+    """The same with an async client, in either event loop."""
+    peer = SlowPeer()
+    given: list[object] = []
+    refused: anyio.Event
+
+    async def get(client: AsyncClient) -> None:
+        try:
+            given.append(await get_once(client))
+        except ClientClosedError as error:
+            given.append(type(error))
+            refused.set()
+
+    async def main() -> None:
+        nonlocal refused
+        refused = anyio.Event()
+        client = AsyncClient(peer.origin, **options(**WAITING))
+        async with anyio.create_task_group() as group:
+            group.start_soon(get, client)
+            await anyio.to_thread.run_sync(peer.requested.wait, PLENTY)
+            group.start_soon(get, client)
+            await anyio.wait_all_tasks_blocked()
+            assert client._sender._pool._here().waiting
+            await client.aclose()
+            await refused.wait()
+            assert given == [ClientClosedError]
+            peer.may_answer.set()
+        assert given == [ClientClosedError, 3]
+
+    anyio.run(main, backend=backend)
+    peer.thread.join(PLENTY)
+    assert peer.left_behind == b""
+
+
+def test_an_async_client_that_was_never_closed(good: ServedCase) -> None:
+    """An async client that is dropped with open connections in a running loop warns."""
+
+    async def main() -> None:
+        client = AsyncClient(good.origin, **options())
+        await get_once(client)
+        with pytest.warns(ResourceWarning, match="never closed"):  # noqa: PT031 - as one
+            del client
+            gc.collect()
+
+    asyncio.run(main())
+
+
+NEVER_CLOSED = """
+import sys
+from client_variants import QUERY
+from sitestats import Client
+client = Client(sys.argv[1], proxy=None)
+client.stats.get(QUERY)
+print("done")
+"""
+
+
+OUTLIVES_ITS_MODULES = f"{NEVER_CLOSED}import codecs\ncodecs.kept = client\n"
+
+FEW_DESCRIPTORS = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+from client_variants import QUERY
+from sitestats import Client, RetryPolicy
+options = {"max_connections": 80, "retries": RetryPolicy(retries=0), "proxy": None}
+with (
+    Client(sys.argv[1], **options) as client,
+    client.stats.get_many([QUERY] * 200, concurrency=80) as stream,
+):
+    kinds = {type(outcome.error).__name__ for outcome in stream}
+assert kinds <= {"NoneType", "ConnectionFailedError"}, kinds
+assert "NoneType" in kinds
+print("done")
+"""
+"""Opens more connections than it may have, before it has read a response."""
+
+
+@pytest.mark.parametrize("program", [NEVER_CLOSED, OUTLIVES_ITS_MODULES])
+def test_a_program_that_never_closes_its_client_ends(
+    good: ServedCase, program: str
+) -> None:
+    """An open client does not keep a program from ending, and ends without a word."""
+    assert output_of(program, good) == ("done\n", "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs limits of a process")
+def test_few_descriptors_spoil_no_other_query(good: ServedCase) -> None:
+    """Where descriptors run out, queries fail one by one, and nothing else does."""
+    assert output_of(FEW_DESCRIPTORS, good) == ("done\n", "")
+
+
+def output_of(program: str, case: ServedCase) -> tuple[str, str]:
+    """What *program* prints when it is run with the address of *case*."""
+    result = subprocess.run(
+        [sys.executable, "-c", program, case.origin],
+        env=WITH_HELPERS,
+        capture_output=True,
+        text=True,
+        timeout=PLENTY,
+        check=True,
+    )
+    return result.stdout, result.stderr
+
+
+# --- proxies and authorities ------------------------------------------------------
+
+VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE")
+
+
+@pytest.fixture
+def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """An environment without proxy and certificate variables."""
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    return monkeypatch
+
+
+@pytest.fixture(params=["blocking", "asyncio", "trio"])
+def get(request: pytest.FixtureRequest) -> Callable[..., int]:
+    """Asks once, with a client that is made for it."""
+
+    async def get_async(origin: str, made: dict[str, Any]) -> int:
+        async with AsyncClient(origin, **made) as client:
+            return await get_once(client)
+
+    def get(origin: str, **changes: Any) -> int:
+        made = {"api_key": API_KEY, "retries": 0, **changes}
+        if request.param != "blocking":
+            return anyio.run(get_async, origin, made, backend=request.param)
+        with Client(origin, **made) as client:
+            return client.stats.get(QUERY).pageviews
+
+    return get
+
+
+@pytest.mark.parametrize("how", ["argument", "environment"])
+def test_a_proxy_forwards_plain_http(
+    get: Callable[..., int], good: ServedCase, environment: pytest.MonkeyPatch, how: str
+) -> None:
+    """A proxy is used when it is an argument, or in the environment."""
+    with RecordingProxy() as proxy:
+        address = f"http://127.0.0.1:{proxy.port}"
+        environment.setenv("HTTP_PROXY", address if how == "environment" else "")
+        given = {"proxy": address} if how == "argument" else {}
+        assert get(good.origin, **given) == 3
+    assert proxy.received[0].startswith(b"GET http://127.0.0.1:")
+
+
+@pytest.mark.parametrize("how", ["argument", "environment"])
+def test_a_proxy_tunnels_https_and_learns_nothing(
+    get: Callable[..., int],
+    server: FaultServer,
+    environment: pytest.MonkeyPatch,
+    how: str,
+) -> None:
+    """In a tunnel the proxy sees host and port, and no key."""
+    with RecordingProxy() as proxy:
+        address = f"http://127.0.0.1:{proxy.port}"
+        environment.setenv("HTTPS_PROXY", address if how == "environment" else "")
+        given = {"proxy": address} if how == "argument" else {}
+        assert get(server["tls"].origin, verify=str(authority()), **given) == 3
+    assert proxy.received[0].startswith(b"CONNECT 127.0.0.1:")
+    assert API_KEY.encode() not in proxy.received[0] + proxy.tunnelled
+    assert API_KEY.encode() in server["tls"].requests[0]
+
+
+@pytest.mark.parametrize("how", ["NO_PROXY", "None"])
+def test_no_proxy(
+    get: Callable[..., int], good: ServedCase, environment: pytest.MonkeyPatch, how: str
+) -> None:
+    """NO_PROXY, and proxy=None, ignore the environment's proxy."""
+    with RecordingProxy() as proxy:
+        environment.setenv("HTTP_PROXY", f"http://127.0.0.1:{proxy.port}")
+        environment.setenv("NO_PROXY", "127.0.0.1" if how == "NO_PROXY" else "")
+        given = {"proxy": None} if how == "None" else {}
+        assert get(good.origin, **given) == 3
+    assert proxy.received == []
+
+
+def test_a_proxy_with_a_password(
+    get: Callable[..., int], server: FaultServer, environment: pytest.MonkeyPatch
+) -> None:
+    """The password is sent to the proxy only, and a wrong one is in no error."""
+    with RecordingProxy(authorization=b"Basic dXNlcjpwdy0wMTIzNDU2Nzg5") as proxy:
+        for case in ("good", "tls"):
+            origin = server[case].origin
+            address = f"http://user:pw-0123456789@127.0.0.1:{proxy.port}"
+            verify = str(authority())
+            assert get(origin, proxy=address, verify=verify) == 3
+            assert b"Proxy-Auth" not in b"".join(server[case].requests)
+        wrong = f"http://user:wrong-0123456@127.0.0.1:{proxy.port}"
+        with pytest.raises(ConnectionFailedError) as caught:
+            get(server["tls"].origin, proxy=wrong, verify=str(authority()))
+    assert caught.value.maybe_sent is False
+    assert "wrong-0123456" not in f"{caught.value!r} {vars(caught.value)}"
+
+
+def test_a_proxy_that_is_not_there(
+    get: Callable[..., int], good: ServedCase, environment: pytest.MonkeyPatch
+) -> None:
+    """A request does not go around a proxy that is down."""
+    with RecordingProxy() as proxy:
+        address = f"http://127.0.0.1:{proxy.port}"
+    with pytest.raises(ConnectionFailedError) as caught:
+        get(good.origin, proxy=address)
+    assert caught.value.maybe_sent is False
+    assert good.attempts == 0
+
+
+def test_authorities(
+    get: Callable[..., int], server: FaultServer, environment: pytest.MonkeyPatch
+) -> None:
+    """A private authority is trusted by path, by context and by the environment, and by
+    nothing else.
+    """
+    origin = server["tls"].origin
+    with pytest.raises(ConnectionFailedError, match="certificate"):
+        get(origin)
+    assert get(origin, verify=str(authority())) == 3
+    assert get(origin, verify=ssl.create_default_context(cafile=authority())) == 3
+    assert get(origin, verify=False) == 3
+    environment.setenv("SSL_CERT_FILE", str(authority()))
+    assert get(origin) == 3
+
+
+def test_every_case_that_is_secure_is_served_by_tls() -> None:
+    """Some of the fault cases are served over TLS."""
+    assert any(case.secure for case in CASES)
+    assert StatsQuery("example.com") != QUERY

@@ -1,0 +1,235 @@
+"""The example for a cluster: nothing lost or doubled, and one pause for all."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow.dataset
+import pytest
+from dask import config
+
+from sitestats import Client, StatsQuery
+from sitestats.emulator import Emulator
+
+pytestmark = pytest.mark.slow
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+MONTHS = ["2026-02", "2026-03"]
+LONG = 60
+"""Seconds after which something that should happen does not."""
+
+
+@pytest.fixture(scope="module")
+def patch() -> Iterator[pytest.MonkeyPatch]:
+    """What is patched for all tests of this file."""
+    with pytest.MonkeyPatch.context() as patch:
+        yield patch
+
+
+@pytest.fixture(scope="module")
+def emulator(patch: pytest.MonkeyPatch) -> Iterator[Emulator]:
+    """An emulator of twelve websites on a socket, which the environment names."""
+    emulator = Emulator.made_up(12, days=80, now=datetime(2026, 4, 10, 12, tzinfo=UTC))
+    with emulator.serve() as address:
+        patch.setenv("SITESTATS_BASE_URL", address)
+        patch.setenv("SITESTATS_API_KEY", emulator.api_key)
+        patch.setenv("SITESTATS_USER_ID", emulator.user_id)
+        yield emulator
+
+
+@pytest.fixture(scope="module")
+def example(patch: pytest.MonkeyPatch) -> Any:
+    """The program, as a module."""
+    patch.syspath_prepend(str(EXAMPLES))
+    import many_with_dask
+
+    return many_with_dask
+
+
+@pytest.fixture(scope="module")
+def dask(
+    emulator: Emulator, example: Any, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Any]:
+    """A client of a cluster of two worker processes, which starting takes seconds."""
+    folder = str(tmp_path_factory.mktemp("dask"))
+    with (
+        config.set({"temporary-directory": folder}),
+        example.Dask(**example.HERE) as dask,
+    ):
+        yield dask
+
+
+def wait_for(happens: Callable[[], object]) -> None:
+    """Wait until something happens."""
+    end = time.monotonic() + LONG
+    while not happens():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def rows_of(folder: Path) -> list[dict[str, Any]]:
+    """The data set as any reader of partitioned Parquet sees it."""
+    data = pyarrow.dataset.dataset(folder, partitioning="hive")
+    rows = data.to_table().sort_by([("month", "ascending"), ("hostname", "ascending")])
+    return [
+        {name: row[name] for name in ("hostname", "pageviews", "visitors", "month")}
+        for row in rows.to_pylist()
+    ]
+
+
+@pytest.fixture(scope="module")
+def expected(emulator: Emulator) -> list[dict[str, Any]]:
+    """The rows that a single client reads."""
+    query = StatsQuery("example.com").fields("pageviews", "visitors")
+    with Client() as client:
+        websites = client.websites.list()
+        queries = [query.during(m).website(w) for m in MONTHS for w in websites]
+        outcomes = client.stats.get_many(queries).collect()
+    totals = [one.result() for one in outcomes]
+    assert sum(stats.pageviews for stats in totals) > 1000
+    return sorted(
+        (
+            {
+                "hostname": stats.hostname,
+                "pageviews": stats.pageviews,
+                "visitors": stats.visitors,
+                "month": f"{stats.first_day:%Y-%m}",
+            }
+            for stats in totals
+        ),
+        key=lambda row: (row["month"], row["hostname"]),
+    )
+
+
+def is_statistics(request: Any) -> bool:
+    """Whether statistics are requested, and not the list of websites."""
+    return bool(request.path != "/api/websites")
+
+
+def statistics(emulator: Emulator) -> list[str]:
+    """The websites whose statistics were requested."""
+    return [request.path for request in emulator.requests if is_statistics(request)]
+
+
+def test_the_program_reads_each_website_once(
+    emulator: Emulator,
+    example: Any,
+    dask: Any,
+    expected: list[dict[str, Any]],
+    tmp_path: Path,
+) -> None:
+    """Each month of each website is one row of the data set, with the numbers that a
+    single client reads, and a second run requests nothing again.
+    """
+    address = dask.scheduler_info()["address"]
+    program = [EXAMPLES / "many_with_dask.py", tmp_path, *MONTHS, address]
+    done = subprocess.run(
+        [sys.executable, "-W", "error", *program],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert rows_of(tmp_path) == expected
+    before = len(statistics(emulator))
+    assert example.read_months(dask, tmp_path, MONTHS) == []
+    assert rows_of(tmp_path) == expected
+    # The first 24 are those of the single client.
+    assert len(statistics(emulator)) == before == 24 + 24
+
+
+def test_a_pause_is_for_all_workers(
+    emulator: Emulator, example: Any, dask: Any, tmp_path: Path
+) -> None:
+    """A worker that is asked for a pause tells the others, and while there is one no
+    worker sends a request; two that have the same batch leave one file.
+    """
+    pause = example.Variable(example.PAUSE, client=dask)
+    emulator.fail_next(status=429, retry_after=1, path="/shop.example.json")
+    started = time.time()
+    assert example.read_months(dask, tmp_path, MONTHS[:1], batches=4) == []
+    assert pause.get() >= started + 1
+    pause.set(time.time() + 2 * LONG)
+    before = len(emulator.requests)
+    query = StatsQuery("shop.example").fields("visitors").during(MONTHS[0])
+    file = tmp_path / "other" / "batch.parquet"
+    with Client() as client:
+        batch = (example.read_batch, client, [query], file)
+        workers = [*dask.scheduler_info()["workers"]]
+        futures = [dask.submit(*batch, workers=[name], pure=False) for name in workers]
+        wait_for(lambda: all(dask.processing().values()))
+        time.sleep(0.5)
+        assert len(emulator.requests) == before
+        pause.set(0.0)
+        assert [future.result(LONG) for future in futures] == [[], []]
+    # One, if the other worker began so late that the file was there.
+    assert before < len(emulator.requests) <= before + 2
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
+
+
+def test_what_failed_is_read_again(
+    emulator: Emulator, example: Any, dask: Any, tmp_path: Path
+) -> None:
+    """A website that fails is named, has its error in the data set, and is read again
+    by the next run, with its batch and no other.
+    """
+    emulator.fail_next(1, status=423, path="/shop.example.json")
+    failed = example.read_months(dask, tmp_path, MONTHS[:1], batches=4)
+    assert failed == ["shop.example"]
+    data = pyarrow.dataset.dataset(tmp_path, partitioning="hive").to_table()
+    errors = [row for row in data.to_pylist() if row["error"]]
+    assert [row["hostname"] for row in errors] == ["shop.example"]
+    before = len(statistics(emulator))
+    assert example.read_months(dask, tmp_path, MONTHS[:1], batches=4) == []
+    again = statistics(emulator)[before:]
+    assert "/shop.example.json" in again
+    assert len(again) < 12
+    assert len(rows_of(tmp_path)) == 12
+
+
+# Last, since another worker is started in the place of the killed one.
+def test_a_killed_worker_loses_and_doubles_nothing(
+    emulator: Emulator,
+    example: Any,
+    dask: Any,
+    expected: list[dict[str, Any]],
+    tmp_path: Path,
+) -> None:
+    """A worker that is killed in the middle of a batch has its batch done by another
+    one, and leaves no other file behind.
+    """
+    left = tmp_path / f"month={MONTHS[0]}" / ".batch-00-0.unfinished"
+    left.parent.mkdir()
+    left.write_bytes(b"PAR1 of a worker that died while it wrote")
+    before, gone = len(statistics(emulator)), threading.Event()
+    # No statistics before the worker is gone, so it is in the middle of its batch.
+    emulator.fail_next(
+        None, when=lambda one: is_statistics(one) and not gone.wait(LONG), status=500
+    )
+    pids = dask.run(os.getpid)
+
+    def kill() -> None:
+        wait_for(lambda: len(statistics(emulator)) > before)
+        busy = [name for name, tasks in dask.processing().items() if tasks]
+        os.kill(pids[busy[0]], signal.SIGKILL)
+        gone.set()
+
+    with ThreadPoolExecutor(1) as thread:
+        killed = thread.submit(kill)
+        failed = example.read_months(dask, tmp_path, MONTHS, batches=4)
+        killed.result()
+    emulator.clear_faults()
+    assert failed == []
+    assert rows_of(tmp_path) == expected
+    files = [path.name for path in tmp_path.rglob("*") if path.is_file()]
+    assert sorted(files) == sorted(f"batch-{n:02}.parquet" for n in [*range(4)] * 2)

@@ -1,0 +1,148 @@
+"""Made-up traffic: what it has, and that it is the same in every run."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from sitestats import Client, Stats, StatsQuery
+from sitestats.emulator import Emulator
+from sitestats.emulator._generated_traffic import CAMPAIGN, KINDS, LAUNCH, ZONES, Site
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
+YEAR = StatsQuery("shop.example").last(days=365)
+YESTERDAY = date(2026, 11, 20)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    """A client of an emulator with a year of six websites."""
+    with Emulator.made_up(6, now=NOW).client() as client:
+        yield client
+
+
+def views(client: Client, query: StatsQuery) -> int:
+    """The page views of a query."""
+    return client.stats.get(query.fields("pageviews")).pageviews
+
+
+def by_value(entries: Any) -> dict[str, int]:
+    """The page views of each entry of a list."""
+    return {entry.value: entry.pageviews for entry in entries}
+
+
+def test_it_is_the_same_in_every_run(client: Client) -> None:
+    """A notebook and a picture made of it stay as they are committed."""
+    query = YEAR.fields("pageviews", "histogram", "pages", "countries").all_events()
+    with Emulator.made_up(now=NOW).client() as other:
+        again = other.stats.get(query)
+    # Also for one website, and beside others.
+    assert again == client.stats.get(query)
+    # The same with any version of Python and of DuckDB.
+    assert (again.pageviews, again.histogram[0].pageviews) == (64_449, 210)
+
+
+def test_it_says_that_it_is_made_up(client: Client) -> None:
+    """Nobody takes it for real traffic: the list of websites has the label."""
+    websites = client.websites.list()
+    assert {website.label for website in websites} == {
+        f"made up: {kind.name}" for kind in KINDS
+    }
+    assert [website.hostname for website in websites][-1] == "shop2.example"
+    assert [website.timezone for website in websites] == [*ZONES[:6]]
+
+
+def test_it_ends_yesterday_in_each_zone(client: Client) -> None:
+    """The last days are whole, so that they don't look like a fall."""
+    for website in client.websites.list():
+        query = StatsQuery(website).fields("histogram").last(days=367, today=True)
+        days = [day.pageviews for day in client.stats.get(query).histogram]
+        assert days[0] == 0 < min(days[1:-1])
+        assert days[-1] == 0
+
+
+def test_there_are_seasons_and_weekends(client: Client) -> None:
+    """A shop lives on December, and documentation is read on working days."""
+    shop = StatsQuery("shop.example")
+    assert views(client, shop.during("2025-12")) > 1.5 * views(
+        client, shop.during("2026-01")
+    )
+    docs = StatsQuery("docs.example")
+    week = [views(client, day) for day in docs.during("2026-W40").each("day")]
+    assert max(week[5:]) < 0.7 * min(week[:5])
+
+
+def test_hours_are_those_of_the_website(client: Client) -> None:
+    """Documentation is read in office hours, in Tokyo too."""
+    assert Site(2).timezone == "Asia/Tokyo"
+    query = StatsQuery(Site(2).hostname).fields("histogram").interval("hour")
+    hours = [0] * 24
+    for entry in client.stats.get(query.during("2026-W40")).histogram:
+        assert entry.hour is not None
+        hours[entry.hour] += entry.pageviews
+    assert sum(hours[9:18]) > 0.6 * sum(hours)
+    # A day of 25 hours has its evening too.
+    query = StatsQuery("shop.example").fields("histogram").interval("hour")
+    *_, evening = client.stats.get(query.on("2026-10-25")).histogram
+    assert (evening.hour, evening.pageviews > 0) == (23, True)
+
+
+def test_pages_and_devices_become_more_common(client: Client) -> None:
+    """What grows and what declines is what such pictures are about."""
+    query = StatsQuery("shop.example").fields("pageviews", "pages", "device_types")
+    first, last = (
+        client.stats.get(query.between(f"today-{days}d", f"today-{days - 29}d"))
+        for days in (365, 30)
+    )
+
+    def share(stats: Stats, name: str) -> float:
+        found = by_value(stats.pages) | by_value(stats.device_types)
+        return found[name] / stats.pageviews
+
+    assert share(last, "/bicycles") > 2 * share(first, "/bicycles")
+    assert share(last, "/boots") < share(first, "/boots")
+    assert share(last, "mobile") > 1.2 * share(first, "mobile")
+
+
+def test_the_campaign_has_its_days(client: Client) -> None:
+    """It can be found by its name, and brings events."""
+    first, last = (YESTERDAY + timedelta(days=days) for days in CAMPAIGN)
+    query = StatsQuery("shop.example").fields("pageviews", "utm_campaigns")
+    query = query.events("purchase")
+    everything = client.stats.get(query.last(days=365))
+    found = client.stats.get(query.between(first, last).where(utm_campaign="sale"))
+    (sale,) = everything.utm_campaigns
+    assert sale.value == "sale"
+    assert found.pageviews == sale.pageviews > 1000
+    rate = found.events[0].total / found.pageviews
+    assert rate > 2 * everything.events[0].total / everything.pageviews
+
+
+def test_the_launch_has_a_day(client: Client) -> None:
+    """Before it there is no page, on the day there is a peak, and after it more."""
+    day = YESTERDAY + timedelta(days=LAUNCH)
+    query = StatsQuery("shop.example").where(page="/new")
+    assert views(client, query.between("2025-11-21", day - timedelta(days=1))) == 0
+    peak = views(client, query.on(day))
+    assert peak > 3 * views(client, query.on(day + timedelta(days=10))) > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options"), [((0,), {}), ((-1,), {}), ((1,), {"days": 0})]
+)
+def test_nothing_is_no_traffic(arguments: Any, options: Any) -> None:
+    """A wrong number is an error, and not an emulator without websites."""
+    with pytest.raises(ValueError, match="1 or more"):
+        Emulator.made_up(*arguments, **options)
+
+
+def test_any_number_of_days(client: Client) -> None:
+    """Fewer days end on the same day, and a day is enough."""
+    with Emulator.made_up(days=1, now=NOW).client() as short:
+        days = short.stats.get(YEAR.fields("histogram")).histogram
+        assert [day.pageviews > 0 for day in days] == [False] * 364 + [True]

@@ -1,0 +1,310 @@
+"""Layers: pure modules do no I/O, and both clients have the same methods.
+
+Who may import whom is in the contracts of ``pyproject.toml``, which ``nox -s lint``
+checks.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import pickle
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import sitestats
+from sitestats import AsyncClient, Client
+from sitestats._client.async_client import AsyncStatistics, AsyncWebsites
+from sitestats._client.client import Statistics, Websites
+from sitestats._common import errors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+PACKAGE = Path(sitestats.__file__).parent
+PRIVATE = sorted(path for path in PACKAGE.glob("_*/*.py") if path.name != "__init__.py")
+PURE = [
+    path
+    for path in PRIVATE
+    if path.parent.name in {"_common", "_protocol", "_query", "_results"}
+    # The settings read the environment, and the files that it names; locks are files.
+    and path.name not in {"key_file.py", "locks.py", "profiles.py", "settings.py"}
+]
+IO = {
+    "anyio",
+    "asyncio",
+    "httpcore",
+    "httpx",
+    "os",
+    "select",
+    "socket",
+    "ssl",
+    "subprocess",
+    "threading",
+    "time",
+    "trio",
+    "urllib.request",
+}
+
+
+def place(path: Path) -> str:
+    """A module by its folder and name."""
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Every module that *path* imports when it runs."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            node.body = [ast.Pass()]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name
+        elif isinstance(node, ast.ImportFrom):
+            yield "." * node.level + (node.module or "")
+
+
+def test_httpx_has_one_importer() -> None:
+    """Only user_transport imports httpx, so replacing it means changing one module."""
+    importers = {
+        place(path)
+        for path in PRIVATE
+        for name in imports(path)
+        if name.partition(".")[0] in {"httpx", "httpcore"}
+    }
+    assert importers == {"_transport/user_transport.py"}
+
+
+@pytest.mark.parametrize("path", PURE, ids=place)
+def test_pure_layers_do_no_io(path: Path) -> None:
+    """No module of a pure layer can sleep, or open a socket; that a pinned query may
+    read the clock is the one exception.
+    """
+    assert not set(imports(path)) & IO
+
+
+def test_the_pure_layers_are_there() -> None:
+    """The parametrised tests above cover every module of four folders."""
+    assert len(PURE) >= 30
+    assert {path.parent.name for path in PRIVATE} == {
+        *("_client", "_common", "_protocol", "_query", "_results", "_store"),
+        "_transport",
+    }
+
+
+def test_no_private_folder_is_loaded_whole() -> None:
+    """Each private ``__init__`` is empty, so importing one module loads no other."""
+    folders = sorted({path.parent for path in PRIVATE})
+    assert len(folders) >= 6
+    for folder in folders:
+        assert (folder / "__init__.py").read_text("utf-8") == "", folder
+
+
+def test_every_module_is_in_a_contract() -> None:
+    """The layers of the import contracts cover every module, so none escapes them."""
+    text = (Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8")
+    contracts = tomllib.loads(text)["tool"]["importlinter"]["contracts"]
+    (layers,) = (one for one in contracts if one["type"] == "layers")
+    assert layers["containers"] == ["sitestats"]
+    assert layers["exhaustive"] is True
+    named = {name.strip() for row in layers["layers"] for name in row.split("|")}
+    children = {path.stem for path in PACKAGE.glob("*.py")} | {
+        path.parent.name for path in PACKAGE.glob("*/__init__.py")
+    }
+    assert named == children - {"__init__"}
+
+
+def test_only_display_imports_analysis() -> None:
+    """Below the clients only ``_results/display.py`` imports ``analysis``."""
+    importers = {
+        place(path)
+        for path in (*PRIVATE, *(PACKAGE / "provisioning").glob("*.py"))
+        for name in imports(path)
+        if name.removeprefix("sitestats.").partition(".")[0] == "analysis"
+    }
+    assert importers == {"_results/display.py"}
+
+
+TWINS = [
+    (Client, AsyncClient),
+    (Websites, AsyncWebsites),
+    (Statistics, AsyncStatistics),
+]
+
+
+@pytest.mark.parametrize(("blocking", "awaited"), TWINS)
+def test_the_clients_have_the_same_names(blocking: type, awaited: type) -> None:
+    """Both clients have the same methods, with the same parameters in order."""
+    ending = {"close": "aclose", "__enter__": "__aenter__", "__exit__": "__aexit__"}
+    assert {ending.get(name, name) for name in _public(blocking)} == _public(awaited)
+    for name in _public(blocking) - ending.keys():
+        one, other = getattr(blocking, name), getattr(awaited, name)
+        if callable(one):
+            assert _parameters(one) == _parameters(other), name
+            assert _parameters(one), name
+
+
+def _parameters(method: Callable[..., Any]) -> list[inspect.Parameter]:
+    # What may be iterated over may be so asynchronously in the async client.
+    return [
+        parameter.replace(
+            annotation=re.sub(
+                r" \| AsyncIterable\[.+\]$", "", str(parameter.annotation)
+            )
+        )
+        for parameter in inspect.signature(method).parameters.values()
+    ]
+
+
+def _public(cls: type) -> set[str]:
+    return {
+        name
+        for name in dir(cls)
+        if not name.startswith("_") or name in {"__enter__", "__aenter__"}
+    }
+
+
+def test_every_public_name_exists_once_and_in_order() -> None:
+    """``__all__`` is sorted and complete, and errors report their public module."""
+    names = sitestats.__all__
+    assert names == sorted(set(names))
+    for name in names:
+        assert getattr(sitestats, name, None) is not None
+    assert set(names) <= set(dir(sitestats))
+    with pytest.raises(AttributeError, match="no attribute 'NoName'"):
+        _ = sitestats.NoName  # type: ignore[attr-defined]  # there is none
+    for error in ERRORS:
+        assert error.__module__ == "sitestats"
+
+
+ERRORS = [
+    value
+    for value in vars(errors).values()
+    if isinstance(value, type) and issubclass(value, Exception)
+]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: error.__name__)
+def test_every_error_is_exported_documented_and_in_the_tree(
+    error: type[Exception],
+) -> None:
+    """Each error is exported, has a docstring, and is in the documented tree."""
+    assert getattr(sitestats, error.__name__) is error
+    assert error.__doc__
+    if error is not sitestats.SiteStatsWarning:
+        assert error.__name__ in (errors.__doc__ or "")
+
+
+PROBLEM = sitestats.Problem("1001 is above 1000.", "limit", "4.3", "limit")
+EXAMPLES = [
+    sitestats.ConfigurationError("no base address"),
+    sitestats.BusyError("busy"),
+    sitestats.ReadOnlyError("read-only"),
+    sitestats.ClientClosedError("closed"),
+    sitestats.QueryError([PROBLEM]),
+    sitestats.SpecError([PROBLEM, PROBLEM]),
+    sitestats.FieldNotRequestedError("not requested", name="pages"),
+    sitestats.MissingExtraError("pandas", extra="pandas"),
+    sitestats.ConnectionFailedError("refused", maybe_sent=False),
+    sitestats.RequestTimeoutError("late"),
+    sitestats.BadRequestError("no", status=400, body=b"{}"),
+    sitestats.WebsiteLockedError("locked", status=423, code="BADGE_REQUIRED"),
+    sitestats.RateLimitedError("slower", retry_after=7.0),
+    sitestats.ResponseError("odd", problems=[PROBLEM], body=b"?"),
+]
+
+
+@pytest.mark.parametrize("error", EXAMPLES, ids=lambda error: type(error).__name__)
+def test_every_error_survives_pickling(error: sitestats.SiteStatsError) -> None:
+    """An error keeps all its attributes when it is pickled."""
+    error.add_note("while testing")
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is type(error)
+    assert str(copy) == str(error)
+    assert copy.args == error.args
+    state = {key: value for key, value in vars(error).items() if key != "obj"}
+    assert vars(copy) == state
+    if isinstance(error, sitestats.FieldNotRequestedError):
+        assert isinstance(copy, sitestats.FieldNotRequestedError)
+        assert copy.name == error.name
+
+
+OLD_ANYIO = tuple(map(int, version("anyio").split(".")[:2])) < (4, 15)
+HEAVY = {
+    "asyncio",
+    "cattrs",
+    "click",
+    "duckdb",
+    "httpx",
+    "matplotlib",
+    "msgspec",
+    "numpy",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "pytest",
+    "rich",
+    "tqdm",
+    "sitestats.analysis",
+    "sitestats.cli",
+    "sitestats.emulator",
+}
+
+
+def test_importing_loads_nothing_heavy() -> None:
+    """``import sitestats`` loads no library that only some programs need."""
+    assert not HEAVY & loaded_by("sitestats")
+
+
+@pytest.mark.parametrize(
+    ("statement", "ours", "theirs"),
+    [
+        ("import sitestats", set[str](), set[str]()),
+        ("from sitestats import QueryError", {"_common"}, {"attr"}),
+        ("from sitestats import StatsQuery", {"_common", "_query"}, {"attr"}),
+        (
+            "from sitestats import Client",
+            {"_client", "_common", "_protocol", "_query", "_results", "_transport"},
+            {"attr", "anyio"},
+        ),
+    ],
+)
+def test_only_what_is_used_is_loaded(
+    statement: str, ours: set[str], theirs: set[str]
+) -> None:
+    """A name of the package loads the folders that it needs, and no other, and of the
+    libraries in question only these.
+    """
+    # An older anyio imports eagerly what a newer one imports when it is used; which
+    # versions are supported is in docs/installation.md.
+    if "anyio" in theirs and OLD_ANYIO:
+        pytest.skip("anyio below 4.15 loads asyncio and ssl")
+    loaded = loaded_after(statement)
+    parts = [name.split(".") for name in loaded]
+    assert {p[1] for p in parts if p[0] == "sitestats" and len(p) > 1} == ours
+    libraries = {"anyio", "attr", "asyncio", "cattrs", "h11", "httpx", "msgspec", "ssl"}
+    assert {p[0] for p in parts} & libraries == theirs
+
+
+def loaded_by(package: str) -> set[str]:
+    """The modules that a fresh interpreter has after importing *package*."""
+    loaded = loaded_after(f"import {package}")
+    assert package in loaded
+    return loaded
+
+
+def loaded_after(statement: str) -> set[str]:
+    """The modules that a fresh interpreter has after running *statement*."""
+    code = f"import sys; {statement}; print('\\n'.join(sys.modules))"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return set(done.stdout.split())

@@ -1,0 +1,242 @@
+"""What is stored and what is found: rules without a file, clocks or clients."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from query_strategies import queries
+from sitestats import Stats, StatsQuery
+from sitestats._common.wire import HttpResponse
+from sitestats._query.builder import requested
+from sitestats._store.rules import StoreEntry, response_key, to_store
+
+if TYPE_CHECKING:
+    from sitestats._query.requested import Requested
+
+NOON = datetime(2026, 5, 10, 12, tzinfo=UTC)
+DAY = StatsQuery("example.com").fields("visitors").between("2026-05-01", "2026-05-09")
+WORDS = StatsQuery("example.com").fields("visitors").timezone("UTC").last(days=3)
+
+
+def response(
+    moment: datetime | None = NOON, body: bytes = b"{}", status: int = 200
+) -> HttpResponse:
+    """A response of the service at *moment*, by its clock."""
+    headers = {} if moment is None else {"date": format_datetime(moment, usegmt=True)}
+    return HttpResponse(status, headers, body)
+
+
+def stats(query: StatsQuery, **changes: Any) -> Stats:
+    """What a response about 1 to 9 May in UTC was read as."""
+    values: dict[str, Any] = {
+        "query": query,
+        "timezone": "UTC",
+        "start": datetime(2026, 5, 1, tzinfo=UTC),
+        "end": datetime(2026, 5, 9, 23, 59, 59, 999_000, tzinfo=UTC),
+        "first_day": datetime(2026, 5, 1, tzinfo=UTC).date(),
+        "last_day": datetime(2026, 5, 9, tzinfo=UTC).date(),
+        "requested": requested(query),
+        "values": {"visitors": 1},
+    }
+    return Stats(**{**values, **changes})
+
+
+def test_a_response_about_a_period_that_was_over_is_stored() -> None:
+    """The response to a query with dates is stored under what it is found by."""
+    stored = to_store(requested(DAY), response(), stats(DAY))
+    assert stored is not None
+    assert stored[0] == response_key(requested(DAY), NOON)
+    assert stored[1].body == b"{}"
+
+
+END = datetime(2026, 5, 9, 23, 59, 59, 999_000, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("changes", "answer"),
+    [
+        ({}, response(END - timedelta(seconds=1))),
+        ({}, response(moment=None)),
+        ({}, response(status=203)),
+        ({"timezone": None}, response()),
+        ({"start": None}, response()),
+        ({"end": None}, response()),
+        ({"first_day": datetime(2026, 5, 2, tzinfo=UTC).date()}, response()),
+        ({"last_day": datetime(2026, 5, 8, tzinfo=UTC).date()}, response()),
+        ({"version": 5}, response()),
+    ],
+    ids=[
+        "not over",
+        "without a date",
+        "another status",
+        "without a zone",
+        "without a start",
+        "without an end",
+        "other first day",
+        "other last day",
+        "other version",
+    ],
+)
+def test_what_is_not_certain_is_not_stored(
+    changes: dict[str, Any], answer: HttpResponse
+) -> None:
+    """Nothing is kept of a response whose period may go on by the service's own clock,
+    or that is about something else than was requested.
+    """
+    assert to_store(requested(DAY), answer, stats(DAY, **changes)) is None
+
+
+def test_another_zone_or_page_is_not_stored() -> None:
+    """Another zone or page than requested is not stored."""
+    for query, changes in (
+        (DAY.timezone("Asia/Tokyo"), {}),
+        (DAY.path("/a"), {"path": "/b"}),
+    ):
+        assert to_store(requested(query), response(), stats(query, **changes)) is None
+    query = DAY.path("/a")
+    assert to_store(requested(query), response(), stats(query, path="/a")) is not None
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        StatsQuery("example.com").fields("visitors"),
+        StatsQuery("example.com").fields("visitors").since("2026-05-01"),
+        StatsQuery("example.com").fields("visitors").last(days=3),
+        DAY.extra_param("sampling", "0.1"),
+    ],
+    ids=["no period", "no end", "words without a zone", "unknown parameter"],
+)
+def test_what_is_not_certain_is_not_looked_up(query: StatsQuery) -> None:
+    """A query whose days or whose meaning is not certain finds and keeps nothing."""
+    assert response_key(requested(query), NOON) is None
+
+
+def test_words_are_days_in_the_zone_of_the_query() -> None:
+    """Words become the dates that they mean now in the query's zone, so a kept
+    response is not found after midnight.
+    """
+    before = datetime(2026, 5, 10, 23, 59, 59, tzinfo=UTC)
+    first = response_key(requested(WORDS), before)
+    second = response_key(requested(WORDS), before + timedelta(seconds=1))
+    assert first is not None
+    assert second is not None
+    assert (first.first_day, first.last_day) == ("2026-05-07", "2026-05-09")
+    assert (second.first_day, second.last_day) == ("2026-05-08", "2026-05-10")
+
+
+def test_words_are_stored_by_the_days_of_the_response() -> None:
+    """At midnight "yesterday" is another day here than at the service, so a response
+    is kept under the days that it is about; and not at all where they are too many.
+    """
+    query = StatsQuery("example.com").timezone("UTC").fields("visitors").on("yesterday")
+    day = datetime(2026, 5, 9, tzinfo=UTC).date()
+    one = {"start": datetime(2026, 5, 9, tzinfo=UTC), "first_day": day}
+    stored = to_store(requested(query), response(), stats(query, **one))
+    assert stored is not None
+    assert (stored[0].first_day, stored[0].last_day) == ("2026-05-09", "2026-05-09")
+    assert to_store(requested(query), response(), stats(query)) is None
+
+
+def found(query: StatsQuery) -> Requested | None:
+    """What *query* requested, if anything may be found for it."""
+    what = requested(query)
+    return what if response_key(what, NOON) is not None else None
+
+
+@given(queries(), queries())
+@pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")
+def test_two_queries_are_found_together_if_they_send_the_same(
+    one: StatsQuery, other: StatsQuery
+) -> None:
+    """Two queries have the same lookup exactly if they send the same, whatever the
+    order of their steps; a page of a website is no other website's.
+    """
+    if found(one) and found(other):
+        same = requested(one).params == requested(other).params
+        same = same and requested(one).address == requested(other).address
+        first, second = (
+            response_key(requested(one), NOON),
+            response_key(requested(other), NOON),
+        )
+        assert first is not None
+        assert second is not None
+        assert (first.text == second.text) == same
+
+
+bodies = st.binary(max_size=5_000)
+
+
+@given(bodies, st.sampled_from(["UTC", "Europe/Amsterdam"]))
+def test_what_is_packed_is_unpacked(body: bytes, zone: str) -> None:
+    """A packed response is unpacked as it was."""
+    stored = StoreEntry("Sun, 10 May 2026 12:00:00 GMT", zone, body)
+    assert StoreEntry.from_bytes(stored.to_bytes(), most_bytes=5_000) == stored
+
+
+@given(bodies, st.integers(0, 5_000), st.integers(1, 255))
+def test_damaged_data_is_no_response(body: bytes, place: int, change: int) -> None:
+    """Data that is cut or changed gives no response, or the same, and no error."""
+    stored = StoreEntry("Sun, 10 May 2026 12:00:00 GMT", "UTC", body)
+    data = bytearray(stored.to_bytes())
+    assert (
+        StoreEntry.from_bytes(bytes(data[: place % len(data)]), most_bytes=5_000)
+        is None
+    )
+    data[place % len(data)] ^= change
+    assert StoreEntry.from_bytes(bytes(data), most_bytes=5_000) in {None, stored}
+
+
+def test_a_small_entry_can_not_fill_the_memory() -> None:
+    """Data that would inflate beyond the limit of responses is not unpacked."""
+    stored = StoreEntry("Sun, 10 May 2026 12:00:00 GMT", "UTC", b"0" * 10_000_000)
+    data = stored.to_bytes()
+    assert len(data) < 100_000
+    assert StoreEntry.from_bytes(data, most_bytes=1_000_000) is None
+
+
+@given(st.integers(-3, 40), st.integers(1, 40))
+def test_a_response_is_used_until_it_is_too_old(age: int, most: int) -> None:
+    """A kept response is used until it is as old as the limit, and never where this
+    machine's clock is before the service's.
+    """
+    stored = StoreEntry(format_datetime(NOON, usegmt=True), "UTC", b"{}")
+    now = NOON + timedelta(days=age)
+    assert stored.is_usable(now, timedelta(days=most)) == (0 <= age < most)
+    assert stored.is_usable(now, None) == (age >= 0)
+
+
+def test_a_response_without_a_date_is_never_used() -> None:
+    """A stored response whose date can't be read is not used."""
+    assert not StoreEntry("soon", "UTC", b"{}").is_usable(NOON, None)
+
+
+def test_every_part_of_a_query_is_part_of_the_lookup() -> None:
+    """The lookup differs with the website, page, filters, fields, zone and limit."""
+    base = DAY.fields("visitors")
+    variants = [
+        base,
+        base.website("other.example"),
+        base.path("/a"),
+        base.where(country="NL"),
+        base.fields("pages"),
+        base.timezone("UTC"),
+        base.limit(7),
+        base.between("2026-05-01", "2026-05-08"),
+        base.between("2026-05-02", "2026-05-09"),
+        base.version(5),
+        base.events("signup"),
+        base.where_metadata(plan="pro"),
+    ]
+    lookups = [response_key(requested(query), NOON) for query in variants]
+    texts = sorted(attrs.asdict(one)["hostname"] + one.text for one in lookups if one)
+    assert len(texts) == len(variants)
+    assert all(one != other for one, other in pairwise(texts))

@@ -1,0 +1,383 @@
+"""Clients with a store: what is sent again, and that no result is ever wrong."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+import time
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from client_variants import VARIANTS
+from sitestats import (
+    Client,
+    ConfigurationError,
+    NotFoundError,
+    SiteStatsWarning,
+    Stats,
+    StatsQuery,
+    Store,
+)
+from sitestats._protocol.flow import Moment, Now
+from sitestats.emulator import Emulator
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sitestats._protocol.flow import Step, StepResult
+
+HOSTNAME = "semicomplete.com"
+# The demo's traffic is on the four days before today.
+DATE = datetime.now(UTC).date() - timedelta(days=2)
+DAY = StatsQuery(HOSTNAME).fields("visitors", "pages").on(DATE)
+Get = Callable[..., Stats]
+
+
+class InMemory:
+    """A key-value store in a dictionary."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, bytes] = {}
+
+    def get(self, key: str) -> bytes | None:
+        return self.values.get(key)
+
+    def set(self, key: str, value: bytes) -> None:
+        self.values[key] = value
+
+
+@pytest.fixture
+def emulator() -> Emulator:
+    """An emulator with the demo's traffic."""
+    return Emulator.demo()
+
+
+@pytest.fixture(params=VARIANTS)
+def get(request: pytest.FixtureRequest, emulator: Emulator, tmp_path: Path) -> Get:
+    """Gets a query with one client variant that has a store in a file."""
+
+    async def get_async(query: StatsQuery, **arguments: Any) -> Stats:
+        async with emulator.async_client(store=tmp_path / "kept") as client:
+            return await client.stats.get(query, **arguments)
+
+    def get(query: StatsQuery, **arguments: Any) -> Stats:
+        if request.param == "blocking":
+            with emulator.client(store=tmp_path / "kept") as client:
+                return client.stats.get(query, **arguments)
+        return anyio.run(lambda: get_async(query, **arguments), backend=request.param)
+
+    return get
+
+
+def test_a_period_that_was_over_is_requested_once(get: Get, emulator: Emulator) -> None:
+    """A second client with the same file gets the same result without a request."""
+    first, second = get(DAY), get(DAY)
+    assert len(emulator.requests) == 1
+    assert (first.from_store, second.from_store) == (False, True)
+    assert second == first
+    assert second.body == first.body
+    assert second.partial == first.partial
+    assert second.to_dict() == first.to_dict()
+
+
+def test_fresh_requests_and_keeps(get: Get, emulator: Emulator) -> None:
+    """With ``fresh`` a request is sent, and its response is stored."""
+    get(DAY)
+    emulator.load([row(DATE)])
+    before = get(DAY)
+    assert get(DAY, fresh=True).visitors == before.visitors + 1
+    assert get(DAY).visitors == before.visitors + 1
+    assert len(emulator.requests) == 2
+
+
+def row(day: date, hostname: str = HOSTNAME) -> dict[str, Any]:
+    """A page view at noon."""
+    return {
+        "hostname": hostname,
+        "path": "/late",
+        "is_unique": True,
+        "added_iso": f"{day.isoformat()}T12:00:00Z",
+    }
+
+
+def test_errors_and_open_periods_are_requested_again(
+    get: Get, emulator: Emulator
+) -> None:
+    """Neither an error nor a period that goes on is kept."""
+    for _ in range(2):
+        with pytest.raises(NotFoundError):
+            get(DAY.website("nobody.example"))
+    query = DAY.between(DATE, DATE + timedelta(days=3))
+    assert not get(query).from_store
+    assert not get(query).from_store
+    assert len(emulator.requests) == 4
+
+
+def test_many_and_comparisons_use_the_store(emulator: Emulator, tmp_path: Path) -> None:
+    """``get_many`` and ``compare`` send only what is missing."""
+    base = StatsQuery(HOSTNAME).fields("visitors")
+    base = base.between(DATE - timedelta(days=2), DATE + timedelta(days=1))
+    with emulator.client(store=tmp_path / "kept") as client:
+        client.stats.get(next(iter(base.each("day"))))
+        outcomes = client.stats.get_many(base.each("day")).collect()
+        assert [outcome.result().from_store for outcome in outcomes] == [
+            True,
+            False,
+            False,
+            False,
+        ]
+        assert len(emulator.requests) == 4
+        again = client.stats.get_many(base.each("day")).collect()
+        assert [one.result() for one in again] == [one.result() for one in outcomes]
+        day = base.on(DATE)
+        client.stats.compare(day, against="previous_period")
+        assert len(emulator.requests) == 4
+        client.stats.compare(day, against="previous_period", fresh=True)
+        client.stats.get_many([day], fresh=True).collect()
+        assert len(emulator.requests) == 7
+
+
+def test_the_first_of_many_is_found_again(emulator: Emulator, tmp_path: Path) -> None:
+    """What threads keep at the same time, in a file that is new, is found again."""
+    queries = [DAY.limit(number) for number in range(1, 21)]
+    for number in range(5):
+        for _ in range(2):
+            emulator.forget_requests()
+            with emulator.client(store=tmp_path / f"{number}") as client:
+                client.stats.get_many(queries, concurrency=20).collect()
+        assert not emulator.requests
+
+
+def test_after_new_days_only_those_are_requested(tmp_path: Path) -> None:
+    """A history that is requested again some days later sends only the new days."""
+    emulator = Emulator.made_up(2, days=30, now=datetime(2026, 3, 10, 12, tzinfo=UTC))
+    base = StatsQuery("shop.example").fields("visitors")
+    with (
+        Store(tmp_path / "kept", max_age=None) as store,
+        emulator.client(store=store) as client,
+    ):
+        for end, new in (("2026-03-09", 9), ("2026-03-09", 0), ("2026-03-12", 3)):
+            emulator.forget_requests()
+            queries = base.between("2026-03-01", end).each("day")
+            assert not client.stats.get_many(queries).collect().failed
+            assert len(emulator.requests) == new
+            emulator.now = datetime(2026, 3, 14, 12, tzinfo=UTC)
+
+
+def test_who_asks_is_part_of_the_key(emulator: Emulator) -> None:
+    """A client with another key, or with none, does not see what was kept for one."""
+    memory = InMemory()
+    other = emulator.add_key(access=[HOSTNAME])
+    emulator.change_website(HOSTNAME, public=True)
+    for key in (emulator.api_key, other, None):
+        with emulator.client(store=memory, api_key=key) as client:
+            assert not client.stats.get(DAY).from_store
+            assert client.stats.get(DAY).from_store
+    with emulator.client(store=memory, base_url="https://x.example") as client:
+        assert not client.stats.get(DAY).from_store
+
+
+def test_the_key_can_not_be_read_from_the_store(
+    emulator: Emulator, tmp_path: Path
+) -> None:
+    """The file holds no credential, and its digests differ from file to file."""
+    digests = []
+    for name in ("a", "b"):
+        with Store(tmp_path / name) as store, emulator.client(store=store) as client:
+            client.stats.get(DAY)
+            with store._opened() as file:
+                keys = file.connection.execute("SELECT key FROM entries").fetchall()
+        digests.append({key for (key,) in keys if ":response:" in key})
+        data = b"".join(path.read_bytes() for path in tmp_path.glob(f"{name}*"))
+        for secret in (emulator.api_key, emulator.user_id):
+            assert secret.encode() not in data
+    assert len(digests[0]) == len(digests[1]) == 1
+    assert digests[0] != digests[1]
+
+
+def test_a_change_of_the_zone_is_noticed(emulator: Emulator, tmp_path: Path) -> None:
+    """When a newer response tells that a website has another time zone, what was kept
+    without a zone is not used any more; what was kept with one is.
+    """
+    zoned = DAY.timezone("UTC")
+    with emulator.client(store=tmp_path / "kept") as client:
+        client.stats.get(DAY)
+        client.stats.get(zoned)
+        emulator.change_website(HOSTNAME, timezone="Asia/Tokyo")
+        assert client.stats.get(DAY).from_store, "nothing newer is known yet"
+        client.stats.get(DAY.on(DATE + timedelta(days=1)))
+        assert client.stats.get(zoned).from_store
+        changed = client.stats.get(DAY)
+        assert not changed.from_store
+        assert changed.timezone == "Asia/Tokyo"
+        assert client.stats.get(DAY).from_store
+
+
+def test_words_without_a_zone_are_requested_and_told_once(
+    emulator: Emulator, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Words without a zone are never read from the store; the log says once what helps,
+    and with a zone they are.
+    """
+    caplog.set_level(logging.INFO, "sitestats")
+    words = StatsQuery(HOSTNAME).fields("visitors").on("yesterday")
+    with emulator.client(store=tmp_path / "kept") as client:
+        for _ in range(3):
+            assert not client.stats.get(words).from_store
+        assert [r.getMessage() for r in caplog.records if "pinned" in r.getMessage()]
+        assert len([r for r in caplog.records if r.name == "sitestats"]) == 1
+
+
+@pytest.mark.parametrize("wrong", [7, b"x", object(), ""])
+def test_what_is_no_store_is_refused(wrong: Any, emulator: Emulator) -> None:
+    """A store is a path, or has ``get`` and ``set``."""
+    with pytest.raises(ConfigurationError, match="a store is"):
+        emulator.client(store=wrong)
+
+
+def test_a_store_that_fails_is_a_warning_once(emulator: Emulator) -> None:
+    """An error of a store of one's own is one warning, and requests are sent."""
+
+    class Broken:
+        def __repr__(self) -> str:
+            return "Broken(password='secret')"
+
+        def get(self, key: str) -> bytes | None:
+            raise RuntimeError("no connection to the store")
+
+        def set(self, key: str, value: bytes) -> None:
+            raise AssertionError
+
+    with emulator.client(store=Broken()) as client:
+        with pytest.warns(SiteStatsWarning, match="no connection to the store") as told:
+            client.stats.get_many([DAY, DAY]).collect()
+        [warning] = told
+        assert str(warning.message).startswith("the store Broken is not used")
+        assert "secret" not in str(warning.message)
+    assert len(emulator.requests) == 2
+
+
+def test_a_store_that_forgets_is_no_store(emulator: Emulator) -> None:
+    """A store that does not return what it was given is a warning, and is not used."""
+
+    class Forgets(InMemory):
+        def set(self, key: str, value: bytes) -> None:
+            pass
+
+    with (
+        emulator.client(store=Forgets()) as client,
+        pytest.warns(SiteStatsWarning, match="does not return what was stored"),
+    ):
+        client.stats.get(DAY)
+
+
+def test_what_does_not_pass_any_more_is_requested_again(emulator: Emulator) -> None:
+    """A kept response that does not pass the checks is requested again and replaced."""
+    memory = InMemory()
+    with emulator.client(store=memory) as client:
+        good = client.stats.get(DAY)
+        (key,) = [key for key in memory.values if ":response:" in key]
+        kept = memory.values[key]
+        for bad in (b"", b"\x02later", kept[:-5], kept.replace(kept[5:], b"x")):
+            memory.values[key] = bad
+            assert not client.stats.get(DAY).from_store
+            assert client.stats.get(DAY) == good
+            assert client.stats.get(DAY).from_store
+
+
+def test_a_client_with_a_store_is_pickled_with_its_path(
+    emulator: Emulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pickled client has the same store; a store is equal to what it was made of."""
+    monkeypatch.setenv("SITESTATS_API_KEY", emulator.api_key)
+    with emulator.serve() as address:
+        monkeypatch.setenv("SITESTATS_BASE_URL", address)
+        with Client(store=Store(tmp_path / "kept", max_age=None)) as client:
+            client.stats.get(DAY)
+            again = pickle.loads(pickle.dumps(client))
+            assert again.stats.get(DAY).from_store
+            assert again._settings.store.max_age is None
+            again.close()
+
+
+# --- time goes on -----------------------------------------------------------------
+
+
+def on_the_clock_of(emulator: Emulator, client: Client) -> Client:
+    """*client*, to which it is as late as it is to the emulator."""
+    run_step = client._runner._run_step
+
+    def run(step: Step, on_note: Any) -> StepResult:
+        if isinstance(step, Now):
+            assert emulator.now is not None
+            return Moment(time.monotonic(), emulator.now.timestamp())
+        return run_step(step, on_note)
+
+    client._runner._run_step = run  # type: ignore[method-assign]  # the clock
+    return client
+
+
+zones = st.sampled_from(["UTC", "Europe/Amsterdam", "Asia/Tokyo", "America/New_York"])
+days = st.dates(date(2025, 3, 27), date(2025, 4, 2))
+
+
+@st.composite
+def periods(draw: st.DrawFn) -> StatsQuery:
+    """A query of a few days around a change of daylight time."""
+    query = StatsQuery("example.com").fields("visitors", "histogram")
+    if draw(st.booleans()):
+        query = query.timezone(draw(zones))
+    kind = draw(st.sampled_from(["dates", "on", "last", "today"]))
+    if kind == "dates":
+        first, last = sorted([draw(days), draw(days)])
+        return query.between(first, last)
+    if kind == "on":
+        return query.on(draw(st.sampled_from(["yesterday", "today", "today-2d"])))
+    if kind == "last":
+        return query.last(days=draw(st.integers(1, 3)))
+    return query.between("today-1d", "today")
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    zones,
+    st.lists(
+        st.tuples(periods(), st.timedeltas(timedelta(0), timedelta(hours=20))),
+        min_size=5,
+        max_size=12,
+    ),
+)
+def test_the_store_is_never_wrong(
+    zone: str, steps: list[tuple[StatsQuery, timedelta]]
+) -> None:
+    """Whatever is requested, and however time goes on, a client with a store gets what
+    the service would respond at that moment.
+    """
+    emulator = Emulator(now=datetime(2025, 3, 27, tzinfo=UTC))
+    emulator.add_website("example.com", timezone=zone)
+    emulator.load(
+        [
+            {
+                "hostname": "example.com",
+                "path": "/",
+                "is_unique": True,
+                "added_iso": (
+                    datetime(2025, 3, 25, tzinfo=UTC) + timedelta(minutes=40 * n)
+                ).isoformat(),
+            }
+            for n in range(400)
+        ]
+    )
+    keeping = on_the_clock_of(emulator, emulator.client(store=InMemory()))
+    plain = emulator.client()
+    with keeping, plain:
+        for query, passed in steps:
+            assert emulator.now is not None
+            emulator.now += passed
+            assert keeping.stats.get(query) == plain.stats.get(query), query

@@ -1,0 +1,73 @@
+"""Parsed HTML of results, which has only what the package writes."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+from sitestats import Entries, PageEntry
+
+TAGS = {
+    *(
+        "style",
+        "div",
+        "h4",
+        "b",
+        "table",
+        "caption",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+    ),
+    *("svg", "rect", "title", "text", "line"),
+}
+
+
+ATTRIBUTES = {
+    *("class", "style", "colspan", "viewbox", "role", "aria-label"),
+    *("x", "y", "x1", "x2", "y1", "y2", "width", "height", "rx"),
+}
+
+
+class Page(HTMLParser):
+    """The tags, attributes and text of a page."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.styles: set[str] = set()
+        self.texts: list[str] = []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes.update(name for name, _ in attrs)
+        self.styles.update(value or "" for name, value in attrs if name == "style")
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+    def handle_comment(self, data: str) -> None:
+        self.tags.add("!--")
+
+
+def pages_of(*values: str, truncated: bool = False) -> Entries[PageEntry]:
+    """A list of these paths."""
+    return Entries(
+        [PageEntry(value, 9, 3) for value in values],
+        name="pages",
+        entry_type=PageEntry,
+        truncated=truncated,
+    )
+
+
+def assert_harmless(html: str) -> Page:
+    """The parsed page, which has only tags that this package writes."""
+    page = Page(html)
+    assert page.tags <= TAGS
+    assert page.attributes <= ATTRIBUTES
+    assert all(style.startswith("background-size:") for style in page.styles)
+    return page

@@ -1,0 +1,356 @@
+"""Network faults, and the one error that each becomes."""
+
+from __future__ import annotations
+
+import ssl
+import time
+
+import pytest
+
+from broken_servers import (
+    BROKEN,
+    LONG_HEADER,
+    OK,
+    SLOW,
+    closed_port,
+    silent,
+)
+from loopback import Connection, Script, polite, serve
+from sender_variants import ADD, GET, open_sender
+from sitestats._common.errors import (
+    ConnectionFailedError,
+    RequestTimeoutError,
+    TransportError,
+)
+
+pytestmark = pytest.mark.slow
+
+
+def closes_at_once(connection: Connection) -> None:
+    """Close before the request is read."""
+
+
+def resets_at_once(connection: Connection) -> None:
+    """Reset before the request is read."""
+    connection.reset()
+
+
+@pytest.mark.parametrize("fault", BROKEN)
+def test_an_incomplete_response_is_a_failed_connection(
+    variant: str, fault: str
+) -> None:
+    """It may have been sent, the error names the cause, and the sender goes on."""
+    scripts = iter([BROKEN[fault]])
+
+    def script(connection: Connection) -> None:
+        next(scripts, polite)(connection)
+
+    with serve(script) as server, open_sender(variant, server.address) as sender:
+        with pytest.raises(ConnectionFailedError) as caught:
+            sender.send(ADD)
+        assert sender.send().status == 200
+    error = caught.value
+    assert error.maybe_sent
+    assert error.request == ADD
+    assert str(error).startswith(f"the connection to {server.address} failed: ")
+    assert not str(error).endswith(": ")
+
+
+@pytest.mark.parametrize("first", [closes_at_once, resets_at_once])
+def test_a_connection_closed_at_once_is_an_error(variant: str, first: Script) -> None:
+    """A server that closes at once raises; a race decides whether it was connected."""
+    scripts = iter([first])
+
+    def script(connection: Connection) -> None:
+        next(scripts, polite)(connection)
+
+    with serve(script) as server, open_sender(variant, server.address) as sender:
+        with pytest.raises(ConnectionFailedError, match=r"connect.*: "):
+            sender.send(ADD)
+        assert sender.send().status == 200
+
+
+def test_a_refused_connection_names_its_reason(variant: str) -> None:
+    """The error of a refused connection has the system's own reason."""
+    address = f"http://127.0.0.1:{closed_port()}"
+    with (
+        open_sender(variant, address) as sender,
+        pytest.raises(ConnectionFailedError, match=r"(?i)refused|connect call failed"),
+    ):
+        sender.send()
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        f"http://127.0.0.1:{closed_port()}",
+        f"https://127.0.0.1:{closed_port()}",
+        "http://nobody.invalid",
+    ],
+    ids=["refused", "refused TLS", "unknown name"],
+)
+def test_without_a_connection_nothing_was_sent(variant: str, address: str) -> None:
+    """An error without a connection says that the request was not sent."""
+    with (
+        open_sender(variant, address) as sender,
+        pytest.raises(ConnectionFailedError, match="could not connect to") as caught,
+    ):
+        sender.send(ADD)
+    assert not caught.value.maybe_sent
+
+
+def speaks_plainly(connection: Connection) -> None:
+    """Respond to a TLS handshake as if it were a request."""
+    connection.wait()
+    connection.send(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+
+def test_no_tls_is_no_connection(variant: str) -> None:
+    """The error of a plain server at an https address says that nothing was sent."""
+    with (
+        serve(speaks_plainly) as server,
+        open_sender(variant, f"https://127.0.0.1:{server.port}") as sender,
+        pytest.raises(ConnectionFailedError, match="could not connect to") as caught,
+    ):
+        sender.send(ADD)
+    assert not caught.value.maybe_sent
+
+
+# Limits ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fault", SLOW)
+@pytest.mark.parametrize("used", [False, True], ids=["new", "used"])
+def test_a_call_ends_within_its_total_limit(
+    variant: str,
+    fault: str,
+    used: bool,  # noqa: FBT001 - a parameter
+) -> None:
+    """A slow response ends at the total timeout, on a new and on a used connection."""
+
+    def script(connection: Connection) -> None:
+        if used:
+            connection.request()
+            connection.respond()
+        SLOW[fault](connection)
+
+    with serve(script) as server, open_sender(variant, server.address) as sender:
+        if used:
+            sender.send()
+        with pytest.raises(RequestTimeoutError, match="before total_timeout") as caught:
+            sender.send(total=0.1)
+        assert server.connections == 1
+    assert caught.value.maybe_sent
+    assert caught.value.request == GET
+    assert isinstance(caught.value, TimeoutError)
+    assert "waiting for one of" not in str(caught.value)
+
+
+def test_silence_has_a_limit_of_its_own(variant: str) -> None:
+    """A silent server ends the call after timeout, before total_timeout."""
+    with (
+        serve(silent) as server,
+        open_sender(variant, server.address) as sender,
+        pytest.raises(RequestTimeoutError, match=r"within timeout, 0\.05 s") as caught,
+    ):
+        sender.send(timeout=0.05)
+    assert caught.value.maybe_sent
+    assert "nothing came from" in str(caught.value)
+
+
+def test_the_limit_of_silence_is_for_each_read(variant: str) -> None:
+    """A slow response whose every read is within timeout is accepted."""
+
+    def script(connection: Connection) -> None:
+        connection.request()
+        connection.drip(OK + b"Content-Length: 2\r\n\r\n{}")
+
+    with serve(script) as server, open_sender(variant, server.address) as sender:
+        # 40 bytes, 20 ms each.
+        assert sender.send(timeout=0.6).body == b"{}"
+
+
+def handshakes_slowly(connection: Connection) -> None:
+    """Do a TLS handshake a byte at a time."""
+    # The header of a record of 4,000 bytes.
+    connection.drip(b"\x16\x03\x03\x0f\xa0" + bytes(4000))
+
+
+@pytest.mark.parametrize("script", [silent, handshakes_slowly])
+def test_a_handshake_ends_within_the_total_limit(variant: str, script: Script) -> None:
+    """A slow handshake ends at the total timeout, and nothing was sent."""
+    with (
+        serve(script) as server,
+        open_sender(variant, f"https://127.0.0.1:{server.port}") as sender,
+        pytest.raises(RequestTimeoutError, match="before total_timeout") as caught,
+    ):
+        sender.send(total=0.1)
+    assert not caught.value.maybe_sent
+
+
+def test_a_silent_handshake_is_no_connection(variant: str) -> None:
+    """A silent handshake ends after timeout, as connecting does."""
+    with (
+        serve(silent) as server,
+        open_sender(variant, f"https://127.0.0.1:{server.port}") as sender,
+        pytest.raises(RequestTimeoutError, match="no connection to") as caught,
+    ):
+        sender.send(timeout=0.05)
+    assert not caught.value.maybe_sent
+
+
+def test_when_the_time_is_up_nothing_is_sent(variant: str) -> None:
+    """A call whose total timeout has passed sends nothing."""
+    with (
+        serve(polite) as server,
+        open_sender(variant, server.address) as sender,
+        pytest.raises(RequestTimeoutError) as caught,
+    ):
+        sender.send(total=-1)
+    assert not caught.value.maybe_sent
+    assert server.requests == []
+
+
+def test_very_long_timeouts(variant: str) -> None:
+    """Timeouts that are too long for sockets are accepted."""
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
+        assert sender.send(total=1e12, timeout=1e12).status == 200
+        assert sender.send(total=float("inf"), timeout=1e300).status == 200
+
+
+# Stale connections ----------------------------------------------------------
+
+
+def responds_once(connection: Connection) -> None:
+    """Respond to one request as if more were welcome, and close."""
+    connection.request()
+    connection.respond()
+
+
+def test_a_connection_that_went_stale_is_not_used(variant: str) -> None:
+    """A connection that the server has closed since is not used for a request."""
+    with serve(responds_once) as server, open_sender(variant, server.address) as sender:
+        for number in range(1, 4):
+            assert sender.send().status == 200
+            while not all(connection.closed for connection in server.open):
+                time.sleep(0.001)
+            assert server.connections == number
+
+
+def test_a_connection_that_closes_on_the_request_is_a_failure(variant: str) -> None:
+    """A connection that closes on a request raises: it may have been received."""
+
+    def script(connection: Connection) -> None:
+        connection.request()
+        connection.respond()
+        connection.request()
+
+    with serve(script) as server, open_sender(variant, server.address) as sender:
+        sender.send()
+        with pytest.raises(ConnectionFailedError) as caught:
+            sender.send()
+        assert sender.send().status == 200
+    assert caught.value.maybe_sent
+    assert server.connections == 2
+
+
+def test_a_connection_in_place_of_a_stale_one_has_the_same_limit(variant: str) -> None:
+    """A new connection in place of a stale one has the call's total timeout too."""
+    whole: list[bool] = []
+
+    def drips_a_while(connection: Connection) -> None:
+        connection.request()
+        connection.drip(LONG_HEADER[:500])
+        whole.append(True)
+
+    scripts = iter([responds_once, drips_a_while])
+
+    def script(connection: Connection) -> None:
+        next(scripts)(connection)
+
+    with serve(script) as server, open_sender(variant, server.address) as sender:
+        sender.send()
+        while not all(connection.closed for connection in server.open):
+            time.sleep(0.001)
+        with pytest.raises(RequestTimeoutError, match="before total_timeout"):
+            sender.send(total=0.1)
+        # It was cut off, and did not just come to its end too late.
+        assert not whole
+    assert server.connections == 2
+
+
+def test_connections_are_used_again(variant: str) -> None:
+    """Sequential requests share one connection."""
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
+        for _ in range(20):
+            sender.send()
+    assert server.connections == 1
+
+
+def test_a_connection_with_leftover_bytes_is_not_used_again(variant: str) -> None:
+    """Bytes after a response are not taken for the next response."""
+
+    def script(connection: Connection) -> None:
+        while connection.request():
+            connection.send(2 * (OK + b"Content-Length: 2\r\n\r\n{}"))
+
+    with serve(script) as server, open_sender(variant, server.address) as sender:
+        for _ in range(3):
+            assert sender.send().body == b"{}"
+    assert server.connections == 3
+
+
+def test_connection_close_is_obeyed(variant: str) -> None:
+    """After Connection: close the connection is not used again."""
+
+    def script(connection: Connection) -> None:
+        connection.request()
+        connection.respond(b"{}", 200, "Connection: close")
+        connection.wait()
+
+    with serve(script) as server, open_sender(variant, server.address) as sender:
+        for _ in range(3):
+            assert sender.send().status == 200
+    assert server.connections == 3
+
+
+def test_adding_takes_a_fresh_connection(variant: str) -> None:
+    """A request with fresh_connection is never sent over a used connection."""
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
+        sender.send()
+        sender.send(ADD)
+        sender.send(ADD)
+        assert server.connections == 3
+        sender.send()
+        assert server.connections == 3
+
+
+def test_old_connections_are_not_used(
+    variant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A connection that was idle for long is closed, as the server may close it."""
+    monkeypatch.setattr("sitestats._transport.sender.IDLE_SECONDS", 0.02)
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
+        sender.send()
+        time.sleep(0.05)
+        sender.send()
+    assert server.connections == 2
+
+
+@pytest.mark.parametrize("error", [TransportError, ConnectionFailedError])
+def test_faults_are_transport_errors(error: type[Exception]) -> None:
+    """One except clause catches every fault."""
+    address = f"http://127.0.0.1:{closed_port()}"
+    with open_sender("blocking", address) as sender, pytest.raises(error):
+        sender.send()
+
+
+def test_tls_errors_have_readable_reasons() -> None:
+    """The message has the reason of the TLS library."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    with (
+        serve(polite, context) as server,
+        open_sender("blocking", server.address) as sender,
+        pytest.raises(ConnectionFailedError, match=r"(?i)handshake|alert"),
+    ):
+        sender.send()

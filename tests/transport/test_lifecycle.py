@@ -1,0 +1,384 @@
+"""Senders in real programs: threads, tasks, loops, forks, and closing."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import re
+import ssl
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import pytest
+import trustme
+
+from loopback import Connection, polite, serve
+from sender_variants import ADD, GET, LONG, SyncSender, open_sender, settings_for
+from sitestats._common.errors import ClientClosedError, RequestTimeoutError
+from sitestats._common.wire import HttpRequest, HttpResponse
+from sitestats._transport.sender import AsyncSender
+
+FORKING = pytest.mark.filterwarnings(
+    "ignore:This process.*is multi-threaded:DeprecationWarning"
+)
+
+
+def echoes(connection: Connection) -> None:
+    """Respond to each request with its own path."""
+    while request := connection.request():
+        connection.respond(request.split(b" ")[1])
+
+
+def numbered(number: int) -> HttpRequest:
+    """A request that differs from the others."""
+    return HttpRequest("GET", f"/{number}")
+
+
+async def send_once(sender: AsyncSender, request: HttpRequest = GET) -> HttpResponse:
+    """Send *request* with limits that do not matter."""
+    return await sender.send(request, until=time.monotonic() + LONG, timeout=LONG)
+
+
+@pytest.fixture(params=["asyncio", "trio"])
+def run(request: pytest.FixtureRequest) -> Callable[..., Any]:
+    """Run an asynchronous function on one of the two loops."""
+    return lambda function: anyio.run(function, backend=request.param)
+
+
+# Threads and tasks ----------------------------------------------------------
+
+
+def test_fifty_threads_share_a_sender() -> None:
+    """Each of 50 threads gets its own response, within the limit of connections."""
+    with serve(echoes) as server:
+        blocking = SyncSender(settings_for(server.address, max_connections=10), None)
+        with ThreadPoolExecutor(50) as executor:
+            futures = [
+                executor.submit(blocking.send, numbered(number))
+                for number in range(500)
+            ]
+            bodies = [future.result(LONG).body for future in futures]
+        blocking.close()
+    assert bodies == [b"/%d" % number for number in range(500)]
+    assert server.connections <= 10
+
+
+def test_threads_that_start_together_read_the_certificates_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Certificates, which take long, are read once for fifty threads."""
+    authority = trustme.CA()
+    behind = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("localhost").configure_cert(behind)
+    made: list[ssl.SSLContext] = []
+    together = threading.Barrier(10)
+
+    def make(_verify: object) -> ssl.SSLContext:
+        context = ssl.create_default_context()
+        authority.configure_trust(context)
+        time.sleep(0.01)
+        made.append(context)
+        return context
+
+    def send() -> HttpResponse:
+        together.wait(LONG)
+        return blocking.send()
+
+    monkeypatch.setattr("sitestats._transport.route.make_context", make)
+    with serve(polite, behind) as server:
+        blocking = SyncSender(settings_for(server.address), None)
+        with ThreadPoolExecutor(10) as executor:
+            for future in [executor.submit(send) for _ in range(10)]:
+                assert future.result(LONG).status == 200
+        blocking.close()
+    assert len(made) == 1
+
+
+def test_two_hundred_tasks_share_a_sender(run: Callable[..., Any]) -> None:
+    """Each of 200 tasks gets its own response, though most have to wait."""
+
+    async def main() -> dict[int, bytes]:
+        sender = AsyncSender(settings_for(server.address, max_connections=10))
+        bodies: dict[int, bytes] = {}
+
+        async def one(number: int) -> None:
+            bodies[number] = (await send_once(sender, numbered(number))).body
+
+        async with anyio.create_task_group() as group:
+            for number in range(200):
+                group.start_soon(one, number)
+        await sender.aclose()
+        return bodies
+
+    with serve(echoes) as server:
+        bodies = run(main)
+    assert bodies == {number: b"/%d" % number for number in range(200)}
+    assert server.connections <= 10
+
+
+def responds_late(connection: Connection) -> None:
+    """Respond only when the test is over."""
+    connection.request()
+    connection.server.ending.wait(LONG)
+
+
+def assert_waited(error: RequestTimeoutError) -> None:
+    """The error says that the time passed waiting for a connection."""
+    message = str(error)
+    found = re.search(r"([\d.]+) s of them spent waiting for one of 1 connec", message)
+    assert found, message
+    assert 0.04 < float(found[1]) < LONG
+    assert not error.maybe_sent
+
+
+def test_a_thread_that_waits_for_a_connection_has_a_limit() -> None:
+    """Waiting counts towards the limit; the error says for how long, and unsent."""
+    with serve(responds_late) as server, ThreadPoolExecutor(1) as executor:
+        blocking = SyncSender(settings_for(server.address, max_connections=1), None)
+        first = executor.submit(blocking.send, total=0.3)
+        while not server.requests:
+            time.sleep(0.001)
+        with pytest.raises(RequestTimeoutError) as caught:
+            blocking.send(ADD, total=0.05)
+        assert isinstance(first.exception(LONG), RequestTimeoutError)
+        blocking.close()
+    assert_waited(caught.value)
+    assert len(server.requests) == 1
+
+
+def test_a_task_that_waits_for_a_connection_has_a_limit(
+    run: Callable[..., Any],
+) -> None:
+    """Waiting counts towards the limit; the error says for how long, and unsent."""
+
+    async def main() -> RequestTimeoutError:
+        sender = AsyncSender(settings_for(server.address, max_connections=1))
+        async with anyio.create_task_group() as group:
+            group.start_soon(send_once, sender)
+            await anyio.wait_all_tasks_blocked()
+            with pytest.raises(RequestTimeoutError) as caught:
+                await sender.send(ADD, until=time.monotonic() + 0.05, timeout=LONG)
+            group.cancel_scope.cancel()
+        await sender.aclose()
+        return caught.value
+
+    with serve(responds_late) as server:
+        assert_waited(run(main))
+
+
+# Cancellation ---------------------------------------------------------------
+
+
+async def assert_whole(sender: AsyncSender, limit: int) -> None:
+    """As many requests at once as allowed each get their own response."""
+    (state,) = sender._pool._states.values()
+    assert not state.using
+    assert not state.waiting
+
+    async def one(number: int) -> None:
+        assert (await send_once(sender, numbered(number))).body == b"/%d" % number
+
+    with anyio.fail_after(LONG):
+        async with anyio.create_task_group() as group:
+            for number in range(2 * limit):
+                group.start_soon(one, number)
+
+
+def test_a_request_can_be_cancelled_after_each_step(run: Callable[..., Any]) -> None:
+    """The sender works after a request was cancelled at any step."""
+
+    async def main() -> None:
+        sender = AsyncSender(settings_for(server.address, max_connections=2))
+        for steps in range(60):
+            async with anyio.create_task_group() as group:
+                # Every other time over a connection that stands already.
+                request = numbered(0) if steps % 2 else ADD
+                group.start_soon(send_once, sender, request)
+                for _ in range(steps // 2):
+                    await anyio.lowlevel.checkpoint()
+                    if steps > 30:
+                        await anyio.sleep(0.0002)
+                group.cancel_scope.cancel()
+            await assert_whole(sender, 2)
+        await sender.aclose()
+
+    with serve(echoes) as server:
+        run(main)
+
+
+def test_a_storm_of_cancelled_requests_leaves_the_pool_whole(
+    run: Callable[..., Any],
+) -> None:
+    """When a quarter of 300 requests are cancelled at random, the others succeed."""
+
+    async def main() -> int:
+        rng = random.Random(20261120)
+        sender = AsyncSender(settings_for(server.address, max_connections=10))
+        answered = 0
+
+        async def one(number: int, patience: float) -> None:
+            nonlocal answered
+            with anyio.move_on_after(patience):
+                assert (
+                    await send_once(sender, numbered(number))
+                ).body == b"/%d" % number
+                answered += 1
+
+        async with anyio.create_task_group() as group:
+            for number in range(300):
+                patience = rng.uniform(0, 0.1) if number % 4 == 0 else LONG
+                group.start_soon(one, number, patience)
+        await assert_whole(sender, 10)
+        await sender.aclose()
+        return answered
+
+    with serve(echoes) as server:
+        assert run(main) >= 225
+
+
+# Loops and processes --------------------------------------------------------
+
+
+def test_one_sender_serves_loops_in_turn() -> None:
+    """A second asyncio.run, and trio after it, find no dead connection."""
+    with serve(polite) as server:
+        sender = AsyncSender(settings_for(server.address))
+        for _ in range(3):
+            assert asyncio.run(send_once(sender)).status == 200
+            assert anyio.run(send_once, sender, backend="trio").status == 200
+        asyncio.run(sender.aclose())
+        with pytest.raises(ClientClosedError):
+            asyncio.run(send_once(sender))
+    assert server.connections == 6
+
+
+def in_child(work: Callable[[], bool]) -> bool:
+    """Fork and call *work* in the child; whether it returned true."""
+    child = os.fork()
+    if child == 0:
+        good = False
+        try:
+            good = work()
+        finally:
+            os._exit(0 if good else 1)
+    return os.waitpid(child, 0)[1] == 0
+
+
+@FORKING
+def test_a_forked_child_has_connections_of_its_own() -> None:
+    """Child and parent go on, and neither reads the other's response."""
+    with serve(echoes) as server:
+        blocking = SyncSender(settings_for(server.address), None)
+        assert blocking.send(numbered(1)).body == b"/1"
+
+        def work() -> bool:
+            good = all(
+                blocking.send(numbered(number)).body == b"/%d" % number
+                for number in range(5)
+            )
+            blocking.close()
+            return good
+
+        assert in_child(work)
+        assert server.connections == 2
+        assert blocking.send(numbered(3)).body == b"/3"
+        assert server.connections == 2
+        blocking.close()
+
+
+@FORKING
+def test_a_forked_child_has_limits_of_its_own() -> None:
+    """A forked child starts its own watchdog thread, so its requests have limits."""
+
+    def drips(connection: Connection) -> None:
+        if server.connections == 1:
+            polite(connection)
+        else:
+            connection.request()
+            connection.drip(b"HTTP/1.1 200 OK\r\nX: " + b"x" * 3000)
+
+    with serve(drips) as server:
+        blocking = SyncSender(settings_for(server.address), None)
+        blocking.send()
+
+        def work() -> bool:
+            try:
+                blocking.send(total=0.1)
+            except RequestTimeoutError:
+                return True
+            return False
+
+        assert in_child(work)
+        assert blocking.send().status == 200
+        blocking.close()
+
+
+@FORKING
+def test_an_async_sender_in_a_forked_child() -> None:
+    """An async sender works in a forked child's own loop."""
+    with serve(echoes) as server:
+        sender = AsyncSender(settings_for(server.address))
+        assert asyncio.run(send_once(sender, numbered(1))).body == b"/1"
+        assert in_child(
+            lambda: asyncio.run(send_once(sender, numbered(2))).body == b"/2"
+        )
+        assert asyncio.run(send_once(sender, numbered(3))).body == b"/3"
+        asyncio.run(sender.aclose())
+
+
+# The end --------------------------------------------------------------------
+
+
+def test_nothing_is_left_after_closing(variant: str) -> None:
+    """Closing leaves no connection and no thread, and closing twice is allowed."""
+    with serve(polite) as server:
+        with open_sender(variant, server.address) as sender:
+            sender.send()
+            assert sender.sender.is_open
+            sender.close()
+            assert not sender.sender.is_open
+            with pytest.raises(ClientClosedError):
+                sender.send()
+        for connection in server.open:
+            while not connection.closed:
+                time.sleep(0.001)
+    assert server.connections == 1
+
+
+def test_an_unused_sender_has_nothing_to_close(variant: str) -> None:
+    """Making a sender opens no connection and starts no thread."""
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
+        assert not sender.sender.is_open
+        assert threading.active_count() < 10
+    assert server.connections == 0
+
+
+def test_what_is_in_flight_may_end(variant: str) -> None:
+    """A request in progress ends normally when the sender is closed."""
+    go = threading.Event()
+
+    def script(connection: Connection) -> None:
+        connection.request()
+        go.wait(LONG)
+        connection.respond(b"whole")
+
+    with (
+        serve(script) as server,
+        open_sender(variant, server.address) as sender,
+        ThreadPoolExecutor(1) as executor,
+    ):
+        future = executor.submit(sender.send)
+        while not server.requests:
+            time.sleep(0.001)
+        sender.close()
+        go.set()
+        assert future.result(LONG).body == b"whole"
+        for connection in server.open:
+            while not connection.closed:
+                time.sleep(0.001)

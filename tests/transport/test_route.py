@@ -1,0 +1,332 @@
+"""Proxies: as an argument, or from the environment."""
+
+from __future__ import annotations
+
+import base64
+import copy
+import pickle
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import pytest
+import trustme
+
+from loopback import Connection, Script, Server, polite, serve
+from secret_search import shown_by
+from sender_variants import ADD, GET, KEY, LONG, USER, open_sender, settings_for
+from sitestats import AsyncClient, Client
+from sitestats._common.errors import (
+    ConfigurationError,
+    ConnectionFailedError,
+    RequestTimeoutError,
+)
+from sitestats._common.hostnames import BaseAddress
+from sitestats._common.settings import proxy_from_environment
+from sitestats._transport.sender import AsyncSender, Sender
+
+PASSWORD = "p4ssw0rd"
+AUTHORITY = trustme.CA()
+
+
+def leads_to(server: Server) -> Script:
+    """A proxy, for plain requests and for tunnels, to one *server*."""
+
+    def script(connection: Connection) -> None:
+        request = connection.request()
+        with socket.create_connection(("127.0.0.1", server.port)) as onward:
+            if request.startswith(b"CONNECT"):
+                connection.send(b"HTTP/1.1 200 Go on\r\n\r\n")
+                carry(connection, onward)
+                return
+            while request:
+                method, _, rest = request.partition(b" http://stats.example")
+                onward.sendall(method + b" " + rest)
+                connection.send(onward.recv(65536))
+                request = connection.request()
+
+    return script
+
+
+def carry(connection: Connection, onward: socket.socket) -> None:
+    """Copy bytes in both directions until one side disconnects."""
+
+    def back() -> None:
+        with suppress(OSError):
+            while data := onward.recv(65536):
+                connection.send(data)
+
+    thread = threading.Thread(target=back)
+    thread.start()
+    while data := connection.take():
+        onward.sendall(data)
+    onward.shutdown(socket.SHUT_RDWR)
+    thread.join(LONG)
+
+
+@contextmanager
+def service() -> Iterator[tuple[Server, ssl.SSLContext]]:
+    """A service behind TLS, and a context that trusts it."""
+    behind = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    AUTHORITY.issue_cert("stats.example").configure_cert(behind)
+    trusting = ssl.create_default_context()
+    AUTHORITY.configure_trust(trusting)
+    with serve(polite, behind) as server:
+        yield server, trusting
+
+
+def test_a_plain_request_goes_to_the_proxy(variant: str) -> None:
+    """A plain request is sent to the proxy with its whole URL."""
+    with (
+        serve(polite) as server,
+        serve(leads_to(server)) as proxy,
+        open_sender(variant, "http://stats.example", proxy=proxy.address) as sender,
+    ):
+        for _ in range(2):
+            assert sender.send().body == b'{"ok":true}'
+    assert proxy.requests[0].startswith(
+        b"GET http://stats.example/example.com.json HTTP/1.1\r\nHost: stats.example\r\n"
+    )
+    assert f"Api-Key: {KEY}".encode() in server.requests[0]
+    assert proxy.connections == 1
+
+
+def test_a_tunnel_leads_to_a_service_behind_tls(variant: str) -> None:
+    """In a tunnel the proxy sees host and port, and nothing of the request."""
+    with (
+        service() as (server, trusting),
+        serve(leads_to(server)) as proxy,
+        open_sender(
+            variant, "https://stats.example", proxy=proxy.address, verify=trusting
+        ) as sender,
+    ):
+        for _ in range(2):
+            assert sender.send().status == 200
+    assert len(proxy.requests) == 1
+    assert proxy.requests[0].startswith(b"CONNECT stats.example:443 HTTP/1.1\r\n")
+    assert KEY.encode() not in proxy.requests[0]
+    assert f"Api-Key: {KEY}".encode() in server.requests[0]
+
+
+def test_a_proxy_behind_tls(variant: str) -> None:
+    """The authorities for the service are trusted for the proxy too."""
+    behind = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    AUTHORITY.issue_cert("localhost").configure_cert(behind)
+    trusting = ssl.create_default_context()
+    AUTHORITY.configure_trust(trusting)
+    with (
+        serve(polite) as server,
+        serve(leads_to(server), behind) as proxy,
+        open_sender(
+            variant, "http://stats.example", proxy=proxy.address, verify=trusting
+        ) as sender,
+    ):
+        assert sender.send().status == 200
+    assert len(proxy.requests) == 1
+
+
+def test_a_password_goes_to_the_proxy_alone(variant: str) -> None:
+    """A proxy's password is in the tunnel's request, and in none to the service."""
+    secret = base64.b64encode(f"user:{PASSWORD}".encode())
+    with service() as (server, trusting), serve(leads_to(server)) as proxy:
+        address = f"http://user:{PASSWORD}@127.0.0.1:{proxy.port}"
+        with open_sender(
+            variant, "https://stats.example", proxy=address, verify=trusting
+        ) as sender:
+            assert sender.send().status == 200
+            assert PASSWORD not in repr(sender.sender)
+    assert b"Proxy-Authorization: Basic " + secret in proxy.requests[0]
+    assert secret not in server.requests[0]
+
+
+def test_a_proxy_that_refuses(variant: str) -> None:
+    """The error of a proxy that refuses has its status, and that nothing was sent."""
+
+    def refuse(connection: Connection) -> None:
+        connection.request()
+        connection.send(b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n")
+
+    with serve(refuse) as proxy:
+        address = f"http://user:{PASSWORD}@127.0.0.1:{proxy.port}"
+        with (
+            open_sender(variant, "https://stats.example", proxy=address) as sender,
+            pytest.raises(ConnectionFailedError, match="407 Proxy Auth") as caught,
+        ):
+            sender.send(ADD)
+    assert not caught.value.maybe_sent
+    assert PASSWORD not in str(caught.value)
+
+
+def test_a_proxy_that_is_silent(variant: str) -> None:
+    """The total timeout includes setting up the tunnel."""
+
+    def silent(connection: Connection) -> None:
+        connection.request()
+        connection.drip(b"HTTP/1.1 200 Go on\r\nX: " + b"x" * 3000)
+
+    with (
+        serve(silent) as proxy,
+        open_sender(variant, "https://stats.example", proxy=proxy.address) as sender,
+        pytest.raises(RequestTimeoutError, match="before total_timeout"),
+    ):
+        sender.send(total=0.1)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        f"ftp://{PASSWORD}@x",
+        f"//{PASSWORD}",
+        PASSWORD,
+        "",
+        "http://",
+    ],
+)
+@pytest.mark.parametrize("kind", [Sender, AsyncSender])
+def test_what_is_no_proxy_is_refused_at_once(
+    kind: type[Sender | AsyncSender], address: str
+) -> None:
+    """A wrong proxy is refused when it is set, without repeating a password."""
+    with pytest.raises(ConfigurationError, match="proxy is an address") as caught:
+        kind(settings_for("https://stats.example", proxy=address))
+    assert PASSWORD not in str(caught.value)
+    assert caught.value.__context__ is None
+
+
+def test_a_socks_proxy_needs_a_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error of a SOCKS proxy without its library says what to install."""
+    monkeypatch.setattr("sitestats._transport.route.find_spec", lambda name: None)
+    with pytest.raises(ConfigurationError, match=r"pip install 'httpx\[socks\]'"):
+        Sender(settings_for("https://stats.example", proxy="socks5://localhost:1080"))
+
+
+# The environment ------------------------------------------------------------
+
+VARIABLES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "REQUEST_METHOD"]
+
+
+@pytest.fixture
+def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """An environment without proxy variables."""
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    return monkeypatch
+
+
+@pytest.mark.parametrize(
+    ("variables", "base", "proxy"),
+    [
+        ({}, "https://a.example", None),
+        ({"HTTPS_PROXY": "http://p:1"}, "https://a.example", "http://p:1"),
+        ({"https_proxy": "http://p:1"}, "https://a.example", "http://p:1"),
+        ({"HTTPS_PROXY": "http://p:1"}, "http://a.example", None),
+        ({"http_proxy": "http://p:1"}, "http://a.example", "http://p:1"),
+        ({"ALL_PROXY": "http://p:1"}, "http://a.example", "http://p:1"),
+        (
+            {"https_proxy": "http://p:1", "all_proxy": "x"},
+            "https://a.example",
+            "http://p:1",
+        ),
+        ({"https_proxy": "p:1"}, "https://a.example", "http://p:1"),
+        ({"https_proxy": ""}, "https://a.example", None),
+        ({"https_proxy": "p:1", "no_proxy": "a.example"}, "https://a.example", None),
+        ({"https_proxy": "p:1", "no_proxy": ".example"}, "https://a.example", None),
+        ({"https_proxy": "p:1", "no_proxy": "*"}, "https://a.example", None),
+        (
+            {"https_proxy": "p:1", "no_proxy": "a.example"},
+            "https://a.example:8443",
+            None,
+        ),
+        (
+            {"https_proxy": "p:1", "no_proxy": "b.example"},
+            "https://a.example",
+            "http://p:1",
+        ),
+        ({"https_proxy": "p:1", "no_proxy": "127.0.0.1"}, "https://127.0.0.1:9", None),
+    ],
+)
+def test_what_the_environment_names(
+    environment: pytest.MonkeyPatch,
+    variables: dict[str, str],
+    base: str,
+    proxy: str | None,
+) -> None:
+    """The environment's proxy is chosen by scheme, for all, and not for exceptions."""
+    for name, value in variables.items():
+        environment.setenv(name, value)
+    assert proxy_from_environment(BaseAddress.parse(base)) == proxy
+
+
+def test_a_client_takes_the_proxy_of_the_environment(
+    environment: pytest.MonkeyPatch,
+) -> None:
+    """Left out, the proxy is the environment's; None is no proxy."""
+    keys = {"api_key": KEY, "user_id": USER}
+    with serve(polite) as server, serve(leads_to(server)) as proxy:
+        environment.setenv("HTTP_PROXY", proxy.address)
+        with Client("http://stats.example", **keys) as client:
+            assert client.request("GET", "/api/custom") == {"ok": True}
+        with (
+            Client("http://stats.example", **keys, proxy=None, retries=0) as client,
+            pytest.raises(ConnectionFailedError, match="Name or service not known"),
+        ):
+            client.request("GET", "/api/custom")
+    assert len(proxy.requests) == 1
+
+
+def test_the_senders_do_not_look_into_the_environment(
+    variant: str, environment: pytest.MonkeyPatch
+) -> None:
+    """A sender uses the proxy of its settings only."""
+    environment.setenv("ALL_PROXY", "http://127.0.0.1:9")
+    environment.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
+        assert sender.send(GET).status == 200
+
+
+# Pickles --------------------------------------------------------------------
+
+WITH_PASSWORD = f"http://user:{PASSWORD}@127.0.0.1:3128"
+BASE = "https://stats.example"
+
+
+@pytest.mark.parametrize("cls", [Client, AsyncClient])
+@pytest.mark.parametrize(
+    "proxy", [WITH_PASSWORD, "socks5://token@localhost", "https://:x@localhost"]
+)
+def test_a_password_of_an_argument_is_not_pickled(cls: type, proxy: str) -> None:
+    """A client whose proxy= has a user or a password can't be pickled or copied."""
+    client = cls(BASE, proxy=proxy)
+    for action in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(ConfigurationError, match="set HTTPS_PROXY") as caught:
+            action(client)
+        assert PASSWORD not in shown_by(caught.value)
+
+
+@pytest.mark.parametrize("make", [Client, Client.from_env, AsyncClient.from_env])
+def test_a_proxy_of_the_environment_is_read_again(
+    environment: pytest.MonkeyPatch, make: Callable[[str], Any]
+) -> None:
+    """A proxy that the environment names is in no pickle; each process has its own."""
+    environment.setenv("HTTPS_PROXY", WITH_PASSWORD)
+    client = make(BASE)
+    assert client._settings.proxy == WITH_PASSWORD
+    data = pickle.dumps(client)
+    assert PASSWORD.encode() not in data
+    assert pickle.loads(data)._settings.proxy == WITH_PASSWORD
+    environment.setenv("HTTPS_PROXY", "http://127.0.0.1:8080")
+    assert pickle.loads(data)._settings.proxy == "http://127.0.0.1:8080"
+    environment.delenv("HTTPS_PROXY")
+    assert pickle.loads(data)._settings.proxy is None
+
+
+def test_a_proxy_without_a_password_is_pickled(environment: pytest.MonkeyPatch) -> None:
+    """A proxy= that holds no credential goes along, and so does proxy=None."""
+    environment.setenv("HTTPS_PROXY", WITH_PASSWORD)
+    for proxy in ("http://127.0.0.1:3128", None):
+        client = Client(BASE, proxy=proxy)
+        assert pickle.loads(pickle.dumps(client))._settings.proxy == proxy

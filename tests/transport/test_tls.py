@@ -1,0 +1,187 @@
+"""TLS: which certificates are trusted, and the errors for others."""
+
+from __future__ import annotations
+
+import datetime as dt
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import trustme
+
+from loopback import Server, polite, serve
+from sender_variants import ADD, KEY, open_sender
+from sitestats._common.errors import ConfigurationError, ConnectionFailedError
+
+AUTHORITY = trustme.CA()
+FOREIGN = trustme.CA()
+
+
+@contextmanager
+def secured(
+    authority: trustme.CA = AUTHORITY,
+    name: str = "localhost",
+    expires: dt.datetime | None = None,
+) -> Iterator[Server]:
+    """A server with a certificate for *name* by *authority*."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert(name, not_after=expires).configure_cert(context)
+    with serve(polite, context) as server:
+        yield server
+
+
+@pytest.fixture
+def certificates(tmp_path: Path) -> Path:
+    """A file with the certificate of the trusted authority."""
+    path = tmp_path / "authority.pem"
+    AUTHORITY.cert_pem.write_to_path(str(path))
+    return path
+
+
+def trusting() -> ssl.SSLContext:
+    """A context that trusts the authority alone."""
+    context = ssl.create_default_context()
+    AUTHORITY.configure_trust(context)
+    return context
+
+
+def test_a_context_of_one_s_own_is_used(variant: str) -> None:
+    """A context as verify is used, with one connection for all requests."""
+    with (
+        secured() as server,
+        open_sender(variant, server.address, verify=trusting()) as sender,
+    ):
+        for _ in range(3):
+            assert sender.send().status == 200
+    assert server.connections == 1
+    assert f"Api-Key: {KEY}".encode() in server.requests[0]
+
+
+def test_a_file_of_certificates_is_used(variant: str, certificates: Path) -> None:
+    """A path as verify is used, without a warning."""
+    with (
+        secured() as server,
+        open_sender(variant, server.address, verify=str(certificates)) as sender,
+    ):
+        assert sender.send().status == 200
+
+
+def test_a_directory_of_certificates_is_read_as_one(
+    variant: str, tmp_path: Path
+) -> None:
+    """A directory as verify is read by hashed names, as OpenSSL does."""
+    with (
+        secured() as server,
+        open_sender(variant, server.address, verify=str(tmp_path)) as sender,
+        pytest.raises(ConnectionFailedError, match="CERTIFICATE_VERIFY_FAILED"),
+    ):
+        sender.send()
+
+
+def test_the_environment_may_name_certificates(
+    variant: str, certificates: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SSL_CERT_FILE is used, as httpx does."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificates))
+    with secured() as server, open_sender(variant, server.address) as sender:
+        assert sender.send().status == 200
+
+
+def test_verification_can_be_turned_off(variant: str) -> None:
+    """verify=False accepts any certificate."""
+    with (
+        secured(FOREIGN) as server,
+        open_sender(variant, server.address, verify=False) as sender,
+    ):
+        assert sender.send().status == 200
+
+
+LONG_AGO = dt.datetime(2020, 1, 1, tzinfo=dt.UTC)
+
+
+@pytest.mark.parametrize(
+    ("authority", "name", "expires", "reason"),
+    [
+        (
+            FOREIGN,
+            "localhost",
+            None,
+            "self.signed certificate in certificate chain|local issuer",
+        ),
+        (AUTHORITY, "other.example", None, "Hostname mismatch"),
+        (AUTHORITY, "localhost", LONG_AGO, "certificate has expired"),
+    ],
+    ids=["foreign", "other name", "expired"],
+)
+def test_a_wrong_certificate_is_refused(
+    variant: str,
+    authority: trustme.CA,
+    name: str,
+    expires: dt.datetime | None,
+    reason: str,
+) -> None:
+    """A wrong certificate raises with its reason, and nothing was sent."""
+    with (
+        secured(authority, name, expires) as server,
+        open_sender(variant, server.address, verify=trusting()) as sender,
+        pytest.raises(ConnectionFailedError, match=reason) as caught,
+    ):
+        sender.send(ADD)
+    assert not caught.value.maybe_sent
+    assert server.requests == []
+
+
+def test_what_is_trusted_by_default_is_not_everything(variant: str) -> None:
+    """Without an argument a certificate of an unknown authority is refused."""
+    with (
+        secured() as server,
+        open_sender(variant, server.address) as sender,
+        pytest.raises(ConnectionFailedError, match="CERTIFICATE_VERIFY_FAILED"),
+    ):
+        sender.send()
+
+
+@pytest.mark.parametrize("content", [None, "no certificate"])
+def test_certificates_that_can_not_be_read(
+    variant: str, tmp_path: Path, content: str | None
+) -> None:
+    """Unreadable certificates are an error that names verify, and nothing is sent."""
+    path = tmp_path / "authority.pem"
+    if content is not None:
+        path.write_text(content)
+    with (
+        secured() as server,
+        open_sender(variant, server.address, verify=str(path)) as sender,
+        pytest.raises(ConfigurationError, match="see verify=, SSL_CERT_FILE"),
+    ):
+        sender.send()
+    assert server.connections == 0
+
+
+def test_no_context_is_made_for_plain_http(
+    variant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Plain http reads no certificates, which take as long as 100 requests."""
+    monkeypatch.setattr("sitestats._transport.route.make_context", None)
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
+        assert sender.send().status == 200
+
+
+def test_one_context_serves_all_connections(
+    variant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The certificates are read once, however many connections there are."""
+    made: list[ssl.SSLContext] = []
+
+    def make(_verify: object) -> ssl.SSLContext:
+        made.append(trusting())
+        return made[-1]
+
+    monkeypatch.setattr("sitestats._transport.route.make_context", make)
+    with secured() as server, open_sender(variant, server.address) as sender:
+        for _ in range(5):
+            assert sender.send(ADD).status == 200
+        assert server.connections == 5
+    assert len(made) == 1
