@@ -16,11 +16,11 @@ import pytest
 import respx
 import sentry_sdk
 import vcr
-from loopback import Connection, Server, polite, serve
 from sentry_sdk.envelope import Envelope
 from sentry_sdk.integrations.httpx import HttpxIntegration
 from sentry_sdk.transport import Transport
 
+from loopback import Connection, Server, polite, serve
 from sitestats import AsyncClient, Client, ConnectionFailedError, StatsQuery
 
 KEY = "sa_api_key_Zw5fXq7RtY"

@@ -8,8 +8,6 @@ it to stop, and whether bytes are left over behind a response.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 import httpcore
@@ -62,18 +60,17 @@ class Slot:
             stream.close()
 
 
-@contextmanager
-def _as_httpcore_says(kinds: _Kinds) -> Iterator[None]:
-    """Raise what httpcore's own backends would, with the text and the cause of ours."""
+_FAILURES: Final = (SilenceError, ProxyRefusedError, OSError)
+
+
+def _as_httpcore(error: BaseException, kinds: _Kinds) -> Exception:
+    """What httpcore's own backends would raise, with the text of ours."""
     timeout, failure = kinds
-    try:
-        yield
-    except SilenceError as error:
-        raise timeout(str(error)) from error
-    except ProxyRefusedError as error:
-        raise httpcore.ProxyError(str(error)) from error
-    except OSError as error:
-        raise failure(str(error)) from error
+    if isinstance(error, SilenceError):
+        return timeout(str(error))
+    if isinstance(error, ProxyRefusedError):
+        return httpcore.ProxyError(str(error))
+    return failure(str(error))
 
 
 class _StreamBase:
@@ -120,15 +117,21 @@ class BoundStream(_StreamBase, httpcore.NetworkStream):
     """A blocking stream of one connection."""
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        with _as_httpcore_says(_READ):
+        try:
             data = _run(self._slot, self._stream.receive(), timeout)
+        except _FAILURES as error:
+            raise _as_httpcore(error, _READ) from error
         self._framing.feed(data)
         return data
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        if not buffer:
+            return
         self._begin()
-        with _as_httpcore_says(_WRITE):
+        try:
             _run(self._slot, self._stream.send(buffer), timeout)
+        except _FAILURES as error:
+            raise _as_httpcore(error, _WRITE) from error
 
     def close(self) -> None:
         self._end()
@@ -140,8 +143,11 @@ class BoundStream(_StreamBase, httpcore.NetworkStream):
         timeout: float | None = None,
     ) -> BoundStream:
         tls = secured(self._stream, ssl_context, _host(server_hostname))
-        with _as_httpcore_says(_CONNECT):
-            return BoundStream(self._slot, _run(self._slot, tls, timeout))
+        try:
+            stream = _run(self._slot, tls, timeout)
+        except _FAILURES as error:
+            raise _as_httpcore(error, _CONNECT) from error
+        return BoundStream(self._slot, stream)
 
 
 class Backend(httpcore.NetworkBackend):
@@ -164,8 +170,11 @@ class Backend(httpcore.NetworkBackend):
         way = self._route.connect(
             _host(host), port, is_tls=self._is_tls, timeout=seconds
         )
-        with _as_httpcore_says(_CONNECT):
-            return BoundStream(self._slot, _run(self._slot, way, timeout))
+        try:
+            stream = _run(self._slot, way, timeout)
+        except _FAILURES as error:
+            raise _as_httpcore(error, _CONNECT) from error
+        return BoundStream(self._slot, stream)
 
 
 # --- asyncio and trio -------------------------------------------------------------
@@ -184,15 +193,21 @@ class AsyncBoundStream(_StreamBase, httpcore.AsyncNetworkStream):
     """An asynchronous stream of one connection."""
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        with _as_httpcore_says(_READ):
+        try:
             data = await _run_async(self._slot, self._stream.receive(), timeout)
+        except _FAILURES as error:
+            raise _as_httpcore(error, _READ) from error
         self._framing.feed(data)
         return data
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        if not buffer:
+            return
         self._begin()
-        with _as_httpcore_says(_WRITE):
+        try:
             await _run_async(self._slot, self._stream.send(buffer), timeout)
+        except _FAILURES as error:
+            raise _as_httpcore(error, _WRITE) from error
 
     async def aclose(self) -> None:
         self._end()
@@ -204,10 +219,11 @@ class AsyncBoundStream(_StreamBase, httpcore.AsyncNetworkStream):
         timeout: float | None = None,
     ) -> AsyncBoundStream:
         tls = secured(self._stream, ssl_context, _host(server_hostname))
-        with _as_httpcore_says(_CONNECT):
-            return AsyncBoundStream(
-                self._slot, await _run_async(self._slot, tls, timeout)
-            )
+        try:
+            stream = await _run_async(self._slot, tls, timeout)
+        except _FAILURES as error:
+            raise _as_httpcore(error, _CONNECT) from error
+        return AsyncBoundStream(self._slot, stream)
 
 
 class AsyncBackend(httpcore.AsyncNetworkBackend):
@@ -230,7 +246,8 @@ class AsyncBackend(httpcore.AsyncNetworkBackend):
         way = self._route.connect(
             _host(host), port, is_tls=self._is_tls, timeout=seconds
         )
-        with _as_httpcore_says(_CONNECT):
-            return AsyncBoundStream(
-                self._slot, await _run_async(self._slot, way, timeout)
-            )
+        try:
+            stream = await _run_async(self._slot, way, timeout)
+        except _FAILURES as error:
+            raise _as_httpcore(error, _CONNECT) from error
+        return AsyncBoundStream(self._slot, stream)
