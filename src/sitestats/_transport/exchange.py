@@ -26,7 +26,7 @@ from .waiting import OutOfTimeError
 
 if TYPE_CHECKING:
     from sitestats._common.settings import Settings
-    from sitestats._common.wire import HttpResponse
+    from sitestats._common.wire import HttpRequest, HttpResponse
 
     from .attempt import Attempt
     from .backend import Slot
@@ -196,6 +196,7 @@ class _ExchangeBase:
         self._base = str(settings.base)
         self._headers = RequestHeaders(settings)
         self._given = given
+        self._stored_headers: dict[tuple[object, ...], httpx.Headers] = {}
 
     def _outgoing(self, attempt: Attempt, slot: Slot) -> httpx.Request:
         """The request of *attempt* as httpx has it, with credentials.
@@ -209,17 +210,11 @@ class _ExchangeBase:
             raise OutOfTimeError
         seconds = min(attempt.timeout, left, _LONGEST)
         request = attempt.request
-        headers = httpx.Headers(self._headers.of(request))
-        if self._given is not None:
-            if self._given.is_closed:
-                raise ClientClosedError("http_client was closed; make a new client")
-            ours, headers = headers, self._given.headers.copy()
-            headers.update(ours)
         url = _stored_url if len(request.target) <= _LONGEST_STORED else _url
         outgoing = httpx.Request(
             request.method,
             url(self._base, request.target),
-            headers=headers,
+            headers=self._headers_of(request),
             stream=_Content(request.body),
             extensions={
                 "timeout": dict.fromkeys(("connect", "read", "write", "pool"), seconds),
@@ -230,6 +225,23 @@ class _ExchangeBase:
         outgoing.read()
         attempt.began = True
         return outgoing
+
+    def _headers_of(self, request: HttpRequest) -> httpx.Headers:
+        if self._given is not None:
+            if self._given.is_closed:
+                raise ClientClosedError("http_client was closed; make a new client")
+            headers = self._given.headers.copy()
+            headers.update(self._headers.of(request))
+            return headers
+        if request.body:
+            return httpx.Headers(self._headers.of(request))
+        # Those of all requests for statistics are the same. httpx copies them.
+        kind = request.method, request.content_type, request.credentials
+        stored = self._stored_headers.get(kind)
+        if stored is None:
+            stored = httpx.Headers(self._headers.of(request))
+            self._stored_headers[kind] = stored
+        return stored
 
     def _auth(self, attempt: Attempt) -> Any:
         """How the request authenticates besides its key.
