@@ -73,15 +73,17 @@ def imports(path: Path) -> Iterator[str]:
             yield "." * node.level + (node.module or "")
 
 
-def test_httpx_has_one_importer() -> None:
-    """Only user_transport imports httpx, so replacing it means changing one module."""
+def test_only_the_transport_imports_httpx() -> None:
+    """What knows httpx and httpcore is in one folder."""
     importers = {
         place(path)
         for path in PRIVATE
         for name in imports(path)
         if name.partition(".")[0] in {"httpx", "httpcore"}
     }
-    assert importers == {"_transport/user_transport.py"}
+    assert importers == {
+        f"_transport/{name}.py" for name in ("backend", "exchange", "http_transport")
+    }
 
 
 @pytest.mark.parametrize("path", PURE, ids=place)

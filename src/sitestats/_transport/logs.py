@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from .redaction import Redactor
 
-_LOGGERS: Final = ("httpx", "httpcore.connection", "httpcore.http11")
+_LOGGERS: Final = (
+    "httpx",
+    *(f"httpcore.{part}" for part in ("connection", "http11", "http2")),
+    *(f"httpcore.{part}" for part in ("proxy", "socks")),
+    *("hpack.hpack", "hpack.table"),
+)
+"""Those below ``httpcore.http11`` speak where a client of the user's has them speak."""
 
 _redactors: Final[dict[int, weakref.ref[Redactor]]] = {}
 """Those of all clients: a record does not tell whose request it is about."""
