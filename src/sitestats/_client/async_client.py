@@ -503,7 +503,7 @@ class AsyncClient(
         http_client: httpx.AsyncClient | None,
     ) -> AsyncSender:
         # A program that only makes queries needs no httpx.
-        from sitestats._transport.sender import AsyncSender
+        from .senders import AsyncSender
 
         return AsyncSender(settings, transport, http_client)
 

@@ -471,7 +471,7 @@ class Client(BaseClient["httpx.BaseTransport", "httpx.Client", "Sender"]):
         http_client: httpx.Client | None,
     ) -> Sender:
         # A program that only makes queries needs no httpx.
-        from sitestats._transport.sender import Sender
+        from .senders import Sender
 
         return Sender(settings, transport, http_client)
 
