@@ -1,8 +1,8 @@
 """Sessions of nox: style, types, tests, documentation, packages, benchmarks.
 
 ``nox --list`` lists them. Plain ``nox`` checks the style and the types and runs the
-tests, on the Python that nox runs on. ``.ci/run`` adds the rest, and fails if a Python
-is missing.
+tests, on the Python that nox runs on. ``.ci/run`` adds the documentation, the wheel
+and the other Pythons and versions, and fails if a Python is missing.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ def lock(session: nox.Session) -> None:
     ]
     session.run(
         *(*compiled, *plain, "--python-version", PYTHONS[0]),
-        *groups("dev", "bench", "notebooks", "release"),
+        *groups("dev", "bench", "mutants", "notebooks", "release"),
         *("--output-file", "tests/locked.txt"),
     )
     session.run(
@@ -312,6 +312,15 @@ def fuzz(session: nox.Session) -> None:
     session.install("--editable", EVERY_EXTRA, *groups("tests"), *LOCKED)
     arguments = session.posargs or ["--write"]
     session.run("python", "-m", "fuzz", *arguments, env={"PYTHONPATH": HELPERS})
+
+
+@nox.session
+def mutants(session: nox.Session) -> None:
+    """Break modules, as in ``-- _query/filters``; print what no test notices."""
+    session.install("--editable", EVERY_EXTRA, *groups("tests", "mutants"), *LOCKED)
+    folder = str(Path(session.create_tmp()).resolve())
+    script = "tests/support/run_mutants.py"
+    session.run("python", script, "--folder", folder, *session.posargs)
 
 
 @nox.session

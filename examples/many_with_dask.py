@@ -11,7 +11,7 @@ A task is a batch of websites, and the file month=2026-01/batch-03.parquet its o
 result. A worker may die at any moment, and the program may be run again: what is
 complete is not read again, and nothing is there twice.
 
-One machine asks thousands of websites in seconds. docs/beyond-one-machine.md says when
+One machine reads thousands of websites in seconds. docs/beyond-one-machine.md says when
 you need more than that.
 """
 
@@ -43,7 +43,7 @@ HERE = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
 
 
 class SharedPause(logging.Handler):
-    """A pause that one worker is asked for, and that all of them keep.
+    """A pause that the service requests of one worker, and that all of them wait for.
 
     The client logs each pause. Its own requests wait without this.
     """

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from ._common.fields import FieldName, is_field_name
     from ._common.keyvalue import KeyValueStore
     from ._common.problems import Problem
+    from ._common.profiles import profile_names
     from ._common.settings import RetryPolicy
     from ._query.builder import StatsQuery
     from ._query.rules import Filters, Interval
@@ -53,14 +54,7 @@ if TYPE_CHECKING:
     from ._results.websites import AddedWebsite, Website, WebsiteList
     from ._store.sqlite import Store, StoreStats
     from ._transport.http_transport import AsyncHTTPTransport, HTTPTransport
-    from .provisioning import (
-        Difference,
-        PlannedWebsite,
-        ProvisionedWebsite,
-        ProvisioningPlan,
-        ProvisioningReport,
-        WebsiteSpec,
-    )
+    from .provisioning._specs import WebsiteSpec
 
 __all__ = [
     "AddedWebsite",
@@ -77,7 +71,6 @@ __all__ = [
     "ClientClosedError",
     "ConfigurationError",
     "ConnectionFailedError",
-    "Difference",
     "Entries",
     "EventCount",
     "Failed",
@@ -97,11 +90,7 @@ __all__ = [
     "Outcomes",
     "PageEntry",
     "PermissionDeniedError",
-    "PlannedWebsite",
     "Problem",
-    "ProvisionedWebsite",
-    "ProvisioningPlan",
-    "ProvisioningReport",
     "QueryError",
     "RateLimitedError",
     "ReadOnlyError",
@@ -127,6 +116,7 @@ __all__ = [
     "WebsiteSpec",
     "Websites",
     "is_field_name",
+    "profile_names",
 ]
 
 _ERRORS: Final = "_common.errors"
@@ -141,7 +131,6 @@ _MODULES: Final = {
     "AsyncStatistics": "_client.async_client",
     "AsyncWebsites": "_client.async_client",
     "Client": "_client.client",
-    "Difference": "provisioning",
     "Entries": "_results.entries",
     "EventCount": "_results.entries",
     "Failed": "_results.outcomes",
@@ -155,11 +144,7 @@ _MODULES: Final = {
     "Outcome": "_results.outcomes",
     "OutcomeStream": "_client.get_many",
     "PageEntry": "_results.entries",
-    "PlannedWebsite": "provisioning",
     "Problem": "_common.problems",
-    "ProvisionedWebsite": "provisioning",
-    "ProvisioningPlan": "provisioning",
-    "ProvisioningReport": "provisioning",
     "RetryPolicy": "_common.settings",
     "Statistics": "_client.client",
     "Stats": "_results.stats",
@@ -168,9 +153,10 @@ _MODULES: Final = {
     "StoreStats": "_store.sqlite",
     "Website": "_results.websites",
     "WebsiteList": "_results.websites",
-    "WebsiteSpec": "provisioning",
+    "WebsiteSpec": "provisioning._specs",
     "Websites": "_client.client",
     "is_field_name": "_common.fields",
+    "profile_names": "_common.profiles",
 }
 """Where each name is defined, if not among the errors. It is imported when it is first
 used, so a program pays for what it needs."""

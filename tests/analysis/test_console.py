@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import io
-import subprocess
-import sys
 from typing import Any
 
 import attrs
@@ -20,14 +18,13 @@ from sitestats import (
     HistogramEntry,
     ListEntry,
     PageEntry,
-    ProvisioningPlan,
     StatsQuery,
     WebsiteSpec,
 )
 from sitestats._results.comparison import changes_of
 from sitestats._results.websites import WebsiteList
 from sitestats.emulator import Emulator
-from sitestats.provisioning import Difference, PlannedWebsite
+from sitestats.provisioning import Difference, PlannedWebsite, ProvisioningPlan
 
 
 def shown(
@@ -278,21 +275,6 @@ def test_a_count_above_zero_is_seen() -> None:
     zero, one, most = (line.count("█") for line in shown(histogram).split("\n")[1:4])
     assert (zero, one) == (0, 1)
     assert most > 30
-
-
-def test_results_do_not_need_rich() -> None:
-    """Without rich results work, and have their repr and HTML."""
-    code = """
-import sys
-sys.modules["rich"] = sys.modules["rich.console"] = None
-from sitestats import Entries, ListEntry
-entries = Entries([ListEntry("NL", 3, 2)], name="countries", entry_type=ListEntry)
-print(entries, entries._repr_html_())
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
-    )
-    assert "NL" in done.stdout, done.stderr
 
 
 def test_bars_that_the_period_cuts_say_so() -> None:

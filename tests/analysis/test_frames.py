@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +24,7 @@ from sitestats import (
     ResponseError,
     StatsQuery,
 )
-from sitestats._results.entries import IncompleteListEntry, TimedPageEntry
+from sitestats._results.entries import TimedPageEntry
 from sitestats._results.histogram import HourEntry, WeekEntry
 from sitestats.emulator import Emulator
 
@@ -125,38 +124,6 @@ def test_a_histogram_begins_with_its_day(kind: str) -> None:
     assert columns[:3] == ["date", "pageviews", "visitors"]
 
 
-def test_a_missing_count_is_null_and_no_zero() -> None:
-    """An entry without counts keeps its row, with null counts."""
-    entries = Entries(
-        [ListEntry("NL", 3, 2), IncompleteListEntry({"value": "DE"})],
-        name="countries",
-        entry_type=ListEntry,
-    )
-    frame = entries.to_pandas()
-    assert str(frame["pageviews"].dtype) == "Int64"
-    assert frame["pageviews"].isna().tolist() == [False, True]
-    assert entries.to_polars()["visitors"].to_list() == [2, None]
-
-
-def test_a_missing_flag_is_null_and_not_false() -> None:
-    """An unknown flag is null, in a column of booleans."""
-    from sitestats._results.tables import Column, Kind
-    from sitestats.analysis._frames import to_pandas
-
-    frame = to_pandas([Column("partial", Kind.FLAG, [True, None])])
-    assert str(frame["partial"].dtype) == "boolean"
-    assert frame["partial"].isna().tolist() == [False, True]
-
-
-def test_a_lone_surrogate_becomes_an_escape() -> None:
-    """A lone surrogate, which no library's column can hold, is escaped."""
-    entries = Entries([PageEntry("/\ud800", 1, 1)], name="pages", entry_type=PageEntry)
-    shown = [r"/\ud800"]
-    assert entries.to_pandas()["value"].tolist() == shown
-    assert entries.to_polars()["value"].to_list() == shown
-    assert entries.to_arrow()["value"].to_pylist() == shown
-
-
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
     """A client of the demo's traffic."""
@@ -240,35 +207,6 @@ def test_libraries_that_read_arrow_take_a_list_as_it_is(kind: str) -> None:
         assert frame.equals(entries.to_polars())
         assert frame.schema == entries.to_polars().schema
         assert duckdb.sql("SELECT count(*) FROM entries").fetchall() == [(rows,)]
-
-
-def test_arrow_streams_without_pyarrow() -> None:
-    """With polars alone it makes the stream; without either library the error names the
-    extra.
-    """
-    code = """
-import sys
-sys.modules["pyarrow"] = None
-import datetime as dt
-import duckdb
-import polars as pl
-from sitestats import Entries, HistogramEntry, MissingExtraError
-day = dt.date(2026, 1, 1)
-days = Entries([HistogramEntry(day, 3, 2)], name="histogram", entry_type=HistogramEntry)
-# Before 1.5 DuckDB reads no stream without pyarrow, whoever made it.
-if tuple(map(int, duckdb.__version__.split(".")[:2])) >= (1, 5):
-    assert duckdb.sql("SELECT date, pageviews FROM days").fetchall() == [(day, 3)]
-assert pl.DataFrame(days).rows() == [(day, 3, 2, False, False)]
-sys.modules["polars"] = None
-try:
-    days.__arrow_c_stream__()
-except MissingExtraError as error:
-    print(error)
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
-    )
-    assert "sitestats[arrow]" in done.stdout, done.stderr
 
 
 MOST = 2**63 - 1

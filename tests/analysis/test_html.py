@@ -7,7 +7,6 @@ import io
 from typing import Any
 
 import matplotlib as mpl
-import matplotlib.pyplot as plt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,15 +19,13 @@ from sitestats import (
     Entries,
     HistogramEntry,
     ListEntry,
-    ProvisioningPlan,
-    ProvisioningReport,
     StatsQuery,
-    WebsiteSpec,
 )
 from sitestats._results.comparison import changes_of
 from sitestats._results.websites import WebsiteList
+from sitestats.analysis._description import Signed
+from sitestats.analysis._html import _cell
 from sitestats.emulator import Emulator
-from sitestats.provisioning import PlannedWebsite, ProvisionedWebsite
 
 mpl.use("agg")
 
@@ -103,34 +100,6 @@ def test_half_a_letter_in_a_label_is_shown_as_an_escape() -> None:
     assert r"shop \ud83d" in console.export_text()
 
 
-def test_a_long_list_says_what_it_leaves_out() -> None:
-    """Above ten rows a list counts the others, and a truncated list says so."""
-    html = pages_of(*(f"/{n}" for n in range(25)))._repr_html_()
-    assert "/9" in html
-    assert "/10" not in html
-    assert "… 15 more" in html
-    assert "limit" not in html
-    cut = pages_of("/", truncated=True)
-    assert "cut by the limit" in cut._repr_html_()
-    assert "cut by the limit" in changes_of(cut, pages_of("/"))._repr_html_()
-    assert "cut by the limit" in changes_of(pages_of("/"), cut)._repr_html_()
-
-
-def test_an_empty_list_says_so() -> None:
-    """A list without entries says so, and is no empty table."""
-    assert "nothing in this period" in pages_of()._repr_html_()
-
-
-def test_only_long_texts_take_several_lines() -> None:
-    """A column of days or of zones is not broken into lines, one of messages is."""
-    query = StatsQuery("semicomplete.com").fields("visitors").on("2026-10-01")
-    queries = [query, query.website("nobody.example")]
-    with Emulator.demo().client() as client:
-        html = client.stats.get_many(queries).collect()._repr_html_()
-    assert html.count("<td class='text'>2026-10-01</td>") == 4
-    assert "<td class='long'>NotFoundError: " in html
-
-
 def test_websites_are_a_table() -> None:
     """Websites show what tells them apart; a long list has a count of the others."""
     sites = WebsiteList(website(f"n{number}.example") for number in range(25))
@@ -141,40 +110,6 @@ def test_websites_are_a_table() -> None:
     assert "n10.example" not in html
     assert "… 15 more; page views and events in 30 days" in html
     assert "none" in WebsiteList()._repr_html_()
-
-
-def test_a_shortened_report_begins_with_what_needs_a_look() -> None:
-    """Plans and reports show differences and failures before all the rest."""
-    specs = [WebsiteSpec(f"n{number}.example") for number in range(20)]
-    plan = ProvisioningPlan(
-        tuple(
-            PlannedWebsite(spec, "to_add" if spec is specs[-1] else "present")
-            for spec in specs
-        )
-    )
-    report = ProvisioningReport(
-        tuple(
-            ProvisionedWebsite(spec, "unknown" if spec is specs[-1] else "added")
-            for spec in specs
-        )
-    )
-    for result in (plan, report):
-        html = result._repr_html_()
-        assert html.index("n19.example") < html.index("n0.example")
-        assert "… 10 more" in html
-        assert "20 websites: " in html
-
-
-def test_an_outcome_shows_its_result_or_its_error() -> None:
-    """An outcome displays its result, or its error."""
-    query = StatsQuery("semicomplete.com").fields("pageviews").last(days=2)
-    queries = [query, query.website("nobody.example")]
-    with Emulator.demo().client() as client, client.stats.get_many(queries) as stream:
-        succeeded, failed = sorted(stream, key=lambda outcome: outcome.index)
-    assert succeeded.result()._repr_html_() == succeeded._repr_html_()
-    html = failed._repr_html_()
-    assert "nobody.example" in html
-    assert "NotFoundError: " in html
 
 
 def histogram(*, partial: bool) -> Entries[HistogramEntry]:
@@ -238,29 +173,10 @@ def test_a_whole_result_and_a_comparison() -> None:
     assert "against" in shown
 
 
-def test_a_comparison_without_totals_names_both_periods() -> None:
-    """A comparison of lists alone names both periods."""
-    query = StatsQuery("semicomplete.com").fields("pages").last(days=4)
-    with Emulator.demo().client() as client:
-        comparison = client.stats.compare(query)
-    assert comparison.totals == {}
-    shown = "".join(assert_harmless(comparison._repr_html_()).texts)
-    assert "against" in shown
-
-
 @pytest.mark.parametrize(
-    ("name", "words"), [("referrers", "(none)"), ("countries", "(unknown)")]
+    ("change", "kind"), [(1, "up"), (0.5, "up"), (0, ""), (-0.5, "down"), (-1, "down")]
 )
-@pytest.mark.parametrize("value", [None, ""])
-def test_an_entry_without_a_value_has_a_label(
-    value: str | None, name: str, words: str
-) -> None:
-    """An entry without a value has the same label wherever it is displayed."""
-    entries = Entries([ListEntry(value, 1, 1)], name=name, entry_type=ListEntry)
-    console = Console(file=io.StringIO(), width=80, _environ={})
-    with console.capture() as capture:
-        console.print(entries)
-    (tick,) = entries.plot().get_yticklabels()
-    plt.close("all")
-    for shown in (entries._repr_html_(), capture.get(), tick.get_text()):
-        assert words in shown
+def test_a_difference_is_shown_as_up_or_down(change: float, kind: str) -> None:
+    """The smallest difference has a colour, and none has none."""
+    shown = f" class='{kind}'" if kind else ""
+    assert _cell(Signed("some", change), "text") == f"<td{shown}>some</td>"

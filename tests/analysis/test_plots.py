@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
@@ -12,12 +12,11 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.dates import date2num, num2date
 from matplotlib.figure import Figure
 
+from plotted import MONDAY, QUERY, axes_of, daily, entries_of, hourly, stats_of
 from sitestats import (
     Client,
     Entries,
@@ -28,15 +27,11 @@ from sitestats import (
     Stats,
     StatsQuery,
 )
-from sitestats._results.histogram import HourEntry, WeekEntry
+from sitestats._results.histogram import WeekEntry
 from sitestats.analysis._plots import ON_DARK, ON_LIGHT, Palette
-from sitestats.analysis._series import Point, Series, series_of
 from sitestats.emulator import Emulator
 
 mpl.use("agg")
-
-MONDAY = dt.date(2026, 6, 1)
-QUERY = StatsQuery("shop.example").fields("pageviews", "visitors", "histogram")
 
 
 @pytest.fixture(autouse=True)
@@ -53,42 +48,6 @@ def client() -> Iterator[Client]:
     now = dt.datetime(2026, 6, 10, 9, 30, tzinfo=dt.UTC)
     with Emulator.made_up(3, days=100, now=now).client() as client:
         yield client
-
-
-def axes_of(width: float = 6, height: float = 3) -> Any:
-    """New axes in a figure of so many inches, of which pyplot knows nothing."""
-    return Figure((width, height), layout="constrained").subplots()
-
-
-def entries_of(entries: Sequence[HistogramEntry], kind: Any) -> Entries[Any]:
-    """A histogram."""
-    return Entries(entries, name="histogram", entry_type=kind)
-
-
-def daily(count: int, *, partial: int = 0, first: dt.date = MONDAY) -> Entries[Any]:
-    """So many days, the last ones of which are not over."""
-    return entries_of(
-        [
-            HistogramEntry(
-                first + n * dt.timedelta(1),
-                9 + n % 5,
-                3 + n % 5,
-                partial=n >= count - partial,
-            )
-            for n in range(count)
-        ],
-        HistogramEntry,
-    )
-
-
-def hourly(count: int) -> Entries[Any]:
-    """So many hours."""
-    first = dt.datetime.combine(MONDAY, dt.time(), dt.UTC)
-    starts = [first + n * dt.timedelta(hours=1) for n in range(count)]
-    return entries_of(
-        [HourEntry(s.date(), 2 + s.hour, 1, start=s, hour=s.hour) for s in starts],
-        HourEntry,
-    )
 
 
 def weekly(count: int) -> Entries[Any]:
@@ -116,20 +75,6 @@ def monthly(count: int, *, clipped: bool = False) -> Entries[Any]:
             for n in range(count)
         ],
         HistogramEntry,
-    )
-
-
-def stats_of(
-    entries: Entries[Any], hostname: str = "shop.example", **more: Any
-) -> Stats:
-    """A result with that histogram."""
-    first, last = entries[0].date, entries[-1].date
-    return Stats.of(
-        QUERY.website(hostname),
-        pageviews=1,
-        visitors=1,
-        histogram=entries,
-        **{"first_day": first, "last_day": last, "timezone": "Europe/Amsterdam"} | more,
     )
 
 
@@ -217,76 +162,6 @@ def test_what_is_drawn_depends_on_the_room(
         assert all(len(one.get_data().values) <= points / 0.5 for one in axes.patches)
 
 
-def test_steps_have_a_gap_where_entries_are_missing() -> None:
-    """What the response lacks is not drawn as if it were there."""
-    entries = [*daily(100), *daily(100, first=MONDAY + dt.timedelta(150))]
-    axes = entries_of(entries, HistogramEntry).plot(axes_of())
-    values, edges, _ = axes.patches[0].get_data()
-    (gap,) = np.flatnonzero(np.isnan(values))
-    assert edges[gap + 1] - edges[gap] == 50
-    assert edges[-1] - edges[0] == 250
-
-
-def test_hours_that_are_not_over_lower_no_mean() -> None:
-    """The mean of today is that of the hours that are over, if there are any."""
-    hours = hourly(24 * 2)
-    open_hours = [
-        HourEntry(h.date, 0, 0, h.start, h.hour, partial=True) for h in hours[10:]
-    ]
-    series = series_of([*hours[:10], *open_hours]).coarser(2)
-    assert series.mean_of == "day"
-    assert [point.pageviews for point in series.points] == [2 + 4.5, 0]
-    assert [point.mark for point in series.points] == ["not over yet"] * 2
-
-
-def test_a_repeated_hour_does_not_hide_the_first_one() -> None:
-    """Both hours of one name have a bar of their own."""
-    zone = dt.timezone(dt.timedelta(hours=2))
-    first = dt.datetime(2026, 10, 25, 2, tzinfo=zone)
-    hours = [first.replace(hour=1), first, first.replace(fold=1), first.replace(hour=3)]
-    entries = [HourEntry(s.date(), 1, 1, start=s, hour=s.hour) for s in hours]
-    whens = [point.when for point in series_of(entries).points]
-    assert len(set(whens)) == 4
-    assert whens == sorted(whens)
-
-
-POINTS = st.lists(
-    st.tuples(st.integers(0, 4000), st.integers(0, 10**6), st.booleans()),
-    min_size=1,
-    max_size=200,
-    unique_by=lambda point: point[0],
-)
-
-
-@given(POINTS, st.integers(1, 100))
-def test_means_are_of_all_that_is_over(points: Any, most: int) -> None:
-    """There are as few means as there is room for, each of a part of the points, in
-    order, and what is not over counts only where there is nothing else.
-    """
-    first = dt.datetime(2026, 1, 1)  # noqa: DTZ001 - local times, as in a series
-    fine = Series(
-        [
-            Point(first + hour * dt.timedelta(hours=1), count, count, "open" * is_open)
-            for hour, count, is_open in sorted(points)
-        ],
-        dt.timedelta(hours=1),
-    )
-    coarse = fine.coarser(most)
-    if len(fine.points) <= most:
-        assert coarse is fine
-        return
-    assert len(coarse.points) <= most or coarse.mean_of == "year"
-    whens = [point.when for point in coarse.points]
-    assert whens == sorted(set(whens))
-    assert any(p.mark for p in coarse.points) == any(p.mark for p in fine.points)
-    if coarse.mean_of == "day":
-        for mean in coarse.points:
-            day = [p for p in fine.points if p.when.date() == mean.when.date()]
-            over = [p.pageviews for p in day if not p.mark]
-            counted = over or [p.pageviews for p in day]
-            assert mean.pageviews == pytest.approx(sum(counted) / len(counted))
-
-
 # --- weekends, titles, limits -----------------------------------------------------
 
 
@@ -302,21 +177,6 @@ def test_weekends_are_told_apart() -> None:
     assert days_of(spans) == weekend
     for entries in (daily(5), weekly(9), monthly(9), daily(1, first=saturday)):
         assert not entries.plot(axes_of()).collections
-
-
-def test_a_title_has_the_website_and_the_period() -> None:
-    """The title names the website, the page, the days, the zone, and the list."""
-    axes = stats_of(daily(3)).plot(ax=axes_of())
-    title = "shop.example\n2026-06-01 to 2026-06-03, Europe/Amsterdam"
-    assert axes.get_title(loc="left") == title
-    query = StatsQuery("shop.example").fields("pages", "countries").path("/$a$")
-    pages = {"pages": [("/$a$", 1, 1)], "countries": [("NL", 1, 1)]}
-    stats = Stats.of(query, **pages)
-    title = stats.plot(ax=axes_of()).get_title("left")
-    assert title.splitlines()[0] == r"shop.example/\$a\$: pages"
-    assert "countries" in stats.plot("countries", axes_of()).get_title("left")
-    long = stats_of(daily(3), f"{'a' * 60}.{'b' * 60}.{'c' * 60}.example")
-    assert len(long.plot(ax=axes_of()).get_title("left").splitlines()) == 3
 
 
 def test_what_was_not_requested_is_named() -> None:
@@ -457,74 +317,6 @@ def test_a_comparison_of_nothing_names_what_to_add(client: Client) -> None:
 
 
 # --- small multiples --------------------------------------------------------------
-
-
-def titles_of(axes: Any) -> list[str]:
-    """What is drawn where."""
-    return [one.get_title("left") for one in axes]
-
-
-def test_each_website_has_axes(client: Client) -> None:
-    """There is one picture for each website, on one time axis, with a note about what
-    failed, and with one scale if that is wanted.
-    """
-    websites = ["shop.example", "nobody.example", "blog.example", "docs.example"]
-    queries = [QUERY.last(days=7).website(website) for website in websites]
-    outcomes = client.stats.get_many(queries).collect()
-    axes = outcomes.plot()
-    (number,) = plt.get_fignums()
-    figure: Any = plt.figure(number)
-    assert titles_of(axes) == ["shop.example", "blog.example", "docs.example"]
-    assert [one.figure for one in axes] == [figure] * 3
-    assert len({one.get_xlim() for one in axes}) == 1
-    assert len({one.get_ylim() for one in axes}) == 3
-    assert figure.get_supxlabel() == "grey: Saturday and Sunday; 1 failed"
-    assert "2026-06-03 to 2026-06-09" in figure.get_suptitle()
-    assert len({one.get_ylim() for one in outcomes.plot(sharey=True)}) == 1
-    assert "2 more" in outcomes.plot(most=1)[0].figure.get_supxlabel()
-    later = [q.on("yesterday") for q in queries[2:]]
-    others = client.stats.get_many([*queries[:1], *later]).collect().plot()
-    assert {one.get_xlim() for one in others} == {axes[0].get_xlim()}
-
-
-def test_many_are_drawn_into_given_axes(client: Client) -> None:
-    """Given axes hold as many as they are, and the last one has the note."""
-    websites = ["shop.example", "blog.example", "docs.example"]
-    queries = [QUERY.last(days=3).website(website) for website in websites]
-    outcomes = client.stats.get_many(queries).collect()
-    grid = Figure((6, 3)).subplots(1, 2, squeeze=False)
-    assert [*outcomes.plot(grid)] == [*grid[0]]
-    assert "1 more" in grid[0, 1].get_xlabel().replace("\n", " ")
-    (alone,) = outcomes[:1].plot(axes_of())
-    assert titles_of([alone]) == ["shop.example"]
-    assert len(outcomes[:2].plot([*Figure().subplots(1, 4)])) == 2
-    assert plt.get_fignums() == []
-
-
-def test_parts_of_one_website_are_drawn_together(client: Client) -> None:
-    """A query for each month gives one picture of all of them; the same days twice,
-    or other filters, give another one.
-    """
-    months = [*QUERY.between("2026-04-15", "2026-06-09").each("month")]
-    nl = months[1].where(country="NL")
-    outcomes = client.stats.get_many([*reversed(months), nl, months[1]]).collect()
-    first, *others = outcomes.plot(Figure((30, 5)).subplots(1, 4))
-    assert titles_of(others) == ["shop.example, country=NL", "shop.example"]
-    xs = [bar.get_x() for bar in first.patches[: len(first.patches) // 2]]
-    days = [entry for one in outcomes[:3] for entry in one.result().histogram]
-    assert len(xs) == len(days) == 56
-    assert xs == sorted(set(xs))
-
-
-def test_no_outcomes_and_no_histogram(client: Client) -> None:
-    """Nothing gives empty axes; a query without a histogram is an error."""
-    (empty,) = client.stats.get_many([]).collect().plot()
-    assert [text.get_text() for text in empty.texts] == ["nothing in this period"]
-    plt.close("all")
-    stream = client.stats.get_many([StatsQuery("shop.example").fields("pages")])
-    with pytest.raises(FieldNotRequestedError, match="'histogram' was not requested"):
-        stream.collect().plot()
-    assert plt.get_fignums() == []
 
 
 # --- can it be read? --------------------------------------------------------------

@@ -43,7 +43,7 @@ PAGES: Final = 50
 KEY: Final = HEADERS["Api-Key"]
 
 
-def queries(scale: Scale) -> list[StatsQuery]:
+def panel_of(scale: Scale) -> list[StatsQuery]:
     """The pages of each month of 40 websites."""
     days = ("2025-01-01", "2026-06-30") if not scale.short else ("2025-01-01",) * 2
     base = StatsQuery("example.com").fields("pages").between(*days)
@@ -52,37 +52,37 @@ def queries(scale: Scale) -> list[StatsQuery]:
     return [month.website(name) for name in names for month in months]
 
 
-def _frame(address: str, asked: list[StatsQuery]) -> pd.DataFrame:
+def _frame(address: str, queries: list[StatsQuery]) -> pd.DataFrame:
     with Client(address, api_key=KEY, max_connections=AT_ONCE) as client:
-        outcomes = client.stats.get_many(asked, concurrency=AT_ONCE).collect()
+        outcomes = client.stats.get_many(queries, concurrency=AT_ONCE).collect()
     return outcomes.to_pandas("pages")
 
 
-async def _frame_async(address: str, asked: list[StatsQuery]) -> pd.DataFrame:
+async def _frame_async(address: str, queries: list[StatsQuery]) -> pd.DataFrame:
     async with AsyncClient(address, api_key=KEY, max_connections=AT_ONCE) as client:
-        outcomes = await client.stats.get_many(asked, concurrency=AT_ONCE).collect()
+        outcomes = await client.stats.get_many(queries, concurrency=AT_ONCE).collect()
     return outcomes.to_pandas("pages")
 
 
 def tables(scale: Scale) -> list[Table]:
     """The time to a frame of a panel, of the frame alone, and what is held."""
-    asked = queries(scale)
-    return [_to_frame(scale, asked), _frames(scale, asked), _held(asked)]
+    queries = panel_of(scale)
+    return [_to_frame(scale, queries), _frames(scale, queries), _held(queries)]
 
 
-def _to_frame(scale: Scale, asked: list[StatsQuery]) -> Table:
-    count = len(asked)
+def _to_frame(scale: Scale, queries: list[StatsQuery]) -> Table:
+    count = len(queries)
     ideal = count / AT_ONCE * DELAY
     with serving(DELAY, pages=PAGES) as address:
 
         def in_loop(backend: str) -> Work:
-            work: Any = partial(_frame_async, address, asked)
+            work: Any = partial(_frame_async, address, queries)
             return partial(anyio.run, work, backend=backend)
 
         variants: dict[str, Work] = {
             "asyncio": in_loop("asyncio"),
             "trio": in_loop("trio"),
-            "threads": partial(_frame, address, asked),
+            "threads": partial(_frame, address, queries),
         }
         bests = in_turn([*variants.values()], scale.rounds(4))
     names = [*variants]
@@ -110,11 +110,11 @@ def _to_frame(scale: Scale, asked: list[StatsQuery]) -> Table:
     )
 
 
-def _frames(scale: Scale, asked: list[StatsQuery]) -> Table:
+def _frames(scale: Scale, queries: list[StatsQuery]) -> Table:
     entries = scale.size(1000, 20)
     outcomes = Outcomes(
         Succeeded(query, index, _stats(query.limit(entries), entries))
-        for index, query in enumerate(asked)
+        for index, query in enumerate(queries)
     )
     bests = in_turn(
         [partial(_concatenated, outcomes), partial(outcomes.to_pandas, "pages")],
@@ -124,12 +124,12 @@ def _frames(scale: Scale, asked: list[StatsQuery]) -> Table:
     names = ("pandas.concat of single frames", "sitestats, to_pandas of the outcomes")
     return Table(
         "A frame of many outcomes",
-        f"A pandas data frame of {len(asked):,} outcomes with {entries:,} pages each, "
-        "with the same columns, in processor time.",
+        f"A pandas data frame of {len(queries):,} outcomes with {entries:,} pages "
+        "each, with the same columns, in processor time.",
         compared(names, bests, seconds),
         [
             Goal(
-                f"a frame of {len(asked):,} outcomes beside pandas.concat",
+                f"a frame of {len(queries):,} outcomes beside pandas.concat",
                 bests[1] / bests[0],
                 0.5,
             )
@@ -162,24 +162,24 @@ def _concatenated(outcomes: Outcomes) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
-def _held(asked: list[StatsQuery]) -> Table:
-    def kept(address: str) -> list[Outcome]:
+def _held(queries: list[StatsQuery]) -> Table:
+    def listed(address: str) -> list[Outcome]:
         with (
             Client(address, api_key=KEY) as client,
-            client.stats.get_many(asked) as stream,
+            client.stats.get_many(queries) as stream,
         ):
             return [*stream]
 
     def collected(address: str) -> Outcomes:
         with Client(address, api_key=KEY) as client:
-            return client.stats.get_many(asked).collect()
+            return client.stats.get_many(queries).collect()
 
     with serving(pages=PAGES) as address:
-        held = [held_by(partial(work, address)) for work in (kept, collected)]
+        held = [held_by(partial(work, address)) for work in (listed, collected)]
     names = ("a list of the outcomes of a block", "sitestats, collect")
     return Table(
         "What is held",
-        f"The memory that {len(asked):,} results with {PAGES} pages each hold, by "
+        f"The memory that {len(queries):,} results with {PAGES} pages each hold, by "
         "tracemalloc, with the bytes of their responses.",
         compared(names, held, size),
         [

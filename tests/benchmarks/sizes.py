@@ -37,9 +37,9 @@ Read = Callable[[HttpResponse], Any]
 
 
 def _stats(query: StatsQuery) -> Read:
-    asked = requested(query)
-    request = stats_request(asked)
-    return lambda response: read_stats(response, request, query, asked)
+    wanted = requested(query)
+    request = stats_request(wanted)
+    return lambda response: read_stats(response, request, query, wanted)
 
 
 def _websites(response: HttpResponse) -> Any:

@@ -125,8 +125,8 @@ def test_a_profile_is_a_whole_account(
     done = run("websites", "list", "--profile", "work")
     assert done.code == 2
     assert done.err == (
-        "sitestats: this command needs an API key and a user ID: the profile 'work' "
-        "has no key_file or key_command and no user_id\n"
+        "sitestats: the Admin API needs an API key and a user ID (section 5): the "
+        "profile 'work' has no 'key_file' or 'key_command' and no 'user_id'\n"
     )
 
 
@@ -183,7 +183,8 @@ def test_read_only_adds_nothing(
         monkeypatch.setenv("SITESTATS_READ_ONLY", "1")
     done = run("websites", *command, *options)
     assert (done.code, done.out) == (2, "")
-    source = "the profile 'work'" if by_profile else "SITESTATS_READ_ONLY"
+    profile = "the profile 'work', or SITESTATS_READ_ONLY,"
+    source = profile if by_profile else "SITESTATS_READ_ONLY"
     assert done.err == (
         f"sitestats: {source} allows to read only: nothing was requested\n"
     )

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from sitestats import (
+    ConfigurationError,
     ConnectionFailedError,
     PermissionDeniedError,
     RateLimitedError,
@@ -63,6 +64,7 @@ def item(
 DENIED = PermissionDeniedError("you may not", status=403)
 NO = ServiceError("no such name", status=400)
 LATER = RateLimitedError("slowly")
+JOURNAL = ConfigurationError("the journal x can't be written: no space")
 BROKEN = ConnectionFailedError("broken", maybe_sent=False)
 
 
@@ -75,33 +77,33 @@ BROKEN = ConnectionFailedError("broken", maybe_sent=False)
         ([item("differing"), item("refused", NO)], None, Code.REFUSED),
         ([item("refused", LATER), item("added")], None, Code.TRY_LATER),
         ([item("refused", LATER), item("refused", NO)], None, Code.REFUSED),
+        # A report that was made by hand.
+        ([item("refused")], None, Code.REFUSED),
+        ([item("refused", LATER), item("refused")], None, Code.REFUSED),
         ([item("not_tried", BROKEN)], None, Code.TRY_LATER),
         ([item("unknown", BROKEN), item("refused", NO)], None, Code.UNKNOWN),
         (
             [item("refused", NO), item("refused", DENIED), item("not_tried")],
-            "every website would be refused for this: you may not",
+            DENIED,
             Code.ERROR_RESPONSE,
         ),
         (
             [item("refused", LATER), item("not_tried")],
-            "the service requests a longer pause: slowly",
+            LATER,
             Code.TRY_LATER,
         ),
         (
-            [item("not_tried", BROKEN), item("not_tried")],
-            "the list can't be read back: it is late",
+            # The refusal's words are in those of what stopped the run.
+            [item("refused", ServiceError("no", status=400)), item("not_tried")],
+            ConnectionFailedError("the list can't be read back: no route to host"),
             Code.TRY_LATER,
         ),
-        (
-            [item("refused", NO), item("not_tried")],
-            "the journal x can't be written, so nothing more was sent: no space",
-            Code.STOPPED,
-        ),
-        ([item("unknown"), item("not_tried")], "the journal x is gone", Code.UNKNOWN),
+        ([item("refused", NO), item("not_tried")], JOURNAL, Code.STOPPED),
+        ([item("unknown"), item("not_tried")], JOURNAL, Code.UNKNOWN),
     ],
 )
 def test_a_report_has_the_code_of_what_is_worst(
-    items: list[ProvisionedWebsite], stopped: str | None, code: Code
+    items: list[ProvisionedWebsite], stopped: SiteStatsError | None, code: Code
 ) -> None:
     """A job can tell what is refused, differs, is unknown, or stopped the run."""
     assert code_of_report(ProvisioningReport(tuple(items), stopped)) is code

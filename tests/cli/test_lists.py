@@ -5,13 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
 from pathlib import Path
-from threading import Event
 from typing import TYPE_CHECKING
 
 import pytest
 
-from sitestats.cli._progress import lines_of
 from sitestats.emulator import Emulator
 
 if TYPE_CHECKING:
@@ -117,9 +116,13 @@ def test_only_changes_leaves_out_what_was_there(
 
 
 def test_quiet_writes_what_is_wrong_alone(
-    emulator: Emulator, run: Run, export: Path
+    emulator: Emulator, run: Run, export: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With --quiet a run that has done its work writes nothing, not even a note."""
+    """With --quiet a run that has done its work writes nothing, not even a note or, in
+    a terminal, a bar.
+    """
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     options = (export, *COLUMNS, "--ignore-columns", "--quiet")
     planned = run("websites", "plan", *options)
     assert (planned.code, planned.out) == (8, "")
@@ -192,32 +195,3 @@ def test_a_website_that_no_specification_can_be_is_left_out(
     assert done.err.splitlines()[0].startswith(
         "sitestats: a.example is left out: 'Mars/Base' is not a name"
     )
-
-
-def test_progress_is_a_line_each_time_that_ten_seconds_have_passed(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """Without a terminal a long run writes a line each ten seconds, done or not."""
-    lines: list[str] = []
-    began, ended = Event(), Event()
-
-    def wait(seconds: float) -> bool:
-        # The clock, on which ten seconds pass at each call, four times.
-        began.wait()
-        assert seconds == 10
-        lines.append(capsys.readouterr().err)
-        if len(lines) == 2:
-            show(1200, 5000)
-        if len(lines) == 4:
-            ended.set()
-        return ended.is_set()
-
-    with lines_of("websites", wait=wait) as show:
-        began.set()
-        ended.wait()
-    assert lines == [
-        "",
-        "sitestats: websites: 0 so far\n",
-        "sitestats: websites: 1,200 of 5,000 so far\n",
-        "sitestats: websites: 1,200 of 5,000 so far\n",
-    ]

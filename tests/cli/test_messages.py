@@ -5,15 +5,24 @@ from __future__ import annotations
 import ast
 import json
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
+import click
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import sitestats
-from sitestats import ConfigurationError, Problem, SiteStatsError, SpecError
-from sitestats.cli._messages import STEPS, for_a_shell, messages_of
+from sitestats import Problem, RateLimitedError, SpecError
+from sitestats._common.advice import ArgumentName, Step, StepName, at
+from sitestats._common.wire import HttpRequest
+from sitestats._protocol.flow import Moment
+from sitestats._protocol.retry import Pauses, wait_for_pauses
+from sitestats.cli._advice import OPTIONS, in_a_shell, messages_of
+from sitestats.cli._app import app
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -48,12 +57,16 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "no event name": (["--event", "a,b"], "give each name by itself"),
     "no field name": (["--field", "a b"], "'a b' is not a field"),
     "an empty filter": (["--where", "country="], "give one, or leave the filter out"),
-    "a comma": (["--where", "pages=/a,/b"], "repeat the option for several"),
-    "a path": (["--path", "contact"], "is a text that starts with '/'"),
-    "an empty name": (["--param", "=x"], "is a text that is not empty"),
+    "a comma": (["--where", "pages=/a,/b"], "give each by itself, and"),
+    "a path": (["--path", "contact"], "is text that starts with '/'"),
+    "an empty name": (["--param", "=x"], "is text that is not empty"),
     "days": (["--last", "0"], "is a whole number from 1 to"),
     "a limit": (["--limit", "0"], "is a whole number from 1 to"),
     "a version": (["--api-version", "9"], "is a whole number from 1 to"),
+    "days of words": (
+        ["--each", "month", "--last", "60"],
+        "give dates, or use --timezone Europe/Amsterdam with",
+    ),
     "contains": (["--where", "pages=*abcdefghijklmn*", "-f", "visitors"], "API_KEY"),
     "timeout": (["--total-timeout", "0"], "--total-timeout is"),
     "retries": (["--retries", "-1"], "--retries is"),
@@ -81,11 +94,14 @@ def test_advice_in_a_shell_is_about_options(
 @pytest.mark.parametrize(
     ("left_out", "words"),
     [
-        (["API_KEY"], "an API key: set SITESTATS_API_KEY"),
-        (["USER_ID"], "a user ID: set SITESTATS_USER_ID"),
+        (["API_KEY"], "an API key (section 5): set SITESTATS_API_KEY"),
+        (["USER_ID"], "a user ID (section 5): set SITESTATS_USER_ID"),
         (
             ["API_KEY", "USER_ID"],
-            "an API key and a user ID: set SITESTATS_API_KEY and SITESTATS_USER_ID",
+            (
+                "an API key and a user ID (section 5): set SITESTATS_API_KEY and "
+                "SITESTATS_USER_ID"
+            ),
         ),
     ],
 )
@@ -105,12 +121,13 @@ def test_missing_credentials_are_variables_to_set(  # noqa: PLR0917 - fixtures
     for command in (["list"], ["plan", file], ["ensure", file], ["add", "a.example"]):
         done = run("websites", *command)
         assert done.code == 2
-        assert done.err == f"sitestats: this command needs {words}\n"
+        assert done.err == f"sitestats: the Admin API needs {words}\n"
     assert emulator.requests == ()
 
 
 FOLDERS = ("_common", "_query", "_protocol", "_results", "_transport", "provisioning")
 IN_PYTHON_ALONE = {
+    "_common/advice.py": "the steps and arguments themselves",
     "_common/custom_headers.py": "headers= and user_agent=",
     "_common/progress.py": "progress=",
     "_results/sample_body.py": "Stats.of",
@@ -120,11 +137,14 @@ IN_PYTHON_ALONE = {
 NO_COMMAND = (
     "the body is made of dicts",
     "a parameter is a str with",
-    "A host name is a str",
     "The base address is a str",
     "proxy is an address",
+    "… has no 'base_url': a key",
+    "api_key and key_file: give one",
     "this client was pickled",
     "this client has ",
+    "this client is read-only",
+    ": make one without read_only=True",
     "this client was closed",
     "there is no base address",
     "these outcomes were pickled",
@@ -154,9 +174,10 @@ def texts_of(path: Path) -> Iterator[str]:
             # Documentation, of classes and of attributes.
             else [node.value]
             if isinstance(node, ast.Expr)
-            # Types in quotes.
+            # Types in quotes, and what a command leaves out.
             else node.args[:1]
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == "cast"
+            if isinstance(node, ast.Call)
+            and ast.unparse(node.func) in {"cast", "PythonOnly"}
             else []
         )
     }
@@ -172,62 +193,128 @@ def texts_of(path: Path) -> Iterator[str]:
             yield node.value
 
 
+PACKAGE = Path(sitestats.__file__).parent
+
+
 def test_no_message_of_a_command_is_about_python() -> None:
-    """Each message of the library that a command can print is in a shell's words."""
-    package = Path(sitestats.__file__).parent
+    """What a message says about Python is advice, which a command can render."""
     found: list[str] = []
     for path in sorted(
-        file for name in FOLDERS for file in (package / name).glob("*.py")
+        file for name in FOLDERS for file in (PACKAGE / name).glob("*.py")
     ):
-        if path.relative_to(package).as_posix() in IN_PYTHON_ALONE:
+        if path.relative_to(PACKAGE).as_posix() in IN_PYTHON_ALONE:
             continue
         for text in texts_of(path):
-            (shown,) = messages_of(
-                ConfigurationError(text)
-                if path.name in {"settings.py", "hostnames.py"}
-                else SiteStatsError(text)
-            )
-            is_sentence = len(text.split()) > 3 and not {"\n", "|"} & {*text}
-            if is_sentence and PYTHON.search(shown) and not text.startswith(NO_COMMAND):
-                found.append(f"{path.name}: {shown}")
+            is_sentence = len(text.split()) > 2 and not {"\n", "|"} & {*text}
+            if is_sentence and PYTHON.search(text) and not text.startswith(NO_COMMAND):
+                found.append(f"{path.name}: {text}")
     assert not found, "\n".join(found)
 
 
-def test_every_step_that_an_error_advises_is_an_option() -> None:
-    """No step of the query builder that a message names is unknown to the commands."""
-    folder = Path(sitestats.__file__).parent / "_query"
-    named = {
-        step
-        for path in folder.glob("*.py")
-        if path.name != "repr.py"
+# --- advice -------------------------------------------------------------------------
+
+
+def options_of(command: click.Command) -> set[str]:
+    """Every option of *command* and of those below it, and HOST."""
+    found = {name for option in command.params for name in option.opts}
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            assert below is not None
+            found |= options_of(below)
+    return found
+
+
+IN_OTHER_WORDS = {"HOST", "SITESTATS_API_KEY", "SITESTATS_USER_ID", "the limit"}
+
+
+def test_everything_that_messages_advise_is_an_option() -> None:
+    """Each step and argument that a message names has its option, or other words."""
+    assert {*get_args(StepName), *get_args(ArgumentName)} <= OPTIONS.keys()
+    named = {name for words in OPTIONS.values() for name in words.split(", ")}
+    assert named - options_of(app) == IN_OTHER_WORDS
+
+
+NO_OPTION = {"now", "query", "url", "callback", "method", "params", "json"}
+"""Places that no option leads to, but for the query as a whole."""
+
+
+def test_every_place_of_a_problem_is_an_option() -> None:
+    """Where a problem is, is the option that was given."""
+    places = {
+        node.args[-1].value
+        for folder in ("_query", "_protocol")
+        for path in (PACKAGE / folder).glob("*.py")
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-        # Docstrings, which have lines, have examples of Python.
-        if "\n" not in node.value
-        for step in re.findall(r"(?<![\w)])\.([a-z_]+)\(", node.value)
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) in {"refused", "broken"}
+        and isinstance(node.args[-1], ast.Constant)
     }
-    assert len(named) > 8
-    # No command takes these: they split a period, or make dates of words.
-    assert named - {"during", "pinned"} <= STEPS.keys()
+    assert len(places) > 10
+    assert places - OPTIONS.keys() <= NO_OPTION
+
+
+@given(
+    st.sampled_from(["fields", "events", "where", "path", "extra_param"]),
+    st.lists(st.text(max_size=9).filter(lambda text: "…" not in text), min_size=1),
+)
+def test_a_shell_reads_the_values_of_a_step(name: StepName, values: list[str]) -> None:
+    """Whatever the values are, a shell gives them to the option as they are."""
+    mark = {"fields": ",", "extra_param": "="}.get(name)
+    values = values[:6] if mark is None else [mark.join(values[:6])]
+    option = OPTIONS[name]
+    read = [word for value in values for word in (option, value)]
+    assert shlex.split(in_a_shell("" + Step(name, *values))) == read
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("step", "shown"),
     [
-        ("use .fields('pageviews', 'pages')", "use --field pageviews,pages"),
-        (
-            "add .fields('pageviews', …), .events('…')",
-            "add --field pageviews,…, --event …",
-        ),
-        ("use .events('a', 'b')", "use --event a --event b"),
-        ("use .between(…, …) or .last(days=…)", "use --start … --end … or --last …"),
-        ("leave .path('/a (b)') out", "leave --path '/a (b)' out"),
-        ("such as .unknown('x')", "such as .unknown('x')"),
+        (Step("fields", "pageviews", "pages"), "--field pageviews,pages"),
+        (Step("fields", "pageviews", ...), "--field pageviews,…"),
+        (Step("events", "a", "b"), "--event a --event b"),
+        (Step("all_events"), "--all-events"),
+        (Step("between", ..., ...), "--start … --end …"),
+        (Step("last", days=...), "--last …"),
+        (Step("where", page="/a b"), "--where 'page=/a b'"),
+        (Step("extra_param", "start", ...), "--param start=…"),
+        (Step("fields"), "--field"),
     ],
 )
-def test_a_step_is_written_as_an_option(text: str, shown: str) -> None:
+def test_a_step_is_written_as_an_option(step: Step, shown: str) -> None:
     """A step of the query builder becomes the option that does the same."""
-    assert for_a_shell(text) == shown
+    assert in_a_shell("use " + step) == f"use {shown}"
+
+
+def test_a_warning_in_a_shell_is_about_options(run: Run) -> None:
+    """A warning advises options in a shell, as an error does."""
+    base = "https://stats.example"
+    done = run("url", f"{base}/a.example?period=month", "--base-url", base)
+    assert "--last … or --start … --end … sets others" in done.err
+
+
+def test_a_place_is_written_as_an_option() -> None:
+    """The argument of a step that is wrong is the option's."""
+    error = SpecError([Problem("is wrong", where=at("where", country=...))])
+    assert list(messages_of(error)) == ["--where country=…: is wrong"]
+
+
+def test_a_pause_that_is_too_long_names_the_option() -> None:
+    """A pause of the service that no attempt waits for names the limit's option."""
+    request, pauses = HttpRequest("GET", "/a.json"), Pauses()
+    pauses.begin(request, now=0, seconds=500)
+    flow = wait_for_pauses(request, pauses, patience=120)
+    next(flow)
+    with pytest.raises(RateLimitedError) as caught:
+        flow.send(Moment(0, 0))
+    (text,) = messages_of(caught.value)
+    assert "longer than --total-timeout allows; give a longer one" in text
+    assert text.endswith("(status 429, GET /a.json)")
+    assert "longer than total_timeout allows" in str(caught.value)
+
+
+# --- many problems ------------------------------------------------------------------
 
 
 def problem(line: int, message: str) -> Problem:

@@ -148,8 +148,14 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     assert str(raised.value) == needed
 
 
-def test_many_failures_are_counted(run: Run, emulator: Emulator, folder: Path) -> None:
-    """Of many websites that failed twenty have a line, and the others are counted."""
+def test_many_failures_are_counted(
+    run: Run, emulator: Emulator, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of many websites that failed twenty have a line, and the others are counted; with
+    --quiet they are all there is, in a terminal too.
+    """
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     names = [f"nobody{number}.example.com" for number in range(23)]
     done = run(*UPDATE, *names, "--quiet")
     assert (done.code, done.out) == (3, "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import time
 from typing import Any
 
@@ -279,12 +280,18 @@ def test_a_retry_puts_each_outcome_in_its_place(
     assert better.failed == ()
 
 
-def test_progress_is_about_queries(capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_is_about_queries(monkeypatch: pytest.MonkeyPatch) -> None:
     """The bar says what it counts, and ends with the block."""
+    terminal = io.StringIO()
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stderr", terminal)
     one = schedule([QUERY] * 2, progress=True)
     one.begin()
     take_all(one)
     for index in range(2):
         one.give(failed(index))
     one.end()
-    assert capsys.readouterr().err.splitlines()[-1] == "queries 2 of 2"
+    *_, last, blank, _ = terminal.getvalue().split("\r")
+    assert last.endswith("2 of 2 queries")
+    assert blank.strip() == ""

@@ -4,33 +4,23 @@ from __future__ import annotations
 
 import os
 import pickle
-import stat
 import sys
-import tempfile
-import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import secret_search
+from client_keys import CLIENTS, KEY, POSIX, key_of, refused
 from same_text import SameText
 from sitestats import (
-    AsyncClient,
     Client,
     ConfigurationError,
-    ReadOnlyError,
-    SiteStatsWarning,
+    profile_names,
 )
-from sitestats._common.key_file import is_open_to_others
 from sitestats._common.profiles import run_key_command
-from sitestats.emulator import Emulator
 
 BASE = "https://stats.example"
-KEY = "sa_api_key_0123456789abcdefghijklmn"
-CLIENTS = pytest.mark.parametrize("cls", [Client, AsyncClient])
-POSIX = pytest.mark.skipif(os.name == "nt", reason="needs POSIX")
 
 
 @pytest.fixture(autouse=True)
@@ -43,218 +33,31 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.Monke
     return monkeypatch
 
 
-def key_of(client: Any) -> str | None:
-    """The key that *client* sends."""
-    key = client._settings.api_key
-    return None if key is None else key.reveal()
-
-
-def refused(call: Callable[[], object]) -> str:
-    """The message of the error of *call*, which shows no key."""
-    with pytest.raises(ConfigurationError) as caught:
-        call()
-    assert KEY not in "".join(traceback.format_exception(caught.value))
-    return str(caught.value)
-
-
 # --- a file -----------------------------------------------------------------------
 
 
 @CLIENTS
-@pytest.mark.parametrize("end", ["", "\n", "\r\n", " \n\n"])
-@pytest.mark.parametrize("begin", ["", "\ufeff"])
-def test_the_key_is_in_a_file(
-    cls: Any,
-    begin: str,
-    end: str,
-    tmp_path: Path,
-    environment: pytest.MonkeyPatch,
+def test_an_argument_names_the_file(
+    cls: Any, tmp_path: Path, environment: pytest.MonkeyPatch
 ) -> None:
-    """A file's key is used without its line end, and without a byte order mark."""
-    (tmp_path / "key").write_text(f"{begin}{KEY}{end}", "utf-8", newline="")
-    environment.setenv("SITESTATS_API_KEY_FILE", str(tmp_path / "key"))
-    environment.setenv("SITESTATS_API_KEY", "")
-    assert key_of(cls()) == KEY
-    assert key_of(cls.from_env("https://other.example")) == KEY
-    assert key_of(cls("https://other.example")) is None
-    assert key_of(cls(api_key="mine")) == "mine"
-
-
-def test_the_user_id_is_in_a_file(
-    tmp_path: Path, environment: pytest.MonkeyPatch
-) -> None:
-    """The user ID can be in a file too."""
-    (tmp_path / "user").write_text("sa_user_id_1\n", "utf-8")
-    environment.setenv("SITESTATS_USER_ID_FILE", str(tmp_path / "user"))
-    user = Client()._settings.user_id
-    assert user is not None
-    assert user.reveal() == "sa_user_id_1"
-
-
-@POSIX
-def test_the_file_is_a_pipe(environment: pytest.MonkeyPatch) -> None:
-    """What a shell makes of <(pass show x) is read too."""
-    reading, writing = os.pipe()
-    os.write(writing, f"{KEY}\n".encode())
-    os.close(writing)
-    environment.setenv("SITESTATS_API_KEY_FILE", f"/dev/fd/{reading}")
-    assert key_of(Client()) == KEY
-    os.close(reading)
-
-
-@pytest.mark.parametrize("content", ["", "\n", f"{KEY}\n{KEY}", f'"{KEY} "', "\xff"])
-def test_a_file_without_a_key(
-    content: str, tmp_path: Path, environment: pytest.MonkeyPatch
-) -> None:
-    """What is no key is refused with the variable's name, and not shown."""
-    (tmp_path / "key").write_bytes(content.encode("latin-1"))
-    environment.setenv("SITESTATS_API_KEY_FILE", str(tmp_path / "key"))
-    with pytest.raises(ConfigurationError) as caught:
-        Client()
-    assert str(caught.value).startswith("SITESTATS_API_KEY_FILE is not usable: ")
-    assert KEY not in secret_search.shown_by(caught.value)
-
-
-@POSIX
-def test_a_file_that_can_t_be_read(
-    tmp_path: Path, environment: pytest.MonkeyPatch, same_text: SameText
-) -> None:
-    """The error names the variable and the path; a key in place of a path it does not
-    show, and a device without an end it does not read for ever.
+    """The argument names a file in place of the environment's key, which a pickle
+    would take; beside a key it is an error.
     """
-    for path in (str(tmp_path), str(tmp_path / "none"), KEY, "/dev/zero"):
-        environment.setenv("SITESTATS_API_KEY_FILE", path)
-        same_text(refused(Client).replace(str(tmp_path), "…"))
-
-
-def test_a_key_and_a_file_are_an_error(
-    tmp_path: Path, environment: pytest.MonkeyPatch
-) -> None:
-    """Which of the two is meant is not guessed. With an argument neither is."""
-    environment.setenv("SITESTATS_API_KEY", KEY)
-    environment.setenv("SITESTATS_API_KEY_FILE", str(tmp_path / "key"))
-    for call in (Client, lambda: Client.from_env(BASE)):
-        assert refused(call) == (
-            "SITESTATS_API_KEY and SITESTATS_API_KEY_FILE are both set: unset one of "
-            "the two"
-        )
-    assert key_of(Client(api_key=None)) is None
-
-
-def test_a_pickle_reads_the_file_again(
-    tmp_path: Path, environment: pytest.MonkeyPatch
-) -> None:
-    """A client that has its key from a file is pickled without it."""
-    (tmp_path / "key").write_text(KEY, "utf-8")
-    environment.setenv("SITESTATS_API_KEY_FILE", str(tmp_path / "key"))
-    data = pickle.dumps(Client())
-    assert KEY.encode() not in data
-    (tmp_path / "key").write_text("another_key", "utf-8")
-    assert key_of(pickle.loads(data)) == "another_key"
-
-
-OPEN = 0o755
-CLOSED = 0o700
-
-
-@pytest.mark.parametrize(
-    ("mode", "owner", "user", "folders", "is_open"),
-    [
-        (0o644, 1000, 1000, [OPEN, OPEN], True),
-        (0o602, 1000, 1000, [OPEN], True),
-        (0o640, 1000, 1000, [OPEN], False),
-        (0o600, 1000, 1000, [OPEN], False),
-        (0o644, 1000, 1000, [OPEN, CLOSED], False),
-        # A secret of Docker or Kubernetes, which root owns.
-        (0o444, 0, 0, [OPEN], False),
-        (0o644, 0, 1000, [OPEN], False),
-    ],
-)
-def test_only_what_is_certain_is_too_open(
-    mode: int,
-    owner: int,
-    user: int,
-    folders: list[int],
-    is_open: bool,  # noqa: FBT001 - pytest gives it
-) -> None:
-    """A file counts as open where another user can get at it, and nowhere else."""
-    assert is_open_to_others(mode, owner, user, folders) is is_open
-
-
-@pytest.fixture
-def open_folder() -> Iterator[Path]:
-    """A folder that each user can enter; the test is none of root's."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        # TMPDIR may be below a private folder, where no file is open to others.
-        if not all(one.stat().st_mode & stat.S_IXOTH for one in folder.parents):
-            pytest.skip("the folder of temporary files is closed to others")
-        is_root = sys.platform != "win32" and os.geteuid() == 0
-        if is_root:
-            os.chown(folder, 65534, 65534)
-            os.seteuid(65534)
-        try:
-            yield folder
-        finally:
-            if is_root:
-                os.seteuid(0)
-
-
-@POSIX
-def test_a_file_that_others_can_read_is_a_warning(
-    open_folder: Path, environment: pytest.MonkeyPatch
-) -> None:
-    """A key that other users can read is used, with a warning that says what to do."""
-    file = open_folder / "key"
-    file.write_text(KEY, "utf-8")
-    environment.setenv("SITESTATS_API_KEY_FILE", str(file))
-    file.chmod(0o644)
-    with pytest.warns(SiteStatsWarning, match="can read or change .*: run chmod 600"):
-        assert key_of(Client()) == KEY
-    file.chmod(0o600)
-    assert key_of(Client()) == KEY
+    environment.setenv("SITESTATS_API_KEY", "another_key")
+    (tmp_path / "key").write_text(f"{KEY}\n", "utf-8")
+    file = str(tmp_path / "key")
+    for make in (cls, cls.from_env):
+        client = make("https://other.example", key_file=file)
+        assert key_of(client) == KEY
+        with pytest.raises(ConfigurationError, match="never pickled"):
+            pickle.dumps(client)
+    assert refused(lambda: cls(api_key=KEY, key_file=file)) == (
+        "api_key and key_file: give one of both"
+    )
+    assert refused(lambda: cls(key_file=KEY)).startswith("key_file names a file that")
 
 
 # --- read-only --------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("value", ["1", "true", "YES", "on"])
-def test_a_variable_makes_every_client_read_only(
-    value: str, environment: pytest.MonkeyPatch
-) -> None:
-    """With SITESTATS_READ_ONLY no client writes, whatever its arguments are."""
-    environment.setenv("SITESTATS_READ_ONLY", value)
-    emulator = Emulator()
-    clients = [emulator.client(), emulator.client(read_only=False)]
-    clients.append(clients[0].with_options(retries=1))
-    for client in clients:
-        with pytest.raises(ReadOnlyError, match="SITESTATS_READ_ONLY allows to read"):
-            client.websites.add("example.com")
-        with pytest.raises(ReadOnlyError, match="SITESTATS_READ_ONLY allows to read"):
-            client.websites.ensure([])
-    assert emulator.requests == ()
-
-
-def test_a_pickle_obeys_the_variable_too(environment: pytest.MonkeyPatch) -> None:
-    """A client stays read-only in a process without the variable, and becomes it in
-    one with it.
-    """
-    writing = pickle.dumps(Client())
-    environment.setenv("SITESTATS_READ_ONLY", "1")
-    reading = pickle.dumps(Client.from_env())
-    assert pickle.loads(writing)._settings.read_only
-    environment.delenv("SITESTATS_READ_ONLY")
-    assert pickle.loads(reading)._settings.read_only
-
-
-def test_the_variable_is_yes_or_no(environment: pytest.MonkeyPatch) -> None:
-    """A value that is neither is an error: a typo must not allow to write."""
-    for value in ("0", "False", "no", "OFF", ""):
-        environment.setenv("SITESTATS_READ_ONLY", value)
-        assert not Client()._settings.read_only
-    environment.setenv("SITESTATS_READ_ONLY", "maybe")
-    assert "SITESTATS_READ_ONLY is 1 or 0" in refused(Client)
 
 
 # --- profiles ---------------------------------------------------------------------
@@ -309,6 +112,26 @@ def test_two_accounts(
     assert key_of(cls.from_profile()) == KEY
     assert key_of(cls()) == "env_key"
     refused(lambda: pickle.dumps(work))
+
+
+@CLIENTS
+def test_arguments_in_place_of_a_profile_s(
+    cls: Any, write: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """An address, a key or a file of the caller's takes the place of the profile's, and
+    its command is not run then.
+    """
+    write(
+        '[profiles.work]\nbase_url = "https://work.example"\nuser_id = "the_user"\n'
+        'key_command = ["no-such-program"]\n[profiles.home]\n'
+    )
+    assert profile_names() == ["work", "home"]
+    (tmp_path / "key").write_text(KEY, "utf-8")
+    there = cls.from_profile("work", base_url=BASE, key_file=tmp_path / "key")
+    assert (there.base_url, key_of(there)) == (BASE, KEY)
+    assert there._settings.user_id.reveal() == "the_user"
+    assert key_of(cls.from_profile("work", api_key="mine")) == "mine"
+    assert key_of(cls.from_profile("work", api_key=None)) is None
 
 
 def test_a_profile_without_a_key_reads_what_is_public(

@@ -1,17 +1,41 @@
-"""Progress bars, for terminals and for logs."""
+"""Progress in a terminal, a log and a notebook."""
 
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import io
+import os
+import signal
+import subprocess
 import sys
+import threading
+import time
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, redirect_stderr
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import pytest
 
 from sitestats import ConfigurationError
-from sitestats._common.progress import showing
+from sitestats._common.progress import ShowProgress, showing
+
+
+class Clock:
+    """A clock that stands still until a test moves it."""
+
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """The clock of a call that is shown."""
+    return Clock()
 
 
 class Terminal(io.StringIO):
@@ -20,50 +44,263 @@ class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
 
+    @property
+    def drawings(self) -> list[str]:
+        """What a person has seen in the line."""
+        return self.getvalue().split("\r")[1:]
 
-def shown(
-    monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, total: int | None
-) -> str:
-    """The output of a bar for a thousand steps."""
-    monkeypatch.setattr("sys.stderr", stream)
-    with showing(True, "websites") as show:  # noqa: FBT003 - what the user gives
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """A terminal whose width nobody knows."""
+    monkeypatch.setenv("TERM", "xterm")
+    return Terminal()
+
+
+@contextmanager
+def bar(stream: TextIO, what: str, **options: Any) -> Generator[ShowProgress]:
+    """A bar of *what* on standard error, which is *stream*."""
+    with (
+        redirect_stderr(stream),
+        showing(True, what, **options) as show,  # noqa: FBT003 - what the user gives
+    ):
         assert show is not None
-        for done in range(1, 1001):
-            show(done, total)
-    return stream.getvalue()
+        yield show
 
 
-def test_a_terminal_has_a_line_that_is_redrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a terminal one line is redrawn, at most a hundred times, and completed."""
-    text = shown(monkeypatch, Terminal(), 1000)
-    drawings = text.split("\r")
-    assert len(drawings) == 102
-    assert drawings[-1] == f"[{'#' * 30}] websites 1,000 of 1,000\n"
-    assert len({len(drawing) for drawing in drawings[-20:-1]}) == 1
+# --- a terminal -------------------------------------------------------------------
 
 
-def test_a_log_has_a_few_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a terminal there is one line for each tenth."""
-    lines = shown(monkeypatch, io.StringIO(), 1000).splitlines()
-    assert lines == [f"websites {done:,} of 1,000" for done in range(100, 1001, 100)]
-
-
-def test_a_detail_is_shown_behind_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A detail that becomes shorter leaves nothing of the longer one, and the line of a
-    large number fits into a terminal.
+def test_a_terminal_has_a_line_that_is_redrawn(
+    terminal: Terminal, clock: Clock
+) -> None:
+    """In a terminal a line is redrawn when its percentage changes, and twice a second;
+    nothing of it is left at the end.
     """
-    stream = Terminal()
-    monkeypatch.setattr("sys.stderr", stream)
-    details = iter(["5,000 websites to go, at least 50 min", "done"])
-    with showing(True, "days", lambda: next(details)) as show:  # noqa: FBT003 - what the user gives
-        assert show is not None
-        show(1, 2_750_000)
-        show(2_750_000, 2_750_000)
-    _, first, second = stream.getvalue().split("\r")
-    assert first.endswith("days 1 of 2,750,000, 5,000 websites to go, at least 50 min")
-    assert len(first) < 80
-    assert second.rstrip() == f"[{'#' * 10}] days 2,750,000 of 2,750,000, done"
-    assert len(second) == len(first) + len("\n")
+    with bar(terminal, "websites", clock=clock) as show:
+        for done in range(1, 1001):
+            show(done, 1000)
+    *drawings, blank, end = terminal.drawings
+    assert len(drawings) == 101
+    assert drawings[0] == f"[{'.' * 16}] 1 of 1,000 websites"
+    assert drawings[-1] == f"[{'#' * 16}] 1,000 of 1,000 websites"
+    assert (blank.strip(), end) == ("", "")
+    assert len(blank) > max(map(len, drawings))
+
+
+def test_a_slow_call_is_drawn_as_time_passes(terminal: Terminal, clock: Clock) -> None:
+    """Where the percentage stays the same, or there is none, time brings a drawing."""
+    for total in (100_000, None):
+        with bar(terminal, "days", clock=clock) as show:
+            for done in range(1, 31):
+                show(done, total)
+                clock.now += 0.1
+        *drawings, _, _ = terminal.drawings
+        terminal.seek(0)
+        terminal.truncate()
+        assert len(drawings) == 6
+    assert drawings[-1].rstrip() == "26 days so far, 10 a second"
+
+
+def test_a_shorter_text_leaves_nothing_of_a_longer_one(
+    terminal: Terminal, clock: Clock
+) -> None:
+    """Each drawing covers the one before."""
+    with bar(terminal, "days", clock=clock) as show:
+        clock.now += 20
+        show(1, 3)
+        clock.now += 20
+        show(3, 3)
+    long, short, *_ = terminal.drawings
+    assert long == f"[{'#' * 5}{'.' * 11}] 1 of 3 days, 3 a minute, 40 s left"
+    assert short.rstrip() == f"[{'#' * 16}] 3 of 3 days in 40 s"
+    assert len(short) == len(long)
+
+
+def test_the_line_is_erased_when_the_work_fails(terminal: Terminal) -> None:
+    """After Ctrl-C, which writes ^C behind the bar, a message has the line alone."""
+    with pytest.raises(KeyboardInterrupt), bar(terminal, "websites") as show:  # noqa: PT012 - the bar is drawn, then broken off
+        show(1, 2)
+        terminal.write("^C")
+        raise KeyboardInterrupt
+    drawn, blank, end = terminal.drawings
+    assert drawn == f"[{'#' * 8}{'.' * 8}] 1 of 2 websites^C"
+    assert (blank, end) == (" " * len(drawn), "")
+
+
+def test_nothing_is_drawn_before_something_is_done(terminal: Terminal) -> None:
+    """A call that does nothing leaves a terminal as it was."""
+    with bar(terminal, "websites"):
+        pass
+    assert terminal.getvalue() == ""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a terminal of POSIX")
+def test_a_narrow_terminal_keeps_its_lines() -> None:
+    """In a terminal of 30 columns the line does not wrap, which would leave each."""
+    import fcntl
+    import pty
+    import struct
+    import termios
+
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 30, 0, 0))
+    program = (
+        "from sitestats._common.progress import showing\n"
+        "with showing(True, 'websites') as show: show(1, 2); show(2, 2)"
+    )
+    command = [sys.executable, "-c", program]
+    settings = os.environ | {"TERM": "xterm"}
+    subprocess.run(command, stderr=theirs, env=settings, check=True, timeout=60)
+    os.close(theirs)
+    shown = os.read(ours, 65_536).decode()
+    os.close(ours)
+    assert shown.split("\r")[1] == f"[{'#' * 8}{'.' * 8}] 1 of 2 web"
+    assert [len(drawing) for drawing in shown.split("\r")] == [0, 29, 29, 29, 0]
+
+
+# --- a log ------------------------------------------------------------------------
+
+
+class Log(io.StringIO):
+    """A file that lets time pass, and something be done, with each line."""
+
+    def __init__(self, steps: Iterator[None]) -> None:
+        super().__init__()
+        self._steps = steps
+        self.all_done = threading.Event()
+
+    def flush(self) -> None:
+        if next(self._steps, self) is self:
+            self.all_done.set()
+
+
+def test_a_log_has_a_line_every_ten_seconds(clock: Clock) -> None:
+    """Without a terminal there are lines while nothing is done, too, and where there
+    was one, the last one says how it ended.
+    """
+    began = threading.Event()
+
+    def steps() -> Iterator[None]:
+        assert began.wait(60)
+        clock.now += 10
+        yield
+        clock.now += 10
+        show(1200, 5000)
+        yield
+        clock.now += 10
+        yield
+
+    log = Log(steps())
+    with bar(log, "websites", clock=clock, seconds=0.001) as show:
+        began.set()
+        assert log.all_done.wait(60)
+        show(5000, 5000)
+    first, second, third, *_, last = log.getvalue().splitlines()
+    assert first == "sitestats: 0 websites so far"
+    assert second == "sitestats: 0 websites so far"
+    assert third == "sitestats: 1,200 of 5,000 websites, 60 a second, 63 s left"
+    assert last == "sitestats: 5,000 of 5,000 websites in 30 s"
+
+
+def test_a_short_call_writes_nothing_to_a_log() -> None:
+    """The first line comes after ten seconds, and the last only after a first."""
+    assert inspect.signature(showing).parameters["seconds"].default == 10
+    log = io.StringIO()
+    with bar(log, "websites") as show:
+        show(2, 2)
+    assert log.getvalue() == ""
+
+
+def test_the_thread_of_a_log_ends_with_the_call() -> None:
+    """After a call nothing writes any more, also after one that was interrupted."""
+    before = set(threading.enumerate())
+    with pytest.raises(KeyboardInterrupt), bar(io.StringIO(), "websites"):  # noqa: PT012 - the thread is found, then the call broken off
+        (thread,) = set(threading.enumerate()) - before
+        raise KeyboardInterrupt
+    assert not thread.is_alive()
+    assert thread.daemon
+
+
+def test_an_interrupt_while_the_thread_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interrupt that comes before the thread runs is raised as it is."""
+
+    def start(thread: threading.Thread) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with pytest.raises(KeyboardInterrupt), bar(io.StringIO(), "websites"):
+        raise AssertionError
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on Windows")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded")
+def test_a_fork_leaves_the_call() -> None:
+    """In a process that was forked, which has no thread, the call ends at once."""
+    with bar(io.StringIO(), "websites"):
+        child = os.fork()
+        if not child:
+            signal.alarm(30)
+    if not child:
+        os._exit(7)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+def test_a_dumb_terminal_is_a_log(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A terminal that can't write over a line gets no bar."""
+    monkeypatch.setenv("TERM", "dumb")
+    with bar(terminal, "websites") as show:
+        show(1, 2)
+    assert terminal.getvalue() == ""
+
+
+# --- nowhere ----------------------------------------------------------------------
+
+
+class Broken(Terminal):
+    """A terminal that has gone."""
+
+    def write(self, text: str, /) -> int:
+        raise BrokenPipeError
+
+
+def test_nothing_is_shown_without_a_standard_error(terminal: Terminal) -> None:
+    """With a standard error that is closed, or was when Python began, a call goes on
+    and shows nothing.
+    """
+    terminal.close()
+    for stream in (terminal, None):
+        with redirect_stderr(stream), showing(True, "websites") as show:  # noqa: FBT003 - what the user gives
+            assert show is None
+
+
+def test_a_terminal_that_has_gone() -> None:
+    """A terminal that is closed under way ends no call."""
+    with bar(Broken(), "websites") as show:
+        show(1, 2)
+
+
+def test_a_log_that_has_gone() -> None:
+    """A log that is closed under way ends neither the call nor its thread."""
+
+    def steps() -> Iterator[None]:
+        yield
+        log.close()
+        yield
+
+    log = Log(steps())
+    before = set(threading.enumerate())
+    with bar(log, "websites", seconds=0.001):
+        (thread,) = set(threading.enumerate()) - before
+        while not log.closed:
+            time.sleep(0.001)
+        thread.join(0.01)
+        assert thread.is_alive()
+
+
+# --- a notebook -------------------------------------------------------------------
 
 
 # What nox -s notebooks has, which also runs this.
@@ -71,10 +308,13 @@ def test_a_detail_is_shown_behind_the_numbers(monkeypatch: pytest.MonkeyPatch) -
     importlib.util.find_spec("IPython") is None, reason="for nox -s notebooks"
 )
 def test_a_notebook_has_one_output_that_is_updated(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    clock: Clock,
 ) -> None:
-    """In a kernel's shell the first text is a new output, the others update it, and
-    nothing goes to a stream; two bars are two outputs.
+    """In a kernel's shell the first text is a new output, the others update it, the
+    last one is the end, and nothing goes to a stream; two bars are two outputs.
     """
     from IPython.core.displaypub import CapturingDisplayPublisher
     from IPython.core.interactiveshell import InteractiveShell
@@ -89,37 +329,27 @@ def test_a_notebook_has_one_output_that_is_updated(
     shell.display_pub = published = CapturingDisplayPublisher()
     try:
         for _ in range(2):
-            with showing(True, "websites") as show:  # noqa: FBT003 - what the user gives
-                assert show is not None
+            with bar(sys.stderr, "websites", clock=clock) as show:
                 for done in range(1, 721):
-                    show(done, 720)
+                    show(done, None)
+                clock.now += 15
+        with bar(sys.stderr, "websites"):
+            """A call that does nothing has no output."""
     finally:
         InteractiveShell.clear_instance()
     outputs = published.outputs
-    assert [output["update"] for output in outputs] == [False, *[True] * 100] * 2
+    assert [output["update"] for output in outputs] == [False, True] * 2
     assert len({output["transient"]["display_id"] for output in outputs}) == 2
-    assert outputs[-1]["data"] == {"text/plain": f"[{'#' * 30}] websites 720 of 720"}
+    text = "720 websites so far, 48 a second"
+    assert outputs[-1]["data"] == {"text/plain": text}
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_total_may_be_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a total the bar shows the number of steps done."""
-    assert shown(monkeypatch, io.StringIO(), None).splitlines()[-1] == "websites 1,000"
-
-
-def test_the_line_ends_when_the_work_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After a failure the traceback starts on a line of its own."""
-    stream = Terminal()
-    monkeypatch.setattr("sys.stderr", stream)
-    with pytest.raises(KeyboardInterrupt), showing(True, "websites") as show:  # noqa: FBT003, PT012 - what the user gives; the bar is drawn, then broken off
-        assert show is not None
-        show(1, 2)
-        raise KeyboardInterrupt
-    assert stream.getvalue().endswith("websites 1 of 2\n")
+# --- what a caller may give -------------------------------------------------------
 
 
 def test_a_function_is_called_as_it_is() -> None:
-    """A callback is called with the numbers."""
+    """A function is called with the numbers."""
     calls: list[tuple[int, int | None]] = []
     with showing(lambda *numbers: calls.append(numbers), "websites") as show:
         assert show is not None
@@ -137,8 +367,5 @@ def test_none_shows_nothing(progress: Any) -> None:
 @pytest.mark.parametrize("progress", ["yes", 1])
 def test_anything_else_is_refused(progress: Any) -> None:
     """A value that is no kind of progress is refused."""
-    with (
-        pytest.raises(ConfigurationError, match="takes \\(done, total\\)"),
-        showing(progress, "websites"),
-    ):
-        pass
+    with pytest.raises(ConfigurationError, match="takes \\(done, total\\)"):
+        showing(progress, "websites")

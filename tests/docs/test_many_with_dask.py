@@ -151,7 +151,7 @@ def test_the_program_reads_each_website_once(
 def test_a_pause_is_for_all_workers(
     emulator: Emulator, example: Any, dask: Any, tmp_path: Path
 ) -> None:
-    """A worker that is asked for a pause tells the others, and while there is one no
+    """A worker that gets a pause tells the others, and while there is one no
     worker sends a request; two that have the same batch leave one file.
     """
     pause = example.Variable(example.PAUSE, client=dask)

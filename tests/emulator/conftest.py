@@ -31,3 +31,19 @@ def get_stats(emulator: Emulator) -> Iterator[GetStats]:
             return client.get(f"/{hostname}.json", params=query)
 
         yield get_stats
+
+
+@pytest.fixture(params=["in process", "socket"])
+def http(request: pytest.FixtureRequest, emulator: Emulator) -> Iterator[httpx.Client]:
+    """A client of the emulator, in process or over a socket."""
+    with bare_client(emulator) as inside:
+        if request.param == "in process":
+            yield inside
+            return
+        with (
+            emulator.serve() as address,
+            httpx.Client(
+                base_url=address, headers=inside.headers, trust_env=False
+            ) as outside,
+        ):
+            yield outside

@@ -1,14 +1,13 @@
-"""The class Emulator: set-up, the demo, transports, and the server."""
+"""The class Emulator: set-up, its server, and what it shares with the client."""
 
 from __future__ import annotations
 
 import ast
 import socket
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
-import anyio
 import httpx
 import pytest
 
@@ -57,75 +56,6 @@ def test_it_shares_nothing_with_the_client_but_the_wire() -> None:
     assert fronts == {"_emulator.py"}
 
 
-def test_the_demo_ends_yesterday() -> None:
-    """The demo's four days are the last four before today, in UTC."""
-    emulator = Emulator.demo(now=NOW)
-    with bare_client(emulator) as client:
-        data = client.get(
-            "/semicomplete.com.json",
-            params={"version": 6, "fields": "pageviews,histogram", "start": "today-7d"},
-        ).json()
-    days = {entry["date"]: entry["pageviews"] for entry in data["histogram"]}
-    assert data["pageviews"] == sum(days.values()) == 1586
-    assert [day for day, pageviews in days.items() if pageviews] == [
-        (NOW - timedelta(days=ago)).date().isoformat() for ago in (4, 3, 2, 1)
-    ]
-
-
-def test_the_demo_has_the_pages_of_the_real_traffic() -> None:
-    """The demo's most visited pages are those of the log, without robots."""
-    emulator = Emulator.demo(now=NOW)
-    with bare_client(emulator) as client:
-        data = client.get(
-            "/semicomplete.com.json", params={"version": 6, "fields": "pages"}
-        ).json()
-    assert [(entry["value"], entry["pageviews"]) for entry in data["pages"]][:4] == [
-        ("/projects/xdotool/", 203),
-        ("/projects/xdotool/xdotool.xhtml", 143),
-        ("/articles/dynamic-dns-with-dhcp/", 122),
-        ("/", 117),
-    ]
-
-
-def test_two_emulators_share_nothing() -> None:
-    """Websites, rows, keys, requests, faults and searches stay in their emulator."""
-    one, other = Emulator(now=NOW), Emulator(now=NOW)
-    one.add_website("example.com")
-    one.load([{"hostname": "example.com", "metadata.a_text": "b"}])
-    one.fail_next(status=503)
-    one.add_key(access=["example.com"])
-    with bare_client(one, key=one.api_key) as client:
-        client.get("/")
-    assert other.websites == ()
-    assert other.requests == ()
-    assert other.faults_left == 0
-    assert one.api_key != other.api_key
-    assert one.user_id != other.user_id
-    with bare_client(other, key=one.api_key) as client:
-        assert client.get("/api/websites").status_code == 401
-    other.add_website("example.com")
-    with bare_client(other) as client:
-        data = client.get("/example.com.json?version=6&fields=pageviews").json()
-    assert data["pageviews"] == 0
-
-
-@pytest.mark.parametrize("backend", ["asyncio", "trio"])
-def test_async_clients_need_no_socket_either(backend: str) -> None:
-    """One transport works in sync and async clients, on both event loops."""
-    emulator = Emulator.demo(now=NOW)
-
-    async def main() -> int:
-        async with httpx.AsyncClient(
-            transport=emulator.transport(), base_url="http://emulator.test"
-        ) as client:
-            response = await client.get(
-                "/semicomplete.com.json?version=6&fields=pageviews"
-            )
-            return int(response.json()["pageviews"])
-
-    assert anyio.run(main, backend=backend) == 1586
-
-
 def test_serve_listens_on_a_socket() -> None:
     """The emulator listens at the address within the block, and not after it."""
     emulator = Emulator.demo(now=NOW)
@@ -150,25 +80,6 @@ def test_a_kept_connection_ends_with_the_server() -> None:
         while connection.recv(65536):
             pass
     assert len(emulator.requests) == 1
-
-
-def test_recorded_requests_hide_the_key() -> None:
-    """A recorded request has everything, and no credential in its repr."""
-    emulator = Emulator(now=NOW)
-    with bare_client(emulator) as client:
-        client.get("/caf%C3%A9.example.json", params={"pages": "/a b,/é", "x": ""})
-        client.post("/api/websites/add", json={"hostname": "example.com"})
-    first, second = emulator.requests
-    assert (first.method, first.path) == ("GET", "/caf%C3%A9.example.json")
-    assert first.params == {"pages": "/a b,/é", "x": ""}
-    assert first.headers["API-KEY"] == emulator.api_key
-    assert second.json() == {"hostname": "example.com"}
-    shown = repr(emulator.requests) + repr(first.headers) + str(second)
-    assert emulator.api_key not in shown
-    assert emulator.user_id not in shown
-    assert "accept" in shown
-    emulator.forget_requests()
-    assert emulator.requests == ()
 
 
 def test_now_needs_a_zone_and_can_be_moved() -> None:
@@ -212,14 +123,3 @@ def test_set_up_fails_loudly() -> None:
         with pytest.raises(TypeError):
             emulator.change_website("example.com", **unknown)
     assert emulator.websites == ("example.com",)
-
-
-def test_an_internationalised_name_is_kept_as_punycode() -> None:
-    """A website added by its Unicode name is found by its punycode."""
-    emulator = Emulator(now=NOW)
-    emulator.add_website("BÜCHER.example", public=True)
-    assert emulator.websites == ("xn--bcher-kva.example",)
-    with bare_client(emulator, key=None) as client:
-        for name in ("xn--bcher-kva.example", "b%C3%BCcher.example"):
-            response = client.get(f"/{name}.json?version=6&fields=pageviews")
-            assert response.json()["hostname"] == "xn--bcher-kva.example"

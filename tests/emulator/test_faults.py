@@ -5,50 +5,18 @@ from __future__ import annotations
 import collections
 import threading
 import time
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from email.utils import format_datetime
 from typing import Any
 
-import anyio
-import anyio.lowlevel
 import httpx
 import pytest
 
-from bare_client import NOW, bare_client
+from bare_client import bare_client
 from sitestats.emulator import Emulator
 
 pytestmark = pytest.mark.slow
 
 TARGET = "/example.com.json?version=6&fields=pageviews&info=false"
-
-
-@pytest.fixture(params=["in process", "socket"])
-def http(request: pytest.FixtureRequest, emulator: Emulator) -> Iterator[httpx.Client]:
-    """A client of the emulator, in process or over a socket."""
-    with bare_client(emulator) as inside:
-        if request.param == "in process":
-            yield inside
-            return
-        with (
-            emulator.serve() as address,
-            httpx.Client(
-                base_url=address, headers=inside.headers, trust_env=False
-            ) as outside,
-        ):
-            yield outside
-
-
-def test_a_response_has_the_emulators_date(
-    emulator: Emulator, http: httpx.Client
-) -> None:
-    """The Date of responses, also of faults, is the emulator's ``now``."""
-    date = format_datetime(NOW, usegmt=True)
-    assert http.get(TARGET).headers["date"] == date
-    emulator.fail_next(status=503)
-    assert http.get(TARGET).headers["date"] == date
-    emulator.fail_next(headers={"date": "yesterday"})
-    assert http.get(TARGET).headers["date"] == "yesterday"
 
 
 def test_a_status(emulator: Emulator, http: httpx.Client) -> None:
@@ -192,45 +160,6 @@ def test_a_slow_drip(emulator: Emulator, http: httpx.Client) -> None:
         http.get(TARGET)
 
 
-@pytest.mark.parametrize("backend", ["asyncio", "trio"])
-def test_faults_of_async_clients(emulator: Emulator, backend: str) -> None:
-    """Latency is awaited, so that many requests can wait at once."""
-
-    async def main() -> None:
-        async with httpx.AsyncClient(
-            transport=emulator.transport(),
-            base_url="http://emulator.test",
-            headers={"Api-Key": emulator.api_key},
-        ) as client:
-            emulator.fail_next(20, latency=0.5)
-            done: list[int] = []
-
-            async def get_stats() -> None:
-                done.append((await client.get(TARGET)).status_code)
-
-            async with anyio.create_task_group() as tasks:
-                for _ in range(20):
-                    tasks.start_soon(get_stats)
-                while emulator.faults_left:
-                    await anyio.lowlevel.checkpoint()
-                assert done == []
-            assert done == [200] * 20
-            emulator.fail_next(reset=True)
-            with pytest.raises(httpx.ReadError):
-                await client.get(TARGET)
-            emulator.fail_next(cut_off=3)
-            with pytest.raises(httpx.RemoteProtocolError):
-                await client.get(TARGET)
-            emulator.fail_next(body="123", drip=0.001)
-            assert (await client.get(TARGET)).content == b"123"
-            emulator.fail_next(latency=30)
-            with pytest.raises(httpx.ReadTimeout):
-                await client.get(TARGET, timeout=0.01)
-
-    anyio.run(main, backend=backend)
-    assert emulator.faults_left == 0
-
-
 @pytest.mark.parametrize(
     ("match", "met"),
     [
@@ -259,37 +188,6 @@ def test_faults_for_some_requests(
     assert [response.status_code == 418 for response in responses] == met
     emulator.clear_faults()
     assert emulator.faults_left == 0
-
-
-def test_faults_are_used_up_in_order(emulator: Emulator) -> None:
-    """Each request takes the first fault that it matches."""
-    emulator.fail_next(status=501)
-    emulator.fail_next(status=502, path="/api/websites")
-    emulator.fail_next(2, status=503)
-    with bare_client(emulator) as client:
-        targets = ("/api/websites", "/api/websites", TARGET, TARGET, TARGET)
-        found = [client.get(target).status_code for target in targets]
-    assert found == [501, 502, 503, 503, 200]
-
-
-def test_many_threads_use_up_each_fault_once(emulator: Emulator) -> None:
-    """With many threads as many responses fail as faults were set."""
-    emulator.fail_next(37, status=500)
-    statuses: list[int] = []
-    start = threading.Barrier(10)
-
-    def work() -> None:
-        with bare_client(emulator) as client:
-            start.wait()
-            statuses.extend(client.get(TARGET).status_code for _ in range(20))
-
-    threads = [threading.Thread(target=work) for _ in range(10)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert (statuses.count(500), statuses.count(200)) == (37, 163)
-    assert len(emulator.requests) == 200
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import json
-from datetime import UTC, datetime
 
-import httpx
 import pytest
 
 from bare_client import NOW, GetStats, bare_client
 from same_text import SameText
-from sitestats.emulator import Emulator, RecordedRequest
+from sitestats.emulator import Emulator
 
 SEARCH = "*twelve chars/*"
 """A contains search with exactly the twelve characters that are needed."""
@@ -236,274 +233,13 @@ def test_without_a_version_it_is_version_1(emulator: Emulator) -> None:
     assert bare["visits"][-1] == {"date": "2026-03-15", "pageviews": 1}
 
 
-def test_version_2_has_everything_in_old_names(
-    get_stats: GetStats, emulator: Emulator
-) -> None:
-    """Version 2 has every list, pages too, with the old names."""
-    emulator.load([{"hostname": "example.com", "path": "/a", "is_unique": True}])
-    data = get_stats(version="2", fields="visitors", events="*").json()
-    assert data["ok"] is True
-    assert data["error"] is None
-    assert data["pages"] == [{"value": "/a", "visits": 1, "uniqueVisits": 1}]
-    assert data["visits"][-1] == {"date": "2026-03-15", "pageviews": 1, "uniques": 1}
-    assert {"countries", "utm_terms", "device_types", "agents", "events"} <= set(data)
-
-
-def test_version_2_has_its_envelope(get_stats: GetStats, emulator: Emulator) -> None:
-    """Version 2 tells the website, the period and the page, as was observed."""
-    emulator.load([{"hostname": "example.com", "path": "/a"}])
-    data = get_stats(version="2", start="2026-03-14", end="today", page="/a").json()
-    envelope = {
-        "docs": "https://docs.example.com/api",
-        "hostname": "example.com",
-        "url": "https://example.com",
-        "path": "/a",
-        "start": "2026-03-14T00:00:00.000Z",
-        "end": "2026-03-15T23:59:59.999Z",
-        "version": 2,
-        "pageviews": 1,
-    }
-    assert envelope.items() <= data.items()
-
-
-@pytest.mark.parametrize("version", ["1", "2"])
-def test_agents_have_versions(
-    get_stats: GetStats, emulator: Emulator, version: str
-) -> None:
-    """Agents are counted by the versions of browser and system that rows have."""
-    agent = {
-        "browser_name": "Firefox",
-        "browser_version": "121.0",
-        "os_name": "macOS",
-        "os_version": "14.2",
-    }
-    older = agent | {"browser_version": "9", "os_version": None}
-    device = {"hostname": "example.com", "device_type": "tv"}
-    emulator.load([device | agent, device | agent, device | older, device])
-    assert get_stats(version=version).json()["agents"] == [
-        {"count": 2, **agent, "type": "tv"},
-        {
-            "count": 1,
-            "browser_name": "Firefox",
-            "browser_version": "9",
-            "os_name": "macOS",
-            "type": "tv",
-        },
-        {"count": 1, "type": "tv"},
-    ]
-
-
-@pytest.mark.parametrize(
-    ("version", "names"),
-    [
-        ("3", {"value", "visits", "uniqueVisits"}),
-        ("4", {"value", "visits", "uniqueVisits"}),
-        ("5", {"value", "pageviews", "visitors"}),
-        ("6", {"value", "pageviews", "visitors"}),
-    ],
-)
-def test_the_names_in_lists(
-    get_stats: GetStats, emulator: Emulator, version: str, names: set[str]
-) -> None:
-    """Lists have the old names in versions 3 and 4, and the new in 5 and 6."""
-    emulator.load([{"hostname": "example.com", "path": "/a"}])
-    data = get_stats(version=version, fields="pages,pageviews").json()
-    assert set(data["pages"][0]) == names
-    assert data["pageviews"] == 1
-    assert data["version"] == int(version)
-
-
 # -- the envelope
-
-
-def test_the_envelope(get_stats: GetStats) -> None:
-    """Every response says what it is about; info is returned as a string."""
-    data = get_stats(fields="pageviews", timezone="Europe/Amsterdam").json()
-    assert isinstance(data.pop("generated_in_ms"), int)
-    assert data.pop("docs").startswith("https://")
-    assert data == {
-        "ok": True,
-        "info": "false",
-        "hostname": "example.com",
-        "url": "https://example.com",
-        "path": "*",
-        "start": "2026-02-14T23:00:00.000Z",
-        "end": "2026-03-15T22:59:59.999Z",
-        "version": 6,
-        "timezone": "Europe/Amsterdam",
-        "pageviews": 0,
-    }
-
-
-@pytest.mark.parametrize(
-    ("params", "path"),
-    [({"page": "/a"}, "/a"), ({"pages": "/a,/b*"}, "/a,/b*"), ({"country": "NL"}, "*")],
-)
-def test_the_path_of_a_response(
-    get_stats: GetStats, params: dict[str, str], path: str
-) -> None:
-    """The response names the page that it is about."""
-    assert get_stats(fields="pageviews", **params).json()["path"] == path
-
-
-@pytest.mark.parametrize("params", [{"fields": "pageviews"}, {"fields": "x"}], ids=str)
-def test_prose_unless_info_is_false(emulator: Emulator, params: dict[str, str]) -> None:
-    """Keys with explanations are there by default, in error responses too."""
-    with bare_client(emulator) as client:
-        for info, there in ((None, True), ("true", True), ("false", False)):
-            query = params | {"version": "6"} | ({"info": info} if info else {})
-            data = client.get("/example.com.json", params=query).json()
-            assert any(key.startswith("__") for key in data) is there
-            if data["ok"]:
-                assert data["info"] == (info or True)
-
-
-def test_fields_come_in_the_documents_order(get_stats: GetStats) -> None:
-    """The order of requested fields changes nothing."""
-    data = get_stats(fields="seconds_on_page,os_names,pages,visitors,pageviews").json()
-    assert list(data)[-6:-1] == [
-        "pageviews",
-        "visitors",
-        "pages",
-        "os_names",
-        "seconds_on_page",
-    ]
-
-
-def test_cross_origin_requests_are_allowed(emulator: Emulator) -> None:
-    """Every response, errors included, may be read from any website (section 5)."""
-    with bare_client(emulator) as client:
-        for target in (
-            "/example.com.json?version=6&fields=pageviews",
-            "/example.com.json?version=6",
-            "/nowhere.example.json",
-            "/api/websites",
-        ):
-            response = client.get(target)
-            assert response.headers["access-control-allow-origin"] == "*"
-        response = client.options("/example.com.json")
-        assert response.status_code == 204
-        assert "Api-Key" in response.headers["access-control-allow-headers"]
 
 
 # -- JSONP
 
 
-def test_jsonp_wraps_every_response(get_stats: GetStats, emulator: Emulator) -> None:
-    """A callback gets the same JSON, whatever the status is."""
-    emulator.load([{"hostname": "example.com", "path": "/\u2028"}])
-    for fields, status in (("pages", 200), ("x", 400)):
-        response = get_stats(fields=fields, callback="app.show")
-        assert response.status_code == status
-        assert response.headers["content-type"].startswith("text/javascript")
-        text = response.text
-        assert text.startswith("app.show(")
-        assert text.endswith(");")
-        assert "\u2028" not in text
-        assert json.loads(text[9:-2])["ok"] is (status == 200)
-
-
-def test_a_bad_callback_is_not_called(get_stats: GetStats) -> None:
-    """An invalid callback gets its error as plain JSON."""
-    response = get_stats(fields="pageviews", callback="alert(1)//")
-    assert response.status_code == 400
-    assert response.json()["ok"] is False
-
-
-def test_numbers_are_written_as_javascript_does(
-    get_stats: GetStats, emulator: Emulator
-) -> None:
-    """A whole median has no decimals, and another has all of them."""
-    for seconds, text in ((12, "12"), (13, "12.5"), (13.25, "13")):
-        emulator.load([{"hostname": "example.com", "duration_seconds": seconds}])
-        assert f'"seconds_on_page":{text},' in get_stats(fields="seconds_on_page").text
-
-
 # -- the period (sections 4.3 and 8)
-
-
-@pytest.mark.parametrize(
-    ("now", "zone", "start", "end"),
-    [
-        (NOW, "UTC", "2026-02-15T00:00:00.000Z", "2026-03-15T23:59:59.999Z"),
-        (
-            datetime(2026, 3, 31, 23, 30, tzinfo=UTC),
-            "Europe/Amsterdam",
-            "2026-02-28T23:00:00.000Z",
-            "2026-04-01T21:59:59.999Z",
-        ),
-        (
-            datetime(2024, 3, 31, 12, tzinfo=UTC),
-            "UTC",
-            "2024-02-29T00:00:00.000Z",
-            "2024-03-31T23:59:59.999Z",
-        ),
-        (
-            datetime(2026, 1, 5, 3, tzinfo=UTC),
-            "America/New_York",
-            "2025-12-04T05:00:00.000Z",
-            "2026-01-05T04:59:59.999Z",
-        ),
-    ],
-)
-def test_the_default_period(now: datetime, zone: str, start: str, end: str) -> None:
-    """It begins a month ago, clamped, and ends today, in the website's zone."""
-    emulator = Emulator(now=now)
-    emulator.add_website("example.com", timezone=zone)
-    with bare_client(emulator) as client:
-        data = client.get("/example.com.json?version=6&fields=pageviews").json()
-    assert (data["start"], data["end"]) == (start, end)
-    assert data["timezone"] == zone
-
-
-def test_the_querys_zone_goes_before_the_websites(
-    emulator: Emulator, get_stats: GetStats
-) -> None:
-    """Days are those of the requested zone."""
-    emulator.change_website("example.com", timezone="Asia/Tokyo")
-    day = {"fields": "pageviews", "start": "2026-01-01", "end": "2026-01-01"}
-    assert get_stats(**day).json()["start"] == "2025-12-31T15:00:00.000Z"
-    data = get_stats(**day, timezone="America/New_York").json()
-    assert data["start"] == "2026-01-01T05:00:00.000Z"
-    assert data["end"] == "2026-01-02T04:59:59.999Z"
-
-
-def test_placeholders(get_stats: GetStats) -> None:
-    """Placeholders count from today, in the query's zone."""
-    for text, day in (
-        ("today", "2026-03-15"),
-        ("yesterday", "2026-03-14"),
-        ("today-1d", "2026-03-14"),
-        ("today-30d", "2026-02-13"),
-    ):
-        data = get_stats(fields="pageviews", start=text, end=text).json()
-        assert data["start"][:10] == data["end"][:10] == day
-
-
-def test_days_are_whole(emulator: Emulator, get_stats: GetStats) -> None:
-    """A day has its first and its last microsecond, and no more."""
-    emulator.load(
-        {"hostname": "example.com", "added_iso": f"2026-03-{moment}Z"}
-        for moment in (
-            "10T00:00:00",
-            "10T23:59:59.999999",
-            "11T00:00:00",
-            "09T23:59:59.999999",
-        )
-    )
-    day = {"fields": "pageviews", "start": "2026-03-10", "end": "2026-03-10"}
-    assert get_stats(**day).json()["pageviews"] == 2
-
-
-def test_a_long_address(emulator: Emulator) -> None:
-    """An address of 64,000 characters is answered over a socket."""
-    target = "/example.com.json?version=6&fields=pageviews&utm_term="
-    target += "x" * (64_000 - len(target))
-    with emulator.serve() as address:
-        response = httpx.get(
-            f"{address}{target}", headers={"Api-Key": emulator.api_key}, trust_env=False
-        )
-    assert response.status_code == 200
 
 
 # -- contains searches (section 4.3)
@@ -712,61 +448,6 @@ def test_all_events_are_at_most_a_thousand(
 
 # -- metadata (section 4.3)
 
-STORED: list[dict[str, object]] = [
-    {"metadata.a_text": "7"},
-    {"metadata.a_int": 7},
-    {"metadata.a_int": "7.0"},
-    {"metadata.a_text": "7.0"},
-    {"metadata.a_bool": True},
-    {"metadata.a_text": "true"},
-    {"metadata.a_date": "2026-01-01T12:00:00Z"},
-    {"metadata.a_date": "2026-01-01T14:00:00+02:00"},
-    {"metadata.a_text": "2026-01-01T12:00:00Z"},
-    {"metadata.a_text": "x*"},
-    {"metadata.a_int": "-0.50"},
-    {"metadata.a_int": "123456789012345678901234567890"},
-    {"metadata.A_text": "7"},
-    {"metadata.a_int": "-0"},
-]
-
-
-@pytest.mark.parametrize(
-    ("value", "found"),
-    [
-        ("7", {0, 1, 2}),
-        ("7.0", {1, 2, 3}),
-        ("07.00", {1, 2}),
-        ("-0.5", {10}),
-        ("0", {13}),
-        ("-0.0", {13}),
-        ("0.5", set[int]()),
-        ("true", {4, 5}),
-        ("True", set[int]()),
-        ("false", set[int]()),
-        ("2026-01-01T12:00:00Z", {6, 7, 8}),
-        ("2026-01-01T12:00:00.000Z", {6, 7}),
-        ("2026-01-01T12:00Z", {6, 7}),
-        ("2026-01-01T14:00:00+02:00", set[int]()),
-        ("2026-02-30T12:00:00Z", set[int]()),
-        ("2026-01-01", set[int]()),
-        ("x*", {9}),
-        ("x", set[int]()),
-        ("123456789012345678901234567890", {11}),
-        ("123456789012345678901234567891", set[int]()),
-        ("1e2", set[int]()),
-    ],
-)
-def test_metadata_types_are_detected(
-    emulator: Emulator, get_stats: GetStats, value: str, found: set[int]
-) -> None:
-    """A metadata value matches every type that it may stand for, and text."""
-    emulator.load(
-        {"hostname": "example.com", "path": f"/{number}", **stored}
-        for number, stored in enumerate(STORED)
-    )
-    data = get_stats(fields="pages", **{"metadata.a": value}).json()
-    assert {int(entry["value"][1:]) for entry in data["pages"]} == found
-
 
 def test_metadata_filters_must_all_match(
     emulator: Emulator, get_stats: GetStats
@@ -797,56 +478,6 @@ def test_metadata_filters_must_all_match(
 # -- addresses
 
 
-@pytest.mark.parametrize(
-    "target",
-    [
-        "/",
-        "/nowhere.example.json",
-        "/example.com",
-        "/example.com/a",
-        "/example.com\\a.json",
-        "/example.coma.json",
-        "/.json",
-        "/example.com/.json",
-        "/example.com/../example.com.json",
-        "/example.com/./a.json",
-        "/example.com%00.json",
-        "/%FF.json",
-        "/exa mple.com.json",
-    ],
-)
-def test_unknown_addresses(emulator: Emulator, target: str) -> None:
-    """An unknown address is 404, with the requested path."""
-    # Past httpx, which would mend some of them.
-    response = emulator._core.handle(RecordedRequest.of("GET", target)).response
-    assert response.status == 404
-    assert json.loads(response.body) == {"ok": False, "status": 404, "message": target}
-
-
-@pytest.mark.parametrize(
-    ("address", "page"),
-    [
-        ("/example.com/a.json", "/a"),
-        ("/example.com/a/.json", "/a/"),
-        ("/example.com/a.json.json", "/a.json"),
-        ("/example.com/a%2Fb%3Fc.json", "/a/b?c"),
-        ("/example.com/caf%C3%A9.json", "/café"),
-        ("/example.com/a*.json", "/a*"),
-        ("/example.com/a..b.json", "/a..b"),
-        ("/EXAMPLE.com./a.json", "/a"),
-    ],
-)
-def test_the_address_of_a_page(emulator: Emulator, address: str, page: str) -> None:
-    """The path in an address is taken literally, also with stars."""
-    emulator.load(
-        {"hostname": "example.com", "path": path} for path in (page, "/abc", "/")
-    )
-    with bare_client(emulator) as client:
-        data = client.get(f"{address}?version=6&fields=pages").json()
-    assert data["path"] == page
-    assert [entry["value"] for entry in data["pages"]] == [page]
-
-
 def test_a_page_in_the_address_excludes_page_filters(emulator: Emulator) -> None:
     """A page in the address and a page filter are refused together."""
     with bare_client(emulator) as client:
@@ -855,32 +486,3 @@ def test_a_page_in_the_address_excludes_page_filters(emulator: Emulator) -> None
                 f"/example.com/a.json?version=6&fields=pageviews&{name}=/a"
             )
             assert response.status_code == 400
-
-
-def test_other_methods(emulator: Emulator) -> None:
-    """Statistics allow GET and HEAD only; HEAD has no body."""
-    with bare_client(emulator) as client:
-        target = "/example.com.json?version=6&fields=pageviews"
-        assert client.post(target).status_code == 405
-        assert client.delete(target).json()["ok"] is False
-        response = client.head(target)
-        assert (response.status_code, response.content) == (200, b"")
-
-
-@pytest.mark.parametrize(
-    ("target", "allowed", "refused"),
-    [
-        ("/example.com.json", "GET, HEAD, OPTIONS", ("POST", "TRACE", "BREW")),
-        ("/api/websites", "GET, OPTIONS", ("POST", "HEAD", "TRACE")),
-        ("/api/websites/add", "POST, OPTIONS", ("GET", "PUT", "TRACE")),
-    ],
-)
-def test_another_method_learns_which_are_allowed(
-    emulator: Emulator, target: str, allowed: str, refused: tuple[str, ...]
-) -> None:
-    """A 405 names the methods of its address, as HTTP demands."""
-    with bare_client(emulator) as client:
-        for method in refused:
-            response = client.request(method, target)
-            assert response.status_code == 405
-            assert response.headers["allow"] == allowed

@@ -1,152 +1,109 @@
-"""Loading rows from files and mappings, and the errors."""
+"""Rows in the database: all of a load or none, whoever reads meanwhile."""
 
 from __future__ import annotations
 
-import csv
-import gzip
-import json
-import os
+import gc
+import threading
+import weakref
 from collections.abc import Callable, Iterable
-from datetime import datetime, timedelta, timezone
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bare_client import NOW, GetStats
+from bare_client import NOW, GetStats, bare_client
 from sitestats.emulator import Emulator
 
-ROWS: list[dict[str, Any]] = [
-    {
-        "added_iso": "2026-03-10T10:00:00.000Z",
-        "hostname": "example.com",
-        "path": '/a,"b"\nc',
-        "is_unique": "true",
-        "is_robot": "false",
-        "metadata.plan_text": "pro, é",
-        "query": "not=needed",
-    },
-    {
-        "added_iso": "2026-03-11T10:00:00.000Z",
-        "hostname": "Example.COM.",
-        "path": "/",
-        "is_unique": "false",
-        "is_robot": "true",
-        "metadata.plan_text": "",
-        "query": "",
-    },
-    {
-        "added_iso": "2026-03-12T10:00:00.000Z",
-        "hostname": "new.example",
-        "path": "/",
-        "is_unique": "",
-        "is_robot": "",
-        "metadata.plan_text": "",
-        "query": "",
-    },
-]
+TARGET = "/semicomplete.com.json?version=6&fields=pageviews&info=false"
 
 
-def write_csv(path: Path) -> None:
-    """Write the rows as the raw export does."""
-    with gzip.open(path, "wt") if path.suffix == ".gz" else path.open("w") as file:
-        writer = csv.DictWriter(file, list(ROWS[0]))
-        writer.writeheader()
-        writer.writerows(ROWS)
+def test_requests_while_rows_are_loaded() -> None:
+    """A request sees all rows of a load or none."""
+    emulator = Emulator(now=NOW)
+    emulator.add_website("semicomplete.com")
+    done = threading.Event()
+    seen: set[int] = set()
+    failures: list[object] = []
+
+    def work() -> None:
+        with bare_client(emulator) as client:
+            while not done.is_set():
+                response = client.get(f"{TARGET}&metadata.kind=x")
+                if response.status_code != 200:
+                    failures.append(response.text)
+                else:
+                    seen.add(response.json()["pageviews"])
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    row = {"hostname": "semicomplete.com", "metadata.kind_text": "x"}
+    for number in range(10):
+        emulator.load([row | {f"metadata.extra{number}_int": 1}] * 7)
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert all(pageviews % 7 == 0 for pageviews in seen)
 
 
-def write_lines(path: Path) -> None:
-    """Write the rows as JSON lines."""
-    with gzip.open(path, "wt") if path.suffix == ".gz" else path.open("w") as file:
-        file.writelines(json.dumps(row) + "\n\n" for row in ROWS)
+class Committing:
+    """A connection that lets other threads run just before it commits."""
+
+    def __init__(self, cursor: Any, get_stats: Callable[[], None]) -> None:
+        self._cursor = cursor
+        self._ask = get_stats
+
+    def execute(self, query: str, *params: Any) -> Any:
+        if query == "COMMIT":
+            self._ask()
+        return self._cursor.execute(query, *params)
+
+    def close(self) -> None:
+        self._cursor.close()
 
 
-@pytest.mark.parametrize(
-    ("name", "write"),
-    [
-        ("rows.csv", write_csv),
-        ("rows.csv.gz", write_csv),
-        ("my.rows.CSV", write_csv),
-        ("rows.jsonl", write_lines),
-        ("rows.ndjson.gz", write_lines),
-    ],
-)
-def test_files(
-    tmp_path: Path,
-    emulator: Emulator,
-    get_stats: GetStats,
-    name: str,
-    write: Callable[..., None],
+def test_requests_just_before_rows_are_committed(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Each kind of file loads the same rows, and adds new websites."""
-    write(tmp_path / name)
-    emulator.load(str(tmp_path / name))
-    data = get_stats(fields="pages,pageviews,visitors").json()
-    assert data["pages"] == [{"value": '/a,"b"\nc', "pageviews": 1, "visitors": 1}]
-    assert (
-        get_stats(fields="pageviews", **{"metadata.plan": "pro, é"}).json()["pageviews"]
-        == 1
-    )
-    assert get_stats("new.example", fields="pageviews").json()["pageviews"] == 1
-    assert emulator.websites == ("example.com", "new.example")
+    """Before a load is committed no request uses its new columns."""
+    emulator = Emulator(now=NOW)
+    emulator.add_website("semicomplete.com")
+    rows = emulator._core.service.rows
+    cursor = rows.cursor
+    seen: list[int] = []
+
+    def get_stats() -> None:
+        with monkeypatch.context() as patch, bare_client(emulator) as client:
+            patch.setattr(rows, "cursor", cursor)
+            seen.append(client.get(f"{TARGET}&metadata.kind=x").json()["pageviews"])
+
+    monkeypatch.setattr(rows, "cursor", lambda: Committing(cursor(), get_stats))
+    emulator.load([{"hostname": "semicomplete.com", "metadata.kind_text": "x"}])
+    monkeypatch.undo()
+    get_stats()
+    assert seen == [0, 1]
 
 
-def test_only_an_empty_cell_is_null(
-    tmp_path: Path, emulator: Emulator, get_stats: GetStats
-) -> None:
-    """Spaces, and texts such as "null", are values."""
-    path = tmp_path / "rows.csv"
-    path.write_text('hostname,path\nexample.com,NULL\nexample.com, \nexample.com,""\n')
-    emulator.load(path)
-    data = get_stats(fields="pages,pageviews").json()
-    assert [entry["value"] for entry in data["pages"]] == [" ", "NULL"]
-    assert data["pageviews"] == 3
+def test_an_emulator_leaves_no_cycles() -> None:
+    """No reference cycle keeps an emulator and its database in memory."""
+    emulator = Emulator()
+    emulator.load([{"hostname": "example.com"}])
+    instance = emulator._core.service.rows._database
+    name = emulator._core.service.rows.table.partition(".")[0]
+    left = weakref.ref(emulator)
 
+    def databases() -> set[str]:
+        rows = instance.cursor().execute("SELECT database_name FROM duckdb_databases()")
+        return {row[0] for row in rows.fetchall()}
 
-def test_a_byte_order_mark(
-    tmp_path: Path, emulator: Emulator, get_stats: GetStats
-) -> None:
-    """A byte order mark is no part of the first column's name."""
-    path = tmp_path / "rows.csv"
-    path.write_text("hostname,path\nexample.com,/a\n", encoding="utf-8-sig")
-    emulator.load(path)
-    assert get_stats(fields="pages").json()["pages"][0]["value"] == "/a"
-
-
-def test_mappings_with_some_of_the_columns(
-    emulator: Emulator, get_stats: GetStats
-) -> None:
-    """Columns may be missing, and values may be Python objects."""
-    east = timezone(timedelta(hours=2))
-    emulator.load(
-        [{"path": "/", "is_unique": True, "duration_seconds": 7.5}],
-        hostname="example.com",
-    )
-    emulator.load(
-        [
-            {
-                "hostname": "example.com",
-                "added_iso": datetime(2026, 3, 15, 1, 30, tzinfo=east),
-                "datapoint": None,
-                "duration_seconds": 9,
-                "metadata.seen_date": datetime(2026, 1, 1, 2, tzinfo=east),
-                "metadata.paying_bool": False,
-                "metadata.my key!_int": 7,
-            },
-            {"hostname": "example.com", "is_robot": True},
-        ]
-    )
-    today = get_stats(fields="pageviews,visitors,seconds_on_page", start="today").json()
-    assert (today["pageviews"], today["visitors"]) == (1, 1)
-    whole = get_stats(fields="pageviews,seconds_on_page").json()
-    assert (whole["pageviews"], whole["seconds_on_page"]) == (2, 8.25)
-    for key, value in (
-        ("seen", "2026-01-01T00:00:00Z"),
-        ("paying", "false"),
-        ("my_key", "7"),
-    ):
-        data = get_stats(fields="pageviews", **{f"metadata.{key}": value}).json()
-        assert data["pageviews"] == 1, key
+    assert name in databases()
+    gc.disable()
+    try:
+        del emulator
+        assert left() is None
+        assert name not in databases()
+    finally:
+        gc.enable()
 
 
 def test_many_rows_come_in_batches(emulator: Emulator, get_stats: GetStats) -> None:
@@ -175,52 +132,6 @@ def test_no_rows(emulator: Emulator, get_stats: GetStats) -> None:
     assert get_stats(fields="pageviews", start="today").json()["pageviews"] == 2
 
 
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ({"added_iso": "2026-03-10"}, "added_iso can't be '2026-03-10'"),
-        ({"added_iso": "2026-03-10T10:00:00"}, "added_iso"),
-        ({"added_iso": "2026-02-30T10:00:00Z"}, "added_iso"),
-        ({"added_iso": NOW.replace(tzinfo=None)}, "added_iso"),
-        ({"is_unique": "yes"}, "is_unique can't be 'yes'"),
-        ({"is_robot": 1}, "is_robot"),
-        ({"duration_seconds": "long"}, "duration_seconds"),
-        ({"duration_seconds": float("nan")}, "duration_seconds"),
-        ({"duration_seconds": -1}, "duration_seconds"),
-        ({"duration_seconds": "inf"}, "duration_seconds"),
-        ({"path": "\ud800"}, "path"),
-        ({"path": b"/"}, "path"),
-        ({"path": ["/"]}, "path"),
-        ({"hostname": "no host"}, "'no host' is not a valid host name"),
-        ({"hostname": None}, "no hostname"),
-        ({"is_uniqe": True}, "did you mean 'is_unique'"),
-        ({"contry_code": "NL"}, "did you mean 'country_code'"),
-        ({"metadata.plan": "pro"}, "metadata.<key>_<type>"),
-        ({"metadata._text": "pro"}, "metadata.<key>_<type>"),
-        ({"metadata.a_int": "seven"}, "metadata.a_int can't be 'seven'"),
-        ({"metadata.a_int": "1e3"}, "metadata.a_int"),
-        ({"metadata.a_bool": "1"}, "metadata.a_bool"),
-        ({"metadata.a_date": "2026-01-01"}, "metadata.a_date"),
-        ({"metadata.a b_text": "1", "metadata.a_b_text": "2"}, "as another column"),
-    ],
-    ids=str,
-)
-def test_what_can_not_be_loaded(
-    emulator: Emulator, get_stats: GetStats, row: dict[str, object], message: str
-) -> None:
-    """An invalid value is named, and nothing of the load is kept."""
-    good: dict[str, object] = {"hostname": "example.com"}
-    with pytest.raises(ValueError, match=r"\w") as caught:
-        emulator.load([good, good | row])
-    assert message in str(caught.value)
-    if "can't be" in message:
-        assert "row 2" in str(caught.value)
-    assert get_stats(fields="pageviews").json()["pageviews"] == 0
-    assert emulator.websites == ("example.com",)
-    emulator.load([good])
-    assert get_stats(fields="pageviews").json()["pageviews"] == 1
-
-
 def test_a_late_batch_takes_the_first_back(
     emulator: Emulator, get_stats: GetStats
 ) -> None:
@@ -232,123 +143,3 @@ def test_a_late_batch_takes_the_first_back(
     emulator.load([{"hostname": "example.com", "metadata.c_text": "d"}])
     assert get_stats(fields="pageviews", **{"metadata.a": "b"}).json()["pageviews"] == 0
     assert get_stats(fields="pageviews", **{"metadata.c": "d"}).json()["pageviews"] == 1
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        ("rows.csv", "", "first line"),
-        ("rows.csv", "path,path\n/,/\n", "twice"),
-        ("rows.csv", "hostname,path\nexample.com,/,/\n", "rows.csv: "),
-        ("rows.csv", "hostname,is_unique\nexample.com,x\n", "row 1: is_unique"),
-        ("rows.jsonl", "{}\n{\n", "line 2: not JSON"),
-        ("rows.xlsx", "", "give a .csv, .jsonl or .ndjson file"),
-        ("rows.gz", "", "give a .csv, .jsonl or .ndjson file"),
-        ("rows", "", "give a .csv, .jsonl or .ndjson file"),
-    ],
-)
-def test_files_that_can_not_be_loaded(
-    tmp_path: Path, emulator: Emulator, name: str, text: str, message: str
-) -> None:
-    """The error of a file names the file."""
-    (tmp_path / name).write_text(text)
-    with pytest.raises(ValueError, match=r"\w") as caught:
-        emulator.load(tmp_path / name)
-    assert message in str(caught.value)
-
-
-def test_rows_must_be_mappings(tmp_path: Path, emulator: Emulator) -> None:
-    """A row that is no mapping raises a TypeError."""
-    path = tmp_path / "rows.jsonl"
-    path.write_text("[1]\n")
-    with pytest.raises(TypeError, match="a row is a mapping"):
-        emulator.load(path)
-    with pytest.raises(FileNotFoundError):
-        emulator.load(tmp_path / "nothing.csv")
-
-
-def test_keys_differ_by_case(emulator: Emulator, get_stats: GetStats) -> None:
-    """Metadata keys that differ by case alone are kept apart, unlike DuckDB's names."""
-    emulator.load([{"hostname": "example.com", "metadata.Plan_text": "a"}])
-    emulator.load([{"hostname": "example.com", "metadata.plan_text": "b"}])
-    for key, value, found in (("Plan", "a", 1), ("plan", "b", 1), ("plan", "a", 0)):
-        data = get_stats(fields="pageviews", **{f"metadata.{key}": value}).json()
-        assert data["pageviews"] == found
-
-
-@pytest.mark.parametrize("device", ["phone", "Mobile", " tv", "bot", "*"])
-def test_a_device_type_is_one_of_four(
-    emulator: Emulator, get_stats: GetStats, device: str
-) -> None:
-    """A device type that the document does not allow is not served by mistake."""
-    allowed = ["mobile", "tablet", "desktop", "tv", "", None]
-    rows = [{"hostname": "example.com", "device_type": one} for one in allowed]
-    with pytest.raises(
-        ValueError, match=r"row 7: device_type can't be '.+': it is one of mobile"
-    ):
-        emulator.load([*rows, {"hostname": "example.com", "device_type": device}])
-    assert get_stats(fields="pageviews").json()["pageviews"] == 0
-    emulator.load(rows)
-    found = get_stats(fields="device_types").json()["device_types"]
-    assert sorted(entry["value"] for entry in found) == sorted(filter(None, allowed))
-
-
-NAMED = {
-    "data[1].csv": "data1.csv",
-    "z*.csv": "zebra.csv",
-    "q?.csv": "qa.csv",
-    "[!a].csv": "b.csv",
-    "**.csv": "any.csv",
-    "d[1]/x.csv": "d1/x.csv",
-    "~/x.csv": "x.csv",
-    "number=7/x.csv": "x.csv",
-    "sp ace;'\".csv": "x.csv",
-}
-
-
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no such names")
-@pytest.mark.parametrize("packed", [False, True])
-@pytest.mark.parametrize("name", NAMED)
-def test_the_file_of_that_name_is_loaded(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    name: str,
-    packed: bool,  # noqa: FBT001 - pytest gives it by its name
-) -> None:
-    """A name is no pattern: the file of that name is loaded, and no other."""
-    monkeypatch.chdir(tmp_path)
-    ending = ".gz" if packed else ""
-    for file, hostname in ((name, "right.example"), (NAMED[name], "wrong.example")):
-        path = Path(f"{file}{ending}")
-        path.parent.mkdir(exist_ok=True)
-        content = f"hostname\n{hostname}\n".encode()
-        path.write_bytes(gzip.compress(content) if packed else content)
-    for path in (f"{name}{ending}", tmp_path / f"{name}{ending}"):
-        emulator = Emulator(now=NOW)
-        emulator.load(path)
-        assert emulator.websites == ("right.example",)
-
-
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no such names")
-@pytest.mark.parametrize("name", ["a\\*.csv", os.fsdecode(b"\xff.csv")])
-def test_a_name_that_duckdb_can_t_open(tmp_path: Path, name: str) -> None:
-    """A name that DuckDB has no way to write is an error, and never another file."""
-    (tmp_path / "a").mkdir()
-    (tmp_path / "a" / "b.csv").write_text("hostname\nwrong.example\n")
-    path = tmp_path / name
-    path.write_text("hostname\nright.example\n")
-    emulator = Emulator(now=NOW)
-    with pytest.raises(ValueError, match=r"\.csv: "):
-        emulator.load(path)
-    assert emulator.websites == ()
-
-
-@pytest.mark.parametrize("line", ["[" * 100_000, "1" * 5_000])
-def test_json_lines_that_python_can_t_read(tmp_path: Path, line: str) -> None:
-    """A line that is too deep or too long for Python is an error with its number."""
-    path = tmp_path / "rows.jsonl"
-    path.write_text(f'{{"hostname": "a.example"}}\n{line}\n')
-    emulator = Emulator(now=NOW)
-    with pytest.raises(ValueError, match=r"rows\.jsonl, line 2: not JSON"):
-        emulator.load(path)
-    assert emulator.websites == ()

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import multiprocessing
 import socket
 import threading
-import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -154,74 +152,6 @@ def test_many_threads_at_once(demo: Emulator, *, served: bool) -> None:
     assert wrong == []
 
 
-def test_requests_while_rows_are_loaded() -> None:
-    """A request sees all rows of a load or none."""
-    emulator = Emulator(now=NOW)
-    emulator.add_website("semicomplete.com")
-    done = threading.Event()
-    seen: set[int] = set()
-    failures: list[object] = []
-
-    def work() -> None:
-        with bare_client(emulator) as client:
-            while not done.is_set():
-                response = client.get(f"{TARGET}&metadata.kind=x")
-                if response.status_code != 200:
-                    failures.append(response.text)
-                else:
-                    seen.add(response.json()["pageviews"])
-
-    threads = [threading.Thread(target=work) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    row = {"hostname": "semicomplete.com", "metadata.kind_text": "x"}
-    for number in range(10):
-        emulator.load([row | {f"metadata.extra{number}_int": 1}] * 7)
-    done.set()
-    for thread in threads:
-        thread.join()
-    assert failures == []
-    assert all(pageviews % 7 == 0 for pageviews in seen)
-
-
-class Committing:
-    """A connection that lets other threads run just before it commits."""
-
-    def __init__(self, cursor: Any, get_stats: Callable[[], None]) -> None:
-        self._cursor = cursor
-        self._ask = get_stats
-
-    def execute(self, query: str, *params: Any) -> Any:
-        if query == "COMMIT":
-            self._ask()
-        return self._cursor.execute(query, *params)
-
-    def close(self) -> None:
-        self._cursor.close()
-
-
-def test_requests_just_before_rows_are_committed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Before a load is committed no request uses its new columns."""
-    emulator = Emulator(now=NOW)
-    emulator.add_website("semicomplete.com")
-    rows = emulator._core.service.rows
-    cursor = rows.cursor
-    seen: list[int] = []
-
-    def get_stats() -> None:
-        with monkeypatch.context() as patch, bare_client(emulator) as client:
-            patch.setattr(rows, "cursor", cursor)
-            seen.append(client.get(f"{TARGET}&metadata.kind=x").json()["pageviews"])
-
-    monkeypatch.setattr(rows, "cursor", lambda: Committing(cursor(), get_stats))
-    emulator.load([{"hostname": "semicomplete.com", "metadata.kind_text": "x"}])
-    monkeypatch.undo()
-    get_stats()
-    assert seen == [0, 1]
-
-
 def test_adding_one_website_from_many_threads() -> None:
     """Of many requests that add the same website, one succeeds."""
     emulator = Emulator(website_limit=3)
@@ -241,28 +171,6 @@ def test_adding_one_website_from_many_threads() -> None:
         thread.join()
     assert (statuses.count(200), statuses.count(400)) == (3, 33)
     assert len(emulator.websites) == len(set(emulator.websites)) == 3
-
-
-def test_an_emulator_leaves_no_cycles() -> None:
-    """No reference cycle keeps an emulator and its database in memory."""
-    emulator = Emulator()
-    emulator.load([{"hostname": "example.com"}])
-    instance = emulator._core.service.rows._database
-    name = emulator._core.service.rows.table.partition(".")[0]
-    left = weakref.ref(emulator)
-
-    def databases() -> set[str]:
-        rows = instance.cursor().execute("SELECT database_name FROM duckdb_databases()")
-        return {row[0] for row in rows.fetchall()}
-
-    assert name in databases()
-    gc.disable()
-    try:
-        del emulator
-        assert left() is None
-        assert name not in databases()
-    finally:
-        gc.enable()
 
 
 def _in_child(results: Any) -> None:

@@ -144,16 +144,16 @@ def plot_year() -> Plot:
 @picture
 def plot_websites() -> Plot:
     """Many websites beside each other."""
-    return Plot(many("2026-10").plot)
+    return Plot(outcomes_of("2026-10").plot)
 
 
 @picture
 def plot_growth() -> Plot:
     """Two months of many websites."""
-    return Plot(many("2026-10").compare_to(many("2026-09")).plot)
+    return Plot(outcomes_of("2026-10").compare_to(outcomes_of("2026-09")).plot)
 
 
-def many(month: str) -> Outcomes:
+def outcomes_of(month: str) -> Outcomes:
     """A month of all websites."""
     queries = [october().website(w).during(month) for w in client().websites.list()]
     return client().stats.get_many(queries).collect()
@@ -203,16 +203,16 @@ def progress() -> Screen:
     cities = ("Amsterdam", "Berlin", "Lisbon", "Paris", "Prague", "Rome")
     names = "".join(f"{city}.example,Europe/{city}\n" for city in cities)
     service = Emulator(now=NOW)
-    # So slow that the bar is drawn at each of them, unless the machine is slower still.
-    service.fail_next(len(cities), latency=0.25, method="POST")
+    # So slow that the bar has a rate after three.
+    service.fail_next(len(cities), latency=0.5, method="POST")
     with settings(service) as environment:
         path = Path(environment["XDG_STATE_HOME"], "shops.csv")
         path.write_text(f"hostname,timezone\n{names}", "utf-8")
         command = [*COMMAND, "websites", "ensure", str(path)]
         output = run_command(command, environment, {"[y/N]: ": "y"})
-    before, half, _ = output.partition("3/6" if "3/6" in output else "6/6")
+    end = output.index("\r", output.index("3 of 6"))
     line = prompt("sitestats websites ensure shops.csv")
-    return Screen(f"{line}{screen_of(before + half)}")
+    return Screen(f"{line}{screen_of(output[:end])}")
 
 
 @picture

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import ast
 import inspect
+import itertools
 import pickle
 import re
 import subprocess
 import sys
 import tomllib
+from collections import defaultdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,8 +36,10 @@ PURE = [
     path
     for path in PRIVATE
     if path.parent.name in {"_common", "_protocol", "_query", "_results"}
-    # The settings read the environment, and the files that it names; locks are files.
-    and path.name not in {"key_file.py", "locks.py", "profiles.py", "settings.py"}
+    # The settings read the environment, and the files that it names; locks are files;
+    # progress is written, by a thread in a log.
+    and path.name
+    not in {"key_file.py", "locks.py", "profiles.py", "progress.py", "settings.py"}
 ]
 IO = {
     "anyio",
@@ -125,6 +129,55 @@ def test_every_module_is_in_a_contract() -> None:
     assert named == children - {"__init__"}
 
 
+# What is in the same set imports each other, for its types or in a function too.
+CIRCLES = {
+    # Specifications are read from files and written to files.
+    frozenset({"provisioning/_dump", "provisioning/_files", "provisioning/_specs"}),
+    # Results compare themselves.
+    frozenset({"_results/comparison", "_results/stats"}),
+    frozenset({"_transport/attempt", "_transport/body"}),
+    frozenset({"_transport/http1", "_transport/route"}),
+    frozenset({"_transport/sender", "_transport/user_transport"}),
+}
+LATE = {"_results/display": "analysis/", "_results/stats": "_protocol/responses"}
+"""Imports of what stands above: the exceptions of the contract of the layers."""
+
+
+def imported_modules(path: Path, modules: set[str]) -> Iterator[str]:
+    """The modules of the package that *path* imports, wherever and for whatever."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            above = path.parents[node.level - 1] if node.level else PACKAGE.parent
+            module = above.joinpath(*(node.module or "").split("."))
+            for found in (module, *(module / alias.name for alias in node.names)):
+                name = found.relative_to(PACKAGE.parent).as_posix()
+                yield from {name.removeprefix("sitestats/")} & modules
+
+
+def test_no_other_modules_import_each_other() -> None:
+    """No module is imported by what it imports, but for the circles that are named:
+    each can be read, tested and moved without the ones above it.
+    """
+    paths = {
+        path.relative_to(PACKAGE).with_suffix("").as_posix(): path
+        for path in PACKAGE.rglob("*.py")
+    }
+    reached = {}
+    for name, path in paths.items():
+        late = LATE.get(name, "nothing")
+        reached[name] = {
+            one for one in imported_modules(path, {*paths}) if not one.startswith(late)
+        }
+    for middle, name in itertools.product(paths, paths):
+        if middle in reached[name]:
+            reached[name] |= reached[middle]
+    circles = {
+        frozenset(one for one in reached[name] if name in reached[one])
+        for name in paths
+    }
+    assert circles - {frozenset()} == CIRCLES
+
+
 def test_only_display_imports_analysis() -> None:
     """Below the clients only ``_results/display.py`` imports ``analysis``."""
     importers = {
@@ -134,6 +187,31 @@ def test_only_display_imports_analysis() -> None:
         if name.removeprefix("sitestats.").partition(".")[0] == "analysis"
     }
     assert importers == {"_results/display.py"}
+
+
+PRIVATE_NAMES_OF_COMMANDS = {
+    "sitestats._common.advice": {"Advice", "Argument", "Kind", "Step", "render"},
+    "sitestats._common.problems": {"grouped_lines"},
+    "sitestats._common.text": {"as_cell_text", "plain"},
+    "sitestats.analysis._console": {"table_of_rows"},
+    "sitestats.warehouse._settings": {"set_default"},
+}
+"""What the commands import beside public names; the contract has the reasons."""
+
+
+def test_the_commands_import_public_names() -> None:
+    """What a command does, a user of the library can do by public names too."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for path in (PACKAGE / "cli").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.level == 0:
+                module = str(node.module)
+                names = {alias.name for alias in node.names}
+                if not re.search(r"^sitestats\..*\b_", module):
+                    names = {name for name in names if name.startswith("_")}
+                if names and module.startswith("sitestats"):
+                    found[module] |= names
+    assert found == PRIVATE_NAMES_OF_COMMANDS
 
 
 TWINS = [

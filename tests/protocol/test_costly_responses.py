@@ -13,7 +13,14 @@ from typing import Any
 import pytest
 
 from costs import calls_of, peak_of
-from fake_responses import entry, http_response, read_response, stats_json
+from fake_responses import (
+    Read,
+    entry,
+    http_response,
+    read_response,
+    reads,
+    stats_json,
+)
 from faults.bodies import WEBSITE
 from faults.responses import repeated, stats
 from sitestats import (
@@ -40,15 +47,8 @@ PAGES = StatsQuery("example.com").fields("pages")
 DAYS = StatsQuery("example.com").fields("histogram")
 HOURS = DAYS.interval("hour")
 SITE: dict[str, Any] = WEBSITE
-RECEIVED = dt.datetime(2026, 11, 20, 12, tzinfo=dt.UTC)
 
-Read = Callable[[bytes], Any]
 Make = Callable[[int], bytes]
-
-
-def reads(query: StatsQuery) -> Read:
-    """What reads the statistics that *query* requested."""
-    return lambda body: read_response(query, body, received=RECEIVED)
 
 
 def lists(body: bytes) -> WebsiteList:
@@ -222,39 +222,6 @@ def test_reading_stops_after_some_problems() -> None:
     assert [str(problem) for problem in error.problems] == [
         "$.pages: has 1,000,000 entries, and there can be 1,000 at most (section 8)"
     ]
-
-
-@pytest.mark.parametrize(
-    ("query", "name", "item", "most"),
-    [
-        (PAGES, "pages", b'{"value":"/","pageviews":1,"visitors":1}', 1_000),
-        (PAGES.limit(3), "pages", b'"/"', 1_000),
-        (QUERY.all_events(), "events", b'{"name":"a","total":1}', 1_000),
-        (DAYS, "histogram", b"{}", 10_000),
-        (DAYS.between("2010-01-01", "2025-12-31"), "histogram", b"{}", 11_688),
-        (HOURS.last(days=1000), "histogram", b"{}", 48_000),
-        (HOURS.since("2024-11-20"), "histogram", b"{}", 35_088),
-    ],
-)
-def test_lengths_are_checked(
-    query: StatsQuery, name: str, item: bytes, most: int
-) -> None:
-    """A list may be as long as the document allows, a histogram twice as long as its
-    period; one entry more is an error.
-    """
-    body = stats(**{name: "?"}).replace(b'"?"', b"[" + b",".join([item] * most) + b"]")
-    assert len(getattr(reads(query)(body), name)) == most
-    longer = body.replace(b"[" + item, b"[" + item + b"," + item)
-    with pytest.raises(ResponseError, match=f"can be {most:,} at most"):
-        reads(query)(longer)
-
-
-def test_what_was_not_checked_is_not_limited() -> None:
-    """A limit above the document's, and a period of unknown length, are let through."""
-    pages = stats(pages="?").replace(b'"?"', repeated(b'"/"', 4 * 5_000))
-    assert len(reads(PAGES.extra_param("limit", 5_000))(pages).pages) == 5_000
-    days = stats(histogram="?").replace(b'"?"', repeated(b"{}", 3 * 20_000))
-    assert len(reads(DAYS.extra_param("start", "1950-W01"))(days).histogram) == 20_000
 
 
 def histogram(count: int) -> Entries[HistogramEntry]:

@@ -302,7 +302,7 @@ def test_a_file_that_was_removed_announces_nothing(state: Path) -> None:
         report = client.websites.ensure(SPECS)
     assert [item.state for item in report.items] == ["added", "not_tried", "not_tried"]
     assert report.stopped is not None
-    assert "was removed or replaced" in report.stopped
+    assert "was removed or replaced" in str(report.stopped)
 
 
 # --- where no lock is possible --------------------------------------------------------

@@ -17,7 +17,12 @@ from fake_service import (
 )
 from same_text import SameText
 from sitestats import ReadOnlyError, ServerError, WebsiteSpec
-from sitestats._common.errors import ConfigurationError, ConnectionFailedError
+from sitestats._common.errors import (
+    ConfigurationError,
+    ConnectionFailedError,
+    RateLimitedError,
+    ServiceError,
+)
 from sitestats._common.wire import HttpResponse
 from sitestats._protocol.flow import Moment
 from sitestats.provisioning import Difference, ProvisioningReport
@@ -236,7 +241,8 @@ def test_without_the_list_nothing_more_is_sent(handler: AddHandler, state: str) 
     report = service.ensure(WANTED)
     assert states(report) == [state, "not_tried", "present"]
     assert report.stopped is not None
-    assert "can't be read back: refused" in report.stopped
+    assert str(report.stopped) == "the list can't be read back: refused"
+    assert isinstance(report.stopped, ConnectionFailedError)
     assert service.lists == 4
 
 
@@ -300,7 +306,11 @@ def test_a_refusal_that_will_repeat_stops(status: int, message: str) -> None:
     report = service.ensure(wanted)
     assert states(report) == ["added", "refused", "present", "not_tried"]
     assert report.stopped is not None
-    assert message in report.stopped
+    assert str(report.stopped).startswith(
+        f"every website would be refused for this: {message} (status {status}, "
+    )
+    assert isinstance(report.stopped, ServiceError)
+    assert report.stopped.status == status
     assert service.posts == ["a.example", "b.example"]
 
 
@@ -344,7 +354,9 @@ def test_a_pause_that_is_too_long_stops() -> None:
     assert states(report) == ["refused", "not_tried", "not_tried"]
     assert service.pauses == []
     assert report.stopped is not None
-    assert "Slow down" in report.stopped
+    assert isinstance(report.stopped, RateLimitedError)
+    assert "a longer pause: Slow down" in report.stopped.message
+    assert report.items[0].row()["error"] == "Slow down"
 
 
 def test_too_many_rate_limits_in_a_row_stop() -> None:
@@ -403,7 +415,8 @@ def test_if_the_journal_fails_nothing_more_is_sent(kind: type) -> None:
     report = service.ensure(WANTED)
     first = "not_tried" if kind is Sending else "added"
     assert states(report) == [first, "not_tried", "present"]
-    assert report.stopped == "the journal can't be written"
+    assert isinstance(report.stopped, ConfigurationError)
+    assert str(report.stopped) == "the journal can't be written"
     assert service.posts == (["a.example"] if kind is Settled else [])
 
 

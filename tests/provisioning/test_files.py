@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from same_text import SameText
+from sitestats import WebsiteSpec
 from sitestats._common.errors import SpecError
 from sitestats._common.zones import zone_names
-from sitestats.provisioning import WebsiteSpec
 
 GOOD = {
     "websites.toml": """

@@ -7,8 +7,9 @@ from typing import Any
 import anyio
 import pytest
 
-from sitestats import ConnectionFailedError, ProvisioningReport, WebsiteSpec
+from sitestats import ConnectionFailedError, WebsiteSpec
 from sitestats.emulator import Emulator, RecordedRequest
+from sitestats.provisioning import ProvisioningReport
 
 SPECS = [WebsiteSpec(f"{name}.example") for name in "abc"]
 
@@ -27,7 +28,7 @@ def stop_after_one(done: int, total: int | None) -> None:
 def states(reports: list[ProvisioningReport]) -> list[str]:
     """The states of the one report."""
     (report,) = reports
-    assert report.stopped == "interrupted"
+    assert str(report.stopped) == "interrupted"
     assert report.not_excluded
     return [item.state for item in report.items]
 

@@ -45,7 +45,7 @@ def report() -> ProvisioningReport:
                 WebsiteSpec("not-tried.example", public=True, label="x"), "not_tried"
             ),
         ),
-        stopped="the list can't be read back: refused",
+        stopped=ConnectionFailedError("the list can't be read back: refused"),
     )
 
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from same_text import SameText
+from sitestats import WebsiteSpec
 from sitestats._common.errors import SpecError
-from sitestats.provisioning import WebsiteSpec
 from sitestats.provisioning._specs import as_specs
 
 

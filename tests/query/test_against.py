@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitestats._common.errors import QueryError
-from sitestats._query.against import other_period
 from sitestats._query.builder import StatsQuery
 
 QUERY = StatsQuery("example.com").fields("visitors")
@@ -39,7 +38,7 @@ def test_months_and_weeks_before(
     name: str, against: Any, days: tuple[str, str]
 ) -> None:
     """A month is compared with a whole month, however many days it has."""
-    assert other_period(QUERY.during(name), against) == QUERY.between(*days)
+    assert QUERY.during(name).against(against) == QUERY.between(*days)
 
 
 @given(st.dates(date(3, 1, 1), date(9999, 12, 31)), st.integers(0, 30))
@@ -50,9 +49,9 @@ def test_as_many_months_before(first: date, more: int) -> None:
     query = QUERY.between(first, days_of(months[-1])[1])
     if 12 * first.year + first.month - 12 <= len(months):
         with pytest.raises(QueryError, match="too early"):
-            other_period(query, "previous_month")
+            query.against("previous_month")
         return
-    before = other_period(query, "previous_month")
+    before = query.against("previous_month")
     assert days_of(before)[1] == first - DAY
     assert len([*before.each("month")]) == len(months)
     assert days_of(before)[0].day == 1
@@ -81,4 +80,4 @@ def test_a_part_of_a_month_has_no_month_before(
 ) -> None:
     """Thirty days compared with a month of 28 would pass for a growth."""
     with pytest.raises(QueryError, match=words):
-        other_period(query, against)
+        query.against(against)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rule_cases import Step, assert_refused, refused_by
 from same_text import SameText
 from sitestats._common.errors import QueryError
 from sitestats._common.zones import zone_names
@@ -18,11 +19,9 @@ from sitestats._query.periods import (
     day,
     days_back,
     in_order,
-    in_zone,
     last,
     placeholder,
 )
-from sitestats._query.periods import timezone as zone_name
 
 DAYS_BACK = st.integers(0, MOST_DAYS)
 ZONES = st.sampled_from(sorted(zone_names()))
@@ -81,6 +80,9 @@ def test_a_moment_on_a_day_of_changing_clocks() -> None:
 
 class NoOffset(tzinfo):
     """A time zone that knows no offset."""
+
+    def __repr__(self) -> str:
+        return "no zone"
 
     def utcoffset(self, _: datetime | None) -> timedelta | None:
         return None
@@ -162,26 +164,7 @@ def test_the_end_is_not_before_the_start(start: date | int, end: date | int) -> 
     assert bool(in_order(*texts)) == backwards
 
 
-def test_the_zones_are_names_with_capitals() -> None:
-    """The machine's own zone is no name, whatever file holds it."""
-    assert {"UTC", "Europe/Amsterdam", "GB", "EST5EDT"} <= zone_names()
-    assert "localtime" not in zone_names()
-    assert "posixrules" not in zone_names()
-
-
-def test_a_machine_without_zones_says_so(
-    monkeypatch: pytest.MonkeyPatch, same_text: SameText
-) -> None:
-    """Without a zone database the error says what to install."""
-    monkeypatch.setattr("sitestats._query.periods.zone_names", frozenset)
-    with pytest.raises(QueryError, match="pip install tzdata") as caught:
-        StatsQuery("example.com").timezone("Europe/Amsterdam")
-    same_text(caught.value)
-
-
-@given(ZONES)
-def test_every_zone_is_accepted_and_can_be_used(zone: str) -> None:
-    """Every zone that is accepted can convert a moment to its day."""
-    assert zone_name(zone) == zone
-    moment = datetime(2026, 3, 1, 12, tzinfo=UTC)
-    assert isinstance(in_zone(moment, zone, "start"), str)
+@pytest.mark.parametrize(("rule", "build"), **refused_by("periods"))
+def test_refused_at_once(rule: str, build: Step, same_text: SameText) -> None:
+    """What the document forbids is refused by its step, citing the section."""
+    assert_refused(rule, build, same_text)

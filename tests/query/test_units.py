@@ -14,6 +14,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from query_strategies import around, queries
+from rule_cases import Step, assert_refused, refused_by
+from same_text import SameText
 from sitestats import Website
 from sitestats._common.errors import QueryError, SiteStatsWarning
 from sitestats._query.builder import StatsQuery
@@ -243,3 +245,9 @@ def test_the_last_week_of_the_calendar_is_not_whole() -> None:
     """What reads histograms counts on this error."""
     with pytest.raises(OverflowError):
         ending(date.max, "week")
+
+
+@pytest.mark.parametrize(("rule", "build"), **refused_by("units"))
+def test_refused_at_once(rule: str, build: Step, same_text: SameText) -> None:
+    """What the document forbids is refused by its step, citing the section."""
+    assert_refused(rule, build, same_text)

@@ -124,8 +124,8 @@ def test_collect_holds_each_query_once(
     async def main() -> None:
         async with emulator.async_client(retries=0) as client:
             fail(bad)
-            many = client.stats.get_many(queries, concurrency=concurrency)
-            outcomes = await many.collect()
+            stream = client.stats.get_many(queries, concurrency=concurrency)
+            outcomes = await stream.collect()
             hold_each_once(outcomes, bad)
             fail(bad & worse)
             hold_each_once(await outcomes.retry(), bad & worse)
@@ -286,10 +286,10 @@ def test_collect_within_a_block(client: Client) -> None:
 
 def test_a_block_is_collected_once(client: Client) -> None:
     """The block of collect is used up, and the error says to call get_many again."""
-    many = client.stats.get_many([QUERY])
-    assert len(many.collect()) == 1
+    stream = client.stats.get_many([QUERY])
+    assert len(stream.collect()) == 1
     with pytest.raises(ConfigurationError, match="was left"):
-        many.collect()
+        stream.collect()
     # Without a block the error names what needs none.
     with pytest.raises(ConfigurationError, match=r"without one, \.collect\(\)"):
         list(client.stats.get_many([QUERY]))
@@ -422,23 +422,6 @@ def test_many_outcomes_are_shortened(
     assert "30 more" in shown
     assert shown.count(HOST) == 10
     assert "failed" not in shown
-
-
-def test_the_repr_is_a_table_of_one_line_a_query(client: Client) -> None:
-    """Columns are aligned, numbers to the right, and texts are on one line."""
-    queries = [QUERY.website(BLOG).fields("visitors"), QUERY.fields("visitors")]
-    outcomes = client.stats.get_many(queries).collect()
-    assert repr(outcomes).splitlines() == [
-        "2 queries",
-        "                       first day   last day    visitors",
-        "blog.semicomplete.com  2026-03-01  2026-03-04       298",
-        "semicomplete.com       2026-03-01  2026-03-04       953",
-    ]
-    odd = Failed(QUERY, 0, NotFoundError("one\ntwo \x1b[31m" + "x" * 200, status=404))
-    lines = repr(Outcomes([odd])).splitlines()
-    assert len(lines) == 4
-    assert "one two \\x1b[31mxxx" in lines[2]
-    assert len(lines[2]) < 120
 
 
 def test_async_outcomes_are_shown_and_framed_without_awaiting(

@@ -1,4 +1,4 @@
-"""Results of kept bodies, and results made of values for unit tests."""
+"""Results of stored bodies, and results made of values for unit tests."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def entries(*, timed: bool) -> st.SearchStrategy[Any]:
 
 
 @st.composite
-def answered(draw: st.DrawFn) -> tuple[StatsQuery, dict[str, Any]]:
+def responses(draw: st.DrawFn) -> tuple[StatsQuery, dict[str, Any]]:
     """A query and the JSON of a response to it."""
     query = draw(queries().filter(lambda one: one.params().get("version", "6") > "4"))
     wanted = requested(query)
@@ -79,12 +79,12 @@ def answered(draw: st.DrawFn) -> tuple[StatsQuery, dict[str, Any]]:
 
 
 @pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")
-@given(answered(), st.datetimes(dt.datetime(2026, 11, 1), dt.datetime(2026, 12, 1)))  # noqa: DTZ001 - bounds are naive
-def test_a_kept_body_is_the_same_result(
-    answer: tuple[StatsQuery, dict[str, Any]], moment: dt.datetime
+@given(responses(), st.datetimes(dt.datetime(2026, 11, 1), dt.datetime(2026, 12, 1)))  # noqa: DTZ001 - bounds are naive
+def test_a_stored_body_is_the_same_result(
+    response: tuple[StatsQuery, dict[str, Any]], moment: dt.datetime
 ) -> None:
-    """Whatever was answered, its body makes an equal result."""
-    query, data = answer
+    """Whatever the service responded, its body makes an equal result."""
+    query, data = response
     stats = read_response(query, data, received=moment.replace(tzinfo=dt.UTC))
     again = Stats.from_body(query, stats.body)
     whole = Stats.from_body(query, stats.body, responded_at=stats.responded_at)
@@ -98,7 +98,7 @@ def test_a_kept_body_is_the_same_result(
     assert whole.to_dict() == stats.to_dict()
 
 
-def test_a_kept_answer_of_the_service() -> None:
+def test_a_stored_response_of_the_service() -> None:
     """Every kind of value survives, and what was not over is known with the moment."""
     emulator = Emulator.demo(now=dt.datetime(2026, 3, 5, 12, tzinfo=dt.UTC))
     query = (
@@ -123,7 +123,7 @@ def test_a_kept_answer_of_the_service() -> None:
             assert any(partial)
 
 
-def test_a_kept_body_is_checked_as_a_response_is() -> None:
+def test_a_stored_body_is_checked_as_a_response_is() -> None:
     """A body of another website, without a field, or of an error is refused."""
     good = json.dumps(stats_json(visitors=1, pages=[])).encode()
     other = QUERY.website("other.example")

@@ -105,6 +105,12 @@ def test_another_zone_or_page_is_not_stored() -> None:
     assert to_store(requested(query), response(), stats(query, path="/a")) is not None
 
 
+def test_a_response_to_an_unknown_parameter_is_not_stored() -> None:
+    """What ``extra_param`` means is not known, so its response is not stored either."""
+    query = DAY.extra_param("sampling", "0.1")
+    assert to_store(requested(query), response(), stats(query)) is None
+
+
 @pytest.mark.parametrize(
     "query",
     [

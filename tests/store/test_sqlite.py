@@ -102,6 +102,24 @@ def test_the_size_is_bounded(path: Path) -> None:
         assert store.get("example.com:zone:1") == b"UTC"
 
 
+@pytest.mark.parametrize("stored", [500, 950])
+def test_a_store_that_is_not_full_deletes_nothing(path: Path, stored: int) -> None:
+    """Below its limit a store has all entries, however long they were not used."""
+    with Store(path, max_bytes=1_000_000) as store:
+        with store._opened() as file:
+            for number in range(stored):
+                file.write(
+                    "INSERT INTO entries VALUES (?, ?, ?, ?)",
+                    f"example.com:response:{number}",
+                    random.randbytes(1_000),
+                    1_000,
+                    sqlite._today() - 20,
+                )
+        for number in range(sqlite._COUNT_EVERY + 50):
+            store.set(f"new.example:response:{number}", b"new")
+        assert store.stats().responses == stored + sqlite._COUNT_EVERY + 50
+
+
 def test_what_is_too_old_for_any_use_is_deleted(path: Path) -> None:
     """An entry that was not used for longer than ``max_age`` is deleted."""
     with Store(path, max_age=timedelta(days=10)) as store:

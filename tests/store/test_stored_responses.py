@@ -17,15 +17,14 @@ from hypothesis import strategies as st
 from client_variants import VARIANTS
 from sitestats import (
     Client,
-    ConfigurationError,
     NotFoundError,
-    SiteStatsWarning,
     Stats,
     StatsQuery,
     Store,
 )
 from sitestats._protocol.flow import Moment, Now
 from sitestats.emulator import Emulator
+from stores import InMemory
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,19 +36,6 @@ HOSTNAME = "semicomplete.com"
 DATE = datetime.now(UTC).date() - timedelta(days=2)
 DAY = StatsQuery(HOSTNAME).fields("visitors", "pages").on(DATE)
 Get = Callable[..., Stats]
-
-
-class InMemory:
-    """A key-value store in a dictionary."""
-
-    def __init__(self) -> None:
-        self.values: dict[str, bytes] = {}
-
-    def get(self, key: str) -> bytes | None:
-        return self.values.get(key)
-
-    def set(self, key: str, value: bytes) -> None:
-        self.values[key] = value
 
 
 @pytest.fixture
@@ -232,49 +218,6 @@ def test_words_without_a_zone_are_requested_and_told_once(
             assert not client.stats.get(words).from_store
         assert [r.getMessage() for r in caplog.records if "pinned" in r.getMessage()]
         assert len([r for r in caplog.records if r.name == "sitestats"]) == 1
-
-
-@pytest.mark.parametrize("wrong", [7, b"x", object(), ""])
-def test_what_is_no_store_is_refused(wrong: Any, emulator: Emulator) -> None:
-    """A store is a path, or has ``get`` and ``set``."""
-    with pytest.raises(ConfigurationError, match="a store is"):
-        emulator.client(store=wrong)
-
-
-def test_a_store_that_fails_is_a_warning_once(emulator: Emulator) -> None:
-    """An error of a store of one's own is one warning, and requests are sent."""
-
-    class Broken:
-        def __repr__(self) -> str:
-            return "Broken(password='secret')"
-
-        def get(self, key: str) -> bytes | None:
-            raise RuntimeError("no connection to the store")
-
-        def set(self, key: str, value: bytes) -> None:
-            raise AssertionError
-
-    with emulator.client(store=Broken()) as client:
-        with pytest.warns(SiteStatsWarning, match="no connection to the store") as told:
-            client.stats.get_many([DAY, DAY]).collect()
-        [warning] = told
-        assert str(warning.message).startswith("the store Broken is not used")
-        assert "secret" not in str(warning.message)
-    assert len(emulator.requests) == 2
-
-
-def test_a_store_that_forgets_is_no_store(emulator: Emulator) -> None:
-    """A store that does not return what it was given is a warning, and is not used."""
-
-    class Forgets(InMemory):
-        def set(self, key: str, value: bytes) -> None:
-            pass
-
-    with (
-        emulator.client(store=Forgets()) as client,
-        pytest.warns(SiteStatsWarning, match="does not return what was stored"),
-    ):
-        client.stats.get(DAY)
 
 
 def test_what_does_not_pass_any_more_is_requested_again(emulator: Emulator) -> None:

@@ -12,8 +12,9 @@ import anyio.lowlevel
 import attrs
 import httpx
 
-from sitestats import AsyncClient, Client, ProvisioningReport, RetryPolicy, WebsiteSpec
+from sitestats import AsyncClient, Client, RetryPolicy, WebsiteSpec
 from sitestats.emulator import Emulator, RecordedRequest
+from sitestats.provisioning import ProvisioningReport
 from sitestats.provisioning._account import state_folder
 
 Variant = Literal["blocking", "asyncio", "trio"]

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from sitestats import ProvisioningReport, RetryPolicy, SiteStatsError, WebsiteSpec
+from sitestats import RetryPolicy, SiteStatsError, WebsiteSpec
 from sitestats._common.errors import ConnectionFailedError, RequestTimeoutError
 from sitestats._common.hostnames import BaseAddress
 from sitestats._common.secret import Secret
@@ -23,6 +23,7 @@ from sitestats._protocol.flow import (
     Step,
     StepResult,
 )
+from sitestats.provisioning import ProvisioningReport
 from sitestats.provisioning._ensure import ensure_websites
 from sitestats.provisioning._events import History, WebsiteDone
 

@@ -154,3 +154,20 @@ def around(draw: st.DrawFn) -> tuple[str, date]:
         return zone, day + timedelta(days=draw(st.integers(-2, 2)))
     zone = draw(st.sampled_from(sorted(zone_names())))
     return zone, draw(st.dates(date(1800, 1, 1), date(2200, 1, 1)))
+
+
+def longest() -> StatsQuery:
+    """A query with nearly every step."""
+    return (
+        StatsQuery("example.com")
+        .fields("visitors", "pageviews", "histogram", "pages")
+        .between("today-30d", "yesterday")
+        .timezone("Europe/Amsterdam")
+        .where(country="NL", pages=["/blog*", "/docs*"])
+        .where_metadata(plan="pro", paying=True)
+        .events("signup", "purchase")
+        .interval("week")
+        .limit(100)
+        .extra_param("zoom", 2)
+        .extra_param("also", "yes")
+    )

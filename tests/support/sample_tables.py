@@ -9,15 +9,19 @@ from sitestats import (
     Failed,
     NotFoundError,
     Problem,
-    ProvisioningPlan,
-    ProvisioningReport,
     ResponseError,
     StatsQuery,
     Website,
     WebsiteSpec,
 )
 from sitestats._results.websites import WebsiteList
-from sitestats.provisioning import Difference, PlannedWebsite, ProvisionedWebsite
+from sitestats.provisioning import (
+    Difference,
+    PlannedWebsite,
+    ProvisionedWebsite,
+    ProvisioningPlan,
+    ProvisioningReport,
+)
 
 
 def website(text: str, **more: Any) -> Website:
@@ -59,7 +63,7 @@ def sample_tables(text: str) -> list[Any]:
             ProvisionedWebsite(spec, "differing", there, (difference,)),
             ProvisionedWebsite(spec, "refused", error=refusal),
         ),
-        stopped=text,
+        stopped=ResponseError(text),
     )
     return [
         there,

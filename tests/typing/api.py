@@ -19,8 +19,6 @@ from sitestats import (
     ListEntry,
     PageEntry,
     Problem,
-    ProvisioningPlan,
-    ProvisioningReport,
     RateLimitedError,
     RequestTimeoutError,
     RetryPolicy,
@@ -34,6 +32,7 @@ from sitestats import (
     WebsiteSpec,
 )
 from sitestats.analysis import Change, Changes, Comparison
+from sitestats.provisioning import ProvisioningPlan, ProvisioningReport
 
 
 def blocking(query: StatsQuery) -> None:

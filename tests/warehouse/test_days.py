@@ -115,6 +115,21 @@ def test_days_that_always_fail_take_turns() -> None:
     assert set(turns) >= set(bad)
 
 
+def test_the_reason_of_a_missing_day_is_remembered() -> None:
+    """A run that does not reach a missing day has the reason of the run before, and
+    one about another day has none.
+    """
+    site = website()
+    run(site, {2: DOWN, 4: DOWN}.get)
+    cursor = site.cursor()
+    assert cursor.error == "2026-01-02: ServerError: down (status 503)"
+    assert website(cursor).cursor().error == cursor.error
+    site = website(cursor, lag=0)
+    assert number(site.take()) == 2
+    site.read(FIRST + DAY)
+    assert site.cursor().error == "2026-01-04: it was not read"
+
+
 def test_what_concerns_the_whole_website_ends_it() -> None:
     """A locked website costs one request a run, and its error names no day."""
     site = website()

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from sitestats._common.jsontext import JsonValue
     from sitestats._common.progress import Progress
     from sitestats._common.settings import Settings
-    from sitestats._query.against import Against
-    from sitestats._query.builder import StatsQuery
+    from sitestats._query.builder import Against, StatsQuery
     from sitestats._results.comparison import Comparison
     from sitestats._results.stats import Stats
     from sitestats._results.websites import AddedWebsite, WebsiteList
     from sitestats._transport.sender import AsyncSender
-    from sitestats.provisioning import ProvisioningPlan, ProvisioningReport, WebsiteSpec
+    from sitestats.provisioning import ProvisioningPlan, ProvisioningReport
+    from sitestats.provisioning._specs import WebsiteSpec
 
 
 class AsyncWebsites:
@@ -164,8 +164,8 @@ class AsyncWebsites:
                 Given again after an interruption, however hard, no website is
                 sent a second time that the list shows; one that may still be
                 under way is waited for, up to the ``total_timeout`` of its run.
-            progress: True shows a bar; a function is called with
-                ``(done, total)``.
+            progress: True shows a bar in a terminal or a notebook, and a line every
+                ten seconds in a log; a function is called with ``(done, total)``.
             interrupted: Is called with the report so far if the run is interrupted:
                 by a ``KeyboardInterrupt``, a cancellation, or another exception that
                 is no ``SiteStatsError``. That exception is raised then. An add that
@@ -227,7 +227,7 @@ class AsyncStatistics:
 
         Args:
             query: The query; every rule of the document is checked first.
-            fresh: Whether to ask the service even where the client's store has the
+            fresh: Whether to send the request even where the client's store has the
                 response.
 
         Returns:
@@ -313,7 +313,7 @@ class AsyncStatistics:
         ``result()`` returns the one or raises the other. What ``get`` would
         raise for a query is its outcome, and ends no other.
 
-        Without a block, ``await get_many(…).collect()`` keeps all outcomes, in the
+        Without a block, ``await get_many(…).collect()`` returns all outcomes, in the
         order of the queries, for frames, tables and comparisons.
 
         Leaving the block ends what is under way. When the service responds
@@ -325,9 +325,10 @@ class AsyncStatistics:
                 as the outcomes are taken, so it may be endless.
             concurrency: How many are under way at once; 20 when left out, and
                 never more than the client's ``max_connections``.
-            progress: True shows a bar, in a terminal or a notebook; a function
-                is called with ``(done, total)`` after each outcome, where the
-                total is None for *queries* without a length.
+            progress: True shows a bar in a terminal or a notebook, and a line every
+                ten seconds in a log; a function is called with ``(done, total)``
+                after each outcome, where the total is None for *queries* without
+                a length.
             deadline: Seconds for the whole block, counted from its beginning; None
                 is without. A query without a response by then is a ``Failed``
                 with a ``RequestTimeoutError``, and so are those that follow.
@@ -403,6 +404,7 @@ class AsyncClient(
             ``SITESTATS_API_KEY``, or the content of ``SITESTATS_API_KEY_FILE``, if
             *base_url* is from the environment too; None goes without.
         user_id: The same, with ``SITESTATS_USER_ID``. The Admin API needs it.
+        key_file: A file that holds the key and nothing else, in place of *api_key*.
         timeout: Seconds for connecting and for each read.
         total_timeout: Seconds for one request with its retries, its pauses and
             the wait for a connection.

@@ -34,6 +34,7 @@ from sitestats._common.settings import (
     as_policy,
     check_seconds,
     credential_of_environment,
+    key_of_file,
     resolve,
     with_credentials_of_environment,
     without_credentials,
@@ -73,6 +74,7 @@ SenderT = TypeVar("SenderT", bound=_HasConnections)
 class Options(TypedDict, Generic[TransportT, HttpClientT], total=False):
     """The constructor's keyword arguments, the credentials left out."""
 
+    key_file: str | os.PathLike[str] | None
     timeout: float
     total_timeout: float
     retries: int | RetryPolicy
@@ -102,6 +104,7 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
         *,
         api_key: str | NotGiven | None = NOT_GIVEN,
         user_id: str | NotGiven | None = NOT_GIVEN,
+        key_file: str | os.PathLike[str] | None = None,
         timeout: float = 30.0,
         total_timeout: float = 120.0,
         retries: int | RetryPolicy = 2,
@@ -120,6 +123,8 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
         key, user = wrap_credential(api_key), wrap_credential(user_id)
         given_headers = wrap_headers(headers)
         del api_key, user_id, headers
+        if key_file is not None:
+            key = key_of_file(key_file, key)
         opened, own = _as_store(store)
         if http_client is not None:
             _refuse_beside_http_client(transport, proxy, verify)
@@ -157,7 +162,8 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
 
         Args:
             base_url: Where to send them; ``SITESTATS_BASE_URL`` when left out.
-            options: The constructor's other arguments.
+            options: The constructor's other arguments. A ``key_file`` is read in
+                place of the key of the environment.
 
         Raises:
             ConfigurationError: There is no base address, or a value is wrong.
@@ -166,15 +172,17 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
             >>> Client.from_env("https://analytics.example", timeout=10.0)
             Client('https://analytics.example')
         """
+        has_file = options.get("key_file") is not None
+        key = NOT_GIVEN if has_file else credential_of_environment("api_key")
         client = cls(
             base_url,
             # A Secret, which the constructor takes as well.
-            api_key=cast("str | None", credential_of_environment("api_key")),
+            api_key=cast("str | NotGiven | None", key),
             user_id=cast("str | None", credential_of_environment("user_id")),
             **options,
         )
         settings = client._settings
-        held = ("api_key", "user_id")
+        held = ("user_id",) if has_file else ("api_key", "user_id")
         names = settings.from_environment & {"proxy", "read_only"}
         names |= {name for name in held if getattr(settings, name) is not None}
         settings = attrs.evolve(settings, from_environment=names)
@@ -185,6 +193,9 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
     def from_profile(
         cls,
         name: str | None = None,
+        *,
+        base_url: str | NotGiven = NOT_GIVEN,
+        api_key: str | NotGiven | None = NOT_GIVEN,
         **options: Unpack[Options[TransportT, HttpClientT]],
     ) -> Self:
         """Make a client for one of several accounts, by its name.
@@ -196,6 +207,10 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
 
         Args:
             name: The profile; that of ``SITESTATS_PROFILE`` when None.
+                ``sitestats.profile_names()`` lists them.
+            base_url: Where to send its credentials, in place of the profile's.
+            api_key: The key in place of the profile's, which is not read then; None
+                is without. So is a ``key_file`` among the options.
             options: The constructor's other arguments. The client is read-only if
                 either they or the profile say so.
 
@@ -210,17 +225,43 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
         # Few programs have several accounts.
         from sitestats._common.profiles import load_profile
 
+        key = wrap_credential(api_key)
+        del api_key
         profile = load_profile(name)
+        if key is NOT_GIVEN and options.get("key_file") is None:
+            key = profile.api_key()
         read_only = profile.read_only or options.get("read_only", False)
-        return cls(
-            profile.base_url,
+        client = cls(
+            profile.base_url if base_url is NOT_GIVEN else base_url,
             # A Secret each, as in from_env.
-            api_key=cast("str | None", profile.api_key()),
+            api_key=cast("str | NotGiven | None", key),
             user_id=cast("str | None", profile.user_id),
             **cast(
                 "Options[TransportT, HttpClientT]", {**options, "read_only": read_only}
             ),
         )
+        settings = attrs.evolve(client._settings, profile=profile.name)
+        client._set_up(settings, client._sender)
+        return client
+
+    @property
+    def base_url(self) -> str:
+        """The service's address, where requests are sent.
+
+        >>> Client("https://analytics.example/").base_url
+        'https://analytics.example'
+        """
+        return str(self._settings.base)
+
+    @property
+    def read_only(self) -> bool:
+        """Whether every request is refused that adds a website, by an argument, by the
+        profile, or by ``SITESTATS_READ_ONLY``.
+
+        >>> Client("https://analytics.example", read_only=True).read_only
+        True
+        """
+        return self._settings.read_only
 
     def with_options(
         self,
@@ -258,7 +299,7 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
     def __repr__(self) -> str:
         # In a debugger even after a constructor that raised.
         settings: Settings | None = getattr(self, "_settings", None)
-        base = "" if settings is None else repr(str(settings.base))
+        base = "" if settings is None else repr(self.base_url)
         return f"{type(self).__name__}({base})"
 
     def __reduce__(self) -> tuple[Any, ...]:

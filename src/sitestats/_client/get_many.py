@@ -52,8 +52,8 @@ class OutcomeStream:
 
     They come in the order of completion, with ``in_order`` in that of the queries.
     It is used in a ``with`` block and iterated over once. Leaving the block ends what
-    is still under way. ``collect`` needs no block, and keeps all outcomes, for frames,
-    plots, comparisons and retries.
+    is still under way. ``collect`` needs no block, and returns all outcomes, for
+    frames, plots, comparisons and retries.
 
     Example:
         >>> queries = [StatsQuery("semicomplete.com").fields("pageviews")] * 3
@@ -111,10 +111,10 @@ class OutcomeStream:
         return outcome
 
     def collect(self) -> Outcomes:
-        """Keep the outcomes of all queries, in the order of the queries.
+        """Return the outcomes of all queries, in the order of the queries.
 
         It needs no ``with`` block: it enters one, and leaves it when it returns.
-        Within a block it keeps the outcomes that are left.
+        Within a block it returns the outcomes that are left.
 
         Raises:
             ConfigurationError: The outcomes were taken already.
@@ -194,8 +194,8 @@ class AsyncOutcomeStream:
     """The outcomes of many queries, one by one as they arrive: ``get_many``.
 
     It is used in an ``async with`` block and iterated over once. Leaving the block
-    ends what is still under way. ``await stream.collect()`` needs no block, and keeps
-    all outcomes, for frames, plots, comparisons and retries.
+    ends what is still under way. ``await stream.collect()`` needs no block, and
+    returns all outcomes, for frames, plots, comparisons and retries.
 
     Example:
         >>> queries = [StatsQuery("semicomplete.com").fields("pageviews")] * 3

@@ -56,7 +56,7 @@ class Options:
     deadline: float | None = None
     """Seconds for the whole block."""
     fresh: bool = False
-    """Whether to ask the service even where the store has the response."""
+    """Whether to send the request even where the store has the response."""
     in_order: bool = False
     """Whether the outcomes come in the order of the queries."""
 
@@ -131,12 +131,12 @@ class Schedule:
             raise ConfigurationError(
                 "get_many needs a block, which ends what is under way when it is left: "
                 "“with client.stats.get_many(queries) as stream:” (“async with” for "
-                "an AsyncClient); without one, .collect() keeps all outcomes"
+                "an AsyncClient); without one, .collect() returns all outcomes"
             )
         if self._ended:
             raise ConfigurationError(
                 "the get_many block was left, which ended what was under way: take the "
-                "outcomes within the block, or keep them by .collect()"
+                "outcomes within the block, or have .collect() return them all"
             )
 
     def begin_to_collect(self) -> None:
@@ -148,9 +148,8 @@ class Schedule:
         if self._given and self._taken_by_caller:
             raise ConfigurationError(
                 "the outcomes of this get_many block were taken already, and each "
-                "comes once: keep them by “outcomes = "
-                "client.stats.get_many(…).collect()”, which makes frames as often as "
-                "you like"
+                "comes once: “outcomes = client.stats.get_many(…).collect()” holds "
+                "them all, and makes frames as often as you like"
             )
         self._taken_by_caller = True
 

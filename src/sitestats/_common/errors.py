@@ -38,6 +38,7 @@ from itertools import islice
 from types import FrameType
 from typing import Any, Final, Literal, TypeVar
 
+from .advice import Message
 from .problems import Problem, grouped_lines
 from .wire import HttpRequest
 
@@ -263,10 +264,10 @@ class ResponseError(SiteStatsError):
     ) -> None:
         self.problems: tuple[Problem, ...] = tuple(islice(problems, MOST_PROBLEMS))
         """The wrong places, by their JSON paths. Reading stops after 50."""
-        lines = [message, *map(str, self.problems)]
+        lines = [f"\n{problem}" for problem in self.problems]
         if len(self.problems) == MOST_PROBLEMS:
-            lines.append("… there may be more: reading stopped here")
-        super().__init__("\n".join(lines))
+            lines.append("\n… there may be more: reading stopped here")
+        super().__init__(Message(message, *lines))
         self.body = body
         """The response's body as received, with credentials redacted."""
         self.request = request

@@ -19,6 +19,7 @@ from urllib.parse import quote
 
 import attrs
 
+from .advice import Argument, Kind, Step
 from .text import shown
 
 _LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?", re.ASCII)
@@ -30,7 +31,7 @@ _LONGEST_INPUT: Final = 1024
 
 _MUST_NOT_CONTAIN: Final = {
     "://": "a scheme: leave 'https://' out",
-    "/": "a '/': leave the path out, or give it to .path()",
+    "/": ("a '/': leave the path out, or give it to " + Step("path")),
     "\\": "a backslash",
     "?": "a '?': leave the query out",
     "#": "a '#': leave the fragment out",
@@ -65,20 +66,20 @@ def normalise_hostname(text: object) -> str:
     """
     if not isinstance(text, str):
         raise HostnameError(
-            f"A host name is a str such as 'example.com', not {shown(text)}."
+            "A host name is " + Kind(str) + f" such as 'example.com', not {shown(text)}"
         )
     name = _to_ascii(str.__str__(text), shown(text))
     labels = name.split(".")
     if len(labels) == 1:
         raise HostnameError(
             f"{shown(text)} has no dot: give the website's whole host name, such as "
-            "'example.com'."
+            "'example.com'"
         )
     # Browsers read a name that ends in a number as an IPv4 address.
     if _NUMBER.fullmatch(labels[-1]):
         raise HostnameError(
             f"{shown(text)} is an IP address or ends in a number: give the "
-            "website's host name, such as 'example.com'."
+            "website's host name, such as 'example.com'"
         )
     return name
 
@@ -87,7 +88,7 @@ def _to_ascii(text: str, display: str) -> str:
     """*text* as labels of ASCII letters, digits, hyphens and underscores."""
     if not text:
         raise HostnameError(
-            "The host name is empty: give the website's, such as 'example.com'."
+            "The host name is empty: give the website's, such as 'example.com'"
         )
     # First: what follows looks at each character.
     if len(text) > _LONGEST_INPUT:
@@ -102,19 +103,19 @@ def _to_ascii(text: str, display: str) -> str:
         if not label:
             raise HostnameError(
                 f"{display} has an empty part: write one dot between two names, and "
-                "none in front."
+                "none in front"
             )
         if _LABEL.fullmatch(label) is None:
             raise HostnameError(
                 f"{display} has a part that no host name can have: each has 1 to 63 "
-                "letters, digits, hyphens and underscores, and no hyphen at either end."
+                "letters, digits, hyphens and underscores, and no hyphen at either end"
             )
     return name
 
 
 def _too_long(display: str) -> HostnameError:
     return HostnameError(
-        f"{display} is longer than a host name can be ({_LONGEST_NAME} characters)."
+        f"{display} is longer than a host name can be ({_LONGEST_NAME} characters)"
     )
 
 
@@ -122,13 +123,14 @@ def _refuse_foreign_characters(text: str, display: str) -> None:
     for piece, meaning in _MUST_NOT_CONTAIN.items():
         if piece in text:
             raise HostnameError(
-                f"{display} has {meaning}; give the host name alone, such as "
-                "'example.com'."
+                f"{display} has "
+                + meaning
+                + "; give the host name alone, such as 'example.com'"
             )
     if any(char.isspace() or char < " " or char == "\x7f" for char in text):
         raise HostnameError(
             f"{display} has a space or a control character: give the host name alone, "
-            "such as 'example.com'."
+            "such as 'example.com'"
         )
 
 
@@ -144,7 +146,7 @@ def _encode(text: str, display: str) -> str:
     except UnicodeError as error:
         raise HostnameError(
             f"{display} is no valid internationalised name; if its website exists, "
-            "give the name in its 'xn--' form."
+            "give the name in its 'xn--' form"
         ) from error
 
 
@@ -191,36 +193,39 @@ class BaseAddress:
         if not isinstance(text, str):
             message = (
                 "The base address is a str such as 'https://stats.example.com', not a "
-                f"value of type {type(text).__name__}."
+                f"value of type {type(text).__name__}"
             )
             raise ValueError(message)  # noqa: TRY004 - callers map one kind of error
         address = str.__str__(text)
         if any(char.isspace() or not char.isprintable() for char in address):
             raise ValueError(
                 "The base address has a space or a control character in it: give it "
-                "as in 'https://stats.example.com'."
+                "as in 'https://stats.example.com'"
             )
         match = _ADDRESS.fullmatch(address)
         if match is None:
             raise ValueError(
                 "The base address starts with 'https://' (or 'http://'), as in "
-                "'https://stats.example.com'."
+                "'https://stats.example.com'"
             )
         if "@" in match["authority"]:
             raise ValueError(
-                "The base address has a user name or password in it: leave them out, "
-                "and give the credentials as api_key and user_id."
+                "The base address has a user name or password in it: leave them "
+                "out, and give the credentials as "
+                + Argument("api_key")
+                + " and "
+                + Argument("user_id")
             )
         if match["rest"]:
             raise ValueError(
                 "The base address ends before any '?' or '#': requests bring their "
-                "own parameters."
+                "own parameters"
             )
         authority = _AUTHORITY.fullmatch(match["authority"])
         if authority is None:
             raise ValueError(
                 "The base address has no valid host and port: give it as in "
-                "'https://stats.example.com:8443'."
+                "'https://stats.example.com:8443'"
             )
         return cls(
             match["scheme"].lower(),
@@ -260,16 +265,14 @@ def _service_host(text: str) -> str:
             address = ipaddress.IPv6Address(text[1:-1])
         except ValueError:
             raise ValueError(
-                "The base address has no valid IPv6 address between its brackets."
+                "The base address has no valid IPv6 address between its brackets"
             ) from None
         if address.scope_id is not None:
-            raise ValueError(
-                "The base address's IPv6 address has a zone: leave it out."
-            )
+            raise ValueError("The base address's IPv6 address has a zone: leave it out")
         return str(address)
     if not text:
         raise ValueError(
-            "The base address has no host: give it as in 'https://stats.example.com'."
+            "The base address has no host: give it as in 'https://stats.example.com'"
         )
     host = _to_ascii(text, "The base address's host")
     if _NUMBER.fullmatch(host.rpartition(".")[2]):
@@ -277,7 +280,7 @@ def _service_host(text: str) -> str:
             return str(ipaddress.IPv4Address(host))
         except ValueError:
             raise ValueError(
-                "The base address's host ends in a number and is no IPv4 address."
+                "The base address's host ends in a number and is no IPv4 address"
             ) from None
     return host
 
@@ -287,7 +290,7 @@ def _port(text: str | None) -> int | None:
         return None
     port = int(text)
     if not 1 <= port <= _HIGHEST_PORT:
-        raise ValueError(f"The base address's port is from 1 to {_HIGHEST_PORT}.")
+        raise ValueError(f"The base address's port is from 1 to {_HIGHEST_PORT}")
     return port
 
 
@@ -299,11 +302,11 @@ def _prefix(path: str) -> str:
         if "\\" in segment or _SEGMENT.fullmatch(segment) is None:
             raise ValueError(
                 "The base address's path has an empty part, a backslash or a '%' that "
-                "starts no percent-encoding."
+                "starts no percent-encoding"
             )
         if _DOT_SEGMENT.fullmatch(segment):
             raise ValueError(
                 "The base address's path has a '.' or '..' between its slashes: write "
-                "the path that they lead to."
+                "the path that they lead to"
             )
     return quote(stripped, safe="/%:@!$&'()*+,;=~")

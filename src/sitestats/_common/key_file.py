@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+from .advice import Argument
 from .errors import ConfigurationError, warn
 from .secret import Secret, checked_secret
 
@@ -20,7 +21,7 @@ _KEY: Final = "sa_"
 """What the service's keys begin with."""
 
 
-def read_key_file(path: str | os.PathLike[str], source: str) -> Secret:
+def read_key_file(path: str | os.PathLike[str], source: str | Argument) -> Secret:
     """The credential in a file, without the line end that editors and ``echo`` add.
 
     Args:
@@ -36,7 +37,7 @@ def read_key_file(path: str | os.PathLike[str], source: str) -> Secret:
         with open(name, "rb") as file:  # noqa: PTH123 - Path changes "/dev/fd/…/"
             if _is_too_open(file.fileno(), name):
                 warn(
-                    f"{source}: every user of this machine can read or change "
+                    source + ": every user of this machine can read or change "
                     f"{name}: run chmod 600 on it"
                 )
             # In one expression, so that no frame that fails has it in a variable.
@@ -49,7 +50,7 @@ def read_key_file(path: str | os.PathLike[str], source: str) -> Secret:
         problem = "it is no path"
     # Not as a cause of the error, which has the name.
     raise ConfigurationError(
-        f"{source} names a file that can't be read{_named(name)}: {problem}"
+        source + f" names a file that can't be read{_named(name)}: {problem}"
     )
 
 

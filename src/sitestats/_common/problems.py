@@ -8,6 +8,8 @@ from typing import Final
 
 import attrs
 
+from .advice import Message
+
 
 @attrs.frozen
 class Problem:
@@ -24,9 +26,14 @@ class Problem:
     the place in a file (``"websites.toml:12:5"``)."""
 
     def __str__(self) -> str:
-        place = f"{self.where}: " if self.where else ""
-        cited = f" (section {self.section})" if self.section else ""
-        return f"{place}{self.message}{cited}"
+        return str(line_of(self))
+
+
+def line_of(problem: Problem) -> Message:
+    """The whole text of *problem*, with its place and its section."""
+    place = (problem.where, ": ") if problem.where else ()
+    cited = f" (section {problem.section})" if problem.section else ""
+    return Message(*place, problem.message, cited)
 
 
 MOST_OF_A_KIND: Final = 5
@@ -61,7 +68,7 @@ def grouped_lines(
         shown, counted = groups[:MOST_OF_A_KIND], groups[MOST_OF_A_KIND:]
         for equal in shown:
             first, *others = equal
-            line = rewrite(str(attrs.evolve(first, where=place_of(first))))
+            line = rewrite(line_of(attrs.evolve(first, where=place_of(first))))
             if len(others) == 1:
                 line += f" (also at {place_of(others[0])})"
             elif others:

@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, cast
 
 import attrs
 
+from .advice import error_text
 from .errors import ConfigurationError
 from .hostnames import BaseAddress
 from .key_file import LONGEST_KEY, read_key_file, text_of
@@ -83,7 +84,14 @@ def load_profile(name: str | None = None) -> Profile:
 
 
 def profile_names() -> list[str]:
-    """The names of all profiles; none where the file can't be read."""
+    """The names of the accounts that ``Client.from_profile`` takes, in the order of
+    the file; none where it can't be read.
+
+    >>> from sitestats import profile_names
+    >>> for name in profile_names():  # doctest: +SKIP
+    ...     with Client.from_profile(name) as account:
+    ...         print(name, len(account.websites.list()))
+    """
     try:
         return [*_read_profiles(profiles_path())]
     except ConfigurationError:
@@ -184,7 +192,7 @@ def _checked(name: str, table: object, path: Path) -> Profile:
     try:
         BaseAddress.parse(given["base_url"])
     except ValueError as error:
-        raise ConfigurationError(f"{where}.base_url: {error}") from None
+        raise ConfigurationError(f"{where}.base_url: " + error_text(error)) from None
     if "key_file" in given and "key_command" in given:
         raise ConfigurationError(
             f"{where}: key_file and key_command are both set: leave one of them out"
@@ -281,7 +289,7 @@ def run_key_command(
         )
     if code != 0:
         raise ConfigurationError(
-            f"{source}: {program} failed (exit code {code}); what it said is above"
+            f"{source}: {program} failed (exit code {code}); what it printed is above"
         )
     return printed[0]
 

@@ -1,17 +1,21 @@
-"""Progress of long calls: a callback, or a progress bar.
+"""Progress of long calls: a bar in a terminal or a notebook, lines in a log.
 
-The bar is not tqdm's or rich's: it needs no dependency, no thread and no widgets,
-and looks the same in a terminal and in a notebook.
+The bar is not tqdm's or rich's: it needs no dependency and no widgets.
 """
 
 from __future__ import annotations
 
+import os
 import sys
+import threading
+import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
-from typing import Any, Final, TextIO, TypeAlias
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from queue import Empty, SimpleQueue
+from typing import Any, TextIO, TypeAlias
 
 from .errors import ConfigurationError
+from .pace import Pace
 from .text import shown
 
 ShowProgress: TypeAlias = Callable[[int, int | None], object]
@@ -19,9 +23,6 @@ ShowProgress: TypeAlias = Callable[[int, int | None], object]
 
 Progress: TypeAlias = bool | ShowProgress | None
 """A bar (True), a function to call, or nothing."""
-
-_WIDTH: Final = 30
-_STEPS_OF_A_LOG: Final = 10
 
 
 def check_progress(progress: object) -> Progress:
@@ -38,108 +39,140 @@ def check_progress(progress: object) -> Progress:
     )
 
 
-@contextmanager
 def showing(
-    progress: Progress, what: str, detail: Callable[[], str] | None = None
-) -> Generator[ShowProgress | None]:
+    progress: Progress,
+    what: str,
+    *,
+    clock: Callable[[], float] = time.monotonic,
+    seconds: float = 10,
+) -> AbstractContextManager[ShowProgress | None]:
     """The function to call with the progress: the caller's, a bar's, or None.
 
-    A bar also shows what *detail* returns, after the numbers.
+    Args:
+        progress: What the caller gave.
+        what: What is counted, such as ``websites``.
+        clock: A clock that never goes back, in seconds.
+        seconds: How often a log gets a line.
 
     Raises:
         ConfigurationError: *progress* is none of these.
     """
     progress = check_progress(progress)
-    if progress is True:
-        bar = _Bar(what, detail)
-        try:
-            yield bar.show
-        finally:
-            bar.end()
-    else:
-        yield progress or None
-
-
-class _Bar:
-    """Redraws one line of a terminal, or one output of a notebook; elsewhere it
-    writes a few lines.
-    """
-
-    def __init__(self, what: str, detail: Callable[[], str] | None) -> None:
-        self._stream: TextIO = sys.stderr
-        self._what = what
-        self._detail = detail or str
-        # With a detail, a line has to fit into 80 columns too.
-        self._width = _WIDTH if detail is None else _WIDTH // 3
-        self._written = 0
-        self._notebook = _notebook()
-        self._redraws = self._notebook is not None or self._stream.isatty()
-        # In a log the first line comes with the first step.
-        self._last: int | None = None if self._redraws else 0
-
-    def show(self, done: int, total: int | None) -> None:
-        # Redrawn only when the visible text changes: no clock is needed.
-        if total is None:
-            step = _leading(done, digits=2 if self._redraws else 1)
-        else:
-            steps = 100 if self._redraws else _STEPS_OF_A_LOG
-            step = done * steps // max(total, 1)
-        if step == self._last:
-            return
-        is_first, self._last = self._last is None, step
-        if total is None:
-            text = f"{self._what} {done:,}"
-        else:
-            text = f"{self._what} {done:,} of {total:,}"
-            if self._redraws:
-                filled = self._width * done // max(total, 1)
-                text = f"[{'#' * filled}{'.' * (self._width - filled)}] {text}"
-        if detail := self._detail():
-            text = f"{text}, {detail}"
-        if self._notebook is not None:
-            self._notebook(text, is_first)
-            return
-        # What a longer line left is written over.
-        self._written, before = len(text), self._written
-        if self._redraws:
-            text = text.ljust(before)
-        self._stream.write(f"\r{text}" if self._redraws else f"{text}\n")
-        self._stream.flush()
-
-    def end(self) -> None:
-        if self._redraws and self._last is not None and self._notebook is None:
-            self._stream.write("\n")
-
-
-def _leading(number: int, *, digits: int) -> int:
-    """*number* with all but its first *digits* made 0.
-
-    >>> _leading(98_765, digits=2), _leading(7, digits=2)
-    (98000, 7)
-    """
-    unit: int = 10 ** max(0, len(str(number)) - digits)
-    return number // unit * unit
-
-
-def _notebook() -> Callable[[str, bool], None] | None:
-    """What shows a text in a notebook, None outside of one.
-
-    The first text becomes an output of the cell, which the others replace. So a saved
-    notebook has the last one. What is written to a stream would all be kept.
-    """
+    if progress is not True:
+        return nullcontext(progress or None)
+    pace, stream = Pace(what, clock), sys.stderr
     # A kernel says so in its configuration; IPython in a terminal does not.
     module: Any = sys.modules.get("IPython")
     shell = None if module is None else module.get_ipython()
-    if shell is None or "IPKernelApp" not in shell.config:
-        return None
-    # Which a kernel has imported, and which would cost others 25 ms.
+    if shell is not None and "IPKernelApp" in shell.config:
+        return _in_notebook(pace, shell)
+    # It is None where it was closed before Python began.
+    if getattr(stream, "closed", True):
+        return nullcontext()
+    if stream.isatty() and os.environ.get("TERM") != "dumb":
+        return _in_terminal(pace, stream)
+    return _in_log(pace, stream, seconds)
+
+
+@contextmanager
+def _in_terminal(pace: Pace, stream: TextIO) -> Generator[ShowProgress]:
+    """Redraw a line, and erase it at the end, for what is printed then."""
+    written = 0
+
+    def draw(text: str) -> None:
+        nonlocal written
+        room = 79
+        with suppress(OSError, ValueError):
+            # It is 0 where nobody has set it.
+            room = (os.get_terminal_size(stream.fileno()).columns or 80) - 1
+        _write(stream, f"\r{text[:room].ljust(min(written, room))}")
+        written = len(text)
+
+    try:
+        yield _redrawing(pace, draw)
+    finally:
+        if written:
+            # Ctrl-C leaves ^C behind the text.
+            written += 2
+            draw("")
+            _write(stream, "\r")
+
+
+@contextmanager
+def _in_notebook(pace: Pace, shell: Any) -> Generator[ShowProgress]:
+    """Replace one output, so that a saved notebook has the last state alone.
+
+    What is written to a stream would all be stored.
+    """
+    # A kernel has imported it, and others would wait 25 ms for it.
     from uuid import uuid4
 
-    transient = {"display_id": uuid4().hex}
+    transient, is_update = {"display_id": uuid4().hex}, False
 
-    def show(text: str, is_first: bool) -> None:  # noqa: FBT001 - of two calls
+    def draw(text: str) -> None:
+        nonlocal is_update
         shell.display_pub.publish(
-            {"text/plain": text}, transient=transient, update=not is_first
+            {"text/plain": text}, transient=transient, update=is_update
         )
+        is_update = True
+
+    try:
+        yield _redrawing(pace, draw)
+    finally:
+        if is_update:
+            draw(pace.bar())
+
+
+def _redrawing(pace: Pace, draw: Callable[[str], None]) -> ShowProgress:
+    """Draw a bar as often as one sees a difference."""
+    percent: int | None = -1
+    due = 0.0
+
+    def show(done: int, total: int | None) -> None:
+        nonlocal percent, due
+        pace.count(done, total)
+        if pace.percent != percent or pace.seconds >= due:
+            percent, due = pace.percent, pace.seconds + 0.5
+            draw(pace.bar())
 
     return show
+
+
+@contextmanager
+def _in_log(pace: Pace, stream: TextIO, seconds: float) -> Generator[ShowProgress]:
+    """Write a line each time that *seconds* have passed, also while nothing is done:
+    a run that says nothing for an hour looks as if it hung.
+
+    Where there was a line, the last one says how it ended.
+    """
+    # A queue has no lock that an interrupt or a fork could leave taken.
+    ended: SimpleQueue[None] = SimpleQueue()
+    text = ""
+
+    def write() -> None:
+        nonlocal text
+        while True:
+            try:
+                return ended.get(timeout=seconds)
+            except Empty:
+                text = pace.text()
+                _write(stream, f"sitestats: {text}\n")
+
+    thread = threading.Thread(target=write, name="sitestats-progress", daemon=True)
+    try:
+        thread.start()
+        yield pace.count
+    finally:
+        ended.put(None)
+        # It is not after a fork, nor when an interrupt came while it started.
+        if thread.is_alive():
+            thread.join()
+        if text and text != pace.text():
+            _write(stream, f"sitestats: {pace.text()}\n")
+
+
+def _write(stream: TextIO, text: str) -> None:
+    # A call does not fail because nobody reads its progress.
+    with suppress(OSError, ValueError):
+        stream.write(text)
+        stream.flush()

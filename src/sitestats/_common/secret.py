@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
+from .advice import Argument
 from .errors import ConfigurationError
 
 
@@ -36,7 +37,7 @@ class Secret:
         )
 
 
-def checked_secret(secret: Secret, source: str) -> Secret:
+def checked_secret(secret: Secret, source: str | Argument) -> Secret:
     """*secret*, if a header can carry it.
 
     Raises:
@@ -44,7 +45,7 @@ def checked_secret(secret: Secret, source: str) -> Secret:
     """
     if not _fits_a_header(secret):
         raise ConfigurationError(
-            f"{source} is not usable: a credential is a string of printable ASCII "
+            source + " is not usable: a credential is a string of printable ASCII "
             "characters without spaces or line breaks, and not empty; look for a "
             "stray quote or line end where it was copied (it is not shown here)"
         )

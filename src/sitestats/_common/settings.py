@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import attrs
 
+from .advice import Argument, Kind, PythonOnly, error_text
 from .errors import ConfigurationError
 from .hostnames import BaseAddress
 from .secret import Secret, checked_secret
@@ -78,9 +79,8 @@ def _not_negative(
         or not 0 <= value < float("inf")
     ):
         kind = "a whole number" if wanted is int else "a number of seconds"
-        raise ConfigurationError(
-            f"{attribute.name} is {kind}, 0 or more; got {value!r}"
-        )
+        name = Argument("retries") if wanted is int else attribute.name
+        raise ConfigurationError(name + f" is {kind}, 0 or more; got {value!r}")
 
 
 @attrs.frozen
@@ -132,6 +132,8 @@ class Settings:
     user_agent: str | None = None
     # Clients with different stores may share their connections.
     store: KeyValueStore | None = attrs.field(default=None, eq=False, repr=False)
+    profile: str = ""
+    """The name of the profile that the account is of, for errors."""
     from_environment: frozenset[str] = frozenset()
     """Which of the credentials were read from the environment, the proxy if it was
     left to it, and ``read_only`` if a variable demands it."""
@@ -179,8 +181,8 @@ def resolve(
         base=base,
         api_key=key,
         user_id=user,
-        timeout=check_seconds("timeout", timeout),
-        total_timeout=check_seconds("total_timeout", total_timeout),
+        timeout=check_seconds(Argument("timeout"), timeout),
+        total_timeout=check_seconds(Argument("total_timeout"), total_timeout),
         retry=as_policy(retries),
         max_connections=positive_count("max_connections", max_connections),
         max_response_bytes=positive_count("max_response_bytes", max_response_bytes),
@@ -199,15 +201,17 @@ def _base_address(given: object) -> BaseAddress:
         found = _base_address_of_environment()
         if found is None:
             raise ConfigurationError(
-                "there is no base address: give it as Client('https://…') or set "
-                f"{BASE_URL_VARIABLE}"
+                "there is no base address: give "
+                + Argument("base_url")
+                + f", or set {BASE_URL_VARIABLE}"
             )
         return found
     if not isinstance(given, str):
         raise ConfigurationError(
-            f"base_url is an address such as 'https://…'; got {type(given).__name__}"
+            Argument("base_url")
+            + f" is an address such as 'https://…'; got {type(given).__name__}"
         )
-    return _parsed(given, "base_url")
+    return _parsed(given, Argument("base_url"))
 
 
 def _base_address_of_environment() -> BaseAddress | None:
@@ -215,11 +219,11 @@ def _base_address_of_environment() -> BaseAddress | None:
     return _parsed(text, BASE_URL_VARIABLE) if text else None
 
 
-def _parsed(text: str, source: str) -> BaseAddress:
+def _parsed(text: str, source: str | Argument) -> BaseAddress:
     try:
         return BaseAddress.parse(text)
     except ValueError as error:
-        problem = f"{source}: {error}"
+        problem = source + ": " + error_text(error)
     raise ConfigurationError(problem)
 
 
@@ -237,6 +241,22 @@ def _credential(
     if found is not None:
         from_environment.add(name)
     return found
+
+
+def key_of_file(path: str | os.PathLike[str], given: GivenSecret) -> Secret:
+    """The key in the file that is named beside the *given* key.
+
+    Raises:
+        ConfigurationError: A key is given as well, or the file has none.
+    """
+    if given is not NOT_GIVEN:
+        raise ConfigurationError(
+            Argument("api_key") + " and " + Argument("key_file") + ": give one of both"
+        )
+    # Imported here, as below.
+    from .key_file import read_key_file
+
+    return read_key_file(path, Argument("key_file"))
 
 
 def credential_of_environment(name: str) -> Secret | None:
@@ -279,7 +299,7 @@ def read_only_by_environment() -> bool:
     return _FLAGS[text.strip().lower()]
 
 
-def check_seconds(name: str, value: object) -> float:
+def check_seconds(name: str | Argument, value: object) -> float:
     """*value* as a finite number of seconds above 0, or a ConfigurationError."""
     if (
         isinstance(value, bool)
@@ -287,8 +307,8 @@ def check_seconds(name: str, value: object) -> float:
         or not 0 < value < float("inf")
     ):
         raise ConfigurationError(
-            f"{name} is a number of seconds above 0; got {value!r} (there is always "
-            "a limit: give a large number instead)"
+            name + f" is a number of seconds above 0; got {value!r} (there is always a "
+            "limit: give a large number instead)"
         )
     return float(value)
 
@@ -299,7 +319,10 @@ def as_policy(retries: object) -> RetryPolicy:
         return retries
     if isinstance(retries, bool) or not isinstance(retries, int):
         raise ConfigurationError(
-            f"retries is a whole number or a RetryPolicy; got {retries!r}"
+            Argument("retries")
+            + " is a whole number"
+            + PythonOnly(" or a RetryPolicy")
+            + f"; got {retries!r}"
         )
     return RetryPolicy(retries=retries)
 
@@ -313,7 +336,7 @@ def positive_count(name: str, value: object) -> int:
 
 def _flag(name: str, value: object) -> bool:
     if not isinstance(value, bool):
-        raise ConfigurationError(f"{name} is True or False; got {value!r}")
+        raise ConfigurationError(f"{name} is " + Kind(bool) + f"; got {value!r}")
     return value
 
 

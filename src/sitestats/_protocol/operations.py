@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from sitestats._common.advice import PythonOnly
 from sitestats._common.errors import (
     ConfigurationError,
     ReadOnlyError,
     RequestTimeoutError,
     SiteStatsError,
 )
+from sitestats._common.settings import API_KEY_VARIABLE, USER_ID_VARIABLE
+from sitestats._common.text import shown
 from sitestats._common.wire import Credentials, HttpResponse
 from sitestats._query.builder import StatsQuery, requested
 from sitestats._query.validation import validate
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
     from sitestats._common.jsontext import JsonValue
     from sitestats._common.settings import Settings
     from sitestats._common.wire import HttpRequest
-    from sitestats._query.against import Against
+    from sitestats._query.builder import Against
     from sitestats._query.requested import Requested
     from sitestats._results.comparison import Comparison
     from sitestats._results.outcomes import Outcome
@@ -111,10 +114,7 @@ def compare(
     settings: Settings, query: StatsQuery, against: Against, *, fresh: bool = False
 ) -> Flow[Comparison]:
     """The statistics of *query* and those of the period *against*."""
-    # Imported here, since only a comparison needs it.
-    from sitestats._query.against import other_period
-
-    other = other_period(query, against)
+    other = query.against(against)
     after = yield from get_stats(settings, query, fresh=fresh)
     before = yield from get_stats(settings, other, fresh=fresh)
     return after.compare_to(before)
@@ -196,12 +196,28 @@ def _check_permitted(request: HttpRequest, settings: Settings) -> None:
         raise ConfigurationError(_missing_credentials(settings))
 
 
+_CREDENTIALS: Final = {
+    "api_key": ("an API key", API_KEY_VARIABLE, "no 'key_file' or 'key_command'"),
+    "user_id": ("a user ID", USER_ID_VARIABLE, "no 'user_id'"),
+}
+"""Each credential: what it is, its variable, and what a profile without it lacks."""
+
+
 def _missing_credentials(settings: Settings) -> str:
-    missing = " and ".join(
-        name for name in ("api_key", "user_id") if getattr(settings, name) is None
+    missing = [name for name in _CREDENTIALS if getattr(settings, name) is None]
+    needed, variables, lacking = (
+        " and ".join(words)
+        for words in zip(*(_CREDENTIALS[name] for name in missing), strict=True)
     )
+    if settings.profile:
+        why = f"the profile {shown(settings.profile)} has {lacking}"
+        return f"the Admin API needs {needed} (section 5): {why}"
     return (
-        f"the Admin API needs {missing} (section 5): give them to the client, or set "
-        "SITESTATS_API_KEY and SITESTATS_USER_ID; with a base address that does not "
-        "come from the environment, use Client.from_env(base_url=…) to send them there"
+        f"the Admin API needs {needed} (section 5): "
+        + PythonOnly(f"give {' and '.join(missing)} to the client, or ")
+        + f"set {variables}"
+        + PythonOnly(
+            "; with a base address that does not come from the environment, use "
+            "Client.from_env(base_url=…) to send them there"
+        )
     )

@@ -1,4 +1,4 @@
-"""Check the period of a response against its query, and tell its days."""
+"""Check the period of a response against its query, and find its days."""
 
 from __future__ import annotations
 

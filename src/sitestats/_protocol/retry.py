@@ -16,6 +16,7 @@ from typing import Final
 
 import attrs
 
+from sitestats._common.advice import Argument, PythonOnly
 from sitestats._common.errors import (
     RateLimitedError,
     RequestTimeoutError,
@@ -74,8 +75,9 @@ class Deadline:
         """The error for *query*, whose *last* attempt it cut short; None for none."""
         why = "it was not sent before" if last is None else "it was under way"
         return RequestTimeoutError(
-            f"no response about {query.hostname} within the deadline of get_many, "
-            f"{self.seconds:g} s: {why}",
+            f"no response about {query.hostname} within the deadline"
+            + PythonOnly(" of get_many")
+            + f", {self.seconds:g} s: {why}",
             request=None if last is None else last.request,
             maybe_sent=last is not None and last.maybe_sent,
         )
@@ -221,11 +223,12 @@ def wait_for_pauses(
             return
         patient_until = (moment.monotonic if since is None else since) + patience
         if end >= min(patient_until, before):
-            limit = "the deadline" if before < patient_until else "total_timeout"
+            is_total = before >= patient_until
             raise RateLimitedError(
-                f"{request} was not sent: the service asked for a pause of {left:.3g} "
-                f"more seconds (429, Retry-After), which is longer than {limit} "
-                "allows; give a longer one to wait for it",
+                f"{request} was not sent: the service asked for a pause of "
+                f"{left:.3g} more seconds (429, Retry-After), which is longer than "
+                + (Argument("total_timeout") if is_total else "the deadline")
+                + " allows; give a longer one to wait for it",
                 request=request,
                 retry_after=left,
             )

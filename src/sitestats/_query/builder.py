@@ -11,14 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, date, datetime
-from typing import Final, Unpack, cast, final
+from typing import TYPE_CHECKING, Final, TypeAlias, Unpack, cast, final
 
 import attrs
 
 from sitestats._common.errors import QueryError, warn
-from sitestats._common.fields import FieldName
+from sitestats._common.fields import TOTALS, FieldName
 from sitestats._common.hostnames import BaseAddress
-from sitestats._common.problems import Problem
+from sitestats._common.problems import Problem, line_of
 from sitestats._common.wire import HttpRequest
 
 from . import dashboards, periods, rules, units, urls, validation
@@ -29,6 +29,9 @@ from .periods import Day, StoredDay
 from .requested import Requested, in_order, read_requested, with_days
 from .rules import Filters, HasHostname, Interval
 from .units import Span, Unit
+
+if TYPE_CHECKING:
+    from .previous import Relation
 
 _NUMBER: Final = re.compile(r"[0-9]{1,9}")
 _FLAGS: Final = {"true": True, "false": False}
@@ -187,6 +190,51 @@ class StatsQuery:
         if isinstance(days, list):
             raise QueryError(days)
         return self._with({"start": days[0], "end": days[1]})
+
+    def against(self, other: Against) -> StatsQuery:
+        """Make the query for the period that this one's is compared with.
+
+        ``client.stats.compare`` does so. With it many websites can be compared, by
+        ``outcomes.compare_to``.
+
+        Args:
+            other: ``"previous_period"``, as many days just before;
+                ``"previous_week"`` and ``"previous_month"``, as many whole weeks or
+                months just before; ``"previous_year"``, the same days a year before;
+                a pair of days; or a query, which is the value then.
+
+        Raises:
+            QueryError: *other* is none of these, or the period of this query is not
+                known: it has none, is from a date to a placeholder, or is no whole
+                weeks or months.
+
+        >>> StatsQuery("example.com").last(days=7).against("previous_period")
+        StatsQuery('example.com').between('today-14d', 'today-8d')
+        """
+        given: object = other
+        if isinstance(other, StatsQuery):
+            return other
+        if isinstance(given, tuple) and len(other) == 2:  # noqa: PLR2004 - a pair
+            return self.between(*other)
+        # Imported here, since only a comparison needs it.
+        from .previous import find_previous
+
+        params = self.params()
+        return self.between(
+            *find_previous(given, params.get("start"), params.get("end"))
+        )
+
+    @property
+    def lists(self) -> tuple[str, ...]:
+        """What is requested that has rows of its own, of which a frame can be made.
+
+        >>> query = StatsQuery("example.com").fields("visitors", "pages").all_events()
+        >>> query.lists
+        ('pages', 'events')
+        """
+        wanted = requested(self)
+        lists = [name for name in wanted.fields if name not in TOTALS]
+        return tuple(lists if wanted.events is None else [*lists, "events"])
 
     @property
     def is_relative(self) -> bool:
@@ -508,7 +556,7 @@ class StatsQuery:
         """
         query, problems = _read_address(address, base_url)
         for problem in problems:
-            warn(str(problem))
+            warn(line_of(problem))
         _warn_of_unlikely(query, None)
         return query
 
@@ -645,7 +693,7 @@ def _warn_of_unlikely(query: StatsQuery, before: StatsQuery | None) -> None:
         # An unchecked parameter has its problems already.
         if old.get(name) != text and name not in query._unchecked:
             for problem in filter_rules.unlikely(name, str(text)):
-                warn(str(problem))
+                warn(line_of(problem))
 
 
 def requested(query: StatsQuery) -> Requested:
@@ -653,6 +701,10 @@ def requested(query: StatsQuery) -> Requested:
     return read_requested(
         query.hostname, query._page_path, query._values, query._unchecked
     )
+
+
+Against: TypeAlias = "Relation | tuple[Day, Day] | StatsQuery"
+"""The other period of a comparison: by its relation, by its days, or as a query."""
 
 
 # --- addresses --------------------------------------------------------------------

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from sitestats._common.advice import PythonOnly, Step
 from sitestats._common.problems import Problem
 from sitestats._common.text import shown
 
@@ -45,9 +46,12 @@ def documented_parameters(
     if read.get("utm_content") == "badge" and "utm_source" in read:
         problems.append(
             _warned(
-                "the links of badges have utm_source=… and utm_content=badge, which "
-                "are filters here: if they are not meant, take them away with "
-                ".where(utm_source=None, utm_content=None)"
+                "the links of badges have utm_source=… and utm_content=badge, "
+                "which are filters here: if they are not meant, leave them out of "
+                "the address"
+                + PythonOnly(
+                    ", or take them away with .where(utm_source=None, utm_content=None)"
+                )
             )
         )
     problems += [
@@ -69,9 +73,12 @@ def _read_period(read: dict[str, str]) -> list[Problem]:
     read["start"], read["end"] = period
     return [
         _warned(
-            f"the parameter {shown(given)} of a dashboard is not documented, and was "
-            f"read as the last {days} days, today included: .last(days=…) or "
-            ".between(…) sets others"
+            f"the parameter {shown(given)} of a dashboard is not documented, and "
+            f"was read as the last {days} days, today included: "
+            + Step("last", days=...)
+            + " or "
+            + Step("between", ..., ...)
+            + " sets others"
         )
     ]
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
+from functools import lru_cache
 from typing import Final, TypeAlias, cast
 
+from sitestats._common.advice import PythonOnly, Step, StepName, at
 from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, shown
 
@@ -30,15 +32,22 @@ _CONTAINS_LENGTH: Final = 12
 _METADATA_KEY: Final = re.compile(r"[a-zA-Z0-9_]+")
 # The document lists no codes, and some services have "T1" for Tor.
 _COUNTRY: Final = re.compile(r"[A-Za-z0-9]{2}|[A-Za-z0-9]{0,2}\*")
+_TAKE_AWAY: Final = PythonOnly(" (None takes it away)")
 _ADDRESS: Final = re.compile(r"https?:|//|www\.", re.IGNORECASE)
 _METADATA_SUFFIXES: Final = ("_text", "_int", "_bool", "_date")
+
+
+@lru_cache
+def _place(step: StepName, name: str) -> str:
+    # A query is made of more valid values than of wrong ones, whose place is shown.
+    return at(step, **{name: ...})
 
 
 def filter_value(name: str, value: object) -> TextOrProblems:
     """The value of one filter."""
     if name not in FILTERS:
         return refused("filter-name", _no_filter(name), "where")
-    where = f"where({name}=…)"
+    where = _place("where", name)
     if name == "pages" and not isinstance(value, str):
         return _pages(value, where)
     text = _filter_text(value, where)
@@ -55,10 +64,15 @@ def filter_value(name: str, value: object) -> TextOrProblems:
 def _no_filter(name: str) -> str:
     if name == "path":
         return (
-            "'path' is not a filter: use .path('/contact') or .where(page='/contact')"
+            "'path' is not a filter: use "
+            + Step("path", "/contact")
+            + " or "
+            + Step("where", page="/contact")
         )
     if name.startswith("metadata"):
-        return f"{shown(name)} is not a filter: use .where_metadata(key=value)"
+        return f"{shown(name)} is not a filter: use " + Step(
+            "where_metadata", key="value"
+        )
     return (
         f"{shown(name)} is not a filter{did_you_mean(name, FILTERS)}; the filters are "
         f"{', '.join(FILTERS)}"
@@ -71,7 +85,7 @@ def _filter_text(value: object, where: str) -> TextOrProblems:
     if not str.__str__(value):
         return refused(
             "filter-empty",
-            "the value is empty: give one, or None to take the filter away",
+            "the value is empty: give one, or leave the filter out" + _TAKE_AWAY,
             where,
         )
     return sendable_text(value, where)
@@ -90,14 +104,14 @@ def _pattern(name: str, text: str, where: str) -> list[Problem]:
         return refused(
             "filter-star",
             f"{shown(text)} has a '*' that is not at the end, the only place for "
-            f"one{advice}",
+            "one" + advice,
             where,
         )
     if name not in PAGE_FILTERS:
         return refused(
             "contains-filter",
             f"{shown(text)} starts and ends with '*', which only page and pages "
-            f"may: leave a '*' at the end alone{_literally(name)}",
+            "may: leave a '*' at the end alone" + _literally(name),
             where,
         )
     inner = text[1:-1]
@@ -121,7 +135,9 @@ def _pattern(name: str, text: str, where: str) -> list[Problem]:
 
 def _literally(name: str) -> str:
     # The document does not say how a '*' in a stored value is to be given.
-    return f"; a value that has one is sent as it is by .extra_param({name!r}, …)"
+    return "; a value that has one is sent as it is by " + Step(
+        "extra_param", name, ...
+    )
 
 
 def is_contains(text: str) -> bool:
@@ -147,7 +163,7 @@ def _pages(value: object, where: str) -> TextOrProblems:
     if not given:
         return refused(
             "filter-empty",
-            "there are no pages: give one, or None to take the filter away",
+            "there are no pages: give one, or leave the filter out" + _TAKE_AWAY,
             where,
         )
     texts: list[str] = []
@@ -179,8 +195,10 @@ def _single_pattern(texts: Collection[str], where: str) -> list[Problem]:
 def _comma(text: str, where: str) -> Problem:
     return broken(
         "pages-comma",
-        f"{shown(text)} has a comma, which separates pages: give several in a list, "
-        "and one page that has a comma with .where(page=…)",
+        f"{shown(text)} has a comma, which separates pages: give each by itself"
+        + PythonOnly(" in a list")
+        + ", and one page that has a comma with "
+        + Step("where", page=...),
         where,
     )
 
@@ -254,7 +272,7 @@ def metadata_key(key: object) -> TextOrProblems:
 
 def metadata_value(key: str, value: object) -> TextOrProblems:
     """The value of a metadata filter."""
-    where = f"where_metadata({key}=…)"
+    where = _place("where_metadata", key)
     text = scalar(value, where)
     if text is None and isinstance(value, datetime):
         text = _instant(value)
@@ -286,7 +304,7 @@ def unlikely(name: str, text: str) -> list[Problem]:
     """Problems of a parameter that the service takes, but is probably a mistake."""
     if name.startswith(METADATA):
         return _unlikely_metadata(name.removeprefix(METADATA), text)
-    where = f"where({name}=…)"
+    where = _place("where", name)
     if name in PAGE_FILTERS:
         pages = text.split(",") if name == "pages" else [text]
         return [_no_slash(page, where) for page in pages if page[:1] not in ("/", "*")]
@@ -313,7 +331,7 @@ def _no_slash(page: str, where: str) -> Problem:
 
 def _unlikely_metadata(key: str, text: str) -> list[Problem]:
     found: list[Problem] = []
-    where = f"where_metadata({key}=…)"
+    where = _place("where_metadata", key)
     suffix = next((end for end in _METADATA_SUFFIXES if key.endswith(end)), None)
     if suffix is not None:
         found += refused(

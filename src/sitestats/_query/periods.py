@@ -12,6 +12,7 @@ import zoneinfo
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Final, TypeAlias
 
+from sitestats._common.advice import Kind, PythonOnly, Step
 from sitestats._common.errors import QueryError
 from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, nearest, shown
@@ -87,9 +88,9 @@ def _no_day(value: object, where: str) -> list[Problem]:
         hint = did_you_mean(value, ("today", "yesterday", "today-30d"))
     return refused(
         "period-day",
-        f"a day is a date, 'YYYY-MM-DD', 'today', 'yesterday' or 'today-Nd' with N "
+        "a day is a date, 'YYYY-MM-DD', 'today', 'yesterday' or 'today-Nd' with N "
         f"up to {MOST_DAYS}, not {shown(value)}{hint}; another form that the "
-        f"service takes can be sent by .extra_param({where!r}, …)",
+        "service takes can be sent by " + Step("extra_param", where, ...),
         where,
     )
 
@@ -128,13 +129,15 @@ def last(days: object, today: object) -> tuple[str, str] | list[Problem]:
     """The start and end of the last *days* whole days."""
     if not isinstance(today, bool):
         return refused(
-            "period-days", f"today is True or False, not {shown(today)}", "last"
+            "period-days",
+            "today is " + Kind(bool) + f", not {shown(today)}",
+            "last",
         )
     count = int(whole_number(days, 1, MOST_DAYS) or 0)
     if not count:
         return refused(
             "period-days",
-            f"days is an int from 1 to {MOST_DAYS}, not {shown(days)}",
+            "days is " + Kind(int) + f" from 1 to {MOST_DAYS}, not {shown(days)}",
             "last",
         )
     if today:
@@ -171,7 +174,8 @@ def in_zone(moment: datetime, zone: str | None, where: str) -> TextOrProblems:
         return refused(
             "period-zone",
             f"{moment.isoformat()} is a day only in a time zone: add "
-            ".timezone('Europe/Amsterdam'), or give a date",
+            + Step("timezone", "Europe/Amsterdam")
+            + ", or give a date",
             where,
         )
     try:
@@ -251,7 +255,7 @@ def other_zone(zone: str | None, own: str | None) -> list[Problem]:
     return refused(
         "period-zone",
         f"the query's words are days in its own time zone, {shown(own)}, and not in "
-        f"{shown(zone)}: use .pinned() without a zone",
+        f"{shown(zone)}" + PythonOnly(": use .pinned() without a zone"),
         "pinned",
     )
 
@@ -261,7 +265,9 @@ def no_zone() -> list[Problem]:
     return refused(
         "period-zone",
         "a word is a day only in a time zone: use "
-        ".pinned('Europe/Amsterdam') with the website's, which is website.timezone",
+        + Step("pinned", "Europe/Amsterdam")
+        + " with the website's"
+        + PythonOnly(", which is website.timezone"),
         "pinned",
     )
 

@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 from datetime import date, timedelta
 from typing import Final, Literal, TypeAlias
 
+from sitestats._common.advice import Argument, Step
 from sitestats._common.errors import QueryError
-from sitestats._common.text import shown
+from sitestats._common.problems import Problem
+from sitestats._common.text import did_you_mean, shown
 
 from .periods import MOST_DAYS, as_date, days_back, placeholder, too_early
 from .rules import refused
@@ -104,6 +106,25 @@ PREVIOUS: Final[Mapping[str, Callable[[str | None, str | None], tuple[str, str]]
 """What finds the period before, by its relation."""
 
 
+def find_previous(
+    relation: object, start: str | None, end: str | None
+) -> tuple[str, str]:
+    """The period that is so related to the days from *start* to *end*.
+
+    Raises:
+        QueryError: There is no such relation, or it has no such period.
+    """
+    previous = PREVIOUS.get(relation) if isinstance(relation, str) else None
+    if previous is None:
+        hint = did_you_mean(relation, PREVIOUS) if isinstance(relation, str) else ""
+        message = (
+            f"against is {', '.join(map(repr, PREVIOUS))}, a pair of days, or a "
+            f"query, not {shown(relation)}{hint}"
+        )
+        raise QueryError([Problem(message, where="against")])
+    return previous(start, end)
+
+
 def _comparable(
     start: str | None, end: str | None
 ) -> tuple[int, int] | tuple[date, date]:
@@ -119,8 +140,10 @@ def _comparable(
         refused(
             "period-day",
             "the period before needs two dates or two placeholders, "
-            f"not {shown(start)} to {shown(end)}: use .between(…, …) "
-            "or .last(days=…)",
+            f"not {shown(start)} to {shown(end)}: use "
+            + Step("between", ..., ...)
+            + " or "
+            + Step("last", days=...),
             "between",
         )
     )
@@ -157,7 +180,7 @@ def _whole(start: str | None, end: str | None, unit: str) -> tuple[date, date]:
             refused(
                 "period-words",
                 f"whether {written(start, end)} is whole {unit}s is not known here: "
-                f"use .during({example!r}), or dates",
+                "use " + Step("during", example) + ", or dates",
                 "against",
             )
         )
@@ -165,8 +188,10 @@ def _whole(start: str | None, end: str | None, unit: str) -> tuple[date, date]:
         raise QueryError(
             refused(
                 "period-unit",
-                f"{start} to {end} is not whole {unit}s: use .during({example!r}), or "
-                "against='previous_period'",
+                f"{start} to {end} is not whole {unit}s: use "
+                + Step("during", example)
+                + ", or "
+                + Argument("against", "previous_period"),
                 "against",
             )
         )

@@ -16,6 +16,7 @@ from typing import Final, Literal, Protocol, TypeAlias, TypedDict, get_args
 
 import attrs
 
+from sitestats._common.advice import error_text
 from sitestats._common.hostnames import HostnameError, normalise_hostname
 from sitestats._common.problems import Problem
 from sitestats._common.text import shown
@@ -244,4 +245,4 @@ def hostname(
     try:
         return normalise_hostname(value)
     except HostnameError as error:
-        return refused(rule, str(error).removesuffix("."), where)
+        return refused(rule, error_text(error), where)

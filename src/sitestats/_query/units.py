@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 from typing import Final, Literal, Protocol, TypeAlias, get_args
 
+from sitestats._common.advice import PythonOnly, Step
 from sitestats._common.errors import QueryError
 from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, shown
@@ -147,14 +148,15 @@ def _period_of_span(value: object) -> tuple[StoredDay, StoredDay] | list[Problem
 def _no_period(value: object) -> list[Problem]:
     hint = ""
     if isinstance(value, str) and days_back(str.__str__(value)) is not None:
-        hint = f": use .on({shown(value)})"
-    return refused(
-        "period-unit",
+        hint = ": use " + Step("on", str.__str__(value))
+    message = (
         "a year, quarter, month, week or day is '2026', '2026-Q1', '2026-03', "
-        f"'2026-W10', '2026-03-05', a date or a pandas.Period, not {shown(value)}"
-        f"{hint}",
-        "during",
+        "'2026-W10', '2026-03-05'"
+        + PythonOnly(", a date or a pandas.Period")
+        + f", not {shown(value)}"
+        + hint
     )
+    return refused("period-unit", message, "during")
 
 
 # --- a period, split --------------------------------------------------------------
@@ -183,12 +185,14 @@ def split(
     if unit == "day" and back is not None and until is not None:
         days = map(placeholder, range(back, until - 1, -1))
         return ((name, name) for name in days)
-    given = f"each({unit!r})"
     raise QueryError(
         refused(
             "period-words",
-            f"the days of {written(start, end)} are not known here: give dates, or "
-            f"use .pinned('Europe/Amsterdam').{given} with the website's time zone",
+            f"the days of {written(start, end)} are not known here: give dates, "
+            "or use "
+            + Step("pinned", "Europe/Amsterdam")
+            + PythonOnly(f".each({unit!r})")
+            + " with the website's time zone",
             "each",
         )
     )

@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl, unquote
 
 import attrs
 
+from sitestats._common.advice import PythonOnly, Step, error_text
 from sitestats._common.errors import QueryError
 from sitestats._common.hostnames import BaseAddress
 from sitestats._common.problems import Problem
@@ -54,8 +55,7 @@ def parse_base(base_url: str | BaseAddress, where: str) -> BaseAddress:
     try:
         return BaseAddress.parse(base_url)
     except ValueError as error:
-        message = str(error).removesuffix(".")
-        raise QueryError(refused("address", message, where)) from None
+        raise QueryError(refused("address", error_text(error), where)) from None
 
 
 def split_address(address: object, base_url: str | BaseAddress | None) -> Address:
@@ -93,8 +93,9 @@ def split_address(address: object, base_url: str | BaseAddress | None) -> Addres
     hostname, slash, page = below.partition("/")
     if not is_data and page == _SETTINGS and match["rest"]:
         raise _error(
-            "the address is of the settings in a dashboard, which have no data: give "
-            "the website's, and for its page of that name .path('/settings')"
+            "the address is of the settings in a dashboard, which have no data: "
+            "give the website's, and for its page of that name "
+            + Step("path", "/settings")
         )
     if not page and not is_data:
         # A slash behind the host name is common and names no page.
@@ -127,8 +128,11 @@ def callback_problems(callback: str) -> list[Problem]:
     """What to warn of where an address asks for JSONP."""
     return refused(
         "callback-step",
-        "the callback is left out, since a query gives data: a script is given by "
-        f"client.stats.get_jsonp(query, callback={shown(callback)})",
+        "the callback is left out, since a query gives data"
+        + PythonOnly(
+            ": a script is given by "
+            f"client.stats.get_jsonp(query, callback={shown(callback)})"
+        ),
         "from_url",
     )
 

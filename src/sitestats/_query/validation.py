@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
+from sitestats._common.advice import Argument, Step, at
 from sitestats._common.errors import QueryError
 from sitestats._common.problems import Problem
 from sitestats._common.text import shown
@@ -66,9 +67,15 @@ def _requests_something(requested: Requested) -> list[Problem]:
         return []
     return refused(
         "fields-or-events",
-        "the query requests nothing: add .fields('pageviews', …), .events('…') "
-        "or .all_events(); an address without a version is one of .version(1), which "
-        "needs none of them",
+        "the query requests nothing: add "
+        + Step("fields", "pageviews", ...)
+        + ", "
+        + Step("events", "…")
+        + " or "
+        + Step("all_events")
+        + "; an address without a version is one of "
+        + Step("version", 1)
+        + ", which needs none of them",
         "fields",
     )
 
@@ -80,8 +87,11 @@ def _needs_version(requested: Requested) -> list[Problem]:
     if requested.checked("interval") == "hour":
         problems += refused(
             "interval-version",
-            f"'hour' exists from version 6 on and the query is for version "
-            f"{requested.version}: use .version(6) or .interval('day')",
+            "'hour' exists from version 6 on and the query is for version "
+            f"{requested.version}: use "
+            + Step("version", 6)
+            + " or "
+            + Step("interval", "day"),
             "interval",
         )
     metadata = [
@@ -92,9 +102,10 @@ def _needs_version(requested: Requested) -> list[Problem]:
     if metadata:
         problems += refused(
             "metadata-version",
-            f"metadata filters exist from version 6 on and the query is for version "
-            f"{requested.version}: use .version(6), or leave "
-            f"{', '.join(map(repr, metadata))} out",
+            "metadata filters exist from version 6 on and the query is for version "
+            f"{requested.version}: use "
+            + Step("version", 6)
+            + f", or leave {', '.join(map(repr, metadata))} out",
             "where_metadata",
         )
     return problems
@@ -106,9 +117,10 @@ def _one_way_to_a_page(requested: Requested) -> list[Problem]:
     return [
         broken(
             "path-or-page",
-            f"the address names a page already: leave .path({shown(requested.path)}) "
-            f"or the filter {name} out",
-            f"where({name}=…)",
+            "the address names a page already: leave "
+            + Step("path", requested.path)
+            + f" or the filter {name} out",
+            at("where", **{name: ...}),
         )
         for name in ("page", "pages")
         if requested.checked(name) is not None
@@ -128,7 +140,9 @@ def _contains(requested: Requested, has_key: bool | None) -> Iterable[Problem]: 
     if has_key is False:
         yield broken(
             "contains-key",
-            f"the contains search {search} needs an API key, and this client has none",
+            f"the contains search {search} needs an API key, and "
+            + Argument("api_key")
+            + " is not set",
             "where",
         )
     if len(patterns) > 1:
@@ -174,8 +188,9 @@ def _contains_fields(requested: Requested, search: str) -> Iterable[Problem]:
     elif not requested.fields and version is not None:
         yield broken(
             "contains-fields",
-            f"the contains search {search} needs .fields('pageviews'), 'visitors' "
-            "or 'histogram'",
+            f"the contains search {search} needs "
+            + Step("fields", "pageviews")
+            + ", 'visitors' or 'histogram'",
             "fields",
         )
 

@@ -12,6 +12,7 @@ from decimal import Decimal
 from numbers import Integral
 from typing import Final
 
+from sitestats._common.advice import Kind, PythonOnly, Step, at
 from sitestats._common.fields import FIELDS
 from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, shown
@@ -35,8 +36,9 @@ def path(value: object) -> TextOrProblems:
     if not given.startswith("/"):
         return refused(
             "path-slash",
-            f"a page's path is a str that starts with '/', such as '/contact', "
-            f"not {shown(value)}",
+            "a page's path is "
+            + Kind(str)
+            + f" that starts with '/', such as '/contact', not {shown(value)}",
             "path",
         )
     text = sendable_text(given, "path")
@@ -45,7 +47,7 @@ def path(value: object) -> TextOrProblems:
     if text == "/":
         return refused(
             "path-root",
-            "the root page has no address of its own: use .where(page='/')",
+            "the root page has no address of its own: use " + Step("where", page="/"),
             "path",
         )
     problems: list[Problem] = []
@@ -79,7 +81,9 @@ def version(value: object) -> TextOrProblems:
     """The version of the Stats API."""
     return whole_number(value, 1, LATEST_VERSION) or refused(
         "version-range",
-        f"the version is an int from 1 to {LATEST_VERSION}, not {shown(value)}",
+        "the version is "
+        + Kind(int)
+        + f" from 1 to {LATEST_VERSION}, not {shown(value)}",
         "version",
     )
 
@@ -88,7 +92,7 @@ def limit(value: object) -> TextOrProblems:
     """How many entries each list may have."""
     return whole_number(value, 1, HIGHEST_LIMIT) or refused(
         "limit-range",
-        f"the limit is an int from 1 to {HIGHEST_LIMIT}, not {shown(value)}",
+        "the limit is " + Kind(int) + f" from 1 to {HIGHEST_LIMIT}, not {shown(value)}",
         "limit",
     )
 
@@ -111,7 +115,8 @@ def info(value: object) -> TextOrProblems:
     """Whether the response explains its fields."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return refused("info-flag", f"info is True or False, not {shown(value)}", "info")
+    message = "info is " + Kind(bool) + f", not {shown(value)}"
+    return refused("info-flag", message, "info")
 
 
 def fields(names: Iterable[object]) -> TextOrProblems:
@@ -127,7 +132,7 @@ def fields(names: Iterable[object]) -> TextOrProblems:
     if not found and not problems:
         problems += refused(
             "field-name",
-            "name at least one field, such as .fields('pageviews')",
+            "name at least one field, such as " + Step("fields", "pageviews"),
             "fields",
         )
     return problems or ",".join(name for name in FIELDS if name in found)
@@ -136,13 +141,12 @@ def fields(names: Iterable[object]) -> TextOrProblems:
 def _no_field(name: object) -> str:
     if not isinstance(name, str):
         return (
-            f"a field is named by a str, not {shown(name)}: give each name as an "
-            "argument of its own, such as .fields('pages', 'visitors')"
+            f"a field is named by a str, not {shown(name)}: give each name by itself, "
+            "such as " + Step("fields", "pages", "visitors")
         )
     if "," in str.__str__(name):
-        return (
-            f"{shown(name)} is not one name: give each as an argument of its own, such "
-            "as .fields('pages', 'visitors')"
+        return f"{shown(name)} is not one name: give each by itself, such as " + Step(
+            "fields", "pages", "visitors"
         )
     return (
         f"{shown(name)} is not a field{did_you_mean(name, FIELDS)}; the fields are "
@@ -158,9 +162,11 @@ def events(names: Iterable[object]) -> TextOrProblems:
     for name in given:
         if isinstance(name, str) and str.__str__(name) == "*":
             message = (
-                "names and all events do not go together: use .all_events() alone"
+                "names and all events do not go together: use "
+                + Step("all_events")
+                + " alone"
                 if len(given) > 1
-                else "'*' is not an event's name: use .all_events()"
+                else "'*' is not an event's name: use " + Step("all_events")
             )
             problems += refused("events-all", message, "events")
             continue
@@ -172,29 +178,33 @@ def events(names: Iterable[object]) -> TextOrProblems:
     if not given:
         problems += refused(
             "event-name",
-            "name at least one event, such as .events('signup'), or use .all_events()",
+            "name at least one event, such as "
+            + Step("events", "signup")
+            + ", or use "
+            + Step("all_events"),
             "events",
         )
     return problems or ",".join(found)
 
 
 def _event(name: object) -> TextOrProblems:
+    message: str
     if not isinstance(name, str):
         message = (
-            f"an event is named by a str, not {shown(name)}: give each name as an "
-            "argument of its own, such as .events('signup', 'purchase')"
+            f"an event is named by a str, not {shown(name)}: give each name by itself, "
+            "such as " + Step("events", "signup", "purchase")
         )
     elif not (text := str.__str__(name)):
         message = "an event's name is empty: leave it out"
     elif "," in text:
         message = (
-            f"{shown(name)} has a comma, which separates names: give each name as an "
-            "argument of its own"
+            f"{shown(name)} has a comma, which separates names: give each name by "
+            "itself"
         )
     elif "*" in text:
         message = (
             f"{shown(name)} has a '*', and events have no wildcards: give whole names, "
-            "or use .all_events()"
+            "or use " + Step("all_events")
         )
     else:
         return sendable_text(text, "events")
@@ -232,14 +242,16 @@ def extra_name(name: object) -> TextOrProblems:
     if not text:
         return refused(
             "extra-name",
-            f"the parameter's name is a str that is not empty, not {shown(name)}",
+            "the parameter's name is "
+            + Kind(str)
+            + f" that is not empty, not {shown(name)}",
             "extra_param",
         )
     if text == "callback":
         return refused(
             "callback-step",
-            "a callback is no part of a query: use "
-            "client.stats.get_jsonp(query, callback=…)",
+            "a callback is no part of a query: leave it out"
+            + PythonOnly(", and use client.stats.get_jsonp(query, callback=…)"),
             "extra_param",
         )
     return sendable_text(text, "extra_param")
@@ -247,7 +259,7 @@ def extra_name(name: object) -> TextOrProblems:
 
 def extra_value(name: str, value: object) -> TextOrProblems:
     """The value of a parameter that has no step of its own."""
-    where = f"extra_param({shown(name)}, …)"
+    where = at("extra_param", name, ...)
     text = scalar(value, where)
     if text is not None:
         return text

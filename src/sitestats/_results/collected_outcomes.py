@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar, overload
 
 import attrs
 
-from sitestats._common.errors import ConfigurationError
+from sitestats._common.errors import ConfigurationError, warn
 from sitestats._common.settings import NOT_GIVEN, NotGiven
 
 from .display import Displayed, draw_each, frame_maker
-from .outcome_frames import columns_of_outcomes
+from .outcome_frames import columns_of_outcomes, failed_warning
 from .outcomes import Failed, Outcome, Succeeded
 from .tables import Column, to_dicts
 
@@ -193,8 +193,25 @@ class CollectedOutcomes(Sequence[Outcome], Displayed, Generic[CollectedT_co]):
         """
         return draw_each(self, ax, most=most, sharey=sharey)
 
+    def columns(self, field: TableName | None = None) -> list[str]:
+        """The names of the columns of a frame, which are the keys of ``to_dicts``.
+
+        There are columns without rows too, as the head of a file needs them.
+
+        Raises:
+            FieldNotRequestedError: See ``to_pandas``.
+
+        >>> query = StatsQuery("semicomplete.com").fields("countries").on("yesterday")
+        >>> client.stats.get_many([query]).collect().columns("countries")[4:]
+        ['value', 'pageviews', 'visitors', 'truncated', 'query']
+        """
+        return [column.name for column in columns_of_outcomes(self._outcomes, field)]
+
     def _columns(self, field: str | None) -> list[Column]:
-        return columns_of_outcomes(self._outcomes, field)
+        columns = columns_of_outcomes(self._outcomes, field)
+        if field is not None and self.failed:
+            warn(failed_warning(self.failed, len(self)))
+        return columns
 
     # --- a sequence ---------------------------------------------------------------
 
@@ -283,7 +300,7 @@ class Outcomes(CollectedOutcomes["Outcomes"]):
 
 
 class AsyncOutcomes(CollectedOutcomes[Awaitable["AsyncOutcomes"]]):
-    """The same of an ``AsyncClient``: only ``retry`` is awaited.
+    """The outcomes of an ``AsyncClient``, as ``Outcomes``: only ``retry`` is awaited.
 
     Example:
         >>> queries = [StatsQuery("semicomplete.com").fields("pageviews")] * 3

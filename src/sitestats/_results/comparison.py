@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 import attrs
 
+from sitestats._common.advice import Step
 from sitestats._common.errors import FieldNotRequestedError
 from sitestats._common.fields import COUNTS, CountName, ListName, TotalName
 
@@ -157,7 +158,7 @@ class Comparison(HasFrame, Displayed):
         elif not self.totals:
             raise FieldNotRequestedError(
                 "there is nothing to compare: add 'histogram' to the query by "
-                ".fields(…)",
+                + Step("fields", ...),
                 name="histogram",
             )
         return draw(self, ax, field=field or "", count=count)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, get_args, overload
 
 import attrs
 
+from sitestats._common.advice import Step
 from sitestats._common.errors import FieldNotRequestedError, warn
 from sitestats._common.fields import COUNTS, ListName, TotalName
 from sitestats._common.text import shown
@@ -17,7 +18,7 @@ from sitestats._query.builder import requested
 from .comparison import COLUMNS, Change, Changes, Comparison
 from .display import Displayed, draw, frame_maker
 from .entries import check_list
-from .outcome_frames import error_text, missing, period_of
+from .outcome_frames import error_text, failed_warning, period_of
 from .outcomes import Failed, Outcome, Succeeded
 from .tables import Column, Kind, count_rows, named, shared, stacked, to_dicts
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from sitestats._common.jsontext import JsonValue
-    from sitestats._query.builder import StatsQuery
 
     from .stats import Stats
 
@@ -76,7 +76,7 @@ class Pair:
 
 
 @attrs.frozen
-class ManyChanges:
+class TotalChanges:
     """One total of many websites in both periods, to draw."""
 
     name: TotalName
@@ -157,7 +157,8 @@ class Comparisons(Sequence[Comparison], Displayed):
         """
         if total not in self.totals:
             raise FieldNotRequestedError(
-                f"no result has {shown(total)}: add it to the queries by .fields(…)",
+                f"no result has {shown(total)}: add it to the queries by "
+                + Step("fields", ...),
                 name=total,
             )
         return [(pair.hostname, pair.total(total)) for pair in self._pairs]
@@ -262,9 +263,23 @@ class Comparisons(Sequence[Comparison], Displayed):
         if total is None:
             total = self.totals[0] if self.totals else "pageviews"
         changes = self.changes(total)
-        return draw(ManyChanges(total, changes, self._comparisons, self.partial), ax)
+        return draw(TotalChanges(total, changes, self._comparisons, self.partial), ax)
+
+    def columns(self, field: ListName | None = None) -> list[str]:
+        """The names of the columns of a frame, which are the keys of ``to_dicts``.
+
+        Raises:
+            FieldNotRequestedError: See ``to_pandas``.
+        """
+        return [column.name for column in self._table(field)]
 
     def _columns(self, field: str | None) -> list[Column]:
+        columns = self._table(field)
+        if field is not None:
+            self._warn()
+        return columns
+
+    def _table(self, field: str | None) -> list[Column]:
         if field is None:
             rows = [_totals(pair, self.totals) for pair in self._pairs]
             columns = stacked([_totals(None, self.totals), *rows])
@@ -272,7 +287,6 @@ class Comparisons(Sequence[Comparison], Displayed):
             check_list(field, get_args(ListName))
             rows = [_changes(pair, field) for pair in self._pairs]
             columns = stacked([_changes(None, field), *rows])
-            self._warn()
         counts = [*map(count_rows, rows)]
         about = [_about(pair) for pair in self._pairs]
 
@@ -285,7 +299,7 @@ class Comparisons(Sequence[Comparison], Displayed):
 
     def _warn(self) -> None:
         if self.failed:
-            warn(missing(self.failed, 2 * len(self._pairs)))
+            warn(failed_warning(self.failed, 2 * len(self._pairs)))
         if self.unmatched:
             names = ", ".join(one.query.hostname for one in self.unmatched[:3])
             warn(
@@ -324,29 +338,6 @@ _NO_FILTERS: Final = frozenset(
 
 
 # --- rows -------------------------------------------------------------------------
-
-
-def names_of_changes(query: StatsQuery, field: str | None) -> list[str]:
-    """The names of the columns that ``changes_of_pair`` gives for *query*.
-
-    Raises:
-        FieldNotRequestedError: There is no such list.
-    """
-    if field is not None:
-        check_list(field, get_args(ListName))
-    fields = requested(query).fields
-    totals = [name for name in get_args(TotalName) if name in fields]
-    columns = _totals(None, totals) if field is None else _changes(None, field)
-    return ["hostname", "timezone", *_DAYS, *(column.name for column in columns)]
-
-
-def changes_of_pair(pair: Pair, field: ListName | None) -> list[dict[str, JsonValue]]:
-    """The rows of one pair, as a frame of many has them: for a stream.
-
-    Raises:
-        FieldNotRequestedError: The query did not request the list.
-    """
-    return Comparisons([pair]).to_dicts(field)
 
 
 _DAYS: Final = ("first_day", "last_day", "first_day_before", "last_day_before")

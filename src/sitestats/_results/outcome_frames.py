@@ -6,7 +6,6 @@ import datetime as dt
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from sitestats._common.errors import warn
 from sitestats._common.fields import TABLES, TOTALS
 from sitestats._query.builder import requested
 from sitestats._query.periods import as_date
@@ -15,13 +14,12 @@ from .entries import Entries, check_list, columns_of_entries, entry_class
 from .histogram import entry_type
 from .outcomes import Failed
 from .stats import columns_of_totals
-from .tables import Column, count_rows, shared, stacked, to_dicts
+from .tables import Column, count_rows, shared, stacked
 
 if TYPE_CHECKING:
-    from sitestats._common.jsontext import JsonValue
     from sitestats._query.builder import StatsQuery
 
-    from .outcomes import Outcome, Succeeded
+    from .outcomes import Outcome
 
 _MOST_NAMED: Final = 3
 
@@ -29,7 +27,7 @@ _MOST_NAMED: Final = 3
 def columns_of_outcomes(outcomes: Sequence[Outcome], field: str | None) -> list[Column]:
     """The rows of a list of all *outcomes*, or a row of totals for each of them.
 
-    There is a warning about failed queries, which have no row in a list.
+    A query that failed has no row in a list.
 
     Raises:
         FieldNotRequestedError: There is no such list, or a query that succeeded did
@@ -52,9 +50,6 @@ def columns_of_outcomes(outcomes: Sequence[Outcome], field: str | None) -> list[
         _, *columns = stacked([no_rows, *tables])
         return [*first, *columns, *of_outcomes("error", "query")]
     columns = stacked([_no_rows(field, None), *tables])
-    failed = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
-    if failed:
-        warn(missing(failed, len(outcomes)))
     truncated = () if field == "histogram" else ("truncated",)
     return [*first, *columns, *of_outcomes(*truncated, "query")]
 
@@ -80,47 +75,7 @@ def _about(outcome: Outcome, field: str | None) -> dict[str, Any]:
     }
 
 
-def names_of_rows(query: StatsQuery, field: str | None) -> list[str]:
-    """The names of the columns that ``rows_of`` gives for *query*.
-
-    Raises:
-        FieldNotRequestedError: There is no such list.
-    """
-    if field is None:
-        columns = columns_of_totals([], requested(query).fields)
-    else:
-        check_list(field, TABLES)
-        columns = _no_rows(field, query)
-    names = [column.name for column in columns if column.name not in _OF_FRAMES]
-    return [*_ABOUT, *names, *(() if field in {None, "histogram"} else ("truncated",))]
-
-
-def rows_of(outcome: Succeeded, field: str | None) -> list[dict[str, JsonValue]]:
-    """The rows of one outcome, as a frame of many has them.
-
-    Raises:
-        FieldNotRequestedError: The query did not request the list.
-    """
-    return to_dicts(columns_of_outcomes([outcome], field))
-
-
-def object_of(outcome: Succeeded) -> dict[str, JsonValue]:
-    """One outcome as an object for JSON, with the host name that was requested."""
-    zone, *_ = period_of(outcome)
-    about: dict[str, JsonValue] = {"hostname": outcome.query.hostname, "timezone": zone}
-    return outcome.stats.to_dict() | about
-
-
-def requested_lists(query: StatsQuery) -> list[str]:
-    """The fields of *query* that have rows of their own, in the document's order."""
-    wanted = requested(query)
-    events = () if wanted.events is None else ("events",)
-    return [*(name for name in wanted.fields if name not in TOTALS), *events]
-
-
 _ABOUT: Final = ("hostname", "timezone", "first_day", "last_day")
-_OF_FRAMES: Final = frozenset(("hostname", "start", "end"))
-"""Columns of a result alone whose meaning is in the first four."""
 
 
 def error_text(outcome: Outcome | None) -> str | None:
@@ -164,7 +119,7 @@ def _no_rows(field: str, query: StatsQuery | None) -> list[Column]:
     return columns_of_entries(empty)
 
 
-def missing(failed: Sequence[Failed], total: int) -> str:
+def failed_warning(failed: Sequence[Failed], total: int) -> str:
     """The warning about *failed* queries, of so many in all, that have no rows."""
     named = [
         f"{one.query.hostname} ({type(one.error).__name__}: {one.error})"

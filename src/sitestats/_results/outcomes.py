@@ -11,6 +11,7 @@ from .tables import Sheet
 
 if TYPE_CHECKING:
     from sitestats._common.errors import SiteStatsError
+    from sitestats._common.jsontext import JsonValue
     from sitestats._query.builder import StatsQuery
 
     from .stats import Stats
@@ -44,6 +45,19 @@ class Succeeded(Displayed):
     def result(self) -> Stats:
         """Return the result."""
         return self.stats
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """The result as plain values, ready for JSON: see ``Stats.to_dict``. It has the
+        host name that was requested, and its time zone where the response has none.
+
+        >>> query = StatsQuery("semicomplete.com").fields("visitors").on("yesterday")
+        >>> outcome = client.stats.get_many([query]).collect().succeeded[0]
+        >>> outcome.to_dict()["hostname"]
+        'semicomplete.com'
+        """
+        zone = self.stats.timezone or self.query.params().get("timezone")
+        about: dict[str, JsonValue] = {"timezone": zone}
+        return self.stats.to_dict() | about | {"hostname": self.query.hostname}
 
     def _displayed(self) -> Stats:
         return self.stats

@@ -71,7 +71,7 @@ class StoreStats:
     bytes: int
     """The size of all entries, compressed."""
     hits: int
-    """How many calls of this process were answered from it."""
+    """How many calls of this process got their response from it."""
 
 
 class Store:
@@ -135,7 +135,7 @@ class Store:
             self._prune(file)
 
     def used(self, key: str) -> None:
-        """Record that the value of *key* answered a call."""
+        """Record that the value of *key* was used for a call."""
         self._hits += 1
         today = _today()
         with self._opened() as file:

@@ -37,7 +37,7 @@ class StoredResponses:
 
     The keys of the store are ``HOSTNAME:response:DIGEST``. The digest is over the base
     address, the API key and the query, and keyed with a random salt of the store. So
-    who asks is part of the key, and nobody can tell the API key from the store.
+    each API key has responses of its own, and nobody can read it from the store.
     """
 
     __slots__ = (

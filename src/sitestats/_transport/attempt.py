@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import attrs
 
+from sitestats._common.advice import Argument
 from sitestats._common.errors import (
     ConnectionFailedError,
     RequestTimeoutError,
@@ -56,21 +57,25 @@ class Attempt:
     def total_timeout_error(self) -> RequestTimeoutError:
         """The error for a call that reached the limit of all its attempts together."""
         took = time.monotonic() - self.started
-        message = (
-            f"no complete response to {self.request} before total_timeout: this "
-            f"attempt ended after {took:.3g} s"
-        )
+        waited = ""
         if self.lease.waited:
-            message += (
+            waited = (
                 f", {self.lease.waited:.3g} s of them spent waiting for one of "
                 f"{self.settings.max_connections} connections to be free"
             )
+        message = (
+            f"no complete response to {self.request} before "
+            + Argument("total_timeout")
+            + f": this attempt ended after {took:.3g} s{waited}"
+        )
         return RequestTimeoutError(message, request=self.request, maybe_sent=self.began)
 
     def timeout_error(self, what: str) -> RequestTimeoutError:
         """The error for a single wait that was too long; *what* it was for."""
         return RequestTimeoutError(
-            f"{what} {self._origin} within timeout, {self.timeout:g} s",
+            f"{what} {self._origin} within "
+            + Argument("timeout")
+            + f", {self.timeout:g} s",
             request=self.request,
             maybe_sent=self.began,
         )
@@ -94,8 +99,9 @@ class Attempt:
                 request=self.request,
             )
         return ResponseTooLargeError(
-            f"the response to {self.request} is larger than max_response_bytes, "
-            f"{self.settings.max_response_bytes:,} bytes; it was not read on",
+            f"the response to {self.request} is larger than "
+            + Argument("max_response_bytes")
+            + f", {self.settings.max_response_bytes:,} bytes; it was not read on",
             request=self.request,
         )
 

@@ -172,7 +172,7 @@ class TlsStream:
 def connect(host: bytes, port: int, *, timeout: float) -> Waiting[TcpStream]:
     """Connect to one of the addresses of *host*.
 
-    The next address is tried beside the ones before when those do not answer soon, so
+    The next address is tried beside the ones before when those do not connect soon, so
     that a dead one costs little.
 
     Raises:

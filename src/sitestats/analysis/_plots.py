@@ -18,7 +18,7 @@ import attrs
 from sitestats._common.text import cut, plain
 from sitestats._results.comparison import Change, Changes, Comparison
 from sitestats._results.entries import Entries, columns_of_entries
-from sitestats._results.outcome_comparison import ManyChanges
+from sitestats._results.outcome_comparison import TotalChanges
 from sitestats._results.stats import Stats
 
 from ._frames import check_range, load
@@ -151,13 +151,13 @@ def _changes(changes: Changes, ax: Any, count: str = "pageviews") -> None:
     set_title(ax, heading(changes.name))
 
 
-@draw.register(ManyChanges)
-def _many_changes(many: ManyChanges, ax: Any) -> None:
-    _pairs(ax, many.changes, name=many.name, partial=many.partial)
+@draw.register(TotalChanges)
+def _total_changes(total: TotalChanges, ax: Any) -> None:
+    _pairs(ax, total.changes, name=total.name, partial=total.partial)
     # Without the zone, which differs by website.
     periods = {
         ", against ".join(about(stats).partition(",")[0] for stats in (c.now, c.before))
-        for c in many.comparisons
+        for c in total.comparisons
     }
     if len(periods) == 1:
         set_title(ax, *periods)

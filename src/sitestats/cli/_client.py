@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -15,14 +15,12 @@ from ._completion import one_of
 
 if TYPE_CHECKING:
     from sitestats import Client
-    from sitestats._common.profiles import Profile
-    from sitestats._common.secret import Secret
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _profile_names() -> list[str]:
-    from sitestats._common.profiles import profile_names
+    from sitestats import profile_names
 
     return profile_names()
 
@@ -75,122 +73,59 @@ def client_options(command: F) -> F:
     return command
 
 
-def make_client(
-    options: dict[str, Any], *, read_only: bool = True, admin: bool = False
-) -> Client:
+def make_client(options: dict[str, Any], *, read_only: bool = True) -> Client:
     """Make a client; its options are removed from *options*.
 
-    With *admin* the credentials that the Admin API needs must be set. A client that is
-    not *read_only* must be allowed to write.
+    One that is not *read_only* must be allowed to write.
     """
-    from sitestats import Client
-    from sitestats._common.settings import NOT_GIVEN, credential_of_environment
+    from sitestats import ReadOnlyError
 
-    base_address(options)
-    profile = _profile(options)
-    if not read_only:
-        _check_writable(profile)
-    given = {name: options.pop(name) for name in (*NAMES, "store") if name in options}
-    base_url, _, key_file = (given.pop(name) for name in NAMES[:3])
-    if profile is None:
-        base_url = base_url or NOT_GIVEN
-        user = credential_of_environment("user_id")
-    else:
-        base_url = base_url or profile.base_url
-        user = profile.user_id
-    key = _key(key_file, profile)
-    if admin:
-        _check_credentials(key, user, profile)
-    return Client(
-        base_url,
-        # A Secret each, which the constructor takes as well.
-        api_key=cast("str | None", key),
-        user_id=cast("str | None", user),
-        read_only=read_only,
-        **{name: value for name, value in given.items() if value is not None},
-    )
+    if not read_only and _without_key(options).read_only:
+        source = "SITESTATS_READ_ONLY"
+        if (profile := _profile(options)) is not None:
+            source = f"the profile {profile!r}, or {source},"
+        raise ReadOnlyError(f"{source} allows to read only: nothing was requested")
+    names = (*NAMES, "store")
+    given = {name: options.pop(name) for name in names if name in options}
+    return _client(given, read_only=read_only)
 
 
 def base_address(options: Mapping[str, Any]) -> str:
     """The service's address, from the options, the profile or the environment."""
-    from sitestats._common.settings import BASE_URL_VARIABLE
+    return _without_key(options).base_url
 
-    if options["base_url"]:
-        return cast("str", options["base_url"])
+
+def _without_key(options: Mapping[str, Any]) -> Client:
+    """A client that sends nothing, for which no command runs that prints a key."""
+    given = {name: options[name] for name in ("base_url", "profile")}
+    return _client(given, api_key=None)
+
+
+def _client(options: Mapping[str, Any], **more: Any) -> Client:
+    from sitestats import Client
+
     profile = _profile(options)
+    given = {n: value for n, value in options.items() if value is not None} | more
+    given.pop("profile", None)
     if profile is not None:
-        return profile.base_url
-    address = os.environ.get(BASE_URL_VARIABLE)
-    if not address:
-        raise click.UsageError(
-            f"there is no base address: give --base-url, or set {BASE_URL_VARIABLE}"
-        )
-    return address
+        return Client.from_profile(profile, **given)
+    if "api_key" in given:
+        return Client(**given, user_id=None)
+    return Client.from_env(**given)
 
 
-def _profile(options: Mapping[str, Any]) -> Profile | None:
-    """The profile that is chosen; None where the environment has the account."""
-    from sitestats._common.settings import ACCOUNT_VARIABLES, PROFILE_VARIABLE
-
+def _profile(options: Mapping[str, Any]) -> str | None:
+    """The name of the profile that is chosen; None where the environment has the
+    account.
+    """
     name: str | None = options["profile"]
     if name is None:
-        name = os.environ.get(PROFILE_VARIABLE)
-        others = [
-            variable
-            for variable in ACCOUNT_VARIABLES
-            if name and os.environ.get(variable)
-        ]
-        if others:
+        name = os.environ.get("SITESTATS_PROFILE")
+        account = ("SITESTATS_BASE_URL", "SITESTATS_API_KEY", "SITESTATS_USER_ID")
+        others = [n for n, text in os.environ.items() if text and n.startswith(account)]
+        if name and others:
             raise click.UsageError(
-                f"{PROFILE_VARIABLE} is set, and so is {' and '.join(others)}, perhaps "
+                f"SITESTATS_PROFILE is set, and so is {' and '.join(others)}, perhaps "
                 "of another account: unset the one or the other, or choose by --profile"
             )
-    if not name:
-        return None
-    from sitestats._common.profiles import load_profile
-
-    return load_profile(name)
-
-
-def _key(key_file: str | None, profile: Profile | None) -> Secret | None:
-    if key_file is not None:
-        from sitestats._common.key_file import read_key_file
-
-        return read_key_file(key_file, "--key-file")
-    if profile is not None:
-        return profile.api_key()
-    from sitestats._common.settings import credential_of_environment
-
-    return credential_of_environment("api_key")
-
-
-def _check_writable(profile: Profile | None) -> None:
-    from sitestats import ReadOnlyError
-    from sitestats._common.settings import READ_ONLY_VARIABLE, read_only_by_environment
-
-    source = READ_ONLY_VARIABLE if read_only_by_environment() else ""
-    if profile is not None and profile.read_only:
-        source = source or str(profile)
-    if source:
-        raise ReadOnlyError(f"{source} allows to read only: nothing was requested")
-
-
-def _check_credentials(
-    key: Secret | None, user: Secret | None, profile: Profile | None
-) -> None:
-    from sitestats._common.settings import API_KEY_VARIABLE, USER_ID_VARIABLE
-
-    missing = [
-        (noun, variable, setting)
-        for secret, noun, variable, setting in (
-            (key, "an API key", API_KEY_VARIABLE, "key_file or key_command"),
-            (user, "a user ID", USER_ID_VARIABLE, "user_id"),
-        )
-        if secret is None
-    ]
-    if missing:
-        nouns, variables, settings = zip(*missing, strict=True)
-        advice = f"set {' and '.join(variables)}"
-        if profile is not None:
-            advice = f"{profile} has no {' and no '.join(settings)}"
-        raise click.UsageError(f"this command needs {' and '.join(nouns)}: {advice}")
+    return name or None

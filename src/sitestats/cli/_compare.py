@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from sitestats._common.text import did_you_mean, shown
-
 from ._client import client_options
 from ._completion import one_of
 from ._hosts import Websites, host_options, is_one
@@ -19,8 +17,8 @@ from ._stats import check_table, store_option, table_option, top_option
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from sitestats import StatsQuery
-    from sitestats._results.outcomes import Outcome
+    from sitestats import Outcome, StatsQuery
+    from sitestats.analysis import Comparisons
 
 RELATIONS: Final = (
     "previous_period",
@@ -75,15 +73,9 @@ def compare(
     HOST is a host name or an address, as in `stats`. Each website is requested
     twice. CSV has the number, the one before, the change, and that in percent.
     """
-    from sitestats._results.outcome_comparison import (
-        Pair,
-        changes_of_pair,
-        names_of_changes,
-    )
-    from sitestats._results.outcome_frames import requested_lists
-    from sitestats._results.outcomes import Succeeded
+    from sitestats import Outcomes, Succeeded
 
-    from ._print_outcomes import Found, PrintOptions, print_many, printer_of
+    from ._print_outcomes import PrintOptions, print_outcomes, printer_of
 
     one = is_one(options)
     websites = Websites(options, OVERVIEW if one and output == "table" else TOTALS)
@@ -91,21 +83,16 @@ def compare(
     before = other_query(first, against)
     field: Any = None
     if output == "csv" or table is not None or (output == "table" and not one):
-        field = check_table(requested_lists(first), table)
-    print_options = PrintOptions(output, raw, top, names_of_changes(first, field))
+        field = check_table(first.lists, table)
+    nothing = Outcomes([]).compare_to(Outcomes([]))
+    print_options = PrintOptions(output, raw, top, field, nothing)
 
-    def read(outcomes: Iterator[Outcome], wants_rows: bool) -> Iterator[Found]:  # noqa: FBT001 - print_many gives it
-        for outcome in outcomes:
-            pair = Pair(outcome, next(outcomes))
-            if pair.comparison is None:
-                yield pair.failed, ()
-            elif wants_rows:
-                yield (), changes_of_pair(pair, field)
-            else:
-                yield (), [pair.comparison.to_dict()]
+    def read(outcomes: Iterator[Outcome]) -> Iterator[Comparisons]:
+        for now in outcomes:
+            yield Outcomes([now]).compare_to(Outcomes([next(outcomes)]))
 
     if not one:
-        print_many(websites, print_options, partial(_both, against=against), read)
+        print_outcomes(websites, print_options, partial(_both, against=against), read)
         return
     with websites.client as client:
         found = client.stats.compare(first, against=before)
@@ -116,9 +103,9 @@ def compare(
         return
     printer = printer_of(print_options)
     sides = (Succeeded(first, 0, found.now), Succeeded(before, 1, found.before))
-    for _, rows in read(iter(sides), printer.wants_rows):
-        printer.show(rows)
-    printer.end()
+    for comparisons in read(iter(sides)):
+        printer.show(comparisons)
+    printer.end(nothing)
 
 
 def other_query(query: StatsQuery, against: str) -> StatsQuery:
@@ -128,21 +115,23 @@ def other_query(query: StatsQuery, against: str) -> StatsQuery:
         UsageError: There is no such period.
         QueryError: The period of *query* has no such one before it.
     """
+    from difflib import get_close_matches
+
     from sitestats import QueryError
-    from sitestats._query.against import other_period
 
     if against in RELATIONS:
         # Not cast, which one of the two type checkers finds superfluous.
         relation: Any = against
-        return other_period(query, relation)
+        return query.against(relation)
     start, between, end = against.partition(_BETWEEN)
     try:
         return query.between(start, end) if between else query.during(against)
     except QueryError:
+        nearest = get_close_matches(against, RELATIONS, 1)
         raise click.UsageError(
             f"--against is {', '.join(RELATIONS)}, a period such as 2026-03, or two "
-            f"days, such as 2026-03-01{_BETWEEN}2026-03-14, not {shown(against)}"
-            f"{did_you_mean(against, RELATIONS)}"
+            f"days, such as 2026-03-01{_BETWEEN}2026-03-14, not {against!r}"
+            + "".join(f" (did you mean {name!r}?)" for name in nearest)
         ) from None
 
 

@@ -30,10 +30,10 @@ from sitestats import (
 )
 from sitestats._common.text import plain
 
-from ._messages import for_a_shell, messages_of
+from ._advice import messages_of
 
 if TYPE_CHECKING:
-    from sitestats import ProvisioningPlan, ProvisioningReport
+    from sitestats.provisioning import ProvisioningPlan, ProvisioningReport
 
 
 class Code(IntEnum):
@@ -148,28 +148,16 @@ def code_of_report(report: ProvisioningReport) -> Code:
     """The exit code for what a run did: the worst of it."""
     if report.unknown:
         return Code.UNKNOWN
+    if isinstance(report.stopped, ConfigurationError):
+        # Of what a run is set up with, the journal alone can fail once it has begun.
+        return Code.STOPPED
     if report.stopped is not None:
-        if (error := _stopping_error(report, report.stopped)) is not None:
-            return code_of(error)
-        is_journal = report.stopped.startswith("the journal")
-        return Code.STOPPED if is_journal else Code.TRY_LATER
+        return code_of(report.stopped)
     failed = (*report.refused, *report.not_tried)
-    codes = {code_of(item.error) for item in failed if item.error is not None}
+    codes = {code_of(item.error) if item.error else Code.REFUSED for item in failed}
     if codes:
         return Code.TRY_LATER if codes == {Code.TRY_LATER} else Code.REFUSED
     return Code.OK if report.complete else Code.DIFFERING
-
-
-def _stopping_error(report: ProvisioningReport, why: str) -> SiteStatsError | None:
-    """The error response that every other website would get, or None.
-
-    A run may stop for other reasons too, such as a journal that can't be written.
-    """
-    # Only a run that stopped needs it, and every command loads this module.
-    from sitestats.provisioning._refusals import message_of
-
-    errors = [item.error for item in report.items if item.error is not None]
-    return errors[-1] if errors and message_of(errors[-1]) in why else None
 
 
 def _show_warning(  # noqa: PLR0917 - the parameters of warnings.showwarning
@@ -181,9 +169,9 @@ def _show_warning(  # noqa: PLR0917 - the parameters of warnings.showwarning
     line: str | None = None,
 ) -> None:
     if issubclass(category, SiteStatsWarning):
-        click.echo(
-            f"sitestats: warning: {one_line(for_a_shell(str(message)))}", err=True
-        )
+        warning = message if isinstance(message, Warning) else category(message)
+        for text in messages_of(warning):
+            click.echo(f"sitestats: warning: {one_line(text)}", err=True)
     else:
         text = warnings.formatwarning(message, category, filename, lineno, line)
         (file or sys.stderr).write(text)

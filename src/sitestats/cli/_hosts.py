@@ -100,7 +100,7 @@ class Websites:
             # What can't be split is an error before anything is sent.
             for query in self._queries:
                 self._split(query, None)
-        self.client: Client = make_client(options, admin=every)
+        self.client: Client = make_client(options)
 
     def queries(self) -> Iterable[StatsQuery]:
         """The queries, in the order of the websites, and of the days of each."""
@@ -121,22 +121,12 @@ class Websites:
             yield from self._split(query, zone)
 
     def _split(self, query: StatsQuery, zone: str | None) -> Iterable[StatsQuery]:
-        from sitestats import QueryError
-
         if self._each is None:
             return [query]
         zone = query.params().get("timezone", zone)
         if query.is_relative and zone is not None:
             query = query.pinned(zone)
-        try:
-            return query.each(self._each)
-        except QueryError as error:
-            if any(problem.rule != "period-words" for problem in error.problems):
-                raise
-        raise click.UsageError(
-            f"--each {self._each}: the days are not known here: give dates, as by "
-            "--during 2026-03, or the --timezone that they are in"
-        )
+        return query.each(self._each)
 
 
 def _kind(query: StatsQuery) -> object:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from sitestats._common.text import as_cell_text, encodable, plain
+from sitestats._common.text import as_cell_text, plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -95,7 +95,7 @@ def _cell(value: object, *, raw: bool) -> str:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
-    text = encodable(str(value))
+    text = str(value)
     if isinstance(value, str) and not raw:
         text = as_cell_text(plain(text))
     # Readers drop blanks around a cell without quotes.

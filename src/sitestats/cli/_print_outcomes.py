@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import attrs
 import click
 
-from sitestats._common.problems import MOST_OF_A_KIND
-
+from ._advice import messages_of
 from ._exits import Code, one_line
-from ._messages import messages_of
 from ._output import (
     JSON_LINES,
     make_console,
@@ -22,16 +20,21 @@ from ._output import (
     print_json,
     print_json_line,
 )
-from ._progress import showing_progress
 
 if TYPE_CHECKING:
-    from sitestats import StatsQuery
-    from sitestats._results.outcomes import Failed, Outcome
+    from sitestats import Failed, Outcome, Outcomes, StatsQuery
+    from sitestats.analysis import Comparisons
 
     from ._hosts import Websites
 
+_NOT_PRINTED: Final = frozenset(("start", "end", "error", "query"))
+"""Columns of a frame that a stream of results has no need of."""
 _NOT_IN_TABLES: Final = frozenset(("timezone", "truncated"))
 """Columns that a table for people has no room for."""
+_MOST_OF_A_KIND: Final = 5
+
+Found: TypeAlias = "Outcomes | Comparisons"
+"""What came of the queries of one row: one outcome, or two that are compared."""
 
 
 @attrs.frozen
@@ -41,18 +44,17 @@ class PrintOptions:
     output: str
     raw: bool
     top: int
-    columns: Sequence[str]
+    field: Any
+    """The list that has the rows; None for a row of totals each."""
+    nothing: Found
+    """What is printed without a website."""
 
 
-Found: TypeAlias = "tuple[Sequence[Failed], Sequence[Mapping[str, Any]]]"
-"""What failed of one result, and else its rows, or one object."""
-
-
-def print_many(
+def print_outcomes(
     websites: Websites,
     options: PrintOptions,
     queries: Callable[[Iterable[StatsQuery]], Iterable[StatsQuery]],
-    read: Callable[[Iterator[Outcome], bool], Iterator[Found]],
+    read: Callable[[Iterator[Outcome]], Iterator[Found]],
 ) -> None:
     """Print the results of all websites, and exit with a code if some failed.
 
@@ -60,29 +62,29 @@ def print_many(
         websites: Whose.
         options: How.
         queries: The queries for those of the websites.
-        read: What to print of the outcomes: rows, or one object for each result.
+        read: What to print of the outcomes, one by one.
     """
     printer, failures, total = printer_of(options), Failures(), 0
+    found = options.nothing
     # In a terminal a bar would be between the rows.
     is_between = printer.is_stream and sys.stdout.isatty() and sys.stderr.isatty()
     try:
         with (
             websites.client as client,
-            showing_progress("queries", quiet=is_between) as show,
             client.stats.get_many(
                 queries(websites.queries()),
                 concurrency=websites.concurrency,
                 in_order=True,
-                progress=show,
+                progress=not is_between,
             ) as stream,
         ):
-            for failed, rows in read(stream, printer.wants_rows):
+            for found in read(stream):
                 total += 1
-                if failed:
-                    failures.add(failed)
+                if found.failed:
+                    failures.add(found.failed)
                 else:
-                    printer.show(rows)
-        printer.end()
+                    printer.show(found)
+        printer.end(found)
     except KeyboardInterrupt:
         failures.report(total)
         raise
@@ -107,8 +109,6 @@ def printer_of(options: PrintOptions) -> Printer:
 class Printer(ABC):
     """Prints one result after the other."""
 
-    wants_rows = True
-    """Whether it prints rows, and else one object for each result."""
     is_stream = True
     """Whether it prints each result when it arrives."""
 
@@ -116,46 +116,55 @@ class Printer(ABC):
         self._options = options
 
     @abstractmethod
-    def show(self, rows: Sequence[Mapping[str, Any]]) -> None:
+    def show(self, found: Found) -> None:
         """Print one result, or keep it for the end."""
 
-    def end(self) -> None:  # noqa: B027 - a stream keeps nothing
-        """Print what was kept."""
+    def end(self, last: Found) -> None:  # noqa: B027 - a stream keeps nothing
+        """Print what was kept; *last* is what was read last, which may have failed."""
+
+    def _columns(self, found: Found) -> list[str]:
+        names = found.columns(self._options.field)
+        return [name for name in names if name not in _NOT_PRINTED]
+
+
+def _objects(found: Found) -> Iterator[Mapping[str, Any]]:
+    from sitestats import Outcomes
+
+    for one in found.succeeded if isinstance(found, Outcomes) else found:
+        yield one.to_dict()
 
 
 class _Csv(Printer):
-    _names = True
-    """Whether the names of the columns are to be printed yet."""
+    _names: Sequence[str] = ()
+    """The names of the columns, once they were printed."""
 
-    def show(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        print_csv(self._options.columns, rows, raw=self._options.raw, names=self._names)
-        self._names = False
+    def show(self, found: Found) -> None:
+        is_first, self._names = not self._names, self._names or self._columns(found)
+        rows = found.to_dicts(self._options.field)
+        print_csv(self._names, rows, raw=self._options.raw, names=is_first)
 
-    def end(self) -> None:
-        if self._names:
-            self.show(())
+    def end(self, last: Found) -> None:
+        if not self._names:
+            print_csv(self._columns(last), (), raw=self._options.raw)
 
 
 class _JsonLines(Printer):
-    wants_rows = False
-
-    def show(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        for row in rows:
-            print_json_line(row)
+    def show(self, found: Found) -> None:
+        for one in _objects(found):
+            print_json_line(one)
 
 
 class _Json(Printer):
-    wants_rows = False
     is_stream = False
 
     def __init__(self, options: PrintOptions) -> None:
         super().__init__(options)
         self._kept: list[Mapping[str, Any]] = []
 
-    def show(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        self._kept += rows
+    def show(self, found: Found) -> None:
+        self._kept += _objects(found)
 
-    def end(self) -> None:
+    def end(self, last: Found) -> None:  # noqa: ARG002 - of Printer
         print_json(self._kept)
 
 
@@ -164,19 +173,21 @@ class _Table(Printer):
 
     def __init__(self, options: PrintOptions) -> None:
         super().__init__(options)
+        self._names: Sequence[str] = ()
         self._kept: list[Mapping[str, Any]] = []
 
-    def show(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        self._kept += rows[: self._options.top]
+    def show(self, found: Found) -> None:
+        self._names = self._names or self._columns(found)
+        self._kept += found.to_dicts(self._options.field)[: self._options.top]
 
-    def end(self) -> None:
+    def end(self, last: Found) -> None:  # noqa: ARG002 - of Printer
         from sitestats.analysis._console import table_of_rows
 
         if not self._kept:
             return
         console = make_console()
-        names = [name for name in self._options.columns if self._is_shown(name)]
-        if _BEFORE in self._options.columns:
+        names = [name for name in self._names if self._is_shown(name)]
+        if _BEFORE in self._names:
             console.print(self._periods())
         headings = {name: _heading(name) for name in names}
         table = table_of_rows(self._kept, headings)
@@ -186,9 +197,9 @@ class _Table(Printer):
     def _is_shown(self, name: str) -> bool:
         if name in _NOT_IN_TABLES or name.endswith("_change"):
             return False
-        if _BEFORE in self._options.columns:
+        if _BEFORE in self._names:
             hidden = ("first_day", "last_day", "visitors", "direction")
-            is_list = "value" in self._options.columns
+            is_list = "value" in self._names
             if name.startswith(hidden if is_list else hidden[:2]):
                 return False
         # A flag that is raised nowhere says nothing.
@@ -250,7 +261,7 @@ class Failures:
             where = _described(one.query)
             self._last[kind] = where
             lines = self._lines.setdefault(kind, [])
-            if len(lines) < MOST_OF_A_KIND:
+            if len(lines) < _MOST_OF_A_KIND:
                 lines.append(f"{where}: {' '.join(messages_of(error))}")
 
     def report(self, total: int) -> bool:

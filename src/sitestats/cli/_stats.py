@@ -23,8 +23,7 @@ from ._query import make_query, query_options
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sitestats import Stats
-    from sitestats._results.outcomes import Outcome
+    from sitestats import Outcome, Stats
 
 store_option = click.option(
     "--store",
@@ -87,7 +86,7 @@ def stats(
     the exit code is 4.
     """
     if not is_one(options):
-        _print_many(options, table, output, raw=raw, top=top)
+        _print_websites(options, table, output, raw=raw, top=top)
         return
     query = make_query(options["hosts"][0], base_address(options), options)
     with make_client(options) as client:
@@ -126,36 +125,24 @@ def url(host: str, **options: Any) -> None:
     click.echo(query.url(base))
 
 
-def _print_many(
+def _print_websites(
     options: dict[str, Any], table: str | None, output: str, *, raw: bool, top: int
 ) -> None:
-    from sitestats._results.outcome_frames import (
-        names_of_rows,
-        object_of,
-        requested_lists,
-        rows_of,
-    )
+    from sitestats import Outcomes
 
-    from ._print_outcomes import Found, PrintOptions, print_many
+    from ._print_outcomes import PrintOptions, print_outcomes
 
     websites = Websites(options)
     field = None
     if output in {"csv", "table"} or table is not None:
-        field = check_table(requested_lists(websites.first), table)
+        field = check_table(websites.first.lists, table)
 
-    def read(outcomes: Iterator[Outcome], wants_rows: bool) -> Iterator[Found]:  # noqa: FBT001 - print_many gives it
+    def read(outcomes: Iterator[Outcome]) -> Iterator[Outcomes]:
         for outcome in outcomes:
-            if outcome.error is not None:
-                yield [outcome], ()
-            elif wants_rows:
-                yield (), rows_of(outcome, field)
-            else:
-                yield (), [object_of(outcome)]
+            yield Outcomes([outcome])
 
-    columns = names_of_rows(websites.first, field)
-    print_many(
-        websites, PrintOptions(output, raw, top, columns), lambda given: given, read
-    )
+    print_options = PrintOptions(output, raw, top, field, Outcomes([]))
+    print_outcomes(websites, print_options, lambda queries: queries, read)
 
 
 def _print_csv(found: Stats, table: str | None, *, raw: bool) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
@@ -20,12 +19,10 @@ from ._client import client_options, make_client
 from ._exits import Code, Terminated, fail
 from ._hosts import hosts_from_option, read_hosts
 from ._output import format_options, make_console, print_csv, print_json
-from ._progress import showing_progress
 
 if TYPE_CHECKING:
     from dlt import Pipeline
 
-    from sitestats._common.progress import Progress
     from sitestats.warehouse import Coverage
 
 _MOST_SHOWN: Final = 20
@@ -145,11 +142,7 @@ def update(
         raise click.UsageError(
             f"--since takes a date such as 2026-03-01, not {since}"
         ) from None
-    with (
-        make_client(options, admin=True) as client,
-        _one_line(),
-        _progress(quiet=quiet) as progress,
-    ):
+    with make_client(options) as client, _one_line():
         from sitestats import warehouse as made
 
         lists: dict[str, Any] = {} if fields is None else {"lists": _split(fields)}
@@ -159,7 +152,7 @@ def update(
             lag=lag,
             concurrency=concurrency,
             client=client,
-            progress=progress,
+            progress=not quiet,
             **lists,
         )
         report = made.update(_pipeline(destination, dataset), source)
@@ -207,16 +200,6 @@ def status(*, destination: str, dataset: str, output: str, raw: bool) -> None:
         print_csv(_COLUMNS, rows, raw=raw)
     else:
         _show(rows)
-
-
-@contextmanager
-def _progress(*, quiet: bool) -> Generator[Progress]:
-    """In a terminal the bar of the library, which has the websites and the time."""
-    if sys.stderr.isatty() and not quiet:
-        yield True
-    else:
-        with showing_progress("days", quiet=quiet) as show:
-            yield show
 
 
 def _names(hosts: tuple[str, ...], file: str | None) -> list[str] | None:
@@ -312,7 +295,7 @@ def _one_line() -> Generator[None]:
         MissingDependencyException,
         UnknownDestinationModule,
     )
-    # What it logs of a failure is told here.
+    # What it logs of a failure is printed here.
     set_default("runtime.log_level", "CRITICAL")
     try:
         yield

@@ -13,6 +13,7 @@ import click
 
 from sitestats._common.text import plain
 
+from ._advice import in_a_shell
 from ._client import client_options, make_client
 from ._completion import one_of
 from ._exits import (
@@ -22,19 +23,12 @@ from ._exits import (
     fail,
     fail_interrupted,
 )
-from ._messages import for_a_shell
 from ._output import format_options, make_console, print_csv, print_json
-from ._progress import showing_progress
 from ._query import zones
 
 if TYPE_CHECKING:
-    from sitestats import (
-        Client,
-        ProvisioningPlan,
-        ProvisioningReport,
-        Website,
-        WebsiteSpec,
-    )
+    from sitestats import Client, Website, WebsiteSpec
+    from sitestats.provisioning import ProvisioningPlan, ProvisioningReport
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -184,7 +178,7 @@ def list_(*, as_specs: str | None, output: str, raw: bool, **options: Any) -> No
         raise click.UsageError(
             f"--as-specs and --format: give one of them, such as --as-specs {as_specs}"
         )
-    with make_client(options, admin=True) as client:
+    with make_client(options) as client:
         found = client.websites.list()
     if as_specs is not None:
         _print_specs(found, cast("Any", as_specs))
@@ -221,7 +215,7 @@ def _print_specs(found: Iterable[Website], output_format: Any) -> None:
             WebsiteSpec.dumps([spec], output_format)
         except SpecError as error:
             left_out += (
-                f"{website.hostname} is left out: {for_a_shell(problem.message)}"
+                f"{website.hostname} is left out: {in_a_shell(problem.message)}"
                 for problem in error.problems
             )
         else:
@@ -271,7 +265,7 @@ def add(
     from sitestats import WebsiteSpec
 
     spec = WebsiteSpec(host, timezone=timezone, public=public, label=label)
-    with make_client(options, read_only=False, admin=True) as client:
+    with make_client(options, read_only=False) as client:
         for item in client.websites.plan([spec]).to_add:
             _confirm(f"Add {plain(item.names)}?", yes=yes)
         report = _ensure(client, [spec], None, Show(quiet=quiet))
@@ -308,7 +302,7 @@ def plan(
     specs = _load(
         file, columns, input_format, ignore_columns=ignore_columns, quiet=quiet
     )
-    with make_client(options, admin=True) as client:
+    with make_client(options) as client:
         planned = client.websites.plan(specs)
     Show(output, raw=raw, only_changes=only_changes, quiet=quiet).print(planned)
     _exit(planned)
@@ -359,7 +353,7 @@ def ensure(
         file, columns, input_format, ignore_columns=ignore_columns, quiet=quiet
     )
     show = Show(output, raw=raw, only_changes=only_changes, quiet=quiet)
-    with make_client(options, read_only=dry_run, admin=True) as client:
+    with make_client(options, read_only=dry_run) as client:
         planned = client.websites.plan(specs)
         if dry_run:
             show.print(planned)
@@ -405,10 +399,9 @@ def _ensure(
 ) -> ProvisioningReport:
     """Add what is missing and print the report, also that of an interrupted run."""
     try:
-        with showing_progress("websites", quiet=show.quiet) as progress:
-            report = client.websites.ensure(
-                specs, journal=journal, progress=progress, interrupted=show.print
-            )
+        report = client.websites.ensure(
+            specs, journal=journal, progress=not show.quiet, interrupted=show.print
+        )
     except KeyboardInterrupt as interrupt:
         fail_interrupted(interrupt, _CONTINUE)
     show.print(report)
@@ -417,7 +410,7 @@ def _ensure(
 
 def _exit(result: ProvisioningPlan | ProvisioningReport) -> None:
     """Exit with the code for *result*; return if every website is as specified."""
-    from sitestats import ProvisioningReport
+    from sitestats.provisioning import ProvisioningReport
 
     if isinstance(result, ProvisioningReport):
         code = code_of_report(result)

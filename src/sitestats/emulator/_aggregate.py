@@ -49,7 +49,7 @@ class Count:
 
 @attrs.frozen
 class Numbers:
-    """All numbers that a query asks for, before they get the form of a version."""
+    """All numbers that a query requests, before they get the form of a version."""
 
     total: Count = Count()
     histogram: dict[Bucket, Count] = attrs.field(factory=dict[Bucket, Count])

@@ -361,11 +361,11 @@ class Reader:
             )
         elif query.version >= WITH_FIELDS and not set(fields) <= SEARCHABLE:
             self.refuse(
-                "a contains search asks for pageviews, visitors and histogram alone",
+                "a contains search requests pageviews, visitors and histogram alone",
                 "4.3",
             )
         if query.events is not None:
-            self.refuse("a contains search asks for no events", "4.3")
+            self.refuse("a contains search requests no events", "4.3")
         return True
 
 
@@ -424,7 +424,7 @@ def read(
         count(query.period, query.interval) > MOST_BUCKETS
     ):
         reader.refuse(
-            f"the histogram would have more than {MOST_BUCKETS:,} entries; ask for a "
+            f"the histogram would have more than {MOST_BUCKETS:,} entries; request a "
             "shorter period or a longer interval",
             "2.3",
         )

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from ._differences import Difference
 from ._plan import PlannedWebsite, PlanState, ProvisioningPlan
 from ._report import ProvisionedWebsite, ProvisioningReport, State
-from ._specs import WebsiteSpec
 
 if TYPE_CHECKING:
     from ._host_lists import ListedHost, read_host_list
@@ -24,7 +23,6 @@ __all__ = [
     "ProvisioningPlan",
     "ProvisioningReport",
     "State",
-    "WebsiteSpec",
     "read_host_list",
 ]
 

@@ -7,6 +7,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 import attrs
 
+from sitestats._common.advice import Argument, Message
 from sitestats._common.errors import SpecError
 from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, nearest, shown
@@ -33,6 +34,8 @@ FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 
 DEFAULTS: Final = {"timezone": "UTC", "public": False, "label": None}
 """What a specification has where a file leaves a field out."""
+RENAMED: Final = Argument("columns", {"FIELD": "NAME"})
+"""How the caller says that a file calls a field by another name."""
 MOST_SUGGESTIONS: Final = 50
 """The most suggestions for one file, since finding one takes some milliseconds."""
 _MOST_SHOWN: Final = 5
@@ -72,8 +75,11 @@ class Columns:
     def advice(self, name: str, *, suggest: bool) -> str:
         """What to write instead of *name*, which stands for no field."""
         return (suggest and did_you_mean(name, FIELDS)) or (
-            f": {', '.join(FIELDS)}; columns={{…}} gives one another name, and "
-            "ignore_columns=True leaves the others out"
+            f": {', '.join(FIELDS)}; "
+            + RENAMED
+            + " gives one another name, and "
+            + Argument("ignore_columns", value=True)
+            + " leaves the others out"
         )
 
 
@@ -89,7 +95,7 @@ def check_columns(renamed: Mapping[str, str] | None, *, ignore: bool) -> Columns
             f"{shown(field)} is not a field of a website"
             + (did_you_mean(field, FIELDS) or f": {', '.join(FIELDS)}"),
             rule="website-columns",
-            where="columns={…}",
+            where=Message(RENAMED),
         )
         for field in renamed
         if field not in FIELDS
@@ -99,7 +105,7 @@ def check_columns(renamed: Mapping[str, str] | None, *, ignore: bool) -> Columns
         Problem(
             f"the column {shown(column)} is given for two fields: give it for one",
             rule="website-columns",
-            where="columns={…}",
+            where=Message(RENAMED),
         )
         for index, column in enumerate(columns)
         if column in columns[:index]

@@ -25,7 +25,13 @@ from sitestats._protocol.flow import note, now, sleep
 
 from ._differences import by_hostname, differences_of, differences_of_added, normalised
 from ._events import Began, Ended, History, Sending, Settled, Waiting, WebsiteDone
-from ._refusals import is_account_wide, is_refusal, message_of, was_not_sent
+from ._refusals import (
+    introduced,
+    is_account_wide,
+    is_refusal,
+    message_of,
+    was_not_sent,
+)
 from ._report import ProvisionedWebsite, ProvisioningReport, State
 
 if TYPE_CHECKING:
@@ -55,7 +61,7 @@ def ensure_websites(
     """
     if settings.read_only:
         raise ReadOnlyError(
-            f"{settings.why_read_only}, so no website is added: plan(…) says what "
+            f"{settings.why_read_only}, so no website is added: a plan says what "
             "would be"
         )
     run = _Run(settings, specs, history)
@@ -71,12 +77,12 @@ class _Run:
     _listed: dict[str, Website] = attrs.field(factory=dict[str, "Website"])
     _added: dict[str, AddedWebsite] = attrs.field(factory=dict[str, "AddedWebsite"])
     _items: list[ProvisionedWebsite] = attrs.field(factory=list[ProvisionedWebsite])
-    _stopped: str | None = None
+    _stopped: SiteStatsError | None = None
     _list_is_fresh: bool = False
     _list_is_readable: bool = True
     _rate_limits: int = 0
 
-    def run(self) -> Flow[tuple[tuple[ProvisionedWebsite, ...], str | None]]:
+    def run(self) -> Flow[tuple[tuple[ProvisionedWebsite, ...], SiteStatsError | None]]:
         moment = yield from now()
         yield from note(Began(len(self._specs), moment.unix))
         yield from self._read_list()
@@ -177,7 +183,7 @@ class _Run:
     ) -> Flow[ProvisionedWebsite]:
         """The item for *spec* after its add raised *error*."""
         if is_account_wide(error, spec.hostname):
-            self._stop(f"every website would be refused for this: {message_of(error)}")
+            self._stop(introduced("every website would be refused for this", error))
         if is_refusal(error):
             if isinstance(error, RateLimitedError):
                 yield from self._wait_after_rate_limit(error)
@@ -187,7 +193,7 @@ class _Run:
             yield from self._read_list()
         except SiteStatsError as failure:
             self._list_is_readable = False
-            self._stop(f"the list can't be read back: {message_of(failure)}")
+            self._stop(introduced("the list can't be read back", failure))
         else:
             existing = self._existing(spec, was_sent=sent, error=error)
             if existing is not None:
@@ -227,7 +233,7 @@ class _Run:
             self._rate_limits > policy.retries
             or seconds >= self._settings.total_timeout
         ):
-            self._stop(f"the service requests a longer pause: {message_of(error)}")
+            self._stop(introduced("the service requests a longer pause", error))
         else:
             yield from sleep(seconds)
 
@@ -273,10 +279,10 @@ class _Run:
         try:
             yield from note(event)
         except SiteStatsError as error:
-            self._stop(message_of(error))
+            self._stop(error)
             return False
         return True
 
-    def _stop(self, why: str) -> None:
+    def _stop(self, why: SiteStatsError) -> None:
         if self._stopped is None:
             self._stopped = why

@@ -25,6 +25,7 @@ from typing import (
 
 import attrs
 
+from sitestats._common.advice import Argument
 from sitestats._common.errors import SpecError
 from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, shown
@@ -33,6 +34,7 @@ from ._checks import (
     FIELDS,
     FORMATS,
     MOST_SUGGESTIONS,
+    RENAMED,
     Columns,
     Written,
     check_columns,
@@ -178,7 +180,10 @@ def _format_of(name: str, given: str | None) -> str:
     if given is not None:
         if given in FORMATS:
             return given
-        message = f"input_format=… is one of {', '.join(FORMATS)}, not {shown(given)}"
+        message = (
+            Argument("input_format", ...)
+            + f" is one of {', '.join(FORMATS)}, not {shown(given)}"
+        )
         raise SpecError([Problem(message, rule=_RULE)])
     suffix = pathlib.Path(name).suffix.lower().removeprefix(".")
     if suffix in FORMATS:
@@ -186,7 +191,7 @@ def _format_of(name: str, given: str | None) -> str:
     message = (
         "websites are read from a file whose name ends in "
         f"{', '.join(f'.{one}' for one in FORMATS)}: rename it, or name its format "
-        "with input_format=…"
+        "with " + Argument("input_format", ...)
     )
     raise SpecError([Problem(message, rule=_RULE, where=name)])
 
@@ -452,7 +457,7 @@ def _column_fields(
     for column in dict.fromkeys(missing):
         message = (
             f"there is no column {shown(column)}: add one, or name the one that is "
-            "meant with columns={…}"
+            "meant with " + RENAMED
         )
         text.problems.append(text.problem(message, header[0].offset))
     return names

@@ -176,7 +176,7 @@ def _check_header(head: bytes, name: str, service: str) -> None:
         )
     if header.get("service") != service:
         raise ConfigurationError(
-            f"the journal {name} is for {header.get('service')}, and this client uses "
+            f"the journal {name} is for {header.get('service')}, and this run uses "
             f"{service}: name another file"
         )
 

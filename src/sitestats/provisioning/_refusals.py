@@ -7,8 +7,9 @@ message counts too.
 
 from __future__ import annotations
 
+import copy
 import re
-from typing import Final
+from typing import Final, TypeVar
 
 from sitestats._common.errors import (
     ServiceError,
@@ -17,6 +18,8 @@ from sitestats._common.errors import (
     WebsiteLockedError,
 )
 from sitestats._protocol.failures import is_about_account
+
+E = TypeVar("E", bound=SiteStatsError)
 
 # No credentials, no payment, no permission.
 _ACCOUNT_STATUSES: Final = frozenset((401, 402, 403))
@@ -62,3 +65,13 @@ def message_of(error: SiteStatsError) -> str:
     """What went wrong, on one line: the service's own message if there is one."""
     text = error.message if isinstance(error, ServiceError) else str(error)
     return " ".join(text.split())
+
+
+def introduced(what: str, error: E) -> E:
+    """A copy of *error* whose message begins with *what* the error means for a run."""
+    copied = copy.copy(error)
+    message = f"{what}: {message_of(error)}"
+    copied.args = (message,)
+    if isinstance(copied, ServiceError):
+        copied.message = message
+    return copied

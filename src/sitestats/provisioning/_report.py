@@ -23,6 +23,10 @@ def _compared(error: SiteStatsError | None) -> object:
     return None if error is None else (type(error), str(error))
 
 
+def _message(error: SiteStatsError | None) -> str | None:
+    return None if error is None else message_of(error)
+
+
 @attrs.frozen
 class ProvisionedWebsite(Item[State, Website | AddedWebsite]):
     """One website of a report.
@@ -46,13 +50,11 @@ class ProvisionedWebsite(Item[State, Website | AddedWebsite]):
 
     def row(self) -> Row:
         """This item for frames and CSV, with the differences as text."""
-        error = None if self.error is None else message_of(self.error)
-        return {**super().row(), "error": error}
+        return {**super().row(), "error": _message(self.error)}
 
     def detail(self) -> str:
         """What there is to say beyond the state; often nothing."""
-        error = "" if self.error is None else message_of(self.error)
-        return "; ".join(filter(None, [super().detail(), error]))
+        return "; ".join(filter(None, [super().detail(), _message(self.error)]))
 
 
 @attrs.frozen(repr=False)
@@ -71,9 +73,9 @@ class ProvisioningReport(Items[ProvisionedWebsite]):
         'added'
     """
 
-    stopped: str | None = None
-    """Why the run ended before its last website, as one sentence; None when it
-    did not."""
+    stopped: SiteStatsError | None = attrs.field(default=None, eq=_compared)
+    """The error that ended the run before its last website; None when it did not. Its
+    class is that of what went wrong, and a ``ConfigurationError`` is the journal's."""
     not_excluded: tuple[str, ...] = ()
     """What might have added a website a second time all the same: what this run could
     neither prevent nor notice. It is printed if there are ``unknown`` websites."""
@@ -109,7 +111,7 @@ class ProvisioningReport(Items[ProvisionedWebsite]):
         """
         return {
             "complete": self.complete,
-            "stopped": self.stopped,
+            "stopped": _message(self.stopped),
             "not_excluded": list(self.not_excluded),
             **super().to_dict(),
         }
@@ -121,7 +123,7 @@ class ProvisioningReport(Items[ProvisionedWebsite]):
         return f"{count_websites(len(self.items))}: {counts or 'nothing to do'}"
 
     def _notes(self) -> list[str]:
-        stopped = [] if self.stopped is None else [f"stopped: {self.stopped}"]
+        stopped = [f"stopped: {why}"] if (why := _message(self.stopped)) else []
         open_ = self.not_excluded if self.unknown else ()
         risks = [f"can't be excluded: {text}" for text in open_]
         return stopped + super()._notes() + risks

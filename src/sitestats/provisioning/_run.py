@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import anyio.to_thread
 
 from sitestats._common.errors import SiteStatsError, warn
-from sitestats._common.progress import Progress, showing
+from sitestats._common.progress import Progress, ShowProgress, showing
 
 from ._account import locked_account
 from ._events import History, Sending, Settled, Waiting, WebsiteDone
@@ -38,11 +38,11 @@ class EventHandler:
     def __init__(
         self,
         journals: Sequence[Journal],
-        show: Callable[[int, int], object] | None,
         not_excluded: tuple[str, ...] = (),
     ) -> None:
         self._journals = journals
-        self._show = show
+        self.show: ShowProgress | None = None
+        """Is called with how many websites are done, and of how many."""
         self.not_excluded = not_excluded
         """What may add a website twice all the same."""
         pending: dict[str, float] = {}
@@ -63,8 +63,8 @@ class EventHandler:
         match event:
             case WebsiteDone():
                 self._done.append(event.item)
-                if self._show is not None:
-                    self._show(event.done, event.total)
+                if self.show is not None:
+                    self.show(event.done, event.total)
             case Waiting():
                 first, *more = event.hostnames
                 others = f" and {len(more):,} more" if more else ""
@@ -93,7 +93,8 @@ class EventHandler:
                 items.append(ProvisionedWebsite(spec, "unknown", error=error))
             else:
                 items.append(ProvisionedWebsite(spec, "not_tried"))
-        return ProvisioningReport(tuple(items), "interrupted", self.not_excluded)
+        stopped = SiteStatsError("interrupted")
+        return ProvisioningReport(tuple(items), stopped, self.not_excluded)
 
     async def handle_async(self, event: object) -> None:
         """The same, without blocking the event loop while the disk is written."""
@@ -139,10 +140,11 @@ def open_run(
             not_excluded.append(NO_JOURNAL)
         else:
             journals.insert(0, own)
-        show = stack.enter_context(showing(progress, "websites"))
-        handler = EventHandler(journals, show, tuple(not_excluded))
+        handler = EventHandler(journals, tuple(not_excluded))
         try:
-            yield handler
+            # The bar has ended when the report is printed.
+            with showing(progress, "websites") as handler.show:
+                yield handler
         except SiteStatsError:
             raise
         except BaseException:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import attrs
@@ -17,11 +18,10 @@ from sitestats import Client, StatsQuery, Website
 from sitestats._common.errors import ConfigurationError, QueryError, ResponseError
 from sitestats._common.fields import TOTALS
 from sitestats._common.problems import Problem
-from sitestats._common.progress import Progress
+from sitestats._common.progress import Progress, ShowProgress, showing
 from sitestats._common.settings import positive_count
 from sitestats._common.text import shown
 
-from ._bar import Bar
 from ._days import DAY, Coverage, Days, WebsiteDays, last_day
 from ._tables import ALL_LISTS, Rows
 
@@ -33,6 +33,10 @@ DAYS: Final = "days"
 """The resource whose state holds the cursors."""
 
 NOT_LISTED: Final = "the service does not list this website any more"
+
+UPDATE: Final[ContextVar[ExitStack | None]] = ContextVar("update", default=None)
+"""What the update under way closes at its end. The bar is there, so that it is shown
+while dlt loads as well."""
 
 MOST_ENTRIES: Final = 1000
 """The most entries that the service gives of each list (section 4.3)."""
@@ -77,8 +81,8 @@ def sitestats_source(
         api_key: The API key.
         user_id: The user ID, which the list of websites needs (section 5).
         client: A client of your own, in place of these three.
-        progress: A bar on stderr (True), or a function that takes how many days are
-            done, and of how many.
+        progress: True shows a bar in a terminal or a notebook, and a line every ten
+            seconds in a log; a function is called with ``(done, total)``, in days.
         now: The clock.
 
     Raises:
@@ -133,7 +137,10 @@ class _Run:
     _websites: WebsiteList | None = None
     _days: Days | None = None
     _loads: int | None = None
-    _bar: Bar = attrs.field(init=False, factory=Bar)
+    _requests: int = 0
+    _show: ShowProgress | None = None
+    _update: ExitStack | None = None
+    """The update that shows the progress."""
 
     def _listed(self) -> WebsiteList:
         if self._websites is None:
@@ -157,10 +164,13 @@ class _Run:
         cursors: dict[str, Any] = state.setdefault("cursors", {})
         days = self._continued(state.get("loads"), cursors)
         tables = {name: Rows(name) for name in ("days", *self._tables())}
-        with (
-            self.make_client() as client,
-            self._bar.showing(self.progress, days),
-        ):
+        with ExitStack() as stack:
+            client = stack.enter_context(self.make_client())
+            update = UPDATE.get()
+            if update is None or update is not self._update:
+                self._update = update
+                bar = showing(self.progress, "days")
+                self._show = (update or stack).enter_context(bar)
             for hostname, day, stats in self._read(client, days):
                 _add(tables, hostname, day, stats, self.now())
                 for rows in tables.values():
@@ -174,7 +184,7 @@ class _Run:
         yield from coverage.take()
         self._loads = state["loads"] = (state.get("loads") or 0) + 1
         state["left"] = days.left
-        state["requests"] = self._bar.done
+        state["requests"] = self._requests
         state["checked_at"] = now.isoformat()
         if not days.left:
             # Run once more, it is about the days of then.
@@ -188,7 +198,7 @@ class _Run:
         if self._days is None or self._loads != loads:
             zones = {site.hostname: site.timezone for site in self._listed()}
             names = zones if self.hostnames is None else self.hostnames
-            self._bar = Bar()
+            self._requests = 0
             self._days = Days(
                 {
                     # The zone of one that is not listed is not known.
@@ -233,7 +243,10 @@ class _Run:
         with client.stats.get_many(queries(), concurrency=self.concurrency) as stream:
             for outcome in stream:
                 hostname, day = under_way.pop(outcome.index)
-                self._bar.show(len(under_way))
+                self._requests += 1
+                if self._show is not None:
+                    left = len(under_way) + days.left
+                    self._show(self._requests, self._requests + left)
                 if outcome.error is not None:
                     days.failed(hostname, day, outcome.error)
                 elif outcome.stats.first_day != day:

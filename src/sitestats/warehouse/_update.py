@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -16,7 +16,7 @@ from sitestats._common.errors import SiteStatsError
 from sitestats._common.locks import locked
 
 from ._days import Coverage
-from ._source import DAYS, NOT_LISTED
+from ._source import DAYS, NOT_LISTED, UPDATE
 
 if TYPE_CHECKING:
     from dlt import Pipeline
@@ -89,7 +89,8 @@ def update(pipeline: Pipeline, source: DltSource) -> Update:
     """
     loads: list[LoadInfo] = []
     file_format: Any = _file_format(pipeline)
-    with _alone(pipeline), _plain_errors():
+    with _alone(pipeline), _plain_errors(), ExitStack() as stack:
+        stack.callback(UPDATE.reset, UPDATE.set(stack))
         state: Mapping[str, Any] = {"left": 1}
         while state["left"]:
             _begin_at_destination(pipeline)

@@ -1,0 +1,97 @@
+"""The messages of the library in a shell: options in place of steps and arguments."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping
+from itertools import cycle
+from typing import Final, cast
+
+from sitestats import InvalidInputError, Problem
+from sitestats._common.advice import Advice, Argument, Kind, Step, render
+from sitestats._common.problems import grouped_lines
+
+OPTIONS: Final = {
+    "fields": "--field",
+    "events": "--event",
+    "all_events": "--all-events",
+    "between": "--start, --end",
+    "pinned": "--timezone",
+    "where_metadata": "--metadata",
+    "version": "--api-version",
+    "extra_param": "--param",
+    "from_url": "HOST",
+    "hostname": "HOST",
+    "api_key": "SITESTATS_API_KEY",
+    "user_id": "SITESTATS_USER_ID",
+    "base_url": "--base-url",
+    "total_timeout": "--total-timeout",
+    "max_response_bytes": "the limit",
+    "columns": "--column",
+    "ignore_columns": "--ignore-columns",
+    "input_format": "--input-format",
+    "key_file": "--key-file",
+} | {
+    name: f"--{name}"
+    for name in (
+        *("last", "on", "start", "end", "during", "each", "against", "timezone"),
+        *("interval", "limit", "where", "path", "info", "public", "label"),
+        *("timeout", "retries"),
+    )
+}
+"""Each step, argument and place with its options, its variable, or other words."""
+
+_KINDS: Final = {str: "text", int: "a whole number", bool: "true or false"}
+_JOINED: Final = {"fields": ",", "extra_param": "="}
+"""What stands between the values of steps that are one option."""
+_LONGEST: Final = 60
+
+
+def in_a_shell(message: str | Exception) -> str:
+    """A text with options and variables in place of steps and arguments."""
+    return render(message, _words)
+
+
+def messages_of(error: Exception) -> Iterable[str]:
+    """A line for each problem of an error or a warning; many of a kind are counted."""
+    if isinstance(error, InvalidInputError):
+        return grouped_lines(error.problems, place_of=_place, rewrite=in_a_shell)
+    return [in_a_shell(error)]
+
+
+def _place(problem: Problem) -> str:
+    return OPTIONS.get(problem.where) or in_a_shell(problem.where)
+
+
+def _words(advice: Advice) -> str:
+    if isinstance(advice, Argument):
+        return _option(advice.name, [] if advice.value is None else [advice.value])
+    if isinstance(advice, Kind):
+        return _KINDS[advice.type]
+    if not isinstance(advice, Step):
+        return ""
+    # The names of filters and keys are a part of the option's value.
+    named = [
+        f"{name}={_text(value)}" if advice.name.startswith("where") else value
+        for name, value in advice.named.items()
+    ]
+    return _option(advice.name, [*advice.values, *named])
+
+
+def _option(name: str, values: Iterable[object]) -> str:
+    # Without a value it is a flag.
+    texts = [_text(value) for value in values if value is not True]
+    if name in _JOINED and texts:
+        texts = [_JOINED[name].join(texts)]
+    # An ellipsis stands for a value that the reader knows.
+    quoted = (text if "…" in text else shlex.quote(text) for text in texts)
+    pairs = zip(cycle(OPTIONS[name].split(", ")), quoted)
+    return " ".join(map(" ".join, pairs)) or OPTIONS[name]
+
+
+def _text(value: object) -> str:
+    if isinstance(value, Mapping):
+        pairs = cast("Mapping[str, str]", value).items()
+        return ",".join(f"{name}={text}" for name, text in pairs)
+    text = "…" if value is ... else str(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

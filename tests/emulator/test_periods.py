@@ -1,0 +1,316 @@
+"""Periods and the buckets of histograms, in zones whose clocks change."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+
+import reference_model
+from bare_client import NOW, GetStats, bare_client, exactly
+from reference_model import Row
+from sitestats.emulator import Emulator
+from sitestats.emulator._periods import FIRST, Period, count, midnight, zone_names
+
+pytestmark = pytest.mark.slow
+ZONES = ["UTC", "Europe/Amsterdam", "America/New_York", "Pacific/Auckland"]
+# The changes of clocks in these zones, a leap day, and the turns of years that
+# end in week 52, in week 53 of the same year, and in week 1 of the next.
+TURNS = [
+    (date(2020, 12, 24), date(2021, 1, 6)),
+    (date(2023, 12, 30), date(2024, 1, 3)),
+    (date(2024, 2, 28), date(2024, 3, 1)),
+    (date(2024, 3, 9), date(2024, 3, 11)),
+    (date(2024, 3, 30), date(2024, 4, 1)),
+    (date(2024, 4, 6), date(2024, 4, 8)),
+    (date(2024, 9, 28), date(2024, 9, 30)),
+    (date(2024, 10, 26), date(2024, 10, 28)),
+    (date(2024, 11, 2), date(2024, 11, 4)),
+    (date(2024, 12, 29), date(2025, 1, 6)),
+]
+
+
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize("interval", ["hour", "day", "week", "month", "year"])
+def test_intervals_across_clock_changes(zone: str, interval: str) -> None:
+    """Page views are in the right interval around changes of clocks and years."""
+    half_hour = timedelta(minutes=30)
+    rows: list[Row] = []
+    for start, end in TURNS:
+        moment = datetime(start.year, start.month, start.day, tzinfo=UTC)
+        moment -= timedelta(days=1)
+        while moment.date() <= end + timedelta(days=1):
+            rows.append(
+                {
+                    "hostname": "example.com",
+                    "added_iso": moment.isoformat().replace("+00:00", "Z"),
+                }
+            )
+            moment += half_hour
+    emulator = Emulator()
+    emulator.load(rows)
+    for start, end in TURNS:
+        data = exactly(
+            emulator,
+            {
+                "fields": "histogram,pageviews",
+                "start": start.isoformat(),
+                "end": end.isoformat(),
+                "timezone": zone,
+                "interval": interval,
+            },
+        )
+        kept = reference_model.within(rows, start, end, zone)
+        assert data["histogram"] == reference_model.histogram(
+            kept, start, end, zone, interval
+        )
+        # Two views an hour: a day with a change has two more or two less.
+        more = data["pageviews"] - 48 * ((end - start).days + 1)
+        assert more in ({0} if zone == "UTC" else {-2, 0, 2})
+
+
+def test_an_hour_that_comes_twice_and_one_that_is_left_out() -> None:
+    """When clocks are set back an hour has two entries, when set forward none."""
+    emulator = Emulator()
+    emulator.load(
+        [
+            {"added_iso": f"2024-10-27T0{hour}:30:00Z", "hostname": "example.com"}
+            for hour in (0, 1, 1)
+        ]
+    )
+    params = {
+        "version": "6",
+        "fields": "histogram",
+        "interval": "hour",
+        "timezone": "Europe/Amsterdam",
+    }
+    with bare_client(emulator) as client:
+        found = {
+            day: client.get(
+                "/example.com.json", params={**params, "start": day, "end": day}
+            ).json()["histogram"]
+            for day in ("2024-10-27", "2024-03-31")
+        }
+    assert [
+        (entry["hour"], entry["pageviews"]) for entry in found["2024-10-27"][:5]
+    ] == [(0, 0), (1, 0), (2, 1), (2, 2), (3, 0)]
+    assert [entry["hour"] for entry in found["2024-03-31"][:4]] == [0, 1, 3, 4]
+    assert [len(entries) for entries in found.values()] == [25, 23]
+
+
+@pytest.mark.parametrize(
+    ("zone", "moments", "expected"),
+    [
+        # The clocks go back by half an hour: an hour of which half comes twice.
+        (
+            "Australia/Lord_Howe",
+            ["2024-04-06T14:45:00Z", "2024-04-06T15:15:00Z", "2024-04-06T15:45:00Z"],
+            [("2024-04-07", 1, 1), ("2024-04-07", 1, 1), ("2024-04-07", 2, 1)],
+        ),
+        # Midnight comes twice: the day begins at the first of them.
+        (
+            "America/Havana",
+            ["2024-11-03T04:30:00Z", "2024-11-03T05:30:00Z"],
+            [("2024-11-03", 0, 1), ("2024-11-03", 0, 1)],
+        ),
+        # Midnight is left out: the day begins at one o'clock.
+        (
+            "Asia/Beirut",
+            ["2024-03-30T21:59:59Z", "2024-03-30T22:00:00Z"],
+            [("2024-03-30", 23, 1), ("2024-03-31", 1, 1)],
+        ),
+        # The clocks jumped over a whole day.
+        (
+            "Pacific/Apia",
+            ["2011-12-30T09:30:00Z", "2011-12-30T10:30:00Z"],
+            [("2011-12-29", 23, 1), ("2011-12-31", 0, 1)],
+        ),
+        ("Asia/Kathmandu", ["2024-01-01T00:15:00Z"], [("2024-01-01", 6, 1)]),
+        # Local mean time: 4 hours, 56 minutes and 2 seconds behind.
+        ("America/New_York", ["1883-11-18T04:56:01Z"], [("1883-11-17", 23, 1)]),
+        # A change in the first second of a year.
+        (
+            "Africa/Niamey",
+            ["1959-12-31T23:59:59Z", "1960-01-01T00:00:00Z"],
+            [("1959-12-31", 23, 1), ("1960-01-01", 1, 1)],
+        ),
+        # Rules that go on for ever.
+        ("Europe/Amsterdam", ["2999-07-01T10:15:00Z"], [("2999-07-01", 12, 1)]),
+    ],
+)
+def test_odd_zones(
+    zone: str, moments: list[str], expected: list[tuple[str, int, int]]
+) -> None:
+    """Hours are right in zones with offsets and changes of fractions of an hour."""
+    emulator = Emulator()
+    emulator.load({"added_iso": at, "hostname": "example.com"} for at in moments)
+    with bare_client(emulator) as client:
+        data = client.get(
+            "/example.com.json",
+            params={
+                "version": "6",
+                "fields": "histogram,pageviews",
+                "interval": "hour",
+                "timezone": zone,
+                "start": expected[0][0],
+                "end": expected[-1][0],
+            },
+        ).json()
+    assert [
+        (entry["date"], entry["hour"], entry["pageviews"])
+        for entry in data["histogram"]
+        if entry["pageviews"]
+    ] == expected
+    assert data["pageviews"] == len(moments)
+
+
+@pytest.mark.parametrize(
+    ("interval", "first", "entries"),
+    [
+        ("week", {"date": "2024-12-23", "year": 2024, "week": 52}, 2),
+        ("month", {"date": "2024-12-01"}, 2),
+        ("year", {"date": "2024-01-01"}, 2),
+    ],
+)
+def test_an_interval_that_begins_before_the_period(
+    interval: str, first: dict[str, object], entries: int
+) -> None:
+    """An entry has its interval's first day, and counts days of the period only."""
+    emulator = Emulator()
+    emulator.load(
+        {"added_iso": f"{day}T12:00:00Z", "hostname": "example.com"}
+        for day in ("2024-12-28", "2024-12-29", "2025-01-06")
+    )
+    with bare_client(emulator) as client:
+        data = client.get(
+            "/example.com.json",
+            params={
+                "version": "6",
+                "fields": "histogram",
+                "interval": interval,
+                "start": "2024-12-29",
+                "end": "2025-01-05",
+            },
+        ).json()
+    assert data["histogram"][0] == {**first, "pageviews": 1, "visitors": 0}
+    assert len(data["histogram"]) == entries
+
+
+def test_the_first_day_begins_in_every_zone() -> None:
+    """On the day before it, midnight in the east is before Python's first moment."""
+    for name in zone_names():
+        assert midnight(FIRST, ZoneInfo(name)).year == 1
+    with pytest.raises(OverflowError):
+        datetime(1, 1, 1, tzinfo=ZoneInfo("Asia/Tokyo")).astimezone(UTC)
+    assert date(1, 1, 1) + timedelta(days=1) == FIRST
+
+
+def test_buckets_are_estimated_before_they_are_made() -> None:
+    """Whether a histogram is too long is known from the days of its period alone."""
+    zone = ZoneInfo("Europe/Berlin")
+    february = Period(date(2026, 2, 1), date(2026, 2, 28), zone)
+    year = Period(date(2026, 1, 1), date(2026, 12, 31), zone)
+    assert [count(february, "hour"), count(february, "day")] == [28 * 24, 28]
+    assert [count(february, "week"), count(february, "month")] == [4, 1]
+    assert [count(year, "day"), count(year, "year")] == [365, 1]
+
+
+def test_periods_at_the_ends_of_the_calendar() -> None:
+    """Centuries without rows are allowed, and a histogram too long is refused."""
+    emulator = Emulator()
+    emulator.add_website("example.com")
+    params = {"version": "6", "start": "0001-01-01", "end": "9999-12-31"}
+    with bare_client(emulator) as client:
+        for zone in ("UTC", "Asia/Tokyo", "America/Los_Angeles"):
+            response = client.get(
+                "/example.com.json",
+                params={**params, "fields": "histogram,pageviews", "interval": "year"}
+                | {"timezone": zone},
+            )
+            assert response.status_code == 200
+            data = response.json()
+            assert len(data["histogram"]) == 9999
+            if zone == "UTC":
+                assert data["start"] == "0001-01-02T00:00:00.000Z"
+                assert data["end"] == "9999-12-28T23:59:59.999Z"
+        for interval in ("hour", "day"):
+            response = client.get(
+                "/example.com.json",
+                params={**params, "fields": "histogram", "interval": interval},
+            )
+            assert response.status_code == 400
+            assert "shorter period" in response.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("now", "zone", "start", "end"),
+    [
+        (NOW, "UTC", "2026-02-15T00:00:00.000Z", "2026-03-15T23:59:59.999Z"),
+        (
+            datetime(2026, 3, 31, 23, 30, tzinfo=UTC),
+            "Europe/Amsterdam",
+            "2026-02-28T23:00:00.000Z",
+            "2026-04-01T21:59:59.999Z",
+        ),
+        (
+            datetime(2024, 3, 31, 12, tzinfo=UTC),
+            "UTC",
+            "2024-02-29T00:00:00.000Z",
+            "2024-03-31T23:59:59.999Z",
+        ),
+        (
+            datetime(2026, 1, 5, 3, tzinfo=UTC),
+            "America/New_York",
+            "2025-12-04T05:00:00.000Z",
+            "2026-01-05T04:59:59.999Z",
+        ),
+    ],
+)
+def test_the_default_period(now: datetime, zone: str, start: str, end: str) -> None:
+    """It begins a month ago, clamped, and ends today, in the website's zone."""
+    emulator = Emulator(now=now)
+    emulator.add_website("example.com", timezone=zone)
+    with bare_client(emulator) as client:
+        data = client.get("/example.com.json?version=6&fields=pageviews").json()
+    assert (data["start"], data["end"]) == (start, end)
+    assert data["timezone"] == zone
+
+
+def test_the_querys_zone_goes_before_the_websites(
+    emulator: Emulator, get_stats: GetStats
+) -> None:
+    """Days are those of the requested zone."""
+    emulator.change_website("example.com", timezone="Asia/Tokyo")
+    day = {"fields": "pageviews", "start": "2026-01-01", "end": "2026-01-01"}
+    assert get_stats(**day).json()["start"] == "2025-12-31T15:00:00.000Z"
+    data = get_stats(**day, timezone="America/New_York").json()
+    assert data["start"] == "2026-01-01T05:00:00.000Z"
+    assert data["end"] == "2026-01-02T04:59:59.999Z"
+
+
+def test_placeholders(get_stats: GetStats) -> None:
+    """Placeholders count from today, in the query's zone."""
+    for text, day in (
+        ("today", "2026-03-15"),
+        ("yesterday", "2026-03-14"),
+        ("today-1d", "2026-03-14"),
+        ("today-30d", "2026-02-13"),
+    ):
+        data = get_stats(fields="pageviews", start=text, end=text).json()
+        assert data["start"][:10] == data["end"][:10] == day
+
+
+def test_days_are_whole(emulator: Emulator, get_stats: GetStats) -> None:
+    """A day has its first and its last microsecond, and no more."""
+    emulator.load(
+        {"hostname": "example.com", "added_iso": f"2026-03-{moment}Z"}
+        for moment in (
+            "10T00:00:00",
+            "10T23:59:59.999999",
+            "11T00:00:00",
+            "09T23:59:59.999999",
+        )
+    )
+    day = {"fields": "pageviews", "start": "2026-03-10", "end": "2026-03-10"}
+    assert get_stats(**day).json()["pageviews"] == 2

@@ -1,0 +1,339 @@
+"""The list of websites, adding one, and which address gives what."""
+
+from __future__ import annotations
+
+import json
+
+import httpx
+import pytest
+
+from bare_client import NOW, OPEN, add, bare_client, with_website
+from sitestats.emulator import Emulator, RecordedRequest
+
+
+def test_an_unknown_website_is_404_for_everyone() -> None:
+    """An unknown website is 404, whatever the credentials are."""
+    emulator, keys = with_website()
+    for key in keys.values():
+        with bare_client(emulator, key=key) as client:
+            response = client.get("/nowhere.example/a.json", params=OPEN)
+        assert response.status_code == 404
+        assert response.json() == {
+            "ok": False,
+            "status": 404,
+            "message": "/nowhere.example/a.json",
+        }
+
+
+def test_a_callback_gets_the_error_for_an_unknown_website() -> None:
+    """A script of another website learns that the website does not exist."""
+    emulator = Emulator(now=NOW)
+    with bare_client(emulator) as client:
+        response = client.get("/nowhere.example.json", params={"callback": "app.f"})
+        bad = client.get("/nowhere.example.json", params={"callback": "alert(1)"})
+    assert response.status_code == bad.status_code == 404
+    assert response.headers["content-type"].startswith("text/javascript")
+    assert response.text == (
+        'app.f({"ok":false,"status":404,"message":"/nowhere.example.json"});'
+    )
+    assert bad.json()["status"] == 404
+
+
+def test_the_list() -> None:
+    """It has every website with the nine fields of section 2.1."""
+    emulator = Emulator(now=NOW)
+    emulator.add_website(
+        "example.com", timezone="Asia/Tokyo", label="shop", public=True
+    )
+    emulator.add_website("plain.example", own_hostname="x.plain.example", has_ssl=False)
+    # No two flags are always equal.
+    emulator.add_website("third.example")
+    emulator.load([{"hostname": "plain.example", "added_iso": "2026-01-01T00:00:00Z"}])
+    emulator.load(
+        {"hostname": "example.com", "datapoint": kind, "added_iso": at, "is_robot": bot}
+        for kind in ("pageview", "pageview", "signup")
+        for at in (
+            "2026-03-15T12:30:00Z",
+            "2026-02-13T12:30:00.001Z",
+            "2026-02-13T12:30:00Z",
+            "2026-03-15T12:30:00.001Z",
+        )
+        for bot in (False, True)
+    )
+    with bare_client(emulator) as client:
+        data = client.get("/api/websites").json()
+        # All websites are the user's, whichever of them the key has access to.
+        limited = client.get(
+            "/api/websites",
+            headers={"Api-Key": emulator.add_key(access=["plain.example"])},
+        ).json()
+    assert data == {
+        "success": True,
+        "websites": [
+            {
+                "hostname": "example.com",
+                "is_public": True,
+                "timezone": "Asia/Tokyo",
+                "has_ssl": True,
+                "has_script": True,
+                "own_hostname": None,
+                "label": "shop",
+                "pageviews": 4,
+                "events": 2,
+            },
+            {
+                "hostname": "plain.example",
+                "is_public": False,
+                "timezone": "UTC",
+                "has_ssl": False,
+                "has_script": True,
+                "own_hostname": "x.plain.example",
+                "label": "",
+                "pageviews": 0,
+                "events": 0,
+            },
+            {
+                "hostname": "third.example",
+                "is_public": False,
+                "timezone": "UTC",
+                "has_ssl": True,
+                "has_script": False,
+                "own_hostname": None,
+                "label": "",
+                "pageviews": 0,
+                "events": 0,
+            },
+        ],
+    }
+    assert limited == data
+
+
+@pytest.mark.parametrize(
+    ("payload", "applied"),
+    [
+        ({}, {}),
+        ({"timezone": "Europe/Amsterdam"}, {"timezone": "Europe/Amsterdam"}),
+        ({"timezone": "europe/amsterdam"}, {}),
+        ({"timezone": None}, {}),
+        ({"timezone": 1}, {}),
+        ({"timezone": ["UTC"]}, {}),
+        ({"isPublic": True}, {"public": True}),
+        ({"isPublic": False, "label": ""}, {}),
+        ({"label": "a b"}, {}),
+        ({"public": True, "anything": "else"}, {}),
+        ({"hostname": "EXAMPLE.com."}, {}),
+        ({"hostname": "xn--bcher-kva.example"}, {"hostname": "xn--bcher-kva.example"}),
+    ],
+    ids=str,
+)
+def test_adding(payload: dict[str, object], applied: dict[str, object]) -> None:
+    """A website is added with its defaults, and is in the list at once."""
+    emulator = Emulator()
+    response = add(emulator, {"hostname": "example.com"} | payload)
+    assert response.status_code == 200
+    data = {
+        "ok": True,
+        "success": True,
+        "hostname": "example.com",
+        "customDomain": None,
+        "public": False,
+        "timezone": "UTC",
+        "validDNS": True,
+    } | applied
+    assert response.json() == data
+    with bare_client(emulator) as client:
+        [website] = client.get("/api/websites").json()["websites"]
+    assert website["hostname"] == data["hostname"]
+    assert website["is_public"] is data["public"]
+    assert website["timezone"] == data["timezone"]
+    assert website["label"] == payload.get("label", "")
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {},
+        {"hostname": None},
+        {"hostname": 1},
+        *(
+            {"hostname": name}
+            for name in (
+                "",
+                "localhost",
+                "https://example.com",
+                "example.com/a",
+                "example.com:80",
+                "a b.example",
+                "a..example",
+                "-a.example",
+                "a-.example",
+                "127.0.0.1",
+                "example.0x7f",
+                "[::1]",
+                f"{'a' * 64}.example",
+                ".".join(["abc"] * 70),
+                "user@example.com",
+                "example.com?x",
+                "exa\u0000mple.com",
+            )
+        ),
+        {"hostname": "example.com", "isPublic": "true"},
+        {"hostname": "example.com", "isPublic": None},
+        {"hostname": "example.com", "label": 1},
+        {"hostname": "example.com", "label": None},
+        [],
+        "example.com",
+        b"",
+        b"{",
+        b"\xff",
+    ],
+    ids=str,
+)
+def test_what_is_not_added(payload: object) -> None:
+    """A website that breaks a rule of section 4.2 gets 400 and a message."""
+    emulator = Emulator()
+    response = add(emulator, payload)
+    assert response.status_code == 400
+    data = response.json()
+    assert (data["ok"], data["success"]) == (False, False)
+    assert data["error"]
+    assert emulator.websites == ()
+
+
+def test_adding_needs_json() -> None:
+    """The payload of another content type is not read."""
+    emulator = Emulator()
+    website = {"hostname": "example.com"}
+    assert add(emulator, website, **{"Content-Type": "text/plain"}).status_code == 400
+    kind = {"Content-Type": "application/json; charset=utf-8"}
+    assert add(emulator, website, **kind).status_code == 200
+
+
+def test_the_list_can_be_a_bare_array() -> None:
+    """With the option the list is the array alone, which clients must read too."""
+    emulator = Emulator(now=NOW, bare_list=True)
+    emulator.add_website("one.example", label="x")
+    usual = Emulator(now=NOW, user_id=emulator.user_id, api_key=emulator.api_key)
+    usual.add_website("one.example", label="x")
+    with bare_client(emulator) as client, bare_client(usual) as other:
+        bare = client.get("/api/websites").json()
+        assert bare == other.get("/api/websites").json()["websites"]
+    with emulator.client() as client:
+        assert [site.label for site in client.websites.list()] == ["x"]
+
+
+def test_other_api_addresses() -> None:
+    """An unknown API address is a page for people, with status 200."""
+    emulator = Emulator()
+    with bare_client(emulator) as client:
+        response = client.get("/api/custom")
+        assert response.status_code == 200
+        assert response.headers["content-type"].startswith("text/html")
+        assert client.get("/api/websites/add").status_code == 405
+        assert client.post("/api/websites").status_code == 405
+
+
+def test_cross_origin_requests_are_allowed(emulator: Emulator) -> None:
+    """Every response, errors included, may be read from any website (section 5)."""
+    with bare_client(emulator) as client:
+        for target in (
+            "/example.com.json?version=6&fields=pageviews",
+            "/example.com.json?version=6",
+            "/nowhere.example.json",
+            "/api/websites",
+        ):
+            response = client.get(target)
+            assert response.headers["access-control-allow-origin"] == "*"
+        response = client.options("/example.com.json")
+        assert response.status_code == 204
+        assert "Api-Key" in response.headers["access-control-allow-headers"]
+
+
+def test_a_long_address(emulator: Emulator) -> None:
+    """An address of 64,000 characters is answered over a socket."""
+    target = "/example.com.json?version=6&fields=pageviews&utm_term="
+    target += "x" * (64_000 - len(target))
+    with emulator.serve() as address:
+        response = httpx.get(
+            f"{address}{target}", headers={"Api-Key": emulator.api_key}, trust_env=False
+        )
+    assert response.status_code == 200
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/",
+        "/nowhere.example.json",
+        "/example.com",
+        "/example.com/a",
+        "/example.com\\a.json",
+        "/example.coma.json",
+        "/.json",
+        "/example.com/.json",
+        "/example.com/../example.com.json",
+        "/example.com/./a.json",
+        "/example.com%00.json",
+        "/%FF.json",
+        "/exa mple.com.json",
+    ],
+)
+def test_unknown_addresses(emulator: Emulator, target: str) -> None:
+    """An unknown address is 404, with the requested path."""
+    # Past httpx, which would mend some of them.
+    response = emulator._core.handle(RecordedRequest.of("GET", target)).response
+    assert response.status == 404
+    assert json.loads(response.body) == {"ok": False, "status": 404, "message": target}
+
+
+@pytest.mark.parametrize(
+    ("address", "page"),
+    [
+        ("/example.com/a.json", "/a"),
+        ("/example.com/a/.json", "/a/"),
+        ("/example.com/a.json.json", "/a.json"),
+        ("/example.com/a%2Fb%3Fc.json", "/a/b?c"),
+        ("/example.com/caf%C3%A9.json", "/café"),
+        ("/example.com/a*.json", "/a*"),
+        ("/example.com/a..b.json", "/a..b"),
+        ("/EXAMPLE.com./a.json", "/a"),
+    ],
+)
+def test_the_address_of_a_page(emulator: Emulator, address: str, page: str) -> None:
+    """The path in an address is taken literally, also with stars."""
+    emulator.load(
+        {"hostname": "example.com", "path": path} for path in (page, "/abc", "/")
+    )
+    with bare_client(emulator) as client:
+        data = client.get(f"{address}?version=6&fields=pages").json()
+    assert data["path"] == page
+    assert [entry["value"] for entry in data["pages"]] == [page]
+
+
+def test_other_methods(emulator: Emulator) -> None:
+    """Statistics allow GET and HEAD only; HEAD has no body."""
+    with bare_client(emulator) as client:
+        target = "/example.com.json?version=6&fields=pageviews"
+        assert client.post(target).status_code == 405
+        assert client.delete(target).json()["ok"] is False
+        response = client.head(target)
+        assert (response.status_code, response.content) == (200, b"")
+
+
+@pytest.mark.parametrize(
+    ("target", "allowed", "refused"),
+    [
+        ("/example.com.json", "GET, HEAD, OPTIONS", ("POST", "TRACE", "BREW")),
+        ("/api/websites", "GET, OPTIONS", ("POST", "HEAD", "TRACE")),
+        ("/api/websites/add", "POST, OPTIONS", ("GET", "PUT", "TRACE")),
+    ],
+)
+def test_another_method_learns_which_are_allowed(
+    emulator: Emulator, target: str, allowed: str, refused: tuple[str, ...]
+) -> None:
+    """A 405 names the methods of its address, as HTTP demands."""
+    with bare_client(emulator) as client:
+        for method in refused:
+            response = client.request(method, target)
+            assert response.status_code == 405
+            assert response.headers["allow"] == allowed

@@ -1,0 +1,171 @@
+"""The form of a response in each version, with its envelope, and in JSONP."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from bare_client import GetStats, bare_client
+from sitestats.emulator import Emulator
+
+
+def test_version_2_has_everything_in_old_names(
+    get_stats: GetStats, emulator: Emulator
+) -> None:
+    """Version 2 has every list, pages too, with the old names."""
+    emulator.load([{"hostname": "example.com", "path": "/a", "is_unique": True}])
+    data = get_stats(version="2", fields="visitors", events="*").json()
+    assert data["ok"] is True
+    assert data["error"] is None
+    assert data["pages"] == [{"value": "/a", "visits": 1, "uniqueVisits": 1}]
+    assert data["visits"][-1] == {"date": "2026-03-15", "pageviews": 1, "uniques": 1}
+    assert {"countries", "utm_terms", "device_types", "agents", "events"} <= set(data)
+
+
+def test_version_2_has_its_envelope(get_stats: GetStats, emulator: Emulator) -> None:
+    """Version 2 tells the website, the period and the page, as was observed."""
+    emulator.load([{"hostname": "example.com", "path": "/a"}])
+    data = get_stats(version="2", start="2026-03-14", end="today", page="/a").json()
+    envelope = {
+        "docs": "https://docs.example.com/api",
+        "hostname": "example.com",
+        "url": "https://example.com",
+        "path": "/a",
+        "start": "2026-03-14T00:00:00.000Z",
+        "end": "2026-03-15T23:59:59.999Z",
+        "version": 2,
+        "pageviews": 1,
+    }
+    assert envelope.items() <= data.items()
+
+
+@pytest.mark.parametrize("version", ["1", "2"])
+def test_agents_have_versions(
+    get_stats: GetStats, emulator: Emulator, version: str
+) -> None:
+    """Agents are counted by the versions of browser and system that rows have."""
+    agent = {
+        "browser_name": "Firefox",
+        "browser_version": "121.0",
+        "os_name": "macOS",
+        "os_version": "14.2",
+    }
+    older = agent | {"browser_version": "9", "os_version": None}
+    device = {"hostname": "example.com", "device_type": "tv"}
+    emulator.load([device | agent, device | agent, device | older, device])
+    assert get_stats(version=version).json()["agents"] == [
+        {"count": 2, **agent, "type": "tv"},
+        {
+            "count": 1,
+            "browser_name": "Firefox",
+            "browser_version": "9",
+            "os_name": "macOS",
+            "type": "tv",
+        },
+        {"count": 1, "type": "tv"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("version", "names"),
+    [
+        ("3", {"value", "visits", "uniqueVisits"}),
+        ("4", {"value", "visits", "uniqueVisits"}),
+        ("5", {"value", "pageviews", "visitors"}),
+        ("6", {"value", "pageviews", "visitors"}),
+    ],
+)
+def test_the_names_in_lists(
+    get_stats: GetStats, emulator: Emulator, version: str, names: set[str]
+) -> None:
+    """Lists have the old names in versions 3 and 4, and the new in 5 and 6."""
+    emulator.load([{"hostname": "example.com", "path": "/a"}])
+    data = get_stats(version=version, fields="pages,pageviews").json()
+    assert set(data["pages"][0]) == names
+    assert data["pageviews"] == 1
+    assert data["version"] == int(version)
+
+
+def test_the_envelope(get_stats: GetStats) -> None:
+    """Every response says what it is about; info is returned as a string."""
+    data = get_stats(fields="pageviews", timezone="Europe/Amsterdam").json()
+    assert isinstance(data.pop("generated_in_ms"), int)
+    assert data.pop("docs").startswith("https://")
+    assert data == {
+        "ok": True,
+        "info": "false",
+        "hostname": "example.com",
+        "url": "https://example.com",
+        "path": "*",
+        "start": "2026-02-14T23:00:00.000Z",
+        "end": "2026-03-15T22:59:59.999Z",
+        "version": 6,
+        "timezone": "Europe/Amsterdam",
+        "pageviews": 0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("params", "path"),
+    [({"page": "/a"}, "/a"), ({"pages": "/a,/b*"}, "/a,/b*"), ({"country": "NL"}, "*")],
+)
+def test_the_path_of_a_response(
+    get_stats: GetStats, params: dict[str, str], path: str
+) -> None:
+    """The response names the page that it is about."""
+    assert get_stats(fields="pageviews", **params).json()["path"] == path
+
+
+@pytest.mark.parametrize("params", [{"fields": "pageviews"}, {"fields": "x"}], ids=str)
+def test_prose_unless_info_is_false(emulator: Emulator, params: dict[str, str]) -> None:
+    """Keys with explanations are there by default, in error responses too."""
+    with bare_client(emulator) as client:
+        for info, there in ((None, True), ("true", True), ("false", False)):
+            query = params | {"version": "6"} | ({"info": info} if info else {})
+            data = client.get("/example.com.json", params=query).json()
+            assert any(key.startswith("__") for key in data) is there
+            if data["ok"]:
+                assert data["info"] == (info or True)
+
+
+def test_fields_come_in_the_documents_order(get_stats: GetStats) -> None:
+    """The order of requested fields changes nothing."""
+    data = get_stats(fields="seconds_on_page,os_names,pages,visitors,pageviews").json()
+    assert list(data)[-6:-1] == [
+        "pageviews",
+        "visitors",
+        "pages",
+        "os_names",
+        "seconds_on_page",
+    ]
+
+
+def test_jsonp_wraps_every_response(get_stats: GetStats, emulator: Emulator) -> None:
+    """A callback gets the same JSON, whatever the status is."""
+    emulator.load([{"hostname": "example.com", "path": "/\u2028"}])
+    for fields, status in (("pages", 200), ("x", 400)):
+        response = get_stats(fields=fields, callback="app.show")
+        assert response.status_code == status
+        assert response.headers["content-type"].startswith("text/javascript")
+        text = response.text
+        assert text.startswith("app.show(")
+        assert text.endswith(");")
+        assert "\u2028" not in text
+        assert json.loads(text[9:-2])["ok"] is (status == 200)
+
+
+def test_a_bad_callback_is_not_called(get_stats: GetStats) -> None:
+    """An invalid callback gets its error as plain JSON."""
+    response = get_stats(fields="pageviews", callback="alert(1)//")
+    assert response.status_code == 400
+    assert response.json()["ok"] is False
+
+
+def test_numbers_are_written_as_javascript_does(
+    get_stats: GetStats, emulator: Emulator
+) -> None:
+    """A whole median has no decimals, and another has all of them."""
+    for seconds, text in ((12, "12"), (13, "12.5"), (13.25, "13")):
+        emulator.load([{"hostname": "example.com", "duration_seconds": seconds}])
+        assert f'"seconds_on_page":{text},' in get_stats(fields="seconds_on_page").text

@@ -1,0 +1,7 @@
+"""Fixtures that run calls with every client variant."""
+
+from __future__ import annotations
+
+from calls import backend, emulator, run
+
+__all__ = ["backend", "emulator", "run"]

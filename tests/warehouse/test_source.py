@@ -1,0 +1,29 @@
+"""The source of a warehouse, iterated without a destination."""
+
+from __future__ import annotations
+
+import pytest
+
+from sitestats.emulator import Emulator
+from sitestats.warehouse import _tables, sitestats_source
+from updates import FIRST, NOW, ticking
+
+
+def test_rows_leave_while_others_are_requested(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The memory holds a bounded number of rows of each table, however many come."""
+    monkeypatch.setattr(_tables, "_HELD", 4)
+    seen: list[str] = []
+    emulator = Emulator.made_up(2, days=5, now=NOW)
+    source = sitestats_source(
+        client=emulator.client(),
+        first_day=FIRST,
+        lists=(),
+        concurrency=1,
+        now=ticking(NOW),
+        progress=lambda _done, _total: seen.append("request"),
+    )
+    # Lazily: a row is taken from the source when the list wants it.
+    seen.extend(f"{rows.num_rows} rows" for rows in source.resources["days"])
+    requests = ["request"] * 4
+    # At the end the coverage of both websites.
+    assert seen == [*requests, "4 rows", *requests, "4 rows", "2 rows"]
