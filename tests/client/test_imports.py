@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import textwrap
 
 import pytest
+
 from loopback import Connection, serve
+from sender_variants import VARIANTS
 
 PROGRAM = """
     import os, sys, threading
@@ -84,6 +87,7 @@ def service(connection: Connection) -> None:
 CALLS = ["get", "get many", "retry", "error", "compare", "list", "ensure"]
 
 
+@pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("call", CALLS)
 def test_a_first_call_imports_nothing(variant: str, call: str) -> None:
     """What a call of any kind needs was imported when its client was made."""
@@ -100,3 +104,37 @@ def test_a_first_call_imports_nothing(variant: str, call: str) -> None:
     assert done.stdout == "[]\n", done.stderr
     assert done.stderr == ("NotFoundError\n" if call == "error" else "")
     assert server.requests
+
+
+FORK = """
+    import os, signal, sys, threading, time
+    from sitestats import Client, StatsQuery
+
+    QUERY = StatsQuery("example.com").fields("pageviews")
+    with Client(sys.argv[1], proxy=None) as client:
+        first = threading.Thread(target=client.stats.get, args=(QUERY,))
+        first.start()
+        time.sleep(float(sys.argv[2]))
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)
+            assert client.stats.get(QUERY).pageviews == 7
+            os._exit(0)
+        first.join()
+        assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("milliseconds", [0, 1, 3, 9])
+def test_a_fork_beside_a_first_call(milliseconds: int) -> None:
+    """A child that was forked while another thread made its first call can call."""
+    with serve(service) as server:
+        subprocess.run(
+            [
+                *(sys.executable, "-W", "ignore:This process", "-c"),
+                *(textwrap.dedent(FORK), server.address, str(milliseconds / 1000)),
+            ],
+            check=True,
+            timeout=120,
+        )

@@ -21,7 +21,7 @@ import msgspec
 
 import sitestats._client.log
 import sitestats._protocol.converter
-import sitestats._query.against
+import sitestats._query.previous
 import sitestats._results.comparison
 import sitestats.provisioning._ensure
 import sitestats.provisioning._run
