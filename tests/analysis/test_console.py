@@ -23,6 +23,7 @@ from sitestats import (
 )
 from sitestats._results.comparison import changes_of
 from sitestats._results.websites import WebsiteList
+from sitestats.analysis import Display
 from sitestats.emulator import Emulator
 from sitestats.provisioning import Difference, PlannedWebsite, ProvisioningPlan
 
@@ -42,6 +43,18 @@ def shown(
     console.print(result)
     file.seek(0)
     return file.read()
+
+
+def test_more_rows_than_by_itself() -> None:
+    """A result is shown with as many rows as are wanted, in a terminal and as HTML."""
+    pages = pages_of(*(f"/{number}" for number in range(30)))
+    for rows, result in ((10, pages), (25, Display(pages, rows=25))):
+        text = shown(result)
+        assert f"/{rows - 1} " in text
+        assert f"/{rows} " not in text
+        assert f"… {30 - rows} more" in text
+        html = result._repr_html_()
+        assert (f"/{rows - 1}<" in html, f"/{rows}<" in html) == (True, False)
 
 
 def pages_of(*values: str, truncated: bool = False) -> Entries[PageEntry]:

@@ -316,9 +316,6 @@ def test_a_comparison_of_nothing_names_what_to_add(client: Client) -> None:
     assert plt.get_fignums() == []
 
 
-# --- small multiples --------------------------------------------------------------
-
-
 # --- can it be read? --------------------------------------------------------------
 
 # Of Machado, Oliveira and Fernandes (2009), for the whole deficiency; linear RGB.

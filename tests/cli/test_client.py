@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 if TYPE_CHECKING:
-    from conftest import Run
+    from commands import Run
     from sitestats.emulator import Emulator
 
 HOST = "semicomplete.com"

@@ -14,7 +14,7 @@ import pytest
 from sitestats.emulator import Emulator
 
 if TYPE_CHECKING:
-    from conftest import Run
+    from commands import Run
 
 EXPORT = "Kunde;Domain;Öffentlich\nMüller;semicomplete.com;WAHR\n;müller.example;\n"
 COLUMNS = ("--column", "hostname=Domain", "--column", "public=Öffentlich")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sitestats.cli._output import print_csv
 
 if TYPE_CHECKING:
-    from conftest import Run
+    from commands import Run
     from sitestats.emulator import Emulator
 
 HOSTILE = {

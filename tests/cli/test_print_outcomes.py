@@ -16,7 +16,7 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conftest import Run
+    from commands import Run
     from sitestats.emulator import Emulator
 
 HOST = "semicomplete.com"
@@ -44,78 +44,11 @@ def test_many_websites_are_a_row_each(emulator: Emulator, run: Run) -> None:
     assert first["first_day"] < first["last_day"]
 
 
-def test_all_websites(emulator: Emulator, run: Run) -> None:
-    """--all is every website of the user, by default with page views and visitors."""
-    done = run("stats", "--all", "--last", 4, "--format", "jsonl")
-    lines = [json.loads(line) for line in done.out.splitlines()]
-    listed = json.loads(run("websites", "list", "--format", "json").out)
-    assert [line["hostname"] for line in lines] == [one["hostname"] for one in listed]
-    assert lines[0]["visitors"] == 953
-    assert {"timezone", "first_day", "last_day", "pageviews"} <= lines[0].keys()
-    whole = json.loads(run("stats", "--all", "--last", 4, "--format", "json").out)
-    assert [one["visitors"] for one in whole] == [one["visitors"] for one in lines]
-
-
 def test_each_object_says_whose_it_is(emulator: Emulator, run: Run) -> None:
     """An object has the host name and the zone where the response has none."""
     options = ("--api-version", 2, "--timezone", "Asia/Tokyo", "--format", "jsonl")
     for line in run("stats", HOST, BLOG, *LAST, *options).out.splitlines():
         assert json.loads(line)["timezone"] == "Asia/Tokyo"
-
-
-def test_a_user_without_websites(emulator: Emulator, run: Run) -> None:
-    """Without websites there is a note, and CSV has its first line alone."""
-    emulator._core.service.websites = {}
-    done = run("stats", "--all", *LAST, "--format", "csv")
-    assert done.code == 0
-    assert len(done.out.splitlines()) == 1
-    assert done.err == "sitestats: the user has no websites\n"
-
-
-@pytest.mark.parametrize("file", ["hosts.txt", "-"])
-def test_websites_of_a_list(
-    emulator: Emulator,
-    run: Run,
-    file: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """--hosts-from reads a file or standard input; what is named twice is requested
-    once, with a warning.
-    """
-    data = f"# ours\n{BLOG}\n{HOST}.\n{BLOG}\n".encode()
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "hosts.txt").write_bytes(data)
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
-    done = run("stats", HOST, "--hosts-from", file, *LAST, "--format", "csv")
-    assert [row["hostname"] for row in rows_of(done.out)] == [HOST, BLOG]
-    assert done.err == (
-        "sitestats: warning: 2 websites are given more than once, and requested once\n"
-    )
-    assert len(emulator.requests) == 2
-
-
-def test_a_saved_list_is_a_list(emulator: Emulator, run: Run, tmp_path: Path) -> None:
-    """What `websites list` prints, and what `plan` reads, is a list of host names."""
-    for name, form in (("a.csv", ["csv", "--raw"]), ("b.json", ["json"])):
-        listed = run("websites", "list", "--format", *form).out
-        (tmp_path / name).write_text(listed, "utf-8")
-        done = run("stats", "--hosts-from", tmp_path / name, *LAST, "--format", "csv")
-        assert [row["hostname"] for row in rows_of(done.out)][:2] == [HOST, BLOG]
-
-
-def test_a_host_of_a_list_that_is_none(
-    emulator: Emulator, run: Run, tmp_path: Path
-) -> None:
-    """Each line that is no host name is an error with its place; nothing is sent."""
-    (tmp_path / "x.txt").write_text(f"{HOST}\nno host\n{BLOG}\n-x\n", "utf-8")
-    done = run("stats", "--hosts-from", tmp_path / "x.txt", "--limit", "0")
-    assert done.code == 2
-    second, fourth, limit = done.err.splitlines()
-    assert f"{tmp_path / 'x.txt'}:2: 'no host' has" in second
-    assert f"{tmp_path / 'x.txt'}:4: " in fourth
-    assert "--limit" in limit
-    assert emulator.requests == ()
 
 
 @pytest.mark.parametrize(
@@ -186,14 +119,6 @@ def test_what_a_table_of_many_shows(emulator: Emulator, run: Run) -> None:
     pages = run("stats", HOST, BLOG, "--last", 4, "-f", "pages", "--top", 2)
     assert pages.out.count(HOST) == 4
     assert all(len(line) <= 80 for line in pages.out.splitlines())
-
-
-def test_addresses_of_dashboards_are_websites_too(emulator: Emulator, run: Run) -> None:
-    """Addresses keep their filters, beside host names."""
-    address = f"https://elsewhere.example/{HOST}?country=NL"
-    done = run("stats", address, HOST, *LAST, "--format", "csv")
-    few, all_of_them = rows_of(done.out)
-    assert int(few["visitors"]) < int(all_of_them["visitors"])
 
 
 @pytest.mark.parametrize("output", ["csv", "jsonl", "json", "table"])
@@ -271,94 +196,6 @@ def test_a_store_saves_requests_of_many(
     assert count == 12
     assert run(*command).out == first.out
     assert len(emulator.requests) == count
-
-
-# --- compare ----------------------------------------------------------------------
-
-
-def test_one_website_compared(emulator: Emulator, run: Run) -> None:
-    """A table for people has totals and lists of both periods."""
-    done = run("compare", HOST, "--last", 2)
-    assert (done.code, done.err) == (0, "")
-    for words in ("against", "totals", "visitors", "+125", "countries"):
-        assert words in done.out
-    wrong = run("compare", "nobody.example", "--last", 2)
-    assert (wrong.code, wrong.out) == (3, "")
-
-
-@pytest.mark.parametrize("hosts", [[HOST], [HOST, BLOG], ["--all"]])
-def test_websites_compared(emulator: Emulator, run: Run, hosts: list[str]) -> None:
-    """CSV and JSON lines have a row for each website, with the same names."""
-    done = run("compare", *hosts, "--last", 2, "-f", "visitors", "--format", "csv")
-    row = rows_of(done.out)[0]
-    assert row["hostname"] == HOST
-    assert row["first_day_before"] < row["last_day_before"] < row["first_day"]
-    assert int(row["visitors"]) - int(row["visitors_before"]) == 125
-    assert row["visitors_change"] == "125"
-    lines = run("compare", *hosts, "--last", 2, "-f", "visitors", "--format", "jsonl")
-    objects = [json.loads(line) for line in lines.out.splitlines()]
-    assert len(objects) == len(rows_of(done.out))
-    for name, value in row.items():
-        shown = "false" if objects[0][name] is False else str(objects[0][name])
-        assert shown == value
-
-
-def test_a_table_of_websites_compared(emulator: Emulator, run: Run) -> None:
-    """A table has a line for each website below the days, 80 columns wide."""
-    for fields in ("visitors,pageviews", "pages"):
-        done = run("compare", HOST, BLOG, "--last", 2, "-f", fields, "--top", 3)
-        assert " to " in done.out.splitlines()[0]
-        assert ", against " in done.out.splitlines()[0]
-        assert "%" in done.out.splitlines()[1]
-        assert all(len(line) <= 80 for line in done.out.splitlines())
-
-
-@pytest.mark.parametrize(
-    ("period", "against", "start"),
-    [
-        (["--last", "7"], "previous_period", "today-14d"),
-        (["--during", "2026-03"], "previous_month", "2026-02-01"),
-        (["--during", "2026-W10"], "previous_week", "2026-02-23"),
-        (["--during", "2026-03"], "previous_year", "2025-03-01"),
-        (["--during", "2026-03"], "2024-Q1", "2024-01-01"),
-        (["--last", "7"], "2024-01-03..2024-01-09", "2024-01-03"),
-    ],
-)
-def test_what_is_compared_with(
-    emulator: Emulator, run: Run, period: list[str], against: str, start: str
-) -> None:
-    """--against takes the library's names, a period by its name, and two days."""
-    options = ("-f", "visitors", "--against", against, "--format", "csv")
-    assert run("compare", HOST, BLOG, *period, *options).code == 0
-    found = [request.params["start"] for request in emulator.requests]
-    assert found.count(start) == 2
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--against", "previos_month"], "did you mean 'previous_month'?"),
-        (["--against", "2024-01-09..2024-01-03"], "--against"),
-        (["--against", "previous_month"], "use --during 2026-03"),
-    ],
-)
-def test_what_can_t_be_compared(
-    emulator: Emulator, run: Run, options: list[str], words: str
-) -> None:
-    """A period that there is not is one line, and nothing is sent."""
-    done = run("compare", HOST, "--last", 3, *options)
-    assert done.code == 2
-    (line,) = done.err.splitlines()
-    assert words in line
-    assert emulator.requests == ()
-
-
-def test_a_comparison_that_failed(emulator: Emulator, run: Run) -> None:
-    """A website of which one side failed is no row, and counts once."""
-    done = run("compare", "nobody.example", HOST, "--last", 2, "--format", "csv")
-    assert done.code == 4
-    assert [row["hostname"] for row in rows_of(done.out)] == [HOST]
-    assert done.err.splitlines()[-1] == "sitestats: 1 of 2 failed"
 
 
 # --- pipes and terminals ----------------------------------------------------------

@@ -16,7 +16,7 @@ from sitestats import MissingExtraError
 from sitestats._common.locks import locked
 
 if TYPE_CHECKING:
-    from conftest import Run
+    from commands import Run
     from sitestats.emulator import Emulator
 
 duckdb = pytest.importorskip("duckdb")

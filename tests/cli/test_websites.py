@@ -21,7 +21,7 @@ from sitestats.provisioning._journal import open_journal
 from sitestats.provisioning._run import open_run
 
 if TYPE_CHECKING:
-    from conftest import Run
+    from commands import Run
 
 FILE = """\
 [[websites]]

@@ -236,9 +236,6 @@ def test_values_survive_pickling(good: ServedCase) -> None:
         assert copy.body == stats.body
 
 
-# --- cancellation -----------------------------------------------------------------
-
-
 # --- interrupts -------------------------------------------------------------------
 
 

@@ -66,9 +66,9 @@ REFUSED = {
     "other punctuation": ("exam!ple.com", "letters"),
     "emoji": ("i❤.ws", "'xn--' form"),
     "lone surrogate": ("exam\ud800ple.com", "internationalised"),
-    "None": (None, "is a str"),
-    "bytes": (b"example.com", "is a str"),
-    "number": (5, "is a str"),
+    "None": (None, "is text"),
+    "bytes": (b"example.com", "is text"),
+    "number": (5, "is text"),
 }
 
 

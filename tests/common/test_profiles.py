@@ -57,9 +57,6 @@ def test_an_argument_names_the_file(
     assert refused(lambda: cls(key_file=KEY)).startswith("key_file names a file that")
 
 
-# --- read-only --------------------------------------------------------------------
-
-
 # --- profiles ---------------------------------------------------------------------
 
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 PACKAGE = Path(sitestats.__file__).parent
+MODULES = sorted(PACKAGE.rglob("*.py"))
 PRIVATE = sorted(path for path in PACKAGE.glob("_*/*.py") if path.name != "__init__.py")
 PURE = [
     path
@@ -158,22 +159,18 @@ def test_no_other_modules_import_each_other() -> None:
     """No module is imported by what it imports, but for the circles that are named:
     each can be read, tested and moved without the ones above it.
     """
-    paths = {
-        path.relative_to(PACKAGE).with_suffix("").as_posix(): path
-        for path in PACKAGE.rglob("*.py")
-    }
+    modules = {path.relative_to(PACKAGE).with_suffix("").as_posix() for path in MODULES}
     reached = {}
-    for name, path in paths.items():
+    for name in modules:
+        found = imported_modules(PACKAGE / f"{name}.py", modules)
         late = LATE.get(name, "nothing")
-        reached[name] = {
-            one for one in imported_modules(path, {*paths}) if not one.startswith(late)
-        }
-    for middle, name in itertools.product(paths, paths):
+        reached[name] = {one for one in found if not one.startswith(late)}
+    for middle, name in itertools.product(modules, modules):
         if middle in reached[name]:
             reached[name] |= reached[middle]
     circles = {
         frozenset(one for one in reached[name] if name in reached[one])
-        for name in paths
+        for name in modules
     }
     assert circles - {frozenset()} == CIRCLES
 

@@ -80,47 +80,6 @@ def test_host_names_of_the_list_are_normalised(written: str) -> None:
     assert states(service.ensure(specs("a.example"))) == ["present"]
 
 
-def test_a_website_that_differs_is_reported_and_not_changed() -> None:
-    """Time zone, visibility and a given label are compared with the list."""
-    service = FakeService()
-    service.add({"hostname": "a.example", "timezone": "Asia/Tokyo", "label": "shop"})
-    spec = WebsiteSpec("a.example", public=True, label="store")
-    (item,) = service.ensure([spec, *specs("b.example")]).differing
-    assert [(d.name, d.wanted, d.found) for d in item.differences] == [
-        ("timezone", "UTC", "Asia/Tokyo"),
-        ("public", True, False),
-        ("label", "store", "shop"),
-    ]
-    assert service.posts == ["b.example"]
-
-
-def test_a_label_that_was_not_given_is_not_compared() -> None:
-    """Without a label any label matches; an empty one matches none."""
-    service = FakeService()
-    service.add({"hostname": "a.example", "label": "shop"})
-    service.websites["b.example"] = service.websites["a.example"] | {
-        "hostname": "b.example",
-        "label": None,
-    }
-    wanted = [WebsiteSpec("a.example"), WebsiteSpec("b.example", label="")]
-    assert service.ensure(wanted).complete
-
-
-def test_what_the_service_made_different_is_reported() -> None:
-    """A zone and a visibility that the service changed are in the report."""
-
-    def different(service: FakeService, payload: Payload) -> HttpResponse:
-        service.process(payload)
-        return service.added(payload, timezone="Asia/Tokyo", public=True)
-
-    service = FakeService()
-    service.add_handlers["a.example"] = [different]
-    report = service.ensure(WANTED)
-    assert states(report) == ["added"] * 3
-    assert not report.complete
-    assert [d.name for d in report.items[0].differences] == ["timezone", "public"]
-
-
 def test_another_host_name_in_the_response_is_reported() -> None:
     """A website that was added under another name is not added again under that."""
 

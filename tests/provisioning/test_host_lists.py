@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from same_text import SameText
 from sitestats import SiteStatsWarning, SpecError
+from sitestats.provisioning import read_host_list
 from sitestats.provisioning._host_lists import parse_host_list
 
 HOSTS = ["a.example", "b.example"]
@@ -53,6 +55,21 @@ def test_an_encoding_that_was_guessed_is_a_warning(data: bytes, words: str) -> N
     """A list of another encoding is read, and a warning names that."""
     with pytest.warns(SiteStatsWarning, match=words):
         assert [host.text for host in parse_host_list(data, "x.txt")] == HOSTS
+
+
+def test_a_list_is_a_path_or_an_open_file(tmp_path: Path) -> None:
+    """A list is read by its path, as text or not, and from an open file; errors have
+    the name of either.
+    """
+    path = tmp_path / "hosts.txt"
+    path.write_text("\n".join(HOSTS), "utf-8")
+    with path.open("rb") as file, path.open() as text:
+        for source in (path, str(path), file):
+            hosts = read_host_list(source)
+            assert [host.text for host in hosts] == HOSTS
+            assert hosts[1].where == f"{path}:2"
+        with pytest.raises(SpecError, match="binary mode"):
+            read_host_list(text)
 
 
 def test_toml_is_known_by_its_name() -> None:

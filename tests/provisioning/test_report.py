@@ -4,49 +4,18 @@ from __future__ import annotations
 
 import json
 import pickle
-import sys
 
 import pytest
 
-from sitestats import MissingExtraError, WebsiteSpec
+from plans import POST, report
+from sitestats import WebsiteSpec
 from sitestats._common.errors import (
     BadRequestError,
     ConnectionFailedError,
     RequestTimeoutError,
 )
-from sitestats._common.wire import HttpRequest
 from sitestats.provisioning import Difference, ProvisionedWebsite, ProvisioningReport
 from sitestats.provisioning._report import STATES
-
-POST = HttpRequest("POST", "/api/websites/add")
-
-
-def report() -> ProvisioningReport:
-    """A report with one website of each state."""
-    zone = Difference("timezone", "UTC", "Asia/Tokyo")
-    return ProvisioningReport(
-        (
-            ProvisionedWebsite(WebsiteSpec("added.example"), "added"),
-            ProvisionedWebsite(WebsiteSpec("present.example"), "present"),
-            ProvisionedWebsite(
-                WebsiteSpec("differing.example"), "differing", differences=(zone,)
-            ),
-            ProvisionedWebsite(
-                WebsiteSpec("refused.example"),
-                "refused",
-                error=BadRequestError("It is\ntaken", status=400, request=POST),
-            ),
-            ProvisionedWebsite(
-                WebsiteSpec("unknown.example"),
-                "unknown",
-                error=RequestTimeoutError("no response within 30 s"),
-            ),
-            ProvisionedWebsite(
-                WebsiteSpec("not-tried.example", public=True, label="x"), "not_tried"
-            ),
-        ),
-        stopped=ConnectionFailedError("the list can't be read back: refused"),
-    )
 
 
 def test_each_website_is_in_the_view_of_its_state() -> None:
@@ -147,27 +116,3 @@ def test_a_report_becomes_a_frame() -> None:
     assert frame["differences"].dropna().to_dict() == {2: differing}
     empty = ProvisioningReport(()).to_pandas()
     assert empty.dtypes.to_dict() == frame.dtypes.to_dict()
-
-
-def test_a_table_has_what_needs_attention_first() -> None:
-    """A shortened table keeps the websites that are not as specified, and its note."""
-    sheet = report()._sheet()
-    assert [row[0] for row in sheet.rows] == [
-        *("differing.example", "refused.example", "unknown.example"),
-        *("not-tried.example", "added.example", "present.example"),
-    ]
-    assert sheet.rows[3] == ("not-tried.example", "not tried", "UTC", True, "x", None)
-    assert sheet.title == report().summary()
-    assert [*sheet.headings] == ["", "state", "time zone", "public", "label", ""]
-    stopped, by_hand = sheet.note.split("; ")
-    assert stopped == "stopped: the list can't be read back: refused"
-    assert "by hand" in by_hand
-    (whole,) = (one for one in report().items if one.state == "present")
-    assert ProvisioningReport((whole,))._sheet().note == ""
-
-
-def test_without_pandas_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error without pandas names the extra to install."""
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(MissingExtraError, match=r"sitestats\[pandas\]"):
-        report().to_pandas()

@@ -6,7 +6,7 @@ import copy
 import datetime as dt
 import pickle
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args
 
 import attrs
 import pytest
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from query_strategies import longest, queries
 from same_text import SameText
+from sitestats import FieldName
 from sitestats._common.errors import QueryError
 from sitestats._protocol.requests import stats_request
 from sitestats._query.builder import StatsQuery, requested
@@ -140,6 +141,22 @@ def test_a_query_is_a_value(query: StatsQuery) -> None:
         assert repr(again) == repr(query)
     assert copy.copy(query) == copy.deepcopy(query) == query
     assert {query: 1}[copy.deepcopy(query)] == 1
+
+
+@given(st.lists(st.sampled_from(get_args(FieldName)), unique=True), st.booleans())
+def test_the_lists_of_a_query_are_those_of_its_result(
+    fields: list[FieldName],
+    with_events: bool,  # noqa: FBT001 - hypothesis gives it
+) -> None:
+    """The lists are what a frame can be made of, in the document's order: what is
+    requested but the totals, and the events.
+    """
+    query = StatsQuery("example.com")
+    query = query.fields(*fields) if fields else query
+    query = query.all_events() if with_events else query
+    totals = {"pageviews", "visitors", "seconds_on_page"}
+    wanted = [name for name in get_args(FieldName) if name in {*fields} - totals]
+    assert query.lists == (*wanted, *(["events"] if with_events else []))
 
 
 def test_queries_are_equal_when_they_would_send_the_same() -> None:

@@ -153,6 +153,8 @@ def test_frames_as_often_as_you_like(client: Client) -> None:
     assert pages["first_day"].unique().to_list() == [dt.date(2026, 3, 1)]
     assert pages["last_day"].dtype == pl.Date
     rows = outcomes.to_dicts("pages")
+    assert outcomes.columns("pages") == pages.columns == [*rows[0]]
+    assert outcomes.columns() == outcomes.to_polars().columns
     assert [row["value"] for row in rows] == pages["value"].to_list()
     assert rows[0]["first_day"] == "2026-03-01"
     assert outcomes.to_dicts()[1]["visitors"] == 953

@@ -105,6 +105,8 @@ def test_a_frame_of_totals(growth: Comparisons) -> None:
     assert pandas["visitors_change"].tolist() == frame["visitors_change"].to_list()
     assert growth.to_arrow().column_names == frame.columns
     assert growth.to_dicts()[1]["first_day"] == "2026-03-03"
+    assert growth.columns() == frame.columns
+    assert growth.columns("pages") == growth.to_polars("pages").columns
 
 
 def test_a_frame_of_a_list(growth: Comparisons) -> None:

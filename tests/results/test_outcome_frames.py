@@ -117,6 +117,9 @@ def test_a_failed_query_without_rows_warns(client: Client) -> None:
     ):
         assert words in str(warning.message)
     assert [one.index for one in outcomes.failed] == [1, 2, 3, 4, 5]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert outcomes.columns("pages") == [*frame.columns]
 
 
 def test_without_failures_nothing_warns(client: Client) -> None:

@@ -8,6 +8,10 @@ import struct
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
+
+import pytest
+import trustme
 
 
 class Connection:
@@ -168,3 +172,42 @@ def polite(connection: Connection) -> None:
     """Respond to every request."""
     while connection.request():
         connection.respond(b'{"ok":true}')
+
+
+AUTHORITY = trustme.CA()
+
+
+def contexts(*names: str) -> tuple[ssl.SSLContext, ssl.SSLContext]:
+    """A server's context for *names*, and a client's that trusts it."""
+    behind, trusting = (
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER),
+        ssl.create_default_context(),
+    )
+    AUTHORITY.issue_cert(*names).configure_cert(behind)
+    AUTHORITY.configure_trust(trusting)
+    return behind, trusting
+
+
+@contextmanager
+def resolving(look_up: Callable[[], list[Any]]) -> Iterator[None]:
+    """Resolve ``many.test`` by *look_up*, and everything else as usual."""
+    usual = socket.getaddrinfo
+
+    def getaddrinfo(host: Any, *args: Any, **more: Any) -> Any:
+        if host not in ("many.test", b"many.test"):
+            return usual(host, *args, **more)
+        if more.get("flags") == socket.AI_NUMERICHOST:
+            raise socket.gaierror(socket.EAI_NONAME, "no number")
+        return look_up()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket, "getaddrinfo", getaddrinfo)
+        yield
+
+
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s"
+
+
+def answer(body: bytes) -> bytes:
+    """A whole response."""
+    return ANSWER % (len(body), body)

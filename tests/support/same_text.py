@@ -7,13 +7,14 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias, get_args
+from typing import TypeAlias
 
-from sitestats import InvalidInputError
-from sitestats._common.advice import StepName, error_text, render
+from sitestats import InvalidInputError, StatsQuery
+from sitestats._common.advice import error_text, render
 from sitestats._common.problems import line_of
 
-STEP = re.compile(rf"(?<![\w)])\.(?:{'|'.join(get_args(StepName))})\(")
+STEPS = [name for name in vars(StatsQuery) if not name.startswith("_")]
+STEP = re.compile(rf"(?<![\w)])\.(?:{'|'.join(STEPS)})\(")
 """A call of a step of the query builder."""
 
 SameText: TypeAlias = Callable[[object], None]

@@ -15,9 +15,17 @@ from typing import Any
 import pytest
 import trustme
 
-from loopback import Connection, Script, Server, polite, serve
+from loopback import Connection, Script, Server, contexts, polite, serve
 from secret_search import shown_by
-from sender_variants import ADD, GET, KEY, LONG, USER, open_sender, settings_for
+from sender_variants import (
+    ADD,
+    GET,
+    KEY,
+    LONG,
+    USER,
+    open_sender,
+    settings_for,
+)
 from sitestats import AsyncClient, Client
 from sitestats._common.errors import (
     ConfigurationError,
@@ -330,3 +338,106 @@ def test_a_proxy_without_a_password_is_pickled(environment: pytest.MonkeyPatch) 
     for proxy in ("http://127.0.0.1:3128", None):
         client = Client(BASE, proxy=proxy)
         assert pickle.loads(pickle.dumps(client))._settings.proxy == proxy
+
+
+def test_tls_within_tls(variant: str) -> None:
+    """A service behind TLS is reached through a proxy behind TLS."""
+    behind, trusting = contexts("localhost", "stats.example")
+    with (
+        serve(polite, behind) as service,
+        serve(tunnel_to(service), behind) as proxy,
+        open_sender(
+            variant, "https://stats.example", proxy=proxy.address, verify=trusting
+        ) as sender,
+    ):
+        for _ in range(2):
+            assert sender.send().body == b'{"ok":true}'
+    assert proxy.connections == 1
+
+
+def tunnel_to(service: Server) -> Callable[[Connection], None]:
+    """A proxy that tunnels to *service*, wherever it is told to."""
+
+    def script(connection: Connection) -> None:
+        connection.request()
+        connection.send(b"HTTP/1.1 200 Go on\r\n\r\n")
+        with socket.create_connection(("127.0.0.1", service.port)) as onward:
+            carry(connection, onward)
+
+    return script
+
+
+def socks_to(service: Server, method: bytes, reply: bytes) -> Callable[..., None]:
+    """A SOCKS5 proxy that wants *method* of authentication, and then says *reply*."""
+
+    def script(connection: Connection) -> None:
+        assert connection.take() == b"\x05\x01" + method
+        connection.send(b"\x05" + method)
+        if method == b"\x02":
+            assert connection.take() == b"\x01\x02me\x04pass"
+            connection.send(b"\x01\x00")
+        # The proxy looks the name up.
+        assert b"stats.example" in connection.take()
+        connection.send(b"\x05" + reply + b"\x00\x01\x00\x00\x00\x00\x00\x00")
+        with socket.create_connection(("127.0.0.1", service.port)) as onward:
+            while data := connection.take():
+                onward.sendall(data)
+                connection.send(onward.recv(65536))
+
+    return script
+
+
+@pytest.mark.parametrize(
+    ("user", "method"), [("", b"\x00"), ("me:pass@", b"\x02")], ids=["open", "login"]
+)
+def test_a_socks_proxy_leads_to_the_service(
+    variant: str, user: str, method: bytes
+) -> None:
+    """A SOCKS5 proxy carries requests, with and without a user and password."""
+    with (
+        serve(polite) as service,
+        serve(socks_to(service, method, b"\x00")) as proxy,
+        open_sender(
+            variant,
+            "http://stats.example",
+            proxy=f"socks5://{user}127.0.0.1:{proxy.port}",
+        ) as sender,
+    ):
+        for _ in range(2):
+            assert sender.send().body == b'{"ok":true}'
+    assert proxy.connections == 1
+
+
+def test_a_socks_proxy_that_refuses(variant: str) -> None:
+    """What a SOCKS proxy refuses is a failed connection; nothing was sent."""
+    with (
+        serve(polite) as service,
+        serve(socks_to(service, b"\x00", b"\x05")) as proxy,
+        open_sender(
+            variant, "http://stats.example", proxy=f"socks5://127.0.0.1:{proxy.port}"
+        ) as sender,
+        pytest.raises(ConnectionFailedError, match="could not connect") as caught,
+    ):
+        sender.send()
+    assert not caught.value.maybe_sent
+
+
+@pytest.mark.parametrize("reply", [b"HTTP/1.1 400 Bad\r\n\r\n", b"\x05", b""])
+def test_a_garbled_socks_reply_is_a_failed_connection(
+    variant: str, reply: bytes
+) -> None:
+    """Whatever a SOCKS proxy says first, the error is ours and names the proxy."""
+
+    def script(connection: Connection) -> None:
+        connection.take()
+        connection.send(reply)
+
+    with (
+        serve(script) as proxy,
+        open_sender(
+            variant, "http://stats.example", proxy=f"socks5://127.0.0.1:{proxy.port}"
+        ) as sender,
+        pytest.raises(ConnectionFailedError, match="SOCKS proxy") as caught,
+    ):
+        sender.send()
+    assert not caught.value.maybe_sent

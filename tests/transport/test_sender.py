@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import gzip
-import importlib.metadata
 
 import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopback import Connection, polite, serve
-from sender_variants import ADD, GET, KEY, USER, open_sender, settings_for
+from loopback import Connection, answer, polite, serve
+from sender_variants import GET, SyncSender, open_sender, settings_for
+from sitestats import Client, StatsQuery
 from sitestats._common.errors import (
     ConfigurationError,
     ResponseError,
@@ -21,84 +21,7 @@ from sitestats._common.errors import (
 from sitestats._common.wire import Credentials, HttpRequest
 from sitestats._transport.sender import Sender
 
-AGENT = f"sitestats/{importlib.metadata.version('sitestats')}"
 MIB = 1024 * 1024
-
-
-def test_the_bytes_of_a_get(variant: str) -> None:
-    """A GET has the encoded target and exactly these headers."""
-    request = HttpRequest(
-        "GET",
-        "/example.com/caf%C3%A9%2Fbar.json",
-        params=(("pages", "/blog*,/docs*"), ("utm_source", "a&b c"), ("start", "é")),
-        credentials=Credentials.KEY,
-    )
-    with serve(polite) as server, open_sender(variant, server.address) as sender:
-        sender.send(request)
-    assert request.target == (
-        "/example.com/caf%C3%A9%2Fbar.json"
-        "?pages=%2Fblog*,%2Fdocs*&utm_source=a%26b%20c&start=%C3%A9"
-    )
-    assert server.requests[0].decode("ascii").split("\r\n") == [
-        f"GET {request.target} HTTP/1.1",
-        f"Host: 127.0.0.1:{server.port}",
-        "Accept: application/json",
-        "Accept-Encoding: gzip",
-        f"User-Agent: {AGENT}",
-        f"Api-Key: {KEY}",
-        "",
-        "",
-    ]
-
-
-def test_the_bytes_of_a_post(variant: str) -> None:
-    """A POST also has the user ID, the content type and the body."""
-    with serve(polite) as server, open_sender(variant, server.address) as sender:
-        sender.send(ADD)
-    head, _, body = server.requests[0].decode("ascii").partition("\r\n\r\n")
-    assert head.split("\r\n") == [
-        "POST /api/websites/add HTTP/1.1",
-        f"Host: 127.0.0.1:{server.port}",
-        "Accept: application/json",
-        "Accept-Encoding: gzip",
-        f"User-Agent: {AGENT}",
-        "Content-Type: application/json",
-        "Content-Length: 26",
-        f"Api-Key: {KEY}",
-        f"User-Id: {USER}",
-    ]
-    assert body == '{"hostname":"example.com"}'
-
-
-def test_credentials_go_only_where_they_are_wanted(variant: str) -> None:
-    """A request gets only those credentials that it needs."""
-    with serve(polite) as server, open_sender(variant, server.address) as sender:
-        sender.send(HttpRequest("GET", "/public.example.json"))
-        sender.send(GET)
-    without, with_key = server.requests
-    assert KEY.encode() not in without
-    assert USER.encode() not in without
-    assert KEY.encode() in with_key
-    assert USER.encode() not in with_key
-
-
-def test_without_a_key_there_is_no_header(variant: str) -> None:
-    """Without a key requests are sent without its header."""
-    with (
-        serve(polite) as server,
-        open_sender(variant, server.address, api_key=None, user_id=None) as sender,
-    ):
-        sender.send(GET)
-        sender.send(ADD)
-    assert b"api-key" not in b"".join(server.requests).lower()
-    assert b"user-id" not in b"".join(server.requests).lower()
-
-
-def test_a_post_without_a_body_says_so(variant: str) -> None:
-    """A POST without a body has a Content-Length of 0, or a server would wait."""
-    with serve(polite) as server, open_sender(variant, server.address) as sender:
-        sender.send(HttpRequest("POST", "/api/custom"))
-    assert b"Content-Length: 0\r\n" in server.requests[0]
 
 
 def test_the_prefix_of_the_base_address_stays(variant: str) -> None:
@@ -219,38 +142,6 @@ def test_the_parts_of_a_response(variant: str) -> None:
     }
 
 
-OK = b"HTTP/1.1 200 OK\r\n"
-CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
-
-
-@pytest.mark.parametrize(
-    ("wire", "status", "body"),
-    [
-        (b"HTTP/1.1 204 No Content\r\n\r\n", 204, b""),
-        (b"HTTP/1.1 304 Not Modified\r\nContent-Length: 99999999\r\n\r\n", 304, b""),
-        (b"HTTP/1.1 103 Early\r\n\r\n" + OK + b"Content-Length: 1\r\n\r\n1", 200, b"1"),
-        (OK + CHUNKED + b"1\r\n{\r\n1;x=y\r\n}\r\n0\r\nTrailer: x\r\n\r\n", 200, b"{}"),
-        (b"HTTP/1.0 200 OK\r\n\r\n{}", 200, b"{}"),
-        (b"HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n", 200, b""),
-        (b"HTTP/1.1 599 What\r\nContent-Length: 2\r\n\r\n\xff\x00", 599, b"\xff\x00"),
-    ],
-    ids=["204", "304", "1xx", "chunked", "until close", "no reason", "bytes"],
-)
-def test_unusual_responses(variant: str, wire: bytes, status: int, body: bytes) -> None:
-    """Everything that HTTP allows is accepted, and the next request works."""
-
-    def script(connection: Connection) -> None:
-        while connection.request():
-            connection.send(wire)
-            if b"HTTP/1.0" in wire:
-                return
-
-    with serve(script) as server, open_sender(variant, server.address) as sender:
-        for _ in range(2):
-            response = sender.send()
-            assert (response.status, response.body) == (status, body)
-
-
 def gzipped(*parts: bytes, encoding: str = "gzip") -> bytes:
     """A response whose body is *parts*."""
     body = b"".join(parts)
@@ -360,16 +251,42 @@ def test_the_limit_itself_is_allowed(variant: str) -> None:
         assert len(sender.send().body) == 1000
 
 
-def test_a_head_has_a_length_and_no_body(variant: str) -> None:
-    """A response to HEAD is not refused for a Content-Length over the limit."""
+def test_a_recursion_error_comes_out_as_it_is() -> None:
+    """Close to the stack's limit a call does not blame the connection."""
+
+    def deeper() -> None:
+        try:
+            blocking.send()
+        finally:
+            pass
+        deeper()
+
+    with serve(polite) as server:
+        blocking = SyncSender(settings_for(server.address), None)
+        blocking.send()
+        try:
+            with pytest.raises(RecursionError):
+                deeper()
+            assert blocking.send().status == 200
+        finally:
+            blocking.close()
+
+
+def test_a_client_is_usable_after_a_recursion_error() -> None:
+    """The whole client, not only its sender, survives the stack's limit."""
+    body = b'{"ok":true,"hostname":"example.com","pageviews":1}'
 
     def script(connection: Connection) -> None:
         while connection.request():
-            connection.send(b"HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r\n")
+            connection.send(answer(body))
 
-    with (
-        serve(script) as server,
-        open_sender(variant, server.address, max_response_bytes=1000) as sender,
-    ):
-        for _ in range(2):
-            assert sender.send(HttpRequest("HEAD", "/x")).body == b""
+    query = StatsQuery("example.com").fields("pageviews")
+    with serve(script) as server, Client(server.address, proxy=None) as client:
+
+        def deeper() -> None:
+            client.stats.get(query)
+            deeper()
+
+        with pytest.raises(RecursionError):
+            deeper()
+        assert client.stats.get(query).pageviews == 1

@@ -8,46 +8,11 @@ another one; every other operation of a str, an f-string too, gives the text alo
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, Literal, Self, TypeAlias
+from typing import Final, Self
 
 import attrs
 
 from .text import shown
-
-StepName: TypeAlias = Literal[
-    "fields",
-    "events",
-    "all_events",
-    "between",
-    "last",
-    "on",
-    "during",
-    "pinned",
-    "timezone",
-    "interval",
-    "where",
-    "where_metadata",
-    "path",
-    "version",
-    "extra_param",
-]
-"""The steps of the query builder that messages name."""
-
-ArgumentName: TypeAlias = Literal[
-    "against",
-    "api_key",
-    "base_url",
-    "columns",
-    "ignore_columns",
-    "input_format",
-    "key_file",
-    "max_response_bytes",
-    "retries",
-    "timeout",
-    "total_timeout",
-    "user_id",
-]
-"""The arguments that messages name."""
 
 
 class Advice:
@@ -75,7 +40,7 @@ class Step(Advice):
 
     __slots__ = ("name", "named", "values")
 
-    def __init__(self, name: StepName, /, *values: object, **named: object) -> None:
+    def __init__(self, name: str, /, *values: object, **named: object) -> None:
         self.name: Final = name
         self.values: Final = values
         self.named: Final = named
@@ -94,7 +59,7 @@ class Place(Step):
         return super().__str__()[1:]
 
 
-def at(name: StepName, /, *values: object, **named: object) -> Message:
+def at(name: str, /, *values: object, **named: object) -> Message:
     """The place of a problem with an argument of a step.
 
     >>> from sitestats._common.advice import at
@@ -113,24 +78,11 @@ class Argument(Advice):
     "timeout or against='previous_period'"
     """
 
-    name: ArgumentName
+    name: str
     value: object = None
 
     def __str__(self) -> str:
         return self.name if self.value is None else f"{self.name}={_python(self.value)}"
-
-
-@attrs.frozen
-class Kind(Advice):
-    """What kind of value an argument has."""
-
-    type: type[str | int]
-
-    def __str__(self) -> str:
-        return _KINDS[self.type]
-
-
-_KINDS: Final = {str: "a str", int: "an int", bool: "True or False"}
 
 
 @attrs.frozen
@@ -174,9 +126,6 @@ class Message(str):
 
     def __radd__(self, other: str) -> Message:
         return Message(other, self)
-
-    def __reduce__(self) -> tuple[type[Message], tuple[str | Advice, ...]]:
-        return Message, self._parts
 
     def render(self, words: Callable[[Advice], str]) -> str:
         """The text with *words* for each advice."""

@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 import attrs
 
-from .advice import Argument, Kind, Step
+from .advice import Argument, Step
 from .text import shown
 
 _LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?", re.ASCII)
@@ -66,7 +66,7 @@ def normalise_hostname(text: object) -> str:
     """
     if not isinstance(text, str):
         raise HostnameError(
-            "A host name is " + Kind(str) + f" such as 'example.com', not {shown(text)}"
+            f"A host name is text such as 'example.com', not {shown(text)}"
         )
     name = _to_ascii(str.__str__(text), shown(text))
     labels = name.split(".")

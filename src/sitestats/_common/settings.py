@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import attrs
 
-from .advice import Argument, Kind, PythonOnly, error_text
+from .advice import Argument, error_text
 from .errors import ConfigurationError
 from .hostnames import BaseAddress
 from .secret import Secret, checked_secret
@@ -208,8 +208,7 @@ def _base_address(given: object) -> BaseAddress:
         return found
     if not isinstance(given, str):
         raise ConfigurationError(
-            Argument("base_url")
-            + f" is an address such as 'https://…'; got {type(given).__name__}"
+            f"base_url is an address such as 'https://…'; got {type(given).__name__}"
         )
     return _parsed(given, Argument("base_url"))
 
@@ -319,10 +318,7 @@ def as_policy(retries: object) -> RetryPolicy:
         return retries
     if isinstance(retries, bool) or not isinstance(retries, int):
         raise ConfigurationError(
-            Argument("retries")
-            + " is a whole number"
-            + PythonOnly(" or a RetryPolicy")
-            + f"; got {retries!r}"
+            f"retries is a whole number or a RetryPolicy; got {retries!r}"
         )
     return RetryPolicy(retries=retries)
 
@@ -336,7 +332,7 @@ def positive_count(name: str, value: object) -> int:
 
 def _flag(name: str, value: object) -> bool:
     if not isinstance(value, bool):
-        raise ConfigurationError(f"{name} is " + Kind(bool) + f"; got {value!r}")
+        raise ConfigurationError(f"{name} is True or False; got {value!r}")
     return value
 
 

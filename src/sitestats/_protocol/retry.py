@@ -16,7 +16,7 @@ from typing import Final
 
 import attrs
 
-from sitestats._common.advice import Argument, PythonOnly
+from sitestats._common.advice import Argument
 from sitestats._common.errors import (
     RateLimitedError,
     RequestTimeoutError,
@@ -75,9 +75,8 @@ class Deadline:
         """The error for *query*, whose *last* attempt it cut short; None for none."""
         why = "it was not sent before" if last is None else "it was under way"
         return RequestTimeoutError(
-            f"no response about {query.hostname} within the deadline"
-            + PythonOnly(" of get_many")
-            + f", {self.seconds:g} s: {why}",
+            f"no response about {query.hostname} within the deadline of get_many, "
+            f"{self.seconds:g} s: {why}",
             request=None if last is None else last.request,
             maybe_sent=last is not None and last.maybe_sent,
         )

@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Final, TypeAlias, cast
 
-from sitestats._common.advice import PythonOnly, Step, StepName, at
+from sitestats._common.advice import PythonOnly, Step, at
 from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, shown
 
@@ -38,7 +38,7 @@ _METADATA_SUFFIXES: Final = ("_text", "_int", "_bool", "_date")
 
 
 @lru_cache
-def _place(step: StepName, name: str) -> str:
+def _place(step: str, name: str) -> str:
     # A query is made of more valid values than of wrong ones, whose place is shown.
     return at(step, **{name: ...})
 

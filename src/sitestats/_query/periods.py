@@ -12,7 +12,7 @@ import zoneinfo
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Final, TypeAlias
 
-from sitestats._common.advice import Kind, PythonOnly, Step
+from sitestats._common.advice import PythonOnly, Step
 from sitestats._common.errors import QueryError
 from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, nearest, shown
@@ -129,15 +129,13 @@ def last(days: object, today: object) -> tuple[str, str] | list[Problem]:
     """The start and end of the last *days* whole days."""
     if not isinstance(today, bool):
         return refused(
-            "period-days",
-            "today is " + Kind(bool) + f", not {shown(today)}",
-            "last",
+            "period-days", f"today is True or False, not {shown(today)}", "last"
         )
     count = int(whole_number(days, 1, MOST_DAYS) or 0)
     if not count:
         return refused(
             "period-days",
-            "days is " + Kind(int) + f" from 1 to {MOST_DAYS}, not {shown(days)}",
+            f"days is a whole number from 1 to {MOST_DAYS}, not {shown(days)}",
             "last",
         )
     if today:
@@ -255,7 +253,7 @@ def other_zone(zone: str | None, own: str | None) -> list[Problem]:
     return refused(
         "period-zone",
         f"the query's words are days in its own time zone, {shown(own)}, and not in "
-        f"{shown(zone)}" + PythonOnly(": use .pinned() without a zone"),
+        f"{shown(zone)}: use " + Step("pinned") + " without a zone",
         "pinned",
     )
 

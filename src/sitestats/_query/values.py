@@ -12,7 +12,7 @@ from decimal import Decimal
 from numbers import Integral
 from typing import Final
 
-from sitestats._common.advice import Kind, PythonOnly, Step, at
+from sitestats._common.advice import PythonOnly, Step, at
 from sitestats._common.fields import FIELDS
 from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, shown
@@ -36,9 +36,8 @@ def path(value: object) -> TextOrProblems:
     if not given.startswith("/"):
         return refused(
             "path-slash",
-            "a page's path is "
-            + Kind(str)
-            + f" that starts with '/', such as '/contact', not {shown(value)}",
+            "a page's path is text that starts with '/', such as '/contact', "
+            f"not {shown(value)}",
             "path",
         )
     text = sendable_text(given, "path")
@@ -81,9 +80,7 @@ def version(value: object) -> TextOrProblems:
     """The version of the Stats API."""
     return whole_number(value, 1, LATEST_VERSION) or refused(
         "version-range",
-        "the version is "
-        + Kind(int)
-        + f" from 1 to {LATEST_VERSION}, not {shown(value)}",
+        f"the version is a whole number from 1 to {LATEST_VERSION}, not {shown(value)}",
         "version",
     )
 
@@ -92,7 +89,7 @@ def limit(value: object) -> TextOrProblems:
     """How many entries each list may have."""
     return whole_number(value, 1, HIGHEST_LIMIT) or refused(
         "limit-range",
-        "the limit is " + Kind(int) + f" from 1 to {HIGHEST_LIMIT}, not {shown(value)}",
+        f"the limit is a whole number from 1 to {HIGHEST_LIMIT}, not {shown(value)}",
         "limit",
     )
 
@@ -115,8 +112,7 @@ def info(value: object) -> TextOrProblems:
     """Whether the response explains its fields."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    message = "info is " + Kind(bool) + f", not {shown(value)}"
-    return refused("info-flag", message, "info")
+    return refused("info-flag", f"info is true or false, not {shown(value)}", "info")
 
 
 def fields(names: Iterable[object]) -> TextOrProblems:
@@ -242,9 +238,7 @@ def extra_name(name: object) -> TextOrProblems:
     if not text:
         return refused(
             "extra-name",
-            "the parameter's name is "
-            + Kind(str)
-            + f" that is not empty, not {shown(name)}",
+            f"the parameter's name is text that is not empty, not {shown(name)}",
             "extra_param",
         )
     if text == "callback":

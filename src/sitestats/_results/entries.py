@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar, overlo
 
 import attrs
 
-from sitestats._common.advice import PythonOnly, Step
+from sitestats._common.advice import Step
 from sitestats._common.errors import FieldNotRequestedError
 from sitestats._common.fields import COUNTS, TOTALS
 from sitestats._common.text import bounded, did_you_mean, shown
@@ -221,9 +221,8 @@ class Incomplete(Entry):
             return _seconds_not_requested()
         which = " ".join(shown(value) for value in list(self._known.values())[:1])
         return FieldNotRequestedError(
-            f"the response has no {name!r} for this entry "
-            f"({which or 'it is empty'})"
-            + PythonOnly(": see .raw() of the result for what it has"),
+            f"the response has no {name!r} for this entry ({which or 'it is empty'}): "
+            "see .raw() of the result for what it has",
             name=name,
         )
 

@@ -73,9 +73,7 @@ class Attempt:
     def timeout_error(self, what: str) -> RequestTimeoutError:
         """The error for a single wait that was too long; *what* it was for."""
         return RequestTimeoutError(
-            f"{what} {self._origin} within "
-            + Argument("timeout")
-            + f", {self.timeout:g} s",
+            f"{what} {self._origin} within timeout, {self.timeout:g} s",
             request=self.request,
             maybe_sent=self.began,
         )

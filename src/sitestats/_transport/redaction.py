@@ -1,19 +1,23 @@
-r"""Redact credentials in responses and messages, also where they are escaped.
+"""Redact credentials in responses and messages, or withhold what still shows one.
 
 A service may well repeat a key: in the error for a wrong one, or in a page that
-shows the whole request. Whoever logs the error would log the key, so credentials
-are taken out of whatever comes back. JSON, HTML and addresses have escapes: ``\/``
-and ``\u003d``, ``&lt;`` and ``&#61;``, ``%3D``. A body that can't be cleaned is
-withheld.
+shows the whole request. Whoever logs the error would log the key, so a mark takes the
+place of credentials in whatever comes back, as they are and as JSON, HTML and
+addresses write them. Escapes can also be mixed and nested: where a credential shows
+once they are all undone, the whole text is withheld.
 """
 
 from __future__ import annotations
 
 import binascii
+import html
 import json
 import re
 from datetime import UTC, datetime
+from functools import cache, partial
+from itertools import groupby
 from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
 
 from sitestats._common.wire import HttpResponse
 
@@ -23,12 +27,11 @@ if TYPE_CHECKING:
     from sitestats._common.secret import Secret
 
 _SHORTEST: Final = 12
-"""Characters: what is shorter is no secret, and may stand in data by chance."""
+"""What has fewer characters is no secret, and may stand in data by chance."""
 
-_MARK: Final = "…"
-
+_MARK: Final = "…".encode()
 WITHHELD: Final = b"(withheld: it repeats a credential, which could not be redacted)"
-"""What stands in the place of a body that can't be cleaned."""
+"""What stands in the place of a text that shows a credential once it is decoded."""
 
 
 class Redactor:
@@ -38,197 +41,130 @@ class Redactor:
     >>> redactor = Redactor([Secret("0123456789ab/")])
     >>> redactor.text(r'as it is 0123456789ab/, and in JSON "0123456789ab\/"')
     'as it is …, and in JSON "…"'
+    >>> redactor.text("mixed: %30&#x31;23456789ab/")
+    '(withheld: it repeats a credential, which could not be redacted)'
     """
 
     # Slots keep the credentials from whatever shows the attributes of objects.
-    __slots__ = ("__weakref__", "_escaped", "_forms", "_long_forms")
+    __slots__ = ("__weakref__", "_all", "_decoded", "_escapes", "_forms", "_long")
 
     def __init__(self, secrets: Iterable[Secret | None]) -> None:
-        values = [secret.reveal() for secret in secrets if secret is not None]
-        long = [value for value in values if len(value) >= _SHORTEST]
-        self._forms = [form for value in values for form in _forms(value)]
-        self._long_forms = [
-            form.encode("ascii") for value in long for form in _forms(value)
-        ]
-        self._escaped = _Escaped(long)
+        self._all = [one.reveal().encode() for one in secrets if one is not None]
+        self._long = [secret for secret in self._all if len(secret) >= _SHORTEST]
+        # Made for the first text that has the sign of an escape.
+        self._forms: dict[bytes, set[bytes]] = {}
+        self._escapes: list[re.Pattern[bytes]] = []
+        self._decoded: list[bytes] = []
 
     def text(self, text: str) -> str:
         """*text* without credentials."""
-        for form in self._forms:
-            text = text.replace(form, _MARK)
-        data = text.encode("utf-8", "surrogatepass")
-        return self._escaped.redact(data).decode("utf-8", "surrogatepass")
+        data = self._redact(self._all, text.encode("utf-8", "surrogatepass"))
+        return data.decode("utf-8", "surrogatepass")
 
     def response(
         self, status: int, headers: Mapping[str, str], body: bytes
     ) -> HttpResponse:
         """A response that was just received, without credentials."""
-        clean = {name: self._clean(value.encode()) for name, value in headers.items()}
-        texts = {name: value.decode() for name, value in clean.items()}
-        return HttpResponse(status, texts, self._clean(body), datetime.now(UTC))
+        clean = partial(self._redact, self._long)
+        # In one search, as most responses repeat nothing.
+        together = "\n".join(headers.values()).encode()
+        if clean(together) != together:
+            headers = {
+                name: clean(text.encode()).decode() for name, text in headers.items()
+            }
+        return HttpResponse(status, headers, clean(body), datetime.now(UTC))
 
-    def _clean(self, data: bytes) -> bytes:
-        for form in self._long_forms:
-            data = data.replace(form, _MARK.encode())
-        return self._escaped.redact(data)
-
-
-def _forms(secret: str) -> list[str]:
-    """How a secret may be written: as it is, in JSON, and in Python's own strings."""
-    # The others differ from it by a backslash before one of these.
-    if {"\\", '"', "'"}.isdisjoint(secret):
-        return [secret]
-    return [
-        secret,
-        json.dumps(secret)[1:-1],
-        repr(secret)[1:-1],
-        secret.replace("\\", "\\\\"),
-    ]
-
-
-# --- escapes ----------------------------------------------------------------------
-
-_LARGEST: Final = 256 * 1024
-"""Bytes: to clean more takes long, so it is withheld."""
-_FEWEST: Final = 8
-"""Characters of a secret that are no signs of escapes themselves: of fewer nothing
-can be found."""
-_SIGNS: Final = b"\\%&;="
-_OF_ESCAPES: Final = b"\\%&#;ux0123456789abcdefABCDEF"
-"""What an escape may be made of, which may be escaped itself."""
-_ROUNDS: Final = 5
-"""How often escapes may be on top of each other."""
-
-
-class _Escaped:
-    """Secrets in text where any of their characters may be escaped.
-
-    Nothing here makes a call for each byte: a response may have millions. Most have
-    escapes, and none of a character of a secret: that is looked for first. Only
-    where one is, all escapes are undone, and the secrets are searched for.
-    """
-
-    __slots__ = ("_any", "_codes", "_names", "_patterns", "_plain", "_secrets")
-
-    def __init__(self, secrets: list[str]) -> None:
-        self._secrets = secrets
-        self._any: list[tuple[bytes, re.Pattern[bytes]]] = []
-        self._patterns: list[re.Pattern[bytes]] = []
-
-    def redact(self, data: bytes) -> bytes:
-        """*data* without the secrets; ``WITHHELD`` where that can't be done."""
-        if not (b"\\" in data or b"%" in data or b"&" in data) or not self._secrets:
+    def _redact(self, secrets: list[bytes], data: bytes) -> bytes:
+        for secret in secrets:
+            data = data.replace(secret, _MARK)
+        if not secrets or not (b"\\" in data or b"%" in data or b"&" in data):
             return data
-        if not self._any:
-            self._prepare()
-        # One pattern for each sign: several in one would take four times as long.
-        for sign, escape in self._any:
-            if sign in data and escape.search(data):
-                break
-        else:
-            return data
-        if self._has_secret(data):
-            if len(data) > _LARGEST:
-                return WITHHELD
-            for pattern in self._patterns or self._make_patterns():
-                data = pattern.sub(_MARK.encode(), data)
-            if self._has_secret(data):
-                return WITHHELD
-        return data
-
-    def _prepare(self) -> None:
-        # When it is needed, since most clients never do.
-        from html.entities import html5
-
-        every = "".join(self._secrets)
-        # The longest ones first, as others may be their beginnings.
-        self._codes = sorted({*every.encode(), *_OF_ESCAPES}, reverse=True)
-        names = {name.rstrip(";"): char for name, char in html5.items()}
-        self._names = [
-            (name.encode("ascii"), names[name].encode("ascii"))
-            for name in sorted(names, key=len, reverse=True)
-            if names[name] in every
-        ]
-        plain = (self._undo(secret.encode()) for secret in self._secrets)
-        self._plain = [one for one in plain if len(one) >= _FEWEST]
-        # Go writes each & of an address as \\u0026, which alone is no escape's sign.
-        begun = rf"(?:amp|#|%23|\\u0023|{_any_of(self._names)})"
-        codes = "|".join([*map(_hex, {*every.encode(), *b"%\\"}), f"26{begun}"])
-        signs = "".join(re.escape(c) for c in {*every, "\\"} if not c.isalnum())
-        self._any = [
-            (b"\\", re.compile(rf"\\(?:[{signs}]|(?:u00|x)(?:{codes}))".encode())),
-            (b"%", re.compile(rf"%(?:{codes})".encode())),
-            (b"&", re.compile(rf"&{begun}".encode())),
-        ]
-
-    def _make_patterns(self) -> list[re.Pattern[bytes]]:
-        # Some ten milliseconds each, for the first response that has one of them.
-        self._patterns = [
-            re.compile("".join(map(self._forms_of, secret)).encode())
-            for secret in self._secrets
-        ]
-        return self._patterns
-
-    def _has_secret(self, data: bytes) -> bool:
-        undone = self._undo(data)
-        return any(plain in undone for plain in self._plain)
-
-    def _undo(self, data: bytes) -> bytes:
-        """*data* with the escapes of the secrets' characters undone, and without the
-        signs that escapes are made of.
-        """
-        for _ in range(_ROUNDS if len(data) <= _LARGEST else 2):
-            before = data
-            data = data.replace(b";", b"")
-            for sign, forms in _SIGNS_ESCAPED:
-                for form in forms:
-                    data = data.replace(form, sign)
-            for name, char in self._names if b"&" in data else ():
-                data = data.replace(b"&" + name, char)
-            for code in self._codes if b"&#" in data else ():
-                data = data.replace(b"&#%d" % code, b"%c" % code)
-            # As quoted-printable, which Python decodes without a loop of its own. A
-            # sign that stands for itself must not hide the escape behind it.
-            data = data.replace(b"%%", b"%25%").replace(b"%%", b"%25%")
-            data = data.replace(b"=", b"=3D").replace(b"%", b"=")
-            data = binascii.a2b_qp(data)
-            if data == before:
-                break
-        return data.translate(None, _SIGNS)
-
-    def _forms_of(self, char: str) -> str:
-        """A pattern of every way to write *char*, with its escapes before itself."""
-        code = _hex(ord(char))
-        names = _any_of([one for one in self._names if one[1] == char.encode()])
-        number = rf"{_HASH}(?:0{{0,5}}{ord(char)}|[xX]0{{0,5}}{code})"
-        # As few as do, since a backslash also begins escapes that follow it.
-        few = "" if char == "\\" else "?"
-        return (
-            rf"(?>{_BACKSLASH}{{0,4}}{few}(?:{_AMPERSAND}(?:{number}|{names}){_SEMICOLON}?"
-            rf"|{_PERCENT}{code}|u00{code}|x{code}|{re.escape(char)}))"
-        )
+        if not self._forms:
+            self._escapes = _escapes_of({*b"".join(self._long).decode(), "\\", "%"})
+            decoded = [_decoded(secret) for secret in self._long]
+            # What stands beside a secret may form an escape with its ends.
+            self._decoded = [one[2:-2] for one in decoded if len(one) >= _FEWEST]
+            # As the last one, since another thread may come by.
+            self._forms = {secret: _forms(secret.decode()) for secret in self._all}
+        for secret in secrets:
+            for form in self._forms[secret]:
+                data = data.replace(form, _MARK)
+        found = (one.pattern[:1] in data and one.search(data) for one in self._escapes)
+        shown = _decoded(data) if any(found) else b""
+        return WITHHELD if any(secret in shown for secret in self._decoded) else data
 
 
-_BACKSLASH: Final = r"(?:\\|%5[cC]|&#92;|&bsol;)"
-_PERCENT: Final = r"(?:%|\\u0025|&#37;)(?:25){0,3}"
-_HASH: Final = r"(?:#|%23|\\u0023)"
-_SEMICOLON: Final = r"(?:;|%3[bB]|\\u003[bB])"
-_AMPERSAND: Final = rf"(?:&|\\u0026|%26)(?:amp{_SEMICOLON}){{0,3}}"
-_SIGNS_ESCAPED: Final = (
-    (b"&", (b"\\u0026", b"%26", b"&amp")),
-    (b"%", (b"\\u00", b"\\x", b"&#x00", b"&#x0", b"&#x", b"&#X")),
-    (b"&#", (b"&#000", b"&#00", b"&#0")),
-)
-
-
-def _hex(code: int) -> str:
-    """A pattern of the two digits of a code, in either case."""
-    return "".join(
-        f"[{digit}{digit.upper()}]" if digit.isalpha() else digit
-        for digit in f"{code:02x}"
+def _forms(secret: str) -> set[bytes]:
+    """How JSON, HTML, addresses and Python write a secret, where that differs."""
+    in_json, address = json.dumps(secret)[1:-1], quote(secret, safe="")
+    forms = (
+        *(in_json, in_json.replace("/", r"\/"), repr(secret)[1:-1]),
+        # Some write these characters by their codes, so that HTML can hold the JSON.
+        in_json.translate({ord(char): f"\\u{ord(char):04x}" for char in "<>&='"}),
+        *(html.escape(secret), address),
+        re.sub("%..", lambda match: match[0].lower(), address),
     )
+    return {form.encode() for form in forms if form != secret}
 
 
-def _any_of(names: Iterable[tuple[bytes, bytes]]) -> str:
-    # One that matches nothing where there is none.
-    return "|".join(name.decode() for name, _ in names) or r"(?!)"
+# --- a whole decoding -------------------------------------------------------------
+
+# Nothing here makes a call for each byte: a response may have millions of escapes.
+
+_FEWEST: Final = 10
+"""A secret with fewer characters, the signs of escapes aside, is not looked for."""
+_ROUNDS: Final = 5
+"""How often escapes may be nested."""
+_BEGINNINGS: Final = (
+    *((b"\\\\", b"\\"),) * 4,
+    *((b"\\u00", b"%"), (b"\\x", b"%"), (b"&#X", b"&#x")),
+    *((b"&#x0", b"&#x"), (b"&#0", b"&#")),
+    # As quoted-printable, whose sign is "=": what is none becomes another one.
+    *((b"%3D", b"\0"), (b"%3d", b"\0"), (b"=", b"\0")),
+    *((b"%%", b"%25%"), (b"%%", b"%25%"), (b"%", b"=")),
+)
+"""What begins an escape, in the one form that is decoded."""
+
+
+def _escapes_of(chars: set[str]) -> list[re.Pattern[bytes]]:
+    """What finds an escape of one of *chars*. Most texts have escapes, and not these.
+
+    One pattern for all signs of escapes would take four times as long.
+    """
+    lasts = dict.fromkeys(range(8), "")
+    for code in map(ord, chars):
+        lasts[code // 16] += f"{code % 16:x}{code % 16:X}"
+    codes = "|".join(f"{first}[{last}]" for first, last in lasts.items() if last)
+    # Go writes each & of an address as \u0026, which alone begins no entity.
+    begun = r"(?:#|%23|\\u0023|[A-Za-z]+(?:;|%3[Bb]|\\u003[Bb]))"
+    codes = rf"(?:{codes}|26{begun})"
+    signs = "".join(re.escape(char) for char in chars if not char.isalnum())
+    patterns = (rf"\\(?:[{signs}]|(?:u00|x){codes})", rf"%{codes}", rf"&{begun}")
+    return [re.compile(pattern.encode()) for pattern in patterns]
+
+
+@cache
+def _entities() -> list[tuple[bytes, list[tuple[bytes, bytes]]]]:
+    """How HTML writes each character, by the beginnings of that."""
+    from html.entities import html5
+
+    found = {(f"&{name}", char) for name, char in html5.items() if name.endswith(";")}
+    for code in range(ord(" "), ord("~") + 1):
+        found |= {(form % code, chr(code)) for form in ("&#%d;", "&#x%x;", "&#x%X;")}
+    pairs = sorted((one.encode(), char.encode()) for one, char in found if char <= "~")
+    return [(start, [*same]) for start, same in groupby(pairs, lambda one: one[0][:3])]
+
+
+def _decoded(data: bytes) -> bytes:
+    """*data* with all escapes undone, and without the signs that they are made of."""
+    for _ in range(_ROUNDS):
+        before = data
+        for start, entities in _entities() if b"&" in data else ():
+            for entity, char in entities if start in data else ():
+                data = data.replace(entity, char)
+        for written, sign in _BEGINNINGS:
+            data = data.replace(written, sign)
+        data = binascii.a2b_qp(data).replace(b"=", b"%")
+        if data == before:
+            break
+    return data.translate(None, b"\\%&;")

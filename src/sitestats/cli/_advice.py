@@ -8,13 +8,12 @@ from itertools import cycle
 from typing import Final, cast
 
 from sitestats import InvalidInputError, Problem
-from sitestats._common.advice import Advice, Argument, Kind, Step, render
+from sitestats._common.advice import Advice, Argument, Step, render
 from sitestats._common.problems import grouped_lines
 
 OPTIONS: Final = {
     "fields": "--field",
     "events": "--event",
-    "all_events": "--all-events",
     "between": "--start, --end",
     "pinned": "--timezone",
     "where_metadata": "--metadata",
@@ -24,24 +23,20 @@ OPTIONS: Final = {
     "hostname": "HOST",
     "api_key": "SITESTATS_API_KEY",
     "user_id": "SITESTATS_USER_ID",
-    "base_url": "--base-url",
-    "total_timeout": "--total-timeout",
     "max_response_bytes": "the limit",
     "columns": "--column",
-    "ignore_columns": "--ignore-columns",
-    "input_format": "--input-format",
     "key_file": "--key-file",
 } | {
-    name: f"--{name}"
+    name: f"--{name.replace('_', '-')}"
     for name in (
         *("last", "on", "start", "end", "during", "each", "against", "timezone"),
         *("interval", "limit", "where", "path", "info", "public", "label"),
-        *("timeout", "retries"),
+        *("all_events", "base_url", "timeout", "total_timeout", "retries"),
+        *("ignore_columns", "input_format"),
     )
 }
 """Each step, argument and place with its options, its variable, or other words."""
 
-_KINDS: Final = {str: "text", int: "a whole number", bool: "true or false"}
 _JOINED: Final = {"fields": ",", "extra_param": "="}
 """What stands between the values of steps that are one option."""
 _LONGEST: Final = 60
@@ -66,8 +61,6 @@ def _place(problem: Problem) -> str:
 def _words(advice: Advice) -> str:
     if isinstance(advice, Argument):
         return _option(advice.name, [] if advice.value is None else [advice.value])
-    if isinstance(advice, Kind):
-        return _KINDS[advice.type]
     if not isinstance(advice, Step):
         return ""
     # The names of filters and keys are a part of the option's value.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -149,12 +149,12 @@ def _print_csv(found: Stats, table: str | None, *, raw: bool) -> None:
     from sitestats import Entries
 
     values = {name: getattr(found, name) for name in found.requested if name in found}
-    lists = {n: value for n, value in values.items() if isinstance(value, Entries)}
-    table = check_table([*lists], table)
+    lists = [name for name, value in values.items() if isinstance(value, Entries)]
+    table = check_table(lists, table)
     if table is None:
         print_csv([*values], [values], raw=raw)
         return
-    entries = lists[table]
+    entries = cast("Entries[Any]", values[table])
     print_csv(entries.columns, entries.to_dicts(), raw=raw)
     if entries.truncated:
         # On standard error, since programs read the rows.

@@ -180,10 +180,7 @@ def _format_of(name: str, given: str | None) -> str:
     if given is not None:
         if given in FORMATS:
             return given
-        message = (
-            Argument("input_format", ...)
-            + f" is one of {', '.join(FORMATS)}, not {shown(given)}"
-        )
+        message = f"input_format=… is one of {', '.join(FORMATS)}, not {shown(given)}"
         raise SpecError([Problem(message, rule=_RULE)])
     suffix = pathlib.Path(name).suffix.lower().removeprefix(".")
     if suffix in FORMATS:

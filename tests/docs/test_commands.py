@@ -14,7 +14,7 @@ import pytest
 from sitestats.cli._app import app
 
 if TYPE_CHECKING:
-    from conftest import Run
+    from commands import Run
     from sitestats.emulator import Emulator
 
 DOCS: Final = Path(__file__).parent.parent.parent / "docs"

@@ -16,7 +16,7 @@ from dockerfile import PAGE, blocks, build
 from sitestats.cli._exits import Code
 
 if TYPE_CHECKING:
-    from conftest import Run
+    from commands import Run
     from sitestats.emulator import Emulator
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no cron")

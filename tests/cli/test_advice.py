@@ -8,7 +8,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 import click
 import pytest
@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import sitestats
 from sitestats import Problem, RateLimitedError, SpecError
-from sitestats._common.advice import ArgumentName, Step, StepName, at
+from sitestats._common.advice import Step, at
 from sitestats._common.wire import HttpRequest
 from sitestats._protocol.flow import Moment
 from sitestats._protocol.retry import Pauses, wait_for_pauses
@@ -25,7 +25,7 @@ from sitestats.cli._advice import OPTIONS, in_a_shell, messages_of
 from sitestats.cli._app import app
 
 if TYPE_CHECKING:
-    from conftest import Run
+    from commands import Run
     from sitestats.emulator import Emulator
 
 PYTHON = re.compile(
@@ -125,92 +125,6 @@ def test_missing_credentials_are_variables_to_set(  # noqa: PLR0917 - fixtures
     assert emulator.requests == ()
 
 
-FOLDERS = ("_common", "_query", "_protocol", "_results", "_transport", "provisioning")
-IN_PYTHON_ALONE = {
-    "_common/advice.py": "the steps and arguments themselves",
-    "_common/custom_headers.py": "headers= and user_agent=",
-    "_common/progress.py": "progress=",
-    "_results/sample_body.py": "Stats.of",
-    "_transport/user_transport.py": "transport=",
-}
-"""Modules whose messages are about what no command has."""
-NO_COMMAND = (
-    "the body is made of dicts",
-    "a parameter is a str with",
-    "The base address is a str",
-    "proxy is an address",
-    "… has no 'base_url': a key",
-    "api_key and key_file: give one",
-    "this client was pickled",
-    "this client has ",
-    "this client is read-only",
-    ": make one without read_only=True",
-    "this client was closed",
-    "there is no base address",
-    "these outcomes were pickled",
-    "the value is a str",
-    "a field is named by a str",
-    "an event is named by a str",
-    "give the full address as a str",
-    "a query is a StatsQuery",
-    "output_format is one of",
-    "websites are given as an iterable",
-    "WebsiteSpec.load(path)",
-    "write WebsiteSpec(",
-    "8: A request's address",
-)
-"""Beginnings of messages about types and arguments that no command passes on."""
-
-
-def texts_of(path: Path) -> Iterator[str]:
-    """The texts of a module that are sentences, with … for what is filled in."""
-    tree = ast.parse(path.read_text("utf-8"))
-    left_out = {
-        id(part)
-        for node in ast.walk(tree)
-        for part in (
-            node.values
-            if isinstance(node, ast.JoinedStr)
-            # Documentation, of classes and of attributes.
-            else [node.value]
-            if isinstance(node, ast.Expr)
-            # Types in quotes, and what a command leaves out.
-            else node.args[:1]
-            if isinstance(node, ast.Call)
-            and ast.unparse(node.func) in {"cast", "PythonOnly"}
-            else []
-        )
-    }
-    for node in ast.walk(tree):
-        if id(node) in left_out:
-            continue
-        if isinstance(node, ast.JoinedStr):
-            yield "".join(
-                str(part.value) if isinstance(part, ast.Constant) else "…"
-                for part in node.values
-            )
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value
-
-
-PACKAGE = Path(sitestats.__file__).parent
-
-
-def test_no_message_of_a_command_is_about_python() -> None:
-    """What a message says about Python is advice, which a command can render."""
-    found: list[str] = []
-    for path in sorted(
-        file for name in FOLDERS for file in (PACKAGE / name).glob("*.py")
-    ):
-        if path.relative_to(PACKAGE).as_posix() in IN_PYTHON_ALONE:
-            continue
-        for text in texts_of(path):
-            is_sentence = len(text.split()) > 2 and not {"\n", "|"} & {*text}
-            if is_sentence and PYTHON.search(text) and not text.startswith(NO_COMMAND):
-                found.append(f"{path.name}: {text}")
-    assert not found, "\n".join(found)
-
-
 # --- advice -------------------------------------------------------------------------
 
 
@@ -229,11 +143,21 @@ def options_of(command: click.Command) -> set[str]:
 IN_OTHER_WORDS = {"HOST", "SITESTATS_API_KEY", "SITESTATS_USER_ID", "the limit"}
 
 
+def calls_of(*functions: str) -> Iterator[list[ast.expr]]:
+    """The arguments of every call of *functions* in the library."""
+    for path in Path(sitestats.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in functions:
+                yield node.args
+
+
 def test_everything_that_messages_advise_is_an_option() -> None:
     """Each step and argument that a message names has its option, or other words."""
-    assert {*get_args(StepName), *get_args(ArgumentName)} <= OPTIONS.keys()
-    named = {name for words in OPTIONS.values() for name in words.split(", ")}
-    assert named - options_of(app) == IN_OTHER_WORDS
+    named = {ast.literal_eval(name) for name, *_ in calls_of("Step", "Argument")}
+    assert len(named) > 20
+    assert named <= OPTIONS.keys()
+    options = {name for words in OPTIONS.values() for name in words.split(", ")}
+    assert options - options_of(app) == IN_OTHER_WORDS
 
 
 NO_OPTION = {"now", "query", "url", "callback", "method", "params", "json"}
@@ -243,13 +167,12 @@ NO_OPTION = {"now", "query", "url", "callback", "method", "params", "json"}
 def test_every_place_of_a_problem_is_an_option() -> None:
     """Where a problem is, is the option that was given."""
     places = {
-        node.args[-1].value
-        for folder in ("_query", "_protocol")
-        for path in (PACKAGE / folder).glob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.Call)
-        and ast.unparse(node.func) in {"refused", "broken"}
-        and isinstance(node.args[-1], ast.Constant)
+        arguments[-1].value
+        for arguments in calls_of("refused", "broken")
+        if isinstance(arguments[-1], ast.Constant)
+    }
+    places |= {
+        name.value for name, *_ in calls_of("at") if isinstance(name, ast.Constant)
     }
     assert len(places) > 10
     assert places - OPTIONS.keys() <= NO_OPTION
@@ -259,7 +182,7 @@ def test_every_place_of_a_problem_is_an_option() -> None:
     st.sampled_from(["fields", "events", "where", "path", "extra_param"]),
     st.lists(st.text(max_size=9).filter(lambda text: "…" not in text), min_size=1),
 )
-def test_a_shell_reads_the_values_of_a_step(name: StepName, values: list[str]) -> None:
+def test_a_shell_reads_the_values_of_a_step(name: str, values: list[str]) -> None:
     """Whatever the values are, a shell gives them to the option as they are."""
     mark = {"fields": ",", "extra_param": "="}.get(name)
     values = values[:6] if mark is None else [mark.join(values[:6])]
@@ -315,40 +238,6 @@ def test_a_pause_that_is_too_long_names_the_option() -> None:
 
 
 # --- many problems ------------------------------------------------------------------
-
-
-def problem(line: int, message: str) -> Problem:
-    """A problem of a file."""
-    return Problem(message, rule="website-file", where=f"w.json:{line}:1")
-
-
-def test_the_same_error_many_times_is_one_line() -> None:
-    """Equal errors are one line with their number; two keep both places."""
-    once, twice, often = "is wrong", "is bad", "is neither"
-    error = SpecError(
-        [
-            problem(1, once),
-            *(problem(line, twice) for line in (2, 3)),
-            *(problem(line, often) for line in range(4, 504)),
-        ]
-    )
-    assert list(messages_of(error)) == [
-        "w.json:1:1: is wrong",
-        "w.json:2:1: is bad (also at w.json:3:1)",
-        "w.json:4:1: is neither (and 499 more, up to w.json:503:1)",
-    ]
-
-
-def test_errors_of_one_kind_are_counted_after_the_fifth() -> None:
-    """Errors that differ in a value alone are shown five times, and then counted."""
-    error = SpecError(
-        [problem(line, f"'w{line}' has no name") for line in range(1, 3501)]
-    )
-    *shown, last = messages_of(error)
-    assert shown == [f"w.json:{n}:1: 'w{n}' has no name" for n in range(1, 6)]
-    assert last == "… and 3,495 more errors like this one, up to w.json:3500:1"
-    five = SpecError(error.problems[:5])
-    assert list(messages_of(five)) == shown
 
 
 def test_a_file_of_another_form_gives_a_handful_of_lines(

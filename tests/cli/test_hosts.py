@@ -1,0 +1,100 @@
+"""Which websites a command is about: its arguments, a list, or all."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from commands import Run
+    from sitestats.emulator import Emulator
+
+HOST = "semicomplete.com"
+BLOG = "blog.semicomplete.com"
+LAST = ("--last", "4", "-f", "visitors")
+
+
+def rows_of(text: str) -> list[dict[str, str]]:
+    """The rows of CSV."""
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_all_websites(emulator: Emulator, run: Run) -> None:
+    """--all is every website of the user, by default with page views and visitors."""
+    done = run("stats", "--all", "--last", 4, "--format", "jsonl")
+    lines = [json.loads(line) for line in done.out.splitlines()]
+    listed = json.loads(run("websites", "list", "--format", "json").out)
+    assert [line["hostname"] for line in lines] == [one["hostname"] for one in listed]
+    assert lines[0]["visitors"] == 953
+    assert {"timezone", "first_day", "last_day", "pageviews"} <= lines[0].keys()
+    whole = json.loads(run("stats", "--all", "--last", 4, "--format", "json").out)
+    assert [one["visitors"] for one in whole] == [one["visitors"] for one in lines]
+
+
+def test_a_user_without_websites(emulator: Emulator, run: Run) -> None:
+    """Without websites there is a note, and CSV has its first line alone."""
+    emulator._core.service.websites = {}
+    done = run("stats", "--all", *LAST, "--format", "csv")
+    assert done.code == 0
+    assert len(done.out.splitlines()) == 1
+    assert done.err == "sitestats: the user has no websites\n"
+
+
+@pytest.mark.parametrize("file", ["hosts.txt", "-"])
+def test_websites_of_a_list(
+    emulator: Emulator,
+    run: Run,
+    file: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """--hosts-from reads a file or standard input; what is named twice is requested
+    once, with a warning.
+    """
+    data = f"# ours\n{BLOG}\n{HOST}.\n{BLOG}\n".encode()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "hosts.txt").write_bytes(data)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+    done = run("stats", HOST, "--hosts-from", file, *LAST, "--format", "csv")
+    assert [row["hostname"] for row in rows_of(done.out)] == [HOST, BLOG]
+    assert done.err == (
+        "sitestats: warning: 2 websites are given more than once, and requested once\n"
+    )
+    assert len(emulator.requests) == 2
+
+
+def test_a_saved_list_is_a_list(emulator: Emulator, run: Run, tmp_path: Path) -> None:
+    """What `websites list` prints, and what `plan` reads, is a list of host names."""
+    for name, form in (("a.csv", ["csv", "--raw"]), ("b.json", ["json"])):
+        listed = run("websites", "list", "--format", *form).out
+        (tmp_path / name).write_text(listed, "utf-8")
+        done = run("stats", "--hosts-from", tmp_path / name, *LAST, "--format", "csv")
+        assert [row["hostname"] for row in rows_of(done.out)][:2] == [HOST, BLOG]
+
+
+def test_a_host_of_a_list_that_is_none(
+    emulator: Emulator, run: Run, tmp_path: Path
+) -> None:
+    """Each line that is no host name is an error with its place; nothing is sent."""
+    (tmp_path / "x.txt").write_text(f"{HOST}\nno host\n{BLOG}\n-x\n", "utf-8")
+    done = run("stats", "--hosts-from", tmp_path / "x.txt", "--limit", "0")
+    assert done.code == 2
+    second, fourth, limit = done.err.splitlines()
+    assert f"{tmp_path / 'x.txt'}:2: 'no host' has" in second
+    assert f"{tmp_path / 'x.txt'}:4: " in fourth
+    assert "--limit" in limit
+    assert emulator.requests == ()
+
+
+def test_addresses_of_dashboards_are_websites_too(emulator: Emulator, run: Run) -> None:
+    """Addresses keep their filters, beside host names."""
+    address = f"https://elsewhere.example/{HOST}?country=NL"
+    done = run("stats", address, HOST, *LAST, "--format", "csv")
+    few, all_of_them = rows_of(done.out)
+    assert int(few["visitors"]) < int(all_of_them["visitors"])

@@ -1,0 +1,70 @@
+"""How a website differs from its specification."""
+
+from __future__ import annotations
+
+from fake_service import (
+    FakeService,
+    Payload,
+    specs,
+)
+from plans import website
+from sitestats import WebsiteSpec
+from sitestats._common.wire import HttpResponse
+from sitestats.provisioning import ProvisioningReport
+from sitestats.provisioning._plan import plan_websites
+
+
+def test_another_name_of_the_zone_is_no_difference() -> None:
+    """A zone that the service lists by its other name needs no change by hand."""
+    spec = WebsiteSpec("there.example", "Asia/Kathmandu")
+    listed = website("there.example", timezone="Asia/Katmandu")
+    assert plan_websites([spec], [listed]).complete
+
+
+WANTED = specs("a.example", "b.example", "c.example")
+
+
+def states(report: ProvisioningReport) -> list[str]:
+    """The state of each website, in the given order."""
+    return [item.state for item in report.items]
+
+
+def test_a_website_that_differs_is_reported_and_not_changed() -> None:
+    """Time zone, visibility and a given label are compared with the list."""
+    service = FakeService()
+    service.add({"hostname": "a.example", "timezone": "Asia/Tokyo", "label": "shop"})
+    spec = WebsiteSpec("a.example", public=True, label="store")
+    (item,) = service.ensure([spec, *specs("b.example")]).differing
+    assert [(d.name, d.wanted, d.found) for d in item.differences] == [
+        ("timezone", "UTC", "Asia/Tokyo"),
+        ("public", True, False),
+        ("label", "store", "shop"),
+    ]
+    assert service.posts == ["b.example"]
+
+
+def test_a_label_that_was_not_given_is_not_compared() -> None:
+    """Without a label any label matches; an empty one matches none."""
+    service = FakeService()
+    service.add({"hostname": "a.example", "label": "shop"})
+    service.websites["b.example"] = service.websites["a.example"] | {
+        "hostname": "b.example",
+        "label": None,
+    }
+    wanted = [WebsiteSpec("a.example"), WebsiteSpec("b.example", label="")]
+    assert service.ensure(wanted).complete
+
+
+def test_what_the_service_made_different_is_reported() -> None:
+    """A zone and a visibility that the service changed are in the report."""
+
+    def different(service: FakeService, payload: Payload) -> HttpResponse:
+        service.process(payload)
+        return service.added(payload, timezone="Asia/Tokyo", public=True)
+
+    service = FakeService()
+    service.add_handlers["a.example"] = [different]
+    report = service.ensure(WANTED)
+    assert states(report) == ["added"] * 3
+    assert not report.complete
+    assert [d.name for d in report.items[0].differences] == ["timezone", "public"]

@@ -1,0 +1,65 @@
+"""Commands, run in this process against an emulator: fixtures of their tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import attrs
+import pytest
+
+from sitestats.emulator import Emulator
+
+
+@attrs.frozen
+class Done:
+    """The exit code and the output of a command."""
+
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Done]
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[tuple[Emulator, str]]:
+    """An emulator with the demo's traffic on a loopback socket, and its address."""
+    emulator = Emulator.demo()
+    with emulator.serve() as address:
+        yield emulator, address
+
+
+@pytest.fixture
+def emulator(
+    served: tuple[Emulator, str], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Emulator]:
+    """The emulator that the environment variables name."""
+    emulator, address = served
+    monkeypatch.setenv("SITESTATS_BASE_URL", address)
+    monkeypatch.setenv("SITESTATS_API_KEY", emulator.api_key)
+    monkeypatch.setenv("SITESTATS_USER_ID", emulator.user_id)
+    for name in ("COLUMNS", "FORCE_COLOR", "NO_COLOR", "http_proxy", "HTTP_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    there = emulator._core.service.websites
+    emulator.forget_requests()
+    yield emulator
+    emulator.clear_faults()
+    emulator._core.service.websites = there
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command in this process, as a shell would."""
+    from sitestats.cli._app import app
+
+    def run(*arguments: object) -> Done:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            app.main([str(argument) for argument in arguments], prog_name="sitestats")
+        code = ended.value.code
+        out, err = capsys.readouterr()
+        assert isinstance(code, int)
+        return Done(code, out, err)
+
+    return run

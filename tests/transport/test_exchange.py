@@ -1,0 +1,163 @@
+"""HTTP/1.1: what a response may be, and when its connection is used again."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from broken_servers import OK
+from loopback import Connection, answer, contexts, serve
+from sender_variants import LONG, open_sender
+from sitestats._common.errors import (
+    RequestTimeoutError,
+)
+from sitestats._common.wire import HttpRequest
+
+
+def test_endless_interim_responses_end_in_the_limit(variant: str) -> None:
+    """A server that says 100 Continue for ever does not hold a call."""
+
+    def script(connection: Connection) -> None:
+        connection.request()
+        while not connection.server.ending.is_set():
+            connection.send(b"HTTP/1.1 100 Continue\r\n\r\n" * 100)
+
+    with (
+        serve(script) as server,
+        open_sender(variant, server.address) as sender,
+        pytest.raises(RequestTimeoutError, match="before total_timeout"),
+    ):
+        sender.send(total=0.2)
+
+
+def forging(first: bytes, sent: threading.Event) -> Callable[[Connection], None]:
+    """A server whose first response on a connection has another one behind it."""
+
+    def script(connection: Connection) -> None:
+        is_first = True
+        while connection.request():
+            if is_first:
+                # One segment, and over TLS two records in it.
+                sock: Any = connection._sock
+                sock.setsockopt(socket.IPPROTO_TCP, CORK, 1)
+                connection.send(answer(first))
+                connection.send(answer(b"666"))
+                sock.setsockopt(socket.IPPROTO_TCP, CORK, 0)
+                sent.set()
+            else:
+                connection.send(answer(b"2"))
+            is_first = False
+
+    return script
+
+
+CORK = getattr(socket, "TCP_CORK", 0)
+WHOLE_READ = b"x" * (64 * 1024 - len(answer(b"x" * 65_000)) + 65_000)
+"""Makes a response of exactly 64 KiB: as much as is read at once."""
+
+
+@pytest.mark.skipif(not CORK, reason="needs control over segments")
+@pytest.mark.parametrize("first", [b"1", WHOLE_READ], ids=["small", "64 KiB"])
+@pytest.mark.parametrize("secure", [False, True], ids=["plain", "tls"])
+def test_a_forged_response_answers_no_other_request(
+    variant: str,
+    first: bytes,
+    secure: bool,  # noqa: FBT001 - a parameter
+) -> None:
+    """What came behind a response is not taken for that of the next request."""
+    assert len(answer(WHOLE_READ)) == 64 * 1024
+    behind, trusting = contexts("localhost")
+    sent = threading.Event()
+    bodies: list[bytes] = []
+    with (
+        serve(forging(first, sent), behind if secure else None) as server,
+        open_sender(variant, server.address, verify=trusting) as sender,
+    ):
+        for _ in range(4):
+            bodies.append(sender.send().body)
+            # Later bytes can be on their way: no client knows of those.
+            assert sent.wait(LONG)
+            sent.clear()
+    assert b"666" not in bodies
+    assert set(bodies) == {first}
+    assert server.connections == 4
+
+
+pytestmark = pytest.mark.slow
+
+
+def test_a_connection_with_leftover_bytes_is_not_used_again(variant: str) -> None:
+    """Bytes after a response are not taken for the next response."""
+
+    def script(connection: Connection) -> None:
+        while connection.request():
+            connection.send(2 * (OK + b"Content-Length: 2\r\n\r\n{}"))
+
+    with serve(script) as server, open_sender(variant, server.address) as sender:
+        for _ in range(3):
+            assert sender.send().body == b"{}"
+    assert server.connections == 3
+
+
+def test_connection_close_is_obeyed(variant: str) -> None:
+    """After Connection: close the connection is not used again."""
+
+    def script(connection: Connection) -> None:
+        connection.request()
+        connection.respond(b"{}", 200, "Connection: close")
+        connection.wait()
+
+    with serve(script) as server, open_sender(variant, server.address) as sender:
+        for _ in range(3):
+            assert sender.send().status == 200
+    assert server.connections == 3
+
+
+CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("wire", "status", "body"),
+    [
+        (b"HTTP/1.1 204 No Content\r\n\r\n", 204, b""),
+        (b"HTTP/1.1 304 Not Modified\r\nContent-Length: 99999999\r\n\r\n", 304, b""),
+        (b"HTTP/1.1 103 Early\r\n\r\n" + OK + b"Content-Length: 1\r\n\r\n1", 200, b"1"),
+        (OK + CHUNKED + b"1\r\n{\r\n1;x=y\r\n}\r\n0\r\nTrailer: x\r\n\r\n", 200, b"{}"),
+        (b"HTTP/1.0 200 OK\r\n\r\n{}", 200, b"{}"),
+        (b"HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n", 200, b""),
+        (b"HTTP/1.1 599 What\r\nContent-Length: 2\r\n\r\n\xff\x00", 599, b"\xff\x00"),
+    ],
+    ids=["204", "304", "1xx", "chunked", "until close", "no reason", "bytes"],
+)
+def test_unusual_responses(variant: str, wire: bytes, status: int, body: bytes) -> None:
+    """Everything that HTTP allows is accepted, and the next request works."""
+
+    def script(connection: Connection) -> None:
+        while connection.request():
+            connection.send(wire)
+            if b"HTTP/1.0" in wire:
+                return
+
+    with serve(script) as server, open_sender(variant, server.address) as sender:
+        for _ in range(2):
+            response = sender.send()
+            assert (response.status, response.body) == (status, body)
+
+
+def test_a_head_has_a_length_and_no_body(variant: str) -> None:
+    """A response to HEAD is not refused for a Content-Length over the limit."""
+
+    def script(connection: Connection) -> None:
+        while connection.request():
+            connection.send(b"HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r\n")
+
+    with (
+        serve(script) as server,
+        open_sender(variant, server.address, max_response_bytes=1000) as sender,
+    ):
+        for _ in range(2):
+            assert sender.send(HttpRequest("HEAD", "/x")).body == b""

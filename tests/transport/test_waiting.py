@@ -1,0 +1,103 @@
+"""Waiting for sockets and for names: every wait has its limit."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+
+from broken_servers import OK, silent
+from loopback import Connection, polite, resolving, serve
+from sender_variants import LONG, SyncSender, open_sender, settings_for
+from sitestats._common.errors import (
+    ConnectionFailedError,
+    RequestTimeoutError,
+)
+
+
+def test_a_slow_look_up_is_given_up(variant: str) -> None:
+    """The call ends by its limit while the name is still being looked up."""
+    ended = threading.Event()
+
+    def look_up() -> list[Any]:
+        ended.wait(LONG)
+        return []
+
+    with (
+        resolving(look_up),
+        open_sender(variant, "http://many.test") as sender,
+        pytest.raises(RequestTimeoutError) as caught,
+    ):
+        sender.send(total=0.1)
+    assert not ended.is_set()
+    ended.set()
+    assert not caught.value.maybe_sent
+
+
+def test_no_thread_for_a_name_is_a_failed_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where no thread can be started, the call fails as a connection does."""
+
+    def refuse(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    sender = SyncSender(settings_for("http://many.test"), None)
+    with resolving(list), monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(ConnectionFailedError, match="no thread"):
+            sender.send()
+    sender.close()
+
+
+def test_without_poll_select_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the system has no poll, a call and its limit work by select."""
+    monkeypatch.delattr("select.poll", raising=False)
+    with serve(polite) as server, open_sender("blocking", server.address) as sender:
+        assert sender.send().status == 200
+
+    def silent(connection: Connection) -> None:
+        connection.request()
+        connection.wait()
+
+    with (
+        serve(silent) as server,
+        open_sender("blocking", server.address) as sender,
+        pytest.raises(RequestTimeoutError),
+    ):
+        sender.send(total=0.1)
+
+
+pytestmark = pytest.mark.slow
+
+
+def test_silence_has_a_limit_of_its_own(variant: str) -> None:
+    """A silent server ends the call after timeout, before total_timeout."""
+    with (
+        serve(silent) as server,
+        open_sender(variant, server.address) as sender,
+        pytest.raises(RequestTimeoutError, match=r"within timeout, 0\.05 s") as caught,
+    ):
+        sender.send(timeout=0.05)
+    assert caught.value.maybe_sent
+    assert "nothing came from" in str(caught.value)
+
+
+def test_the_limit_of_silence_is_for_each_read(variant: str) -> None:
+    """A slow response whose every read is within timeout is accepted."""
+
+    def script(connection: Connection) -> None:
+        connection.request()
+        connection.drip(OK + b"Content-Length: 2\r\n\r\n{}")
+
+    with serve(script) as server, open_sender(variant, server.address) as sender:
+        # 40 bytes, 20 ms each.
+        assert sender.send(timeout=0.6).body == b"{}"
+
+
+def test_very_long_timeouts(variant: str) -> None:
+    """Timeouts that are too long for sockets are accepted."""
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
+        assert sender.send(total=1e12, timeout=1e12).status == 200
+        assert sender.send(total=float("inf"), timeout=1e300).status == 200
