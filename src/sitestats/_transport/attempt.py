@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 import time
 import traceback
 from collections.abc import Iterator
@@ -30,6 +31,12 @@ if TYPE_CHECKING:
     from .redaction import Redactor
 
 _LONGEST_REASON: Final = 300
+_AUTHORITY: Final = (
+    "; if the service's certificate is by an authority of its own, name that by verify= "
+    "or SSL_CERT_FILE"
+)
+_NO_TLS: Final = {"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"}
+"""Why a handshake fails where the other side speaks plain HTTP."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -82,10 +89,19 @@ class Attempt:
         """The error for a connection that could not be made, or that broke."""
         what = "the connection to" if self.began else "could not connect to"
         failed = " failed" if self.began else ""
+        message = f"{what} {self._origin}{failed}: {self._reason(error)}"
+        is_trusted = True
+        for link in chain(error):
+            if isinstance(link, ssl.SSLCertVerificationError):
+                is_trusted = False
+                message += _AUTHORITY
+            elif getattr(link, "reason", None) in _NO_TLS:
+                message += "; does the address begin with http:// in truth?"
         return ConnectionFailedError(
-            f"{what} {self._origin}{failed}: {self._reason(error)}",
+            message,
             request=self.request,
             maybe_sent=self.began,
+            temporary=is_trusted,
         )
 
     def body_error(self, error: TooLargeError | CorruptError) -> ResponseError:
@@ -110,7 +126,7 @@ class Attempt:
 
     def _reason(self, error: BaseException) -> str:
         """What *error* says, and what it all began with, without secrets."""
-        texts = [text for link in _chain(error) if (text := str(link))]
+        texts = [text for link in chain(error) if (text := str(link))]
         text = texts[0] if texts else type(error).__name__
         if texts and texts[-1] not in text:
             text = f"{text} ({texts[-1]})"
@@ -136,7 +152,8 @@ def clear_frames(error: BaseException) -> None:
         link = link.__cause__ or link.__context__
 
 
-def _chain(error: BaseException) -> Iterator[BaseException]:
+def chain(error: BaseException) -> Iterator[BaseException]:
+    """*error*, and what led to it."""
     link: BaseException | None = error
     while link is not None:
         yield link

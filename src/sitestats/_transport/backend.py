@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 import httpcore
 
 from .framing import Framing
-from .route import ProxyRefusedError, Route, secured
+from .proxies import ProxyRefusedError
+from .route import Route, secured
 from .waiting import SilenceError, run, run_async
 
 if TYPE_CHECKING:

@@ -39,18 +39,27 @@ class Body:
     """
 
     def __init__(
-        self, encoding: str = "", *, limit: int, length: str | None = None
+        self,
+        encoding: str = "",
+        *,
+        limit: int,
+        length: str | None = None,
+        is_needed: bool = True,
     ) -> None:
         """Collect a body with this ``Content-Encoding`` and ``Content-Length``.
+
+        One that is not needed is empty where it can't be decompressed.
 
         Raises:
             CorruptError: The encoding is not gzip, which alone is requested.
             TooLargeError: The length is over the limit already.
         """
+        self._is_needed = is_needed
+        self._is_refused = False
         codings = {coding.strip().lower() for coding in encoding.split(",")}
         codings -= {"", "identity"}
         if codings - {"gzip", "x-gzip"} or encoding.count("gzip") > 1:
-            raise CorruptError(f"it is encoded as {encoding!r}, but gzip was requested")
+            self._refuse(f"it is encoded as {encoding!r}, but gzip was requested")
         self._inflater = zlib.decompressobj(_GZIP) if codings else None
         self._limit = limit
         # What can't be compressed grows a little by gzip. Without a limit of
@@ -75,13 +84,17 @@ class Body:
     ) -> Self:
         """The body of a response to a request of *method*.
 
+        Only that of a success is needed. The status of any other says enough: whether
+        to try again, and what is wrong.
+
         Raises:
             CorruptError: It has an encoding that was not requested.
             TooLargeError: The length is over the limit already.
         """
         if method == "HEAD" or status in _WITHOUT_BODY:
             encoding, length = "", None
-        return cls(encoding, limit=limit, length=length)
+        is_needed = 200 <= status < 300  # noqa: PLR2004 - success
+        return cls(encoding, limit=limit, length=length, is_needed=is_needed)
 
     def feed(self, piece: bytes) -> None:
         """Take the next piece as it came.
@@ -93,6 +106,8 @@ class Body:
         self._wire_size += len(piece)
         if self._wire_size > self._wire_limit:
             raise TooLargeError
+        if self._is_refused:
+            return
         if self._inflater is None:
             self._whole.write(piece)
         else:
@@ -113,7 +128,8 @@ class Body:
             try:
                 inflated = inflater.decompress(piece, min(room, _STEP))
             except zlib.error as error:
-                raise CorruptError(f"it is no valid gzip ({error})") from error
+                self._refuse(f"it is no valid gzip ({error})")
+                return
             self._size += len(inflated)
             if self._size > self._limit:
                 raise TooLargeError
@@ -127,5 +143,10 @@ class Body:
             CorruptError: The gzip ended in its middle.
         """
         if self._begun and self._inflater is not None and not self._inflater.eof:
-            raise CorruptError("its gzip ends in the middle")
-        return self._whole.getvalue()
+            self._refuse("its gzip ends in the middle")
+        return b"" if self._is_refused else self._whole.getvalue()
+
+    def _refuse(self, why: str) -> None:
+        if self._is_needed:
+            raise CorruptError(why)
+        self._is_refused = True

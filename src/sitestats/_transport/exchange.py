@@ -19,10 +19,11 @@ import httpx
 from sitestats._common.errors import ClientClosedError, ConfigurationError, QueryError
 from sitestats._common.problems import Problem
 
+from .attempt import chain
 from .body import Body
 from .headers import RequestHeaders, response_headers
-from .http_transport import EXTENSION, AsyncHTTPTransport, HTTPTransport
-from .waiting import OutOfTimeError
+from .http_transport import EXTENSION
+from .waiting import OutOfTimeError, SilenceError
 
 if TYPE_CHECKING:
     from sitestats._common.settings import Settings
@@ -128,7 +129,9 @@ def failure_of(attempt: Attempt, error: BaseException) -> Exception | None:
         return attempt.total_timeout_error()
     for kind, what in _SILENCES.items():
         if isinstance(error, kind):
-            return attempt.timeout_error(what)
+            # Ours knows more, such as the proxy.
+            ours = [link for link in chain(error) if isinstance(link, SilenceError)]
+            return attempt.timeout_error(str(ours[0]) if ours else what)
     return attempt.connection_error(error)
 
 
@@ -268,8 +271,6 @@ class Exchange(_ExchangeBase):
             _check_client(http_client, httpx.Client)
             self._client = http_client
             return
-        if transport is None:
-            transport = HTTPTransport(proxy=settings.proxy, verify=settings.verify)
         _check(transport, asynchronous=False)
         self._client = _ClientWithoutCookies(transport=transport, trust_env=False)
 
@@ -322,8 +323,6 @@ class AsyncExchange(_ExchangeBase):
             _check_client(http_client, httpx.AsyncClient)
             self._client = http_client
             return
-        if transport is None:
-            transport = AsyncHTTPTransport(proxy=settings.proxy, verify=settings.verify)
         _check(transport, asynchronous=True)
         self._client = _AsyncClientWithoutCookies(transport=transport, trust_env=False)
 

@@ -6,10 +6,12 @@ They are httpx's own, with another pool below: whatever patches or wraps
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import httpcore
 import httpx
+
+from sitestats._common.settings import checked_verify
 
 from .backend import AsyncBackend, Backend, Slot
 from .route import Route
@@ -61,6 +63,10 @@ def _forward(route: Route, request: httpcore.Request) -> None:
             scheme=url.scheme, host=url.host, port=url.port, target=target
         )
         request.headers = [*request.headers, *headers]
+
+
+def _route(proxy: str | None, verify: object) -> Route:
+    return Route(proxy, checked_verify(verify))
 
 
 class _Pool(httpcore.ConnectionPool):
@@ -124,7 +130,14 @@ class HTTPTransport(httpx.HTTPTransport):
         proxy: str | None = None,
     ) -> None:
         # The base class would read certificates, which takes as long as 100 requests.
-        self._pool = _Pool(Route(proxy, verify))
+        self._pool = _Pool(_route(proxy, verify))
+
+    @classmethod
+    def along(cls, route: Route) -> Self:
+        """A transport for the connections of a client."""
+        transport = cls.__new__(cls)
+        transport._pool = _Pool(route)  # noqa: SLF001 - one of this class
+        return transport
 
 
 # --- asyncio and trio -------------------------------------------------------------
@@ -190,4 +203,11 @@ class AsyncHTTPTransport(httpx.AsyncHTTPTransport):
         verify: bool | str | ssl.SSLContext = True,
         proxy: str | None = None,
     ) -> None:
-        self._pool = _AsyncPool(Route(proxy, verify))
+        self._pool = _AsyncPool(_route(proxy, verify))
+
+    @classmethod
+    def along(cls, route: Route) -> Self:
+        """A transport for the connections of a client."""
+        transport = cls.__new__(cls)
+        transport._pool = _AsyncPool(route)  # noqa: SLF001 - one of this class
+        return transport

@@ -30,7 +30,8 @@ class _Redaction(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         text = clean = record.getMessage()
-        for get in tuple(_redactors.values()):
+        # The garbage collection may take some away meanwhile.
+        for get in _redactors.copy().values():
             redactor = get()
             if redactor is not None:
                 clean = redactor.text(clean)

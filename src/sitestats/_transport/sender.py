@@ -18,10 +18,11 @@ from sitestats._common.errors import ConfigurationError, SiteStatsError
 from .attempt import Attempt, clear_frames
 from .backend import Slot
 from .exchange import AsyncExchange, Exchange, failure_of
-from .http_transport import IDLE_SECONDS
+from .http_transport import IDLE_SECONDS, AsyncHTTPTransport, HTTPTransport
 from .logs import redact_logs
 from .pool import AsyncPool, Lease, Pool
 from .redaction import Redactor
+from .route import Route
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,11 +43,12 @@ class _SenderBase(Generic[PoolT]):
     is_given: bool
     """Whether it sends by a transport or a client that the user gave."""
 
-    def __init__(self, settings: Settings, pool: Callable[..., PoolT]) -> None:
+    def __init__(
+        self, settings: Settings, pool: Callable[..., PoolT], route: Route
+    ) -> None:
         self._settings = settings
-        self._redactor = Redactor(
-            (settings.api_key, settings.user_id, *secrets_in(settings.headers))
-        )
+        own = settings.api_key, settings.user_id, *secrets_in(settings.headers)
+        self._redactor = Redactor((*own, *route.secrets()))
         redact_logs(self._redactor)
         self._pool = pool(
             Slot,
@@ -108,8 +110,11 @@ class Sender(_SenderBase[Pool[Slot]]):
         transport: httpx.BaseTransport | None = None,
         http_client: httpx.Client | None = None,
     ) -> None:
-        super().__init__(settings, Pool)
+        route = Route.of(settings)
+        super().__init__(settings, Pool, route)
         self.is_given = transport is not None or http_client is not None
+        if not self.is_given:
+            transport = HTTPTransport.along(route)
         self._exchange = Exchange(settings, self._redactor, transport, http_client)
 
     def send(
@@ -164,8 +169,11 @@ class AsyncSender(_SenderBase[AsyncPool[Slot]]):
         transport: httpx.AsyncBaseTransport | None = None,
         http_client: httpx.AsyncClient | None = None,
     ) -> None:
-        super().__init__(settings, AsyncPool)
+        route = Route.of(settings)
+        super().__init__(settings, AsyncPool, route)
         self.is_given = transport is not None or http_client is not None
+        if not self.is_given:
+            transport = AsyncHTTPTransport.along(route)
         self._exchange = AsyncExchange(settings, self._redactor, transport, http_client)
 
     async def send(

@@ -130,7 +130,8 @@ class TlsStream:
             except ssl.SSLWantReadError:
                 yield from self._flush()
                 yield from self._fill()
-            except (ssl.SSLZeroReturnError, ssl.SSLEOFError):
+            except ssl.SSLZeroReturnError:
+                # An end without this is anybody's, and may cut a body short.
                 return b""
 
     def send(self, data: bytes) -> Waiting[None]:
