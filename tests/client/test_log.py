@@ -17,8 +17,8 @@ from hypothesis import HealthCheck, given, settings
 from client_variants import QUICK, VARIANTS
 from query_strategies import queries
 from sitestats import (
-    RetryPolicy,
     Failed,
+    RetryPolicy,
     SiteStatsError,
     StatsQuery,
 )

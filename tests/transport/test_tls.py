@@ -164,7 +164,7 @@ def test_no_context_is_made_for_plain_http(
     variant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Plain http reads no certificates, which take as long as 100 requests."""
-    monkeypatch.setattr("sitestats._transport.route.make_context", None)
+    monkeypatch.setattr("sitestats._transport.tls.make_context", None)
     with serve(polite) as server, open_sender(variant, server.address) as sender:
         assert sender.send().status == 200
 
@@ -179,7 +179,7 @@ def test_one_context_serves_all_connections(
         made.append(trusting())
         return made[-1]
 
-    monkeypatch.setattr("sitestats._transport.route.make_context", make)
+    monkeypatch.setattr("sitestats._transport.tls.make_context", make)
     with secured() as server, open_sender(variant, server.address) as sender:
         for _ in range(5):
             assert sender.send(ADD).status == 200

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _LONGEST_REASON: Final = 300
 _AUTHORITY: Final = (
-    "; if the service's certificate is by an authority of its own, name that by verify= "
+    "; if an authority of your own made the service's certificate, name it by verify= "
     "or SSL_CERT_FILE"
 )
 _NO_TLS: Final = {"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"}

@@ -15,6 +15,7 @@ import httpcore
 from .framing import Framing
 from .proxies import ProxyRefusedError
 from .route import Route, secured
+from .stream import NO_CONNECTION
 from .waiting import SilenceError, run, run_async
 
 if TYPE_CHECKING:
@@ -64,11 +65,14 @@ class Slot:
 _FAILURES: Final = (SilenceError, ProxyRefusedError, OSError)
 
 
-def _as_httpcore(error: BaseException, kinds: _Kinds) -> Exception:
-    """What httpcore's own backends would raise, with the text of ours."""
+def _as_httpcore(error: BaseException, kinds: _Kinds, silence: str = "") -> Exception:
+    """What httpcore's own backends would raise, with the text of ours.
+
+    *silence* is the text where a wait was too long, if that was for something else.
+    """
     timeout, failure = kinds
     if isinstance(error, SilenceError):
-        return timeout(str(error))
+        return timeout(silence or str(error))
     if isinstance(error, ProxyRefusedError):
         return httpcore.ProxyError(str(error))
     return failure(str(error))
@@ -147,7 +151,7 @@ class BoundStream(_StreamBase, httpcore.NetworkStream):
         try:
             stream = _run(self._slot, tls, timeout)
         except _FAILURES as error:
-            raise _as_httpcore(error, _CONNECT) from error
+            raise _as_httpcore(error, _CONNECT, NO_CONNECTION) from error
         return BoundStream(self._slot, stream)
 
 
@@ -174,7 +178,7 @@ class Backend(httpcore.NetworkBackend):
         try:
             stream = _run(self._slot, way, timeout)
         except _FAILURES as error:
-            raise _as_httpcore(error, _CONNECT) from error
+            raise _as_httpcore(error, _CONNECT, self._route.silence) from error
         return BoundStream(self._slot, stream)
 
 
@@ -223,7 +227,7 @@ class AsyncBoundStream(_StreamBase, httpcore.AsyncNetworkStream):
         try:
             stream = await _run_async(self._slot, tls, timeout)
         except _FAILURES as error:
-            raise _as_httpcore(error, _CONNECT) from error
+            raise _as_httpcore(error, _CONNECT, NO_CONNECTION) from error
         return AsyncBoundStream(self._slot, stream)
 
 
@@ -250,5 +254,5 @@ class AsyncBackend(httpcore.AsyncNetworkBackend):
         try:
             stream = await _run_async(self._slot, way, timeout)
         except _FAILURES as error:
-            raise _as_httpcore(error, _CONNECT) from error
+            raise _as_httpcore(error, _CONNECT, self._route.silence) from error
         return AsyncBoundStream(self._slot, stream)

@@ -130,8 +130,8 @@ def failure_of(attempt: Attempt, error: BaseException) -> Exception | None:
     for kind, what in _SILENCES.items():
         if isinstance(error, kind):
             # Ours knows more, such as the proxy.
-            ours = [link for link in chain(error) if isinstance(link, SilenceError)]
-            return attempt.timeout_error(str(ours[0]) if ours else what)
+            is_ours = any(isinstance(link, SilenceError) for link in chain(error))
+            return attempt.timeout_error(str(error) if is_ours else what)
     return attempt.connection_error(error)
 
 

@@ -74,9 +74,14 @@ class Proxy:
     def secrets(self) -> list[Secret]:
         """What must not be shown, in each form in which the proxy gets it."""
         password = self._login[1]
-        forms = [password, quote(password).encode()] if password else []
-        forms += [value.removeprefix(b"Basic ") for _, value in self.authorization]
-        return [Secret(form.decode("utf-8", "replace")) for form in forms]
+        forms = {
+            password.decode("utf-8", "surrogateescape"),
+            # As headers are read.
+            password.decode("latin-1"),
+            quote(password),
+            *(value.decode().removeprefix("Basic ") for _, value in self.authorization),
+        }
+        return [Secret(form) for form in forms if form]
 
     def connect(self, stream: Stream, host: bytes, port: int) -> Waiting[None]:
         """Have the proxy at the other end of *stream* connect to *host*.
@@ -133,7 +138,7 @@ def _tunnel(
         if not data or len(received) > _LONGEST_HEAD:
             raise ProxyRefusedError("its response to CONNECT is not complete")
     if not head[1].startswith(b"2"):
-        reason = (head[2] or b"").decode("ascii", "replace")
+        reason = (head[2] or b"").decode("latin-1")
         raise ProxyRefusedError(f"{head[1].decode()} {reason}")
     if head.end() < len(received):
         raise ProxyRefusedError("it sent data before the service could")

@@ -23,7 +23,8 @@ Info: TypeAlias = tuple[Any, ...]
 
 _READ_SIZE: Final = 64 * 1024
 
-_NO_CONNECTION: Final = "no connection to"
+NO_CONNECTION: Final = "no connection to"
+"""What was waited for in vain, as the beginning of an error's text."""
 
 _NEXT_ADDRESS: Final = 0.25
 """Seconds until the next address of a host is tried beside the ones before
@@ -194,10 +195,10 @@ def connect(host: bytes, port: int, *, timeout: float) -> Waiting[TcpStream]:
                 pending.append(sock)
             left = connect_by - time.monotonic()
             if left <= 0:
-                raise SilenceError(_NO_CONNECTION)
+                raise SilenceError(NO_CONNECTION)
             seconds = min(left, _NEXT_ADDRESS) if addresses else left
             ready = yield Ready(
-                tuple(pending), to_write=True, what=_NO_CONNECTION, seconds=seconds
+                tuple(pending), to_write=True, what=NO_CONNECTION, seconds=seconds
             )
             for sock in ready:
                 pending.remove(sock)
@@ -247,7 +248,7 @@ def _look_up(host: bytes, port: int) -> Waiting[Iterable[Info]]:
         except RuntimeError as error:
             finish.close()
             raise OSError(f"no thread to look up a name in: {error}") from None
-        yield Ready((done,), to_write=False, what=_NO_CONNECTION)
+        yield Ready((done,), to_write=False, what=NO_CONNECTION)
     (result,) = found
     if isinstance(result, BaseException):
         try:
