@@ -104,6 +104,12 @@ class _StreamBase:
         return None
 
 
+def _refuse(rest: bytes) -> None:
+    """Have httpcore read the response, if there is one before all was sent."""
+    if rest:
+        raise ConnectionAbortedError("the request was not read to its end")
+
+
 def _host(name: str | None) -> bytes:
     return (name or "").encode("ascii")
 
@@ -134,7 +140,7 @@ class BoundStream(_StreamBase, httpcore.NetworkStream):
             return
         self._begin()
         try:
-            _run(self._slot, self._stream.send(buffer), timeout)
+            _refuse(_run(self._slot, self._stream.send(buffer), timeout))
         except _FAILURES as error:
             raise _as_httpcore(error, _WRITE) from error
 
@@ -210,7 +216,7 @@ class AsyncBoundStream(_StreamBase, httpcore.AsyncNetworkStream):
             return
         self._begin()
         try:
-            await _run_async(self._slot, self._stream.send(buffer), timeout)
+            _refuse(await _run_async(self._slot, self._stream.send(buffer), timeout))
         except _FAILURES as error:
             raise _as_httpcore(error, _WRITE) from error
 

@@ -38,8 +38,10 @@ class Stream(Protocol):
         """Wait for bytes; none when the other side has closed."""
         ...
 
-    def send(self, data: bytes) -> Waiting[None]:
-        """Send all of *data*."""
+    def send(self, data: bytes) -> Waiting[bytes]:
+        """Send *data*. What is left of it is the outcome, if bytes arrive first: then
+        the other side may have responded before it read everything.
+        """
         ...
 
     def has_unread_bytes(self) -> bool:
@@ -71,14 +73,17 @@ class TcpStream:
             except BlockingIOError:
                 continue
 
-    def send(self, data: bytes) -> Waiting[None]:
-        """Send all of *data*."""
+    def send(self, data: bytes) -> Waiting[bytes]:
+        """Send *data*, or until bytes arrive; the outcome is what is left."""
         rest = memoryview(data)
         while rest:
             try:
                 rest = rest[self._socket.send(rest) :]
             except BlockingIOError:
+                if self.has_unread_bytes():
+                    return bytes(rest)
                 yield self._writable
+        return b""
 
     def has_unread_bytes(self) -> bool:
         """Whether bytes arrived that nobody read, or the other side has closed."""
@@ -98,10 +103,12 @@ class TcpStream:
 class TlsStream:
     """TLS over another stream."""
 
-    __slots__ = ("_below", "_incoming", "_outgoing", "_tls")
+    __slots__ = ("_below", "_early", "_incoming", "_outgoing", "_tls")
 
     def __init__(self, below: Stream, context: ssl.SSLContext, hostname: bytes) -> None:
         self._below = below
+        self._early = b""
+        """What arrived while something was being sent."""
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._tls = context.wrap_bio(
             self._incoming, self._outgoing, server_hostname=hostname
@@ -125,7 +132,8 @@ class TlsStream:
 
     def receive(self) -> Waiting[bytes]:
         """Wait for bytes; none when the other side has closed."""
-        while True:
+        early, self._early = self._early, b""
+        while not early:
             try:
                 return self._tls.read(_READ_SIZE)
             except ssl.SSLWantReadError:
@@ -134,9 +142,10 @@ class TlsStream:
             except ssl.SSLZeroReturnError:
                 # An end without this is anybody's, and may cut a body short.
                 return b""
+        return early
 
-    def send(self, data: bytes) -> Waiting[None]:
-        """Send all of *data*."""
+    def send(self, data: bytes) -> Waiting[bytes]:
+        """Send *data*, or until bytes arrive; the outcome is what is left."""
         rest = memoryview(data)
         while rest:
             try:
@@ -144,24 +153,37 @@ class TlsStream:
             except ssl.SSLWantReadError:
                 yield from self._flush()
                 yield from self._fill()
-        yield from self._flush()
+        return (yield from self._flush(until_bytes_arrive=True))
 
-    def _flush(self) -> Waiting[None]:
-        data = self._outgoing.read()
-        if data:
-            yield from self._below.send(data)
+    def _flush(self, *, until_bytes_arrive: bool = False) -> Waiting[bytes]:
+        rest = self._outgoing.read()
+        while rest:
+            rest = yield from self._below.send(rest)
+            # What arrives may be TLS's own, such as a ticket.
+            if rest and not (yield from self._fill()):
+                break
+            if rest and until_bytes_arrive and self._has_early_bytes():
+                break
+        return rest
 
-    def _fill(self) -> Waiting[None]:
+    def _has_early_bytes(self) -> bool:
+        with suppress(ssl.SSLWantReadError, ssl.SSLZeroReturnError):
+            self._early = self._tls.read(_READ_SIZE)
+        return bool(self._early)
+
+    def _fill(self) -> Waiting[bool]:
         data = yield from self._below.receive()
         if data:
             self._incoming.write(data)
         else:
             self._incoming.write_eof()
+        return bool(data)
 
     def has_unread_bytes(self) -> bool:
         """Whether bytes arrived that nobody read, or the other side has closed."""
         return bool(
-            self._incoming.pending
+            self._early
+            or self._incoming.pending
             or self._tls.pending()
             or self._below.has_unread_bytes()
         )

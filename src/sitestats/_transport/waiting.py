@@ -31,6 +31,7 @@ class Ready:
 
     sockets: Sequence[socket.socket]
     to_write: bool
+    """Whether it is to write. Then bytes that arrive end the wait, too."""
     what: str
     """What was waited for, as the beginning of an error's text."""
     seconds: float | None = None
@@ -100,7 +101,7 @@ def _poll(step: Ready, seconds: float, stop: Stop | None) -> list[socket.socket]
         return _select(step, seconds, stop)
     poll = select.poll()
     for sock in step.sockets:
-        poll.register(sock, select.POLLOUT if step.to_write else select.POLLIN)
+        poll.register(sock, select.POLLIN | (select.POLLOUT if step.to_write else 0))
     if stop is not None:
         poll.register(stop.wakes, select.POLLIN)
     ready = {number for number, _ in poll.poll(math.ceil(seconds * 1000))}
@@ -111,9 +112,8 @@ def _poll(step: Ready, seconds: float, stop: Stop | None) -> list[socket.socket]
 
 def _select(step: Ready, seconds: float, stop: Stop | None) -> list[socket.socket]:
     # Windows has no poll, and there select takes sockets of any number.
-    reading: list[socket.socket] = [] if stop is None else [stop.wakes]
-    writing: list[socket.socket] = []
-    (writing if step.to_write else reading).extend(step.sockets)
+    writing = [*step.sockets] if step.to_write else []
+    reading = [*step.sockets] if stop is None else [*step.sockets, stop.wakes]
     # A failed connection is reported as an exceptional condition there.
     found = select.select(reading, writing, writing, seconds)
     if stop is not None:
@@ -149,18 +149,20 @@ async def run_async(
 
 
 async def _ready(step: Ready) -> Sequence[socket.socket]:
-    wait = anyio.wait_writable if step.to_write else anyio.wait_readable
-    if len(step.sockets) == 1:
-        await wait(step.sockets[0])
+    waits = [(anyio.wait_readable, sock) for sock in step.sockets]
+    if step.to_write:
+        waits += [(anyio.wait_writable, sock) for sock in step.sockets]
+    if len(waits) == 1:
+        await anyio.wait_readable(step.sockets[0])
         return step.sockets
     ready: list[socket.socket] = []
 
-    async def wait_for(sock: socket.socket) -> None:
+    async def wait_for(wait: Any, sock: socket.socket) -> None:
         await wait(sock)
         ready.append(sock)
         group.cancel_scope.cancel()
 
     async with anyio.create_task_group() as group:
-        for sock in step.sockets:
-            group.start_soon(wait_for, sock)
+        for wait, sock in waits:
+            group.start_soon(wait_for, wait, sock)
     return ready
