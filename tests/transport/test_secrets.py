@@ -180,7 +180,9 @@ def interrupts(when: str) -> Script:
 
 @pytest.mark.parametrize("when", ["sending", "receiving"])
 def test_an_interrupt_shows_no_credential(when: str) -> None:
-    """KeyboardInterrupt is raised without the frames that held the headers."""
+    """KeyboardInterrupt is raised without the variables that held the headers; the
+    lines are there.
+    """
     request = LARGE if when == "sending" else ADD
     scripts = iter([interrupts(when)])
 
@@ -195,6 +197,7 @@ def test_an_interrupt_shows_no_credential(when: str) -> None:
         response = sender.send(GET, until=time.monotonic() + LONG, timeout=LONG)
         sender.close()
     assert_hidden(everything(caught.value))
+    assert {"run", "handle_request", "_poll"} <= {one.name for one in caught.traceback}
     assert response.status == 200
 
 
@@ -254,3 +257,20 @@ def test_a_cancelled_task_of_trio_shows_no_credential() -> None:
 
     trio.run(main)
     assert len(seen) == 1
+
+
+def test_a_mistake_within_keeps_its_lines(
+    variant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error that nobody expects comes out with the lines that led to it, and without
+    their variables.
+    """
+    monkeypatch.setattr("sitestats._transport.framing.Framing.feed", None)
+    with (
+        serve(polite) as server,
+        open_sender(variant, server.address) as sender,
+        pytest.raises(TypeError, match="not callable") as caught,
+    ):
+        sender.send(ADD)
+    assert {"run", "read"} <= {entry.name for entry in caught.traceback}
+    assert_hidden(everything(caught.value))

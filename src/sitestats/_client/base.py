@@ -26,6 +26,7 @@ from sitestats._common.custom_headers import (
     wrap_headers,
 )
 from sitestats._common.errors import ConfigurationError
+from sitestats._common.frames import forgetful
 from sitestats._common.settings import (
     MIB,
     NOT_GIVEN,
@@ -82,7 +83,7 @@ class Options(TypedDict, Generic[TransportT, HttpClientT], total=False):
     max_response_bytes: int
     read_only: bool
     proxy: str | NotGiven | None
-    verify: bool | str | ssl.SSLContext
+    verify: bool | str | os.PathLike[str] | ssl.SSLContext
     headers: Mapping[str, str] | None
     user_agent: str | None
     store: str | os.PathLike[str] | KeyValueStore | None
@@ -98,6 +99,7 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
     _owns_sender: bool = False
     _own_store: Store | None = None
 
+    @forgetful
     def __init__(
         self,
         base_url: str | NotGiven = NOT_GIVEN,
@@ -112,7 +114,7 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
         max_response_bytes: int = 64 * MIB,
         read_only: bool = False,
         proxy: str | NotGiven | None = NOT_GIVEN,
-        verify: bool | str | ssl.SSLContext = True,
+        verify: bool | str | os.PathLike[str] | ssl.SSLContext = True,
         headers: Mapping[str, str] | None = None,
         user_agent: str | None = None,
         store: str | os.PathLike[str] | KeyValueStore | None = None,
@@ -150,6 +152,7 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
         self._own_store = own
 
     @classmethod
+    @forgetful
     def from_env(
         cls,
         base_url: str | NotGiven = NOT_GIVEN,
@@ -190,6 +193,7 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
         return client
 
     @classmethod
+    @forgetful
     def from_profile(
         cls,
         name: str | None = None,

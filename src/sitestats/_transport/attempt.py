@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ssl
 import time
-import traceback
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -24,8 +23,6 @@ from .pool import Lease, PoolTimeoutError
 from .waiting import OutOfTimeError
 
 if TYPE_CHECKING:
-    from types import FrameType
-
     from sitestats._common.settings import Settings
 
     from .redaction import Redactor
@@ -132,24 +129,6 @@ class Attempt:
             text = f"{text} ({texts[-1]})"
         text = self._redactor.text(text)
         return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}…"
-
-
-def clear_frames(error: BaseException) -> None:
-    """Take the variables from the frames of *error*, which goes on as it is.
-
-    Those below the caller hold the key.
-    """
-    ours: set[FrameType] = set()
-    link: BaseException | None = error
-    while link is not None:
-        begin = link.__traceback__
-        # What was raised outside, and is being handled there, may have frames that
-        # are not over: to clear those would end them.
-        if begin is None or (ours and begin.tb_frame not in ours):
-            return
-        ours |= {frame for frame, _ in traceback.walk_tb(begin)}
-        traceback.clear_frames(begin)
-        link = link.__cause__ or link.__context__
 
 
 def chain(error: BaseException) -> Iterator[BaseException]:

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import httpcore
 import httpx
 
+from sitestats._common.frames import forgetful
 from sitestats._common.settings import checked_verify
 
 from .backend import AsyncBackend, Backend, Slot
 from .route import Route
 
 if TYPE_CHECKING:
+    import os
     import ssl
 
 EXTENSION: Final = "sitestats"
@@ -123,10 +125,11 @@ class HTTPTransport(httpx.HTTPTransport):
         ...     client = Client("https://analytics.example", http_client=http_client)
     """
 
+    @forgetful
     def __init__(
         self,
         *,
-        verify: bool | str | ssl.SSLContext = True,
+        verify: bool | str | os.PathLike[str] | ssl.SSLContext = True,
         proxy: str | None = None,
     ) -> None:
         # The base class would read certificates, which takes as long as 100 requests.
@@ -197,10 +200,11 @@ class AsyncHTTPTransport(httpx.AsyncHTTPTransport):
         AsyncClient('https://analytics.example')
     """
 
+    @forgetful
     def __init__(
         self,
         *,
-        verify: bool | str | ssl.SSLContext = True,
+        verify: bool | str | os.PathLike[str] | ssl.SSLContext = True,
         proxy: str | None = None,
     ) -> None:
         self._pool = _AsyncPool(_route(proxy, verify))

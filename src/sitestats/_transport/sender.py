@@ -14,8 +14,9 @@ import anyio
 
 from sitestats._common.custom_headers import secrets_in
 from sitestats._common.errors import ConfigurationError, SiteStatsError
+from sitestats._common.frames import clear_frames
 
-from .attempt import Attempt, clear_frames
+from .attempt import Attempt
 from .backend import Slot
 from .exchange import AsyncExchange, Exchange, failure_of
 from .http_transport import IDLE_SECONDS, AsyncHTTPTransport, HTTPTransport

@@ -165,4 +165,5 @@ async def _ready(step: Ready) -> Sequence[socket.socket]:
     async with anyio.create_task_group() as group:
         for wait, sock in waits:
             group.start_soon(wait_for, wait, sock)
-    return ready
+    # One may be ready for both.
+    return [*dict.fromkeys(ready)]
