@@ -201,7 +201,7 @@ def test_a_name_that_is_only_the_common_one_is_not_enough(variant: str) -> None:
         with (
             serve(polite, behind) as server,
             open_sender(variant, server.address, verify=str(path)) as sender,
-            pytest.raises(ConnectionFailedError, match="Hostname mismatch|not valid"),
+            pytest.raises(ConnectionFailedError, match="Hostname mismatch"),
         ):
             sender.send()
 
