@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from html_pages import assert_harmless, pages_of
-from sitestats import (
-    StatsQuery,
-    WebsiteSpec,
-)
+from sitestats import StatsQuery, WebsiteSpec
 from sitestats._results.comparison import changes_of
 from sitestats.emulator import Emulator
 from sitestats.provisioning import (

@@ -15,12 +15,7 @@ from rich.console import Console
 from attacks import ATTACKS
 from html_pages import assert_harmless, pages_of
 from sample_tables import sample_tables, website
-from sitestats import (
-    Entries,
-    HistogramEntry,
-    ListEntry,
-    StatsQuery,
-)
+from sitestats import Entries, HistogramEntry, ListEntry, StatsQuery
 from sitestats._results.comparison import changes_of
 from sitestats._results.websites import WebsiteList
 from sitestats.analysis._description import Signed

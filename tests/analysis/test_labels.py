@@ -10,12 +10,7 @@ import pytest
 from rich.console import Console
 
 from plotted import axes_of, daily, stats_of
-from sitestats import (
-    Entries,
-    ListEntry,
-    Stats,
-    StatsQuery,
-)
+from sitestats import Entries, ListEntry, Stats, StatsQuery
 
 
 @pytest.fixture(autouse=True)

@@ -13,9 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plotted import MONDAY, axes_of, daily, entries_of, hourly
-from sitestats import (
-    HistogramEntry,
-)
+from sitestats import HistogramEntry
 from sitestats._results.histogram import HourEntry
 from sitestats.analysis._series import Point, Series, series_of
 

@@ -11,11 +11,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from plotted import axes_of
-from sitestats import (
-    Client,
-    FieldNotRequestedError,
-    StatsQuery,
-)
+from sitestats import Client, FieldNotRequestedError, StatsQuery
 from sitestats.emulator import Emulator
 
 QUERY = StatsQuery("shop.example").fields("pageviews", "visitors", "histogram")

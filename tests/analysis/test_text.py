@@ -7,13 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sitestats import (
-    Client,
-    Failed,
-    NotFoundError,
-    Outcomes,
-    StatsQuery,
-)
+from sitestats import Client, Failed, NotFoundError, Outcomes, StatsQuery
 from sitestats.emulator import Emulator
 
 HOST, BLOG, PROJECTS = (

@@ -15,7 +15,7 @@ import measuring
 import report
 from measuring import Goal, Row, Scale, Table
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.once]
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent.parent / "docs" / "benchmarks.md"

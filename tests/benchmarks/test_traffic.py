@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import httpx
+import pytest
 
 import traffic
 from sitestats.emulator import Emulator
+
+pytestmark = pytest.mark.once
 
 
 def test_the_same_seed_makes_the_same_rows(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 duckdb = pytest.importorskip("duckdb")
 pytest.importorskip("dlt")
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.once]
 
 SINCE = str(datetime.now(UTC).date() - timedelta(days=2))
 PACKAGE = "sitestats.warehouse"

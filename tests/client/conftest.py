@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from calls import backend, emulator, run
+from client_calls import backend, emulator, run
 from faults import FaultServer, ServedCase
 from served_cases import FLAKY, GOOD, SILENT, TLS
 

@@ -16,17 +16,12 @@ import anyio
 import pytest
 import trio
 
-from client_variants import (
-    QUERY,
-)
+from client_variants import QUERY
 from faults import FaultServer, ServedCase, authority
 from served_cases import PLENTY, get_once, options
-from sitestats import (
-    AsyncClient,
-    ClientClosedError,
-)
+from sitestats import AsyncClient, ClientClosedError
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.standard_library]
 
 
 def open_files() -> int:

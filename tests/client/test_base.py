@@ -8,11 +8,8 @@ from typing import Any
 
 import pytest
 
-from calls import QUICK, TOTALS, ClientVariant
-from sitestats import (
-    Client,
-    ServerError,
-)
+from client_calls import QUICK, TOTALS, ClientVariant
+from sitestats import Client, ServerError
 from sitestats.emulator import Emulator
 
 pytestmark = pytest.mark.slow

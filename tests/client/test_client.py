@@ -8,7 +8,7 @@ import anyio
 import httpx
 import pytest
 
-from calls import HOST, TOTALS, ClientVariant
+from client_calls import HOST, TOTALS, ClientVariant
 from sitestats import (
     AsyncClient,
     AuthenticationError,

@@ -46,7 +46,7 @@ from sitestats import (
     StatsQuery,
 )
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.standard_library]
 
 PACKAGE = str(Path(sitestats.__file__).parent)
 WITH_HELPERS = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

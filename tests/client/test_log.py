@@ -16,12 +16,7 @@ from hypothesis import HealthCheck, given, settings
 
 from client_variants import QUICK, VARIANTS
 from query_strategies import queries
-from sitestats import (
-    Failed,
-    RetryPolicy,
-    SiteStatsError,
-    StatsQuery,
-)
+from sitestats import Failed, RetryPolicy, SiteStatsError, StatsQuery
 from sitestats.emulator import Emulator
 
 HOSTNAME = "semicomplete.com"

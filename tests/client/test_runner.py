@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from calls import TOTALS, ClientVariant
-from sitestats import (
-    RateLimitedError,
-    ServerError,
-)
+from client_calls import TOTALS, ClientVariant
+from sitestats import RateLimitedError, ServerError
 
 pytestmark = pytest.mark.slow
 

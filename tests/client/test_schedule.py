@@ -24,6 +24,9 @@ from sitestats._common.errors import ConnectionFailedError
 from sitestats._protocol.retry import NO_DEADLINE
 from sitestats._results.outcomes import Failed
 
+pytestmark = pytest.mark.standard_library
+
+
 QUERY = StatsQuery("example.com").fields("pageviews")
 
 

@@ -14,13 +14,7 @@ from hypothesis import strategies as st
 
 import secret_search
 from client_variants import VARIANTS
-from sitestats import (
-    AsyncClient,
-    Client,
-    ConfigurationError,
-    ServerError,
-    StatsQuery,
-)
+from sitestats import AsyncClient, Client, ConfigurationError, ServerError, StatsQuery
 from sitestats.emulator import Emulator
 
 BASE = "https://analytics.example"

@@ -16,11 +16,7 @@ import pytest
 import secret_search
 from client_keys import CLIENTS, KEY, POSIX, key_of, refused
 from same_text import SameText
-from sitestats import (
-    Client,
-    ConfigurationError,
-    SiteStatsWarning,
-)
+from sitestats import Client, ConfigurationError, SiteStatsWarning
 from sitestats._common.key_file import is_open_to_others
 
 BASE = "https://stats.example"

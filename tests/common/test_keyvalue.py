@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from sitestats import (
-    ConfigurationError,
-    SiteStatsWarning,
-    StatsQuery,
-)
+from sitestats import ConfigurationError, SiteStatsWarning, StatsQuery
 from sitestats.emulator import Emulator
 from stores import InMemory
+
+pytestmark = pytest.mark.standard_library
+
 
 HOSTNAME = "semicomplete.com"
 # The demo's traffic is on the four days before today.

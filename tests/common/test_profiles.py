@@ -13,11 +13,7 @@ import pytest
 
 from client_keys import CLIENTS, KEY, POSIX, key_of, refused
 from same_text import SameText
-from sitestats import (
-    Client,
-    ConfigurationError,
-    profile_names,
-)
+from sitestats import Client, ConfigurationError, profile_names
 from sitestats._common.profiles import run_key_command
 
 BASE = "https://stats.example"

@@ -6,10 +6,7 @@ from typing import Any
 
 import pytest
 
-from sitestats import (
-    Client,
-    ConfigurationError,
-)
+from sitestats import Client, ConfigurationError
 
 pytestmark = pytest.mark.slow
 BAD_KEYS = ["", " ", "a b", "a\nb", "a\r\nX: y", "é", "\x00", "\x7f", "a\t", "ключ"]

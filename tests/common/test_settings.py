@@ -8,12 +8,7 @@ from typing import Any
 import pytest
 
 from client_keys import refused
-from sitestats import (
-    AsyncClient,
-    Client,
-    ConfigurationError,
-    ReadOnlyError,
-)
+from sitestats import AsyncClient, Client, ConfigurationError, ReadOnlyError
 from sitestats.emulator import Emulator
 
 pytestmark = pytest.mark.slow

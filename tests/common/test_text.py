@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from rule_cases import (
-    Step,
-    step,
-)
+from rule_cases import Step, step
 from sitestats._common.errors import QueryError
 from sitestats._query.builder import StatsQuery
+
+pytestmark = pytest.mark.standard_library
+
 
 NEAREST: dict[str, tuple[Step, str]] = {
     "field": (step("fields", "vistors"), "'visitors'"),

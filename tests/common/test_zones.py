@@ -10,16 +10,14 @@ from hypothesis import strategies as st
 
 from fake_responses import read_response, stats_json
 from same_text import SameText
-from sitestats._common.errors import (
-    QueryError,
-    SiteStatsWarning,
-)
+from sitestats._common.errors import QueryError, SiteStatsWarning
 from sitestats._common.zones import zone_names
 from sitestats._query.builder import StatsQuery
-from sitestats._query.periods import (
-    in_zone,
-)
+from sitestats._query.periods import in_zone
 from sitestats._query.periods import timezone as zone_name
+
+pytestmark = pytest.mark.standard_library
+
 
 ZONES = st.sampled_from(sorted(zone_names()))
 

@@ -7,7 +7,12 @@ import re
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 from sitestats._query.rules import RULES
+
+pytestmark = pytest.mark.once
+
 
 ROOT: Final = Path(__file__).parents[2]
 SOURCE: Final = ROOT / "src" / "sitestats"

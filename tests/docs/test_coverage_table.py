@@ -13,6 +13,9 @@ import pytest
 
 from sitestats._query.rules import RULES
 
+pytestmark = pytest.mark.once
+
+
 TESTS: Final = Path(__file__).parents[1]
 PAGE: Final = TESTS.parent / "docs" / "coverage.md"
 DOCUMENT: Final = {

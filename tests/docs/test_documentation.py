@@ -20,6 +20,9 @@ import sitestats.emulator
 import sitestats.provisioning
 from sitestats import StatsQuery
 
+pytestmark = pytest.mark.once
+
+
 # Not in every environment, and the reference has its names.
 sitestats_warehouse = pytest.importorskip("sitestats.warehouse")
 

@@ -20,7 +20,7 @@ from sitestats.emulator import Emulator
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.once]
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -10,6 +10,9 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+pytestmark = pytest.mark.once
+
+
 ROOT: Final = Path(__file__).parents[2]
 FOLDERS: Final = (".github", "docs", "examples", "src", "tests")
 TEXTS: Final = sorted(

@@ -8,6 +8,11 @@ import runpy
 from pathlib import Path
 from typing import Final
 
+import pytest
+
+pytestmark = pytest.mark.once
+
+
 ROOT: Final = Path(__file__).parents[2]
 README: Final = (ROOT / "README.md").read_text("utf-8")
 readme_for_index = runpy.run_path(str(ROOT / "docs/_extensions/package_readme.py"))[

@@ -32,7 +32,7 @@ from faults.server import ELSEWHERE, ServedCase
 from faults.table import NAME, documented_row
 from reliability_tables import read_rows
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.standard_library]
 
 MARGIN = 60.0
 """Seconds that a busy machine may add to a limit."""

@@ -30,6 +30,9 @@ from sitestats._common import errors
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+pytestmark = pytest.mark.once
+
+
 PACKAGE = Path(sitestats.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 PRIVATE = sorted(path for path in PACKAGE.glob("_*/*.py") if path.name != "__init__.py")
@@ -136,9 +139,6 @@ CIRCLES = {
     frozenset({"provisioning/_dump", "provisioning/_files", "provisioning/_specs"}),
     # Results compare themselves.
     frozenset({"_results/comparison", "_results/stats"}),
-    frozenset({"_transport/attempt", "_transport/body"}),
-    frozenset({"_transport/http1", "_transport/route"}),
-    frozenset({"_transport/sender", "_transport/user_transport"}),
 }
 LATE = {"_results/display": "analysis/", "_results/stats": "_protocol/responses"}
 """Imports of what stands above: the exceptions of the contract of the layers."""
@@ -187,7 +187,7 @@ def test_only_display_imports_analysis() -> None:
 
 
 PRIVATE_NAMES_OF_COMMANDS = {
-    "sitestats._common.advice": {"Advice", "Argument", "Kind", "Step", "render"},
+    "sitestats._common.advice": {"Advice", "Argument", "Step", "render"},
     "sitestats._common.problems": {"grouped_lines"},
     "sitestats._common.text": {"as_cell_text", "plain"},
     "sitestats.analysis._console": {"table_of_rows"},

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from calls import backend, emulator, run
+from client_calls import backend, emulator, run
 
 __all__ = ["backend", "emulator", "run"]

@@ -7,20 +7,12 @@ from typing import Any
 
 import pytest
 
-from fake_responses import (
-    problems,
-    read_response,
-    stats_json,
-)
+from fake_responses import problems, read_response, stats_json
 from same_text import SameText
-from sitestats._common.errors import (
-    SiteStatsWarning,
-)
+from sitestats._common.errors import SiteStatsWarning
 from sitestats._common.fields import FIELDS
 from sitestats._query.builder import StatsQuery
-from sitestats._results.entries import (
-    EventCount,
-)
+from sitestats._results.entries import EventCount
 
 QUERY = StatsQuery("example.com")
 TOTALS = QUERY.fields("pageviews", "visitors")

@@ -13,14 +13,7 @@ from typing import Any
 import pytest
 
 from costs import calls_of, peak_of
-from fake_responses import (
-    Read,
-    entry,
-    http_response,
-    read_response,
-    reads,
-    stats_json,
-)
+from fake_responses import Read, entry, http_response, read_response, reads, stats_json
 from faults.bodies import WEBSITE
 from faults.responses import repeated, stats
 from sitestats import (
@@ -40,7 +33,7 @@ from sitestats._results.websites import WebsiteList
 from sitestats._transport.body import Body
 from sitestats.emulator import Emulator
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.once]
 
 QUERY = StatsQuery("example.com").fields("pageviews")
 PAGES = StatsQuery("example.com").fields("pages")

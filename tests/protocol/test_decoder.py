@@ -13,13 +13,9 @@ from hypothesis import strategies as st
 
 from fake_responses import ALL, entry, stats_json
 from sitestats._common.jsontext import load_json
-from sitestats._protocol.converter import (
-    structure_stats,
-)
+from sitestats._protocol.converter import structure_stats
 from sitestats._protocol.decoder import shape
-from sitestats._results.entries import (
-    TimedPageEntry,
-)
+from sitestats._results.entries import TimedPageEntry
 from sitestats._results.histogram import Bucket
 
 UNTIMED = shape(("pageviews", "visitors", "histogram", "pages", "countries"))

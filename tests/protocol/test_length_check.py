@@ -8,13 +8,9 @@ import pytest
 
 from fake_responses import reads
 from faults.responses import repeated, stats
-from sitestats import (
-    ResponseError,
-    SiteStatsWarning,
-    StatsQuery,
-)
+from sitestats import ResponseError, SiteStatsWarning, StatsQuery
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.once]
 QUERY = StatsQuery("example.com").fields("pageviews")
 PAGES = StatsQuery("example.com").fields("pages")
 DAYS = StatsQuery("example.com").fields("histogram")

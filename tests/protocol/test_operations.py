@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from calls import TOTALS, ClientVariant
-from sitestats import (
-    ConfigurationError,
-    QueryError,
-    ReadOnlyError,
-    SpecError,
-)
+from client_calls import TOTALS, ClientVariant
+from sitestats import ConfigurationError, QueryError, ReadOnlyError, SpecError
 
 pytestmark = pytest.mark.slow
 

@@ -18,6 +18,9 @@ from sitestats._common.errors import QueryError, SiteStatsWarning
 from sitestats._query.builder import StatsQuery
 from sitestats.emulator import Emulator
 
+pytestmark = pytest.mark.standard_library
+
+
 QUERY = StatsQuery("example.com").fields("visitors")
 SEPTEMBER = QUERY.between("2026-09-01", "2026-09-30")
 BERLIN = "Europe/Berlin"

@@ -21,25 +21,19 @@ import pytest
 from connection_faults import let_time_pass
 from ensure_processes import NAMES, ProcessRunner, about_b, wait_until
 from fake_service import SETTINGS
-from sitestats import (
-    BusyError,
-    ConfigurationError,
-    SiteStatsWarning,
-    WebsiteSpec,
-)
+from sitestats import BusyError, ConfigurationError, SiteStatsWarning, WebsiteSpec
 from sitestats._common.hostnames import BaseAddress
 from sitestats._common.secret import Secret
 from sitestats._common.settings import Settings
 from sitestats._protocol.flow import Moment
 from sitestats.emulator import Emulator
 from sitestats.emulator._options import ClientOptions
-from sitestats.provisioning._account import (
-    account_file,
-    locked_account,
-    state_folder,
-)
+from sitestats.provisioning._account import account_file, locked_account, state_folder
 from sitestats.provisioning._events import Sending, Settled
 from sitestats.provisioning._journal import Journal, open_journal
+
+pytestmark = pytest.mark.standard_library
+
 
 SPECS = [WebsiteSpec(name) for name in NAMES]
 

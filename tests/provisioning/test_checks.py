@@ -11,6 +11,8 @@ from sitestats import SpecError, WebsiteSpec
 from sitestats.provisioning._specs import as_specs
 from website_lists import load
 
+pytestmark = pytest.mark.standard_library
+
 
 @pytest.mark.parametrize(
     ("text", "options", "words"),

@@ -32,7 +32,7 @@ from connection_faults import (
 )
 from sitestats import ServerError, WebsiteSpec
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.once]
 
 SPECS = [WebsiteSpec(f"{letter}.example") for letter in "abc"]
 

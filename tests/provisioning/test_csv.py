@@ -12,6 +12,9 @@ from hypothesis import strategies as st
 from same_text import SameText
 from sitestats.provisioning._csv import SEPARATORS, CsvError, find_separator, read_cells
 
+pytestmark = pytest.mark.standard_library
+
+
 texts = st.text(st.sampled_from('ab,;\t"\r\n é'))
 
 

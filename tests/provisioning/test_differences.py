@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from fake_service import (
-    FakeService,
-    Payload,
-    specs,
-)
+import pytest
+
+from fake_service import FakeService, Payload, specs
 from plans import website
 from sitestats import WebsiteSpec
 from sitestats._common.wire import HttpResponse
 from sitestats.provisioning import ProvisioningReport
 from sitestats.provisioning._plan import plan_websites
+
+pytestmark = pytest.mark.standard_library
 
 
 def test_another_name_of_the_zone_is_no_difference() -> None:

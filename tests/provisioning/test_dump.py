@@ -18,6 +18,8 @@ from sitestats.provisioning._checks import FORMATS
 from sitestats.provisioning._csv import without_text_mark
 from website_lists import load
 
+pytestmark = pytest.mark.standard_library
+
 
 def test_a_saved_list_is_read_word_for_word() -> None:
     """The list of the service has marks of its own labels, and nothing is ignored."""

@@ -8,6 +8,8 @@ from same_text import SameText
 from sitestats import SpecError, WebsiteSpec
 from website_lists import load
 
+pytestmark = pytest.mark.standard_library
+
 
 @pytest.mark.parametrize(
     ("data", "where", "words"),

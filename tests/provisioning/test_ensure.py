@@ -28,6 +28,9 @@ from sitestats._protocol.flow import Moment
 from sitestats.provisioning import Difference, ProvisioningReport
 from sitestats.provisioning._events import Ended, History, Sending, Settled, Waiting
 
+pytestmark = pytest.mark.standard_library
+
+
 WANTED = specs("a.example", "b.example", "c.example")
 
 

@@ -17,6 +17,9 @@ from sitestats import WebsiteSpec
 from sitestats._common.errors import SpecError
 from sitestats._common.zones import zone_names
 
+pytestmark = pytest.mark.standard_library
+
+
 GOOD = {
     "websites.toml": """
         # Two of them.

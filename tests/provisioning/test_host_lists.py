@@ -15,6 +15,9 @@ from sitestats import SiteStatsWarning, SpecError
 from sitestats.provisioning import read_host_list
 from sitestats.provisioning._host_lists import parse_host_list
 
+pytestmark = pytest.mark.standard_library
+
+
 HOSTS = ["a.example", "b.example"]
 
 LISTS = {

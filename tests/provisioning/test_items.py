@@ -13,6 +13,9 @@ from sitestats import MissingExtraError, Website, WebsiteSpec
 from sitestats.provisioning import ProvisioningReport
 from sitestats.provisioning._plan import plan_websites
 
+pytestmark = pytest.mark.standard_library
+
+
 ZONES = ["UTC", "Asia/Tokyo"]
 
 

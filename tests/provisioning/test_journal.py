@@ -33,6 +33,9 @@ from sitestats.provisioning._events import (
 )
 from sitestats.provisioning._journal import Journal, open_journal
 
+pytestmark = pytest.mark.standard_library
+
+
 SERVICE = "https://service.example"
 TIMEOUT = 120.0
 START = time.monotonic()

@@ -11,6 +11,9 @@ from same_text import SameText
 from sitestats import SpecError, WebsiteSpec
 from website_lists import load
 
+pytestmark = pytest.mark.standard_library
+
+
 EXPORT = (
     "Kunde;Domain;Öffentlich\r\nMüller & Söhne;müller.example;WAHR\r\n;b.example;\r\n"
 )

@@ -11,6 +11,8 @@ from plans import PLAN, SPECS, website
 from sitestats.emulator import Emulator
 from sitestats.provisioning._plan import plan_websites
 
+pytestmark = pytest.mark.standard_library
+
 
 def test_each_website_is_in_the_view_of_its_state() -> None:
     """Missing, existing and differing websites are told apart, in the given order."""

@@ -14,6 +14,9 @@ from hypothesis import strategies as st
 
 from sitestats.provisioning._positions import Path, json_positions, toml_positions
 
+pytestmark = pytest.mark.standard_library
+
+
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),

@@ -22,6 +22,9 @@ from sitestats.provisioning._refusals import (
     was_not_sent,
 )
 
+pytestmark = pytest.mark.standard_library
+
+
 ABOUT_THE_ACCOUNT = [
     "No Api-Key found, specify via header",
     "No User-Id defined",

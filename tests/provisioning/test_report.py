@@ -17,6 +17,8 @@ from sitestats._common.errors import (
 from sitestats.provisioning import Difference, ProvisionedWebsite, ProvisioningReport
 from sitestats.provisioning._report import STATES
 
+pytestmark = pytest.mark.standard_library
+
 
 def test_each_website_is_in_the_view_of_its_state() -> None:
     """Each website is in exactly the view of its state."""

@@ -8,6 +8,8 @@ from sitestats import SiteStatsWarning
 from sitestats.provisioning._events import Waiting
 from sitestats.provisioning._run import EventHandler
 
+pytestmark = pytest.mark.standard_library
+
 
 @pytest.mark.parametrize(
     ("hostnames", "named"),

@@ -15,6 +15,8 @@ from sitestats import WebsiteSpec
 from sitestats._common.errors import SpecError
 from sitestats.provisioning._specs import as_specs
 
+pytestmark = pytest.mark.standard_library
+
 
 def test_a_specification_is_a_value() -> None:
     """Specifications with equal values are equal, hash equally, and can be pickled."""

@@ -20,7 +20,7 @@ from sitestats._common.errors import QueryError
 from sitestats._protocol.requests import stats_request
 from sitestats._query.builder import StatsQuery, requested
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.standard_library]
 
 BASE = "https://stats.example.org"
 # What the service takes may be worth a warning, and is none of these tests' matter.

@@ -15,7 +15,7 @@ from same_text import SameText
 from sitestats._common.errors import QueryError, SiteStatsWarning
 from sitestats._query.builder import StatsQuery, requested
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.standard_library]
 BASE = "https://stats.example.org"
 # What the service takes may be worth a warning, and is none of these tests' matter.
 MAY_WARN = pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")

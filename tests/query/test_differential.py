@@ -24,14 +24,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hostile_queries import (
-    HALF,
-    LONG,
-    NOW,
-    Case,
-    altered,
-    generated,
-)
+from hostile_queries import HALF, LONG, NOW, Case, altered, generated
 from query_strategies import queries
 from sitestats._common.errors import InvalidInputError, QueryError
 from sitestats._common.fields import FIELDS
@@ -46,7 +39,7 @@ from sitestats.emulator._http import RecordedRequest
 from sitestats.emulator._parameters import Query
 from sitestats.emulator._service import Service
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.once]
 
 QUERIES: Final = max(4_500, 45 * settings().max_examples)
 """How many queries one run generates: ``nox -s properties`` takes fifty times more."""

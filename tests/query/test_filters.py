@@ -7,17 +7,13 @@ from typing import Any
 
 import pytest
 
-from rule_cases import (
-    FILTERS_WARNED,
-    WARNED,
-    Step,
-    assert_refused,
-    refused_by,
-)
+from rule_cases import FILTERS_WARNED, WARNED, Step, assert_refused, refused_by
 from same_text import SameText
 from sitestats._common.errors import SiteStatsWarning
 from sitestats._query.builder import StatsQuery
 from sitestats._query.rules import RULES
+
+pytestmark = pytest.mark.standard_library
 
 
 @pytest.mark.parametrize(("rule", "build"), **refused_by("filters"))

@@ -23,6 +23,9 @@ from sitestats._query.periods import (
     placeholder,
 )
 
+pytestmark = pytest.mark.standard_library
+
+
 DAYS_BACK = st.integers(0, MOST_DAYS)
 ZONES = st.sampled_from(sorted(zone_names()))
 

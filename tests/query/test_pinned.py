@@ -19,6 +19,9 @@ from sitestats._query.builder import StatsQuery
 from sitestats.emulator import Emulator
 from sitestats.emulator._parameters import read
 
+pytestmark = pytest.mark.once
+
+
 QUERY = StatsQuery("example.com").fields("visitors")
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)

@@ -16,6 +16,8 @@ from sitestats._query.builder import StatsQuery
 from sitestats._query.periods import days_back, placeholder
 from sitestats._query.previous import previous_period, previous_year
 
+pytestmark = pytest.mark.once
+
 
 @given(st.data())
 def test_the_period_before_ends_where_the_period_starts(data: st.DataObject) -> None:

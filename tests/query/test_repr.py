@@ -13,7 +13,7 @@ from query_strategies import queries
 from sitestats._common.errors import QueryError
 from sitestats._query.builder import StatsQuery
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.standard_library]
 BASE = "https://stats.example.org"
 # What the service takes may be worth a warning, and is none of these tests' matter.
 MAY_WARN = pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")

@@ -9,7 +9,7 @@ from query_strategies import longest
 from sitestats._query.builder import StatsQuery, requested
 from sitestats._query.requested import Requested
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.standard_library]
 ASKED = {
     "the least": (
         StatsQuery("example.com").fields("pages"),

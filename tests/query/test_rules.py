@@ -40,6 +40,8 @@ from sitestats._query import filters as filter_rules
 from sitestats._query.builder import StatsQuery
 from sitestats._query.rules import RULES
 
+pytestmark = pytest.mark.standard_library
+
 
 @pytest.mark.parametrize(("build", "sent"), ACCEPTED.values(), ids=ACCEPTED)
 def test_accepted(build: Step, sent: dict[str, str | None]) -> None:

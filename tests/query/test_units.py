@@ -22,6 +22,9 @@ from sitestats._query.builder import StatsQuery
 from sitestats._query.units import Unit, ending, named_period
 from sitestats.emulator import Emulator
 
+pytestmark = pytest.mark.once
+
+
 QUERY = StatsQuery("example.com").fields("visitors")
 UNITS = st.sampled_from(get_args(Unit))
 DAY = timedelta(days=1)

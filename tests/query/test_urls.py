@@ -10,19 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from query_strategies import TEXT, queries
-from rule_cases import (
-    ADDRESSES_WARNED,
-    Step,
-    assert_refused,
-    refused_by,
-)
+from rule_cases import ADDRESSES_WARNED, Step, assert_refused, refused_by
 from same_text import SameText
 from sitestats._common.errors import QueryError, SiteStatsWarning
 from sitestats._common.hostnames import BaseAddress
 from sitestats._query.builder import StatsQuery
 from sitestats._query.rules import RULES
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.standard_library]
 BASE = "https://stats.example.org"
 # What the service takes may be worth a warning, and is none of these tests' matter.
 MAY_WARN = pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")

@@ -7,17 +7,13 @@ from urllib.parse import quote
 
 import pytest
 
-from rule_cases import (
-    ACROSS,
-    LONG,
-    POINTS,
-    Step,
-    assert_helpful,
-)
+from rule_cases import ACROSS, LONG, POINTS, Step, assert_helpful
 from same_text import SameText
 from sitestats._common.errors import QueryError
 from sitestats._protocol import requests
 from sitestats._query.builder import StatsQuery, requested
+
+pytestmark = pytest.mark.standard_library
 
 
 @pytest.mark.parametrize(("rules", "build"), ACROSS.values(), ids=ACROSS)

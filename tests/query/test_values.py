@@ -7,6 +7,8 @@ import pytest
 from rule_cases import Step, assert_refused, refused_by
 from same_text import SameText
 
+pytestmark = pytest.mark.standard_library
+
 
 @pytest.mark.parametrize(("rule", "build"), **refused_by("values"))
 def test_refused_at_once(rule: str, build: Step, same_text: SameText) -> None:

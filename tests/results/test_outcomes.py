@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from sitestats import (
-    StatsQuery,
-)
+from sitestats import StatsQuery
 from sitestats.emulator import Emulator
 
 

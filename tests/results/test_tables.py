@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from sitestats import (
-    Entries,
-    ListEntry,
-    PageEntry,
-)
+from sitestats import Entries, ListEntry, PageEntry
 from sitestats._results.entries import IncompleteListEntry
 
 

@@ -25,6 +25,9 @@ from sitestats.emulator import Emulator
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.standard_library
+
+
 DATE = datetime.now(UTC).date() - timedelta(days=2)
 DAY = StatsQuery("semicomplete.com").fields("visitors").on(DATE)
 KEY = "example.com:response:0123"

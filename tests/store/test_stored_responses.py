@@ -15,13 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from client_variants import VARIANTS
-from sitestats import (
-    Client,
-    NotFoundError,
-    Stats,
-    StatsQuery,
-    Store,
-)
+from sitestats import Client, NotFoundError, Stats, StatsQuery, Store
 from sitestats._protocol.flow import Moment, Now
 from sitestats.emulator import Emulator
 from stores import InMemory
@@ -30,6 +24,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sitestats._protocol.flow import Step, StepResult
+
+pytestmark = pytest.mark.standard_library
+
 
 HOSTNAME = "semicomplete.com"
 # The demo's traffic is on the four days before today.

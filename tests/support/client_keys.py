@@ -9,11 +9,7 @@ from typing import Any
 
 import pytest
 
-from sitestats import (
-    AsyncClient,
-    Client,
-    ConfigurationError,
-)
+from sitestats import AsyncClient, Client, ConfigurationError
 
 KEY = "sa_api_key_0123456789abcdefghijklmn"
 

@@ -8,12 +8,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from sitestats import (
-    Entries,
-    HistogramEntry,
-    Stats,
-    StatsQuery,
-)
+from sitestats import Entries, HistogramEntry, Stats, StatsQuery
 from sitestats._results.histogram import HourEntry
 
 

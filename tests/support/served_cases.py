@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from client_variants import (
-    API_KEY,
-    QUERY,
-    QUICK,
-)
+from client_variants import API_KEY, QUERY, QUICK
 from faults.responses import error_response, response
 from faults.script import Case, Finish, ReadRequest, Send, Silence, StartTls
-from sitestats import (
-    AsyncClient,
-)
+from sitestats import AsyncClient
 
 PLENTY = 120.0
 """Seconds after which something hangs, however busy the machine is."""

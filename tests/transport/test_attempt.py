@@ -6,12 +6,7 @@ import time
 
 import pytest
 
-from broken_servers import (
-    BROKEN,
-    LONG_HEADER,
-    SLOW,
-    closed_port,
-)
+from broken_servers import BROKEN, LONG_HEADER, SLOW, closed_port
 from loopback import Connection, Script, polite, serve
 from sender_variants import ADD, GET, open_sender
 from sitestats._common.errors import (

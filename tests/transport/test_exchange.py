@@ -12,9 +12,7 @@ import pytest
 from broken_servers import OK
 from loopback import Connection, answer, contexts, serve
 from sender_variants import LONG, open_sender
-from sitestats._common.errors import (
-    RequestTimeoutError,
-)
+from sitestats._common.errors import RequestTimeoutError
 from sitestats._common.wire import HttpRequest
 
 

@@ -21,15 +21,7 @@ import trustme
 
 from loopback import Connection, Script, Server, polite, serve
 from secret_search import everything_logged, shown_by
-from sender_variants import (
-    ADD,
-    GET,
-    KEY,
-    LONG,
-    USER,
-    open_sender,
-    settings_for,
-)
+from sender_variants import ADD, GET, KEY, LONG, USER, open_sender, settings_for
 from sitestats import AsyncClient, Client
 from sitestats._common.errors import (
     ConfigurationError,

@@ -15,10 +15,7 @@ import pytest
 from broken_servers import silent
 from loopback import Connection, Script, contexts, polite, resolving, serve
 from sender_variants import ADD, LONG, open_sender
-from sitestats._common.errors import (
-    ConnectionFailedError,
-    RequestTimeoutError,
-)
+from sitestats._common.errors import ConnectionFailedError, RequestTimeoutError
 
 
 def info(address: str, port: int) -> tuple[Any, ...]:

@@ -14,10 +14,7 @@ import pytest
 from broken_servers import OK, silent
 from loopback import Connection, polite, resolving, serve
 from sender_variants import GET, LONG, SyncSender, open_sender, settings_for
-from sitestats._common.errors import (
-    ConnectionFailedError,
-    RequestTimeoutError,
-)
+from sitestats._common.errors import ConnectionFailedError, RequestTimeoutError
 from sitestats._transport.sender import AsyncSender
 
 

@@ -11,12 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitestats import (
-    NotFoundError,
-    ServerError,
-    SiteStatsError,
-    WebsiteLockedError,
-)
+from sitestats import NotFoundError, ServerError, SiteStatsError, WebsiteLockedError
 from sitestats.warehouse._days import (
     DAY,
     FAILED_EVERYWHERE,
@@ -26,6 +21,9 @@ from sitestats.warehouse._days import (
     WebsiteDays,
     last_day,
 )
+
+pytestmark = pytest.mark.once
+
 
 FIRST = dt.date(2026, 1, 1)
 LISTS = frozenset({"pages"})

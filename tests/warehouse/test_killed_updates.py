@@ -13,6 +13,7 @@ from sitestats.emulator import Emulator
 from updates import NOW, tables
 
 pytestmark = [
+    pytest.mark.once,
     pytest.mark.slow,
     pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL"),
 ]

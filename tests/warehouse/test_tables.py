@@ -8,14 +8,12 @@ from typing import Any
 
 import pytest
 
-from sitestats import (
-    StatsQuery,
-)
+from sitestats import StatsQuery
 from sitestats.emulator import Emulator
 from sitestats.warehouse import Update
 from updates import FIRST, NOW, query, run
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.once]
 DAY = dt.timedelta(days=1)
 
 

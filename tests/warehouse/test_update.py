@@ -22,7 +22,7 @@ from sitestats.emulator import Emulator
 from sitestats.warehouse import read_coverage, sitestats_source, update
 from updates import FIRST, LISTS, NOW, pipeline, query, run, tables, ticking
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.once]
 
 DAY = dt.timedelta(days=1)
 

@@ -85,7 +85,7 @@ class Redactor:
             self._escapes = _escapes_of({*map(chr, b"".join(self._long)), "\\", "%"})
             decoded = [_decoded(secret) for secret in self._long]
             # What stands beside a secret may form an escape with its ends.
-            self._decoded = [one[2:-2] for one in decoded if len(one) >= _FEWEST]
+            self._decoded = [one[3:-2] for one in decoded if len(one) >= _FEWEST]
             # As the last one, since another thread may come by.
             self._forms = {
                 secret: _forms(secret.decode(errors="replace")) for secret in self._all
@@ -105,6 +105,7 @@ def _forms(secret: str) -> set[bytes]:
         *(in_json, in_json.replace("/", r"\/"), repr(secret)[1:-1]),
         # Some write these characters by their codes, so that HTML can hold the JSON.
         in_json.translate({ord(char): f"\\u{ord(char):04x}" for char in "<>&='"}),
+        "".join(f"\\u{ord(char):04x}" for char in secret),
         *(html.escape(secret), address),
         re.sub("%..", lambda match: match[0].lower(), address),
     )
@@ -115,14 +116,14 @@ def _forms(secret: str) -> set[bytes]:
 
 # Nothing here makes a call for each byte: a response may have millions of escapes.
 
-_FEWEST: Final = 10
+_FEWEST: Final = 11
 """A secret with fewer characters, the signs of escapes aside, is not looked for."""
 _ROUNDS: Final = 5
 """How often escapes may be nested."""
 _BEGINNINGS: Final = (
     *((b"\\\\", b"\\"),) * 4,
     *((b"\\u00", b"%"), (b"\\x", b"%"), (b"&#X", b"&#x")),
-    *((b"&#x0", b"&#x"), (b"&#0", b"&#")),
+    *((b"&#x0", b"&#x"), (b"&#0", b"&#")) * 4,
     # As quoted-printable, whose sign is "=": what is none becomes another one.
     *((b"%3D", b"\0"), (b"%3d", b"\0"), (b"=", b"\0")),
     *((b"%%", b"%25%"), (b"%%", b"%25%"), (b"%", b"=")),
@@ -163,12 +164,12 @@ def _decoded(data: bytes) -> bytes:
     """*data* with all escapes undone, and without the signs that they are made of."""
     for _ in range(_ROUNDS):
         before = data
-        for start, entities in _entities() if b"&" in data else ():
-            for entity, char in entities if start in data else ():
-                data = data.replace(entity, char)
         for written, sign in _BEGINNINGS:
             data = data.replace(written, sign)
         data = binascii.a2b_qp(data).replace(b"=", b"%")
+        for start, entities in _entities() if b"&" in data else ():
+            for entity, char in entities if start in data else ():
+                data = data.replace(entity, char)
         if data == before:
             break
     return data.translate(None, b"\\%&;")

@@ -25,14 +25,13 @@ OPTIONS: Final = {
     "user_id": "SITESTATS_USER_ID",
     "max_response_bytes": "the limit",
     "columns": "--column",
-    "key_file": "--key-file",
 } | {
     name: f"--{name.replace('_', '-')}"
     for name in (
         *("last", "on", "start", "end", "during", "each", "against", "timezone"),
         *("interval", "limit", "where", "path", "info", "public", "label"),
         *("all_events", "base_url", "timeout", "total_timeout", "retries"),
-        *("ignore_columns", "input_format"),
+        *("ignore_columns", "input_format", "key_file"),
     )
 }
 """Each step, argument and place with its options, its variable, or other words."""
