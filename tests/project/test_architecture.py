@@ -90,7 +90,8 @@ def test_only_the_transport_imports_httpx() -> None:
         if name.partition(".")[0] in {"httpx", "httpcore"}
     }
     assert importers == {
-        f"_transport/{name}.py" for name in ("backend", "exchange", "http_transport")
+        f"_transport/{name}.py"
+        for name in ("backend", "exchange", "http_transport", "slot_pools")
     }
 
 

@@ -21,7 +21,7 @@ from .waiting import SilenceError, run, run_async
 if TYPE_CHECKING:
     import ssl
 
-    from .attempt import Attempt
+    from .slot import Slot
     from .stream import Stream
     from .waiting import Waiting
 
@@ -31,35 +31,6 @@ _Kinds: TypeAlias = tuple[type[httpcore.TimeoutException], type[httpcore.Network
 _CONNECT: Final = (httpcore.ConnectTimeout, httpcore.ConnectError)
 _READ: Final = (httpcore.ReadTimeout, httpcore.ReadError)
 _WRITE: Final = (httpcore.WriteTimeout, httpcore.WriteError)
-
-
-class Slot:
-    """The place of one connection, which one attempt at a time uses.
-
-    httpcore has locks that an interrupt can leave taken. One that did not come to its
-    end leaves its slot to be closed, and nothing waits for those locks.
-    """
-
-    __slots__ = ("attempt", "connection", "stream")
-
-    def __init__(self) -> None:
-        self.attempt: Attempt | None = None
-        """The attempt under way, whose limits hold."""
-        self.connection: Any = None
-        """A connection of httpcore, blocking or asynchronous."""
-        self.stream: Stream | None = None
-        """What that connection reads and writes, once it is open."""
-
-    def is_open(self) -> bool:
-        """Whether there is a connection to close."""
-        return self.stream is not None
-
-    def close(self) -> None:
-        """Close the connection at once; a further request opens another."""
-        self.connection = None
-        stream, self.stream = self.stream, None
-        if stream is not None:
-            stream.close()
 
 
 _FAILURES: Final = (SilenceError, ProxyRefusedError, OSError)

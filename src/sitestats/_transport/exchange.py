@@ -22,7 +22,7 @@ from sitestats._common.problems import Problem
 from .attempt import chain
 from .body import Body
 from .headers import RequestHeaders, response_headers
-from .http_transport import EXTENSION
+from .slot_pools import EXTENSION
 from .waiting import OutOfTimeError, SilenceError
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from sitestats._common.wire import HttpRequest, HttpResponse
 
     from .attempt import Attempt
-    from .backend import Slot
     from .redaction import Redactor
+    from .slot import Slot
 
 _GRACE: Final = 1.0
 """Seconds for leaving the rest of a body alone."""

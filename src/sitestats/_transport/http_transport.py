@@ -6,7 +6,10 @@ They are httpx's own, with another pool below: whatever patches or wraps
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Self
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 import httpcore
 import httpx
@@ -14,94 +17,12 @@ import httpx
 from sitestats._common.frames import forgetful
 from sitestats._common.settings import checked_verify
 
-from .backend import AsyncBackend, Backend, Slot
 from .route import Route
+from .slot_pools import AsyncSlotPool, SlotPool
 
 if TYPE_CHECKING:
     import os
     import ssl
-
-EXTENSION: Final = "sitestats"
-"""The name in the extensions of a request; the value is its slot."""
-
-IDLE_SECONDS: Final = 30.0
-"""How long an unused connection is kept. Servers keep theirs for 5 to 75 seconds,
-and close what is older: that is seen before a connection is used again."""
-
-
-def _taken(request: httpcore.Request) -> Slot | None:
-    """The slot that an attempt of ours has taken for *request*."""
-    slot: Slot | None = request.extensions.get(EXTENSION)
-    if slot is None or slot.attempt is None:
-        return None
-    # From here on the stream knows.
-    slot.attempt.began = False
-    return slot
-
-
-def _connection(slot: Slot, origin: httpcore.Origin, new: Any) -> Any:
-    """The connection of *slot*, or a *new* one where it can't be used again."""
-    old = slot.connection
-    if (
-        old is None
-        or not old.is_available()
-        or old.has_expired()
-        or not old.can_handle_request(origin)
-    ):
-        slot.close()
-        slot.connection = new(origin, slot)
-    return slot.connection
-
-
-def _forward(route: Route, request: httpcore.Request) -> None:
-    """Give *request* the form that a forwarding proxy wants, if there is one."""
-    headers = route.forwarding(is_tls=request.url.scheme == b"https")
-    if headers is not None:
-        url = request.url
-        host = b"[%b]" % url.host if b":" in url.host else url.host
-        port = b"" if url.port is None else b":%d" % url.port
-        target = b"%b://%b%b%b" % (url.scheme, host, port, url.target)
-        request.url = httpcore.URL(
-            scheme=url.scheme, host=url.host, port=url.port, target=target
-        )
-        request.headers = [*request.headers, *headers]
-
-
-def _route(proxy: str | None, verify: object) -> Route:
-    return Route(proxy, checked_verify(verify))
-
-
-class _Pool(httpcore.ConnectionPool):
-    """What the base class of the transport sends by.
-
-    A request with a slot goes over the connection there. Any other is one that a user's
-    client sends besides: it takes a connection of httpcore's own pool.
-    """
-
-    def __init__(self, route: Route) -> None:
-        super().__init__(keepalive_expiry=IDLE_SECONDS)
-        self._route = route
-
-    def create_connection(self, origin: httpcore.Origin) -> httpcore.HTTPConnection:
-        """A connection that its first request opens."""
-        return self._new(origin, Slot())
-
-    def _new(self, origin: httpcore.Origin, slot: Slot) -> httpcore.HTTPConnection:
-        is_tls = origin.scheme == b"https"
-        return httpcore.HTTPConnection(
-            origin,
-            ssl_context=self._route.tls_context() if is_tls else None,
-            network_backend=Backend(self._route, slot, is_tls=is_tls),
-        )
-
-    def handle_request(self, request: httpcore.Request) -> httpcore.Response:
-        _forward(self._route, request)
-        slot = _taken(request)
-        if slot is None:
-            return super().handle_request(request)
-        connection = _connection(slot, request.url.origin, self._new)
-        response: httpcore.Response = connection.handle_request(request)
-        return response
 
 
 class HTTPTransport(httpx.HTTPTransport):
@@ -133,50 +54,7 @@ class HTTPTransport(httpx.HTTPTransport):
         proxy: str | None = None,
     ) -> None:
         # The base class would read certificates, which takes as long as 100 requests.
-        self._pool = _Pool(_route(proxy, verify))
-
-    @classmethod
-    def along(cls, route: Route) -> Self:
-        """A transport for the connections of a client."""
-        transport = cls.__new__(cls)
-        transport._pool = _Pool(route)  # noqa: SLF001 - one of this class
-        return transport
-
-
-# --- asyncio and trio -------------------------------------------------------------
-
-
-class _AsyncPool(httpcore.AsyncConnectionPool):
-    """The same, awaited."""
-
-    def __init__(self, route: Route) -> None:
-        super().__init__(keepalive_expiry=IDLE_SECONDS)
-        self._route = route
-
-    def create_connection(
-        self, origin: httpcore.Origin
-    ) -> httpcore.AsyncHTTPConnection:
-        """A connection that its first request opens."""
-        return self._new(origin, Slot())
-
-    def _new(self, origin: httpcore.Origin, slot: Slot) -> httpcore.AsyncHTTPConnection:
-        is_tls = origin.scheme == b"https"
-        return httpcore.AsyncHTTPConnection(
-            origin,
-            ssl_context=self._route.tls_context() if is_tls else None,
-            network_backend=AsyncBackend(self._route, slot, is_tls=is_tls),
-        )
-
-    async def handle_async_request(
-        self, request: httpcore.Request
-    ) -> httpcore.Response:
-        _forward(self._route, request)
-        slot = _taken(request)
-        if slot is None:
-            return await super().handle_async_request(request)
-        connection = _connection(slot, request.url.origin, self._new)
-        response: httpcore.Response = await connection.handle_async_request(request)
-        return response
+        _send_by(self, SlotPool(Route(proxy, checked_verify(verify))))
 
 
 class AsyncHTTPTransport(httpx.AsyncHTTPTransport):
@@ -207,11 +85,103 @@ class AsyncHTTPTransport(httpx.AsyncHTTPTransport):
         verify: bool | str | os.PathLike[str] | ssl.SSLContext = True,
         proxy: str | None = None,
     ) -> None:
-        self._pool = _AsyncPool(_route(proxy, verify))
+        _send_by(self, AsyncSlotPool(Route(proxy, checked_verify(verify))))
 
-    @classmethod
-    def along(cls, route: Route) -> Self:
-        """A transport for the connections of a client."""
-        transport = cls.__new__(cls)
-        transport._pool = _AsyncPool(route)  # noqa: SLF001 - one of this class
-        return transport
+
+def transport_along(route: Route) -> HTTPTransport:
+    """A transport for the connections of a client."""
+    transport = HTTPTransport.__new__(HTTPTransport)
+    _send_by(transport, SlotPool(route))
+    return transport
+
+
+def async_transport_along(route: Route) -> AsyncHTTPTransport:
+    """The same for an asynchronous client."""
+    transport = AsyncHTTPTransport.__new__(AsyncHTTPTransport)
+    _send_by(transport, AsyncSlotPool(route))
+    return transport
+
+
+# --- what is private in httpx -----------------------------------------------------
+
+_HAS_POOL: Final = "_pool" in httpx.HTTPTransport.close.__code__.co_names
+"""Whether httpx sends by what it calls its pool, the one private name in use. Without
+it requests are sent all the same, unseen by what patches httpx."""
+
+
+def _send_by(transport: Any, pool: SlotPool | AsyncSlotPool) -> None:
+    transport._pool = pool  # noqa: SLF001 - see _HAS_POOL
+    if _HAS_POOL:
+        return
+    if isinstance(pool, SlotPool):
+        transport.handle_request = partial(_send, pool)
+        transport.close = pool.close
+    else:
+        transport.handle_async_request = partial(_send_async, pool)
+        transport.aclose = pool.aclose
+
+
+def _send(pool: SlotPool, request: httpx.Request) -> httpx.Response:
+    with _as_httpx():
+        return _response(pool.handle_request(_request(request)))
+
+
+async def _send_async(pool: AsyncSlotPool, request: httpx.Request) -> httpx.Response:
+    with _as_httpx():
+        return _response(await pool.handle_async_request(_request(request)))
+
+
+def _request(request: httpx.Request) -> httpcore.Request:
+    url = request.url
+    return httpcore.Request(
+        request.method,
+        httpcore.URL(
+            scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
+        ),
+        headers=request.headers.raw,
+        content=request.stream,
+        extensions=request.extensions,
+    )
+
+
+def _response(response: httpcore.Response) -> httpx.Response:
+    return httpx.Response(
+        response.status, headers=response.headers, stream=_Stream(response.stream)
+    )
+
+
+class _Stream(httpx.SyncByteStream, httpx.AsyncByteStream):
+    """A body, with the errors of httpx."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def __iter__(self) -> Iterator[bytes]:
+        with _as_httpx():
+            yield from self._stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        with _as_httpx():
+            async for piece in self._stream:
+                yield piece
+
+    def close(self) -> None:
+        self._stream.close()
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+@contextmanager
+def _as_httpx() -> Iterator[None]:
+    try:
+        yield
+    except (
+        httpcore.TimeoutException,
+        httpcore.NetworkError,
+        httpcore.ProtocolError,
+        httpcore.ProxyError,
+        httpcore.UnsupportedProtocol,
+    ) as error:
+        # Each has its twin of the same name.
+        raise getattr(httpx, type(error).__name__)(str(error)) from error

@@ -17,13 +17,13 @@ from sitestats._common.errors import ConfigurationError, SiteStatsError
 from sitestats._common.frames import clear_frames
 
 from .attempt import Attempt
-from .backend import Slot
 from .exchange import AsyncExchange, Exchange, failure_of
-from .http_transport import IDLE_SECONDS, AsyncHTTPTransport, HTTPTransport
+from .http_transport import async_transport_along, transport_along
 from .logs import redact_logs
 from .pool import AsyncPool, Lease, Pool
 from .redaction import Redactor
 from .route import Route
+from .slot import IDLE_SECONDS, Slot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -115,7 +115,7 @@ class Sender(_SenderBase[Pool[Slot]]):
         super().__init__(settings, Pool, route)
         self.is_given = transport is not None or http_client is not None
         if not self.is_given:
-            transport = HTTPTransport.along(route)
+            transport = transport_along(route)
         self._exchange = Exchange(settings, self._redactor, transport, http_client)
 
     def send(
@@ -174,7 +174,7 @@ class AsyncSender(_SenderBase[AsyncPool[Slot]]):
         super().__init__(settings, AsyncPool, route)
         self.is_given = transport is not None or http_client is not None
         if not self.is_given:
-            transport = AsyncHTTPTransport.along(route)
+            transport = async_transport_along(route)
         self._exchange = AsyncExchange(settings, self._redactor, transport, http_client)
 
     async def send(
