@@ -263,14 +263,22 @@ def test_nothing_is_given_beside_a_client(kind: Any, more: Any, names: str) -> N
 @pytest.mark.parametrize(
     ("kind", "given", "advice"),
     [
-        (Client, httpx.AsyncClient(), "an httpx.AsyncClient is one for an AsyncClient"),
-        (AsyncClient, httpx.Client(), "an httpx.Client is one for a Client"),
+        (
+            Client,
+            httpx.AsyncClient(),
+            "an httpx.AsyncClient is for an AsyncClient, as http_client=",
+        ),
+        (
+            AsyncClient,
+            httpx.Client(),
+            "an httpx.Client is for a Client, as http_client=",
+        ),
         (
             Client,
             HTTPTransport(),
-            "the HTTPTransport is a transport: give it as transport=",
+            "the HTTPTransport is for a Client, as transport=",
         ),
-        (Client, httpx.Client, "a value of type type is none"),
+        (Client, httpx.Client, "a class is none: give an instance of it"),
         (AsyncClient, "x", "a value of type str is none"),
     ],
 )

@@ -8,14 +8,13 @@ it to stop, and whether bytes are left over behind a response.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import httpcore
 
 from .framing import Framing
 from .proxies import ProxyRefusedError
 from .route import Route, secured
-from .stream import NO_CONNECTION
 from .waiting import SilenceError, run, run_async
 
 if TYPE_CHECKING:
@@ -27,29 +26,28 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_Kinds: TypeAlias = tuple[type[httpcore.TimeoutException], type[httpcore.NetworkError]]
 _CONNECT: Final = (httpcore.ConnectTimeout, httpcore.ConnectError)
 _READ: Final = (httpcore.ReadTimeout, httpcore.ReadError)
 _WRITE: Final = (httpcore.WriteTimeout, httpcore.WriteError)
 
 
-_FAILURES: Final = (SilenceError, ProxyRefusedError, OSError)
-
-
-def _as_httpcore(error: BaseException, kinds: _Kinds, silence: str = "") -> Exception:
-    """What httpcore's own backends would raise, with the text of ours.
-
-    *silence* is the text where a wait was too long, if that was for something else.
-    """
+def _as_httpcore(
+    waiting: Waiting[T],
+    kinds: tuple[type[httpcore.TimeoutException], type[httpcore.NetworkError]],
+) -> Waiting[T]:
+    """Fail as httpcore's own backends do, with the text and the cause of ours."""
     timeout, failure = kinds
-    if isinstance(error, SilenceError):
-        return timeout(silence or str(error))
-    if isinstance(error, ProxyRefusedError):
-        return httpcore.ProxyError(str(error))
-    return failure(str(error))
+    try:
+        return (yield from waiting)
+    except SilenceError as error:
+        raise timeout(str(error)) from error
+    except ProxyRefusedError as error:
+        raise httpcore.ProxyError(str(error)) from error
+    except OSError as error:
+        raise failure(str(error)) from error
 
 
-class _StreamBase:
+class _Bound:
     """What both kinds of streams have in common."""
 
     def __init__(self, slot: Slot, stream: Stream) -> None:
@@ -57,16 +55,28 @@ class _StreamBase:
         self._stream = slot.stream = stream
         self._framing = Framing()
 
-    def _end(self) -> None:
+    def _receiving(self) -> Waiting[bytes]:
+        data = yield from _as_httpcore(self._stream.receive(), _READ)
+        self._framing.feed(data)
+        return data
+
+    def _sending(self, data: bytes) -> Waiting[None]:
+        self._framing.begin()
+        if self._slot.attempt is not None:
+            # From now on it may have reached the service.
+            self._slot.attempt.began = True
+        if (yield from _as_httpcore(self._stream.send(data), _WRITE)):
+            # Then httpcore reads the response.
+            raise httpcore.WriteError("the request was not read to its end")
+
+    def _securing(self, context: ssl.SSLContext, host: str | None) -> Waiting[Stream]:
+        name = (host or "").encode("ascii")
+        return _as_httpcore(secured(self._stream, context, name), _CONNECT)
+
+    def _close(self) -> None:
         self._stream.close()
         if self._slot.stream is self._stream:
             self._slot.close()
-
-    def _begin(self) -> None:
-        """A request goes out: from now on it may have reached the service."""
-        self._framing.begin()
-        if self._slot.attempt is not None:
-            self._slot.attempt.began = True
 
     def get_extra_info(self, info: str) -> Any:
         """Whether the stream ``is_readable``: then httpcore does not use it again."""
@@ -75,14 +85,25 @@ class _StreamBase:
         return None
 
 
-def _refuse(rest: bytes) -> None:
-    """Have httpcore read the response, if there is one before all was sent."""
-    if rest:
-        raise ConnectionAbortedError("the request was not read to its end")
+class _Connecting:
+    """What both kinds of backends have in common."""
+
+    def __init__(self, route: Route, slot: Slot, *, is_tls: bool) -> None:
+        self._route = route
+        self._slot = slot
+        self._is_tls = is_tls
+
+    def _connecting(
+        self, host: str, port: int, timeout: float | None
+    ) -> Waiting[Stream]:
+        seconds = math.inf if timeout is None else timeout
+        way = self._route.connect(
+            host.encode("ascii"), port, is_tls=self._is_tls, timeout=seconds
+        )
+        return _as_httpcore(way, _CONNECT)
 
 
-def _host(name: str | None) -> bytes:
-    return (name or "").encode("ascii")
+# --- blocking ---------------------------------------------------------------------
 
 
 def _run(slot: Slot, waiting: Waiting[T], timeout: float | None) -> T:
@@ -95,28 +116,18 @@ def _run(slot: Slot, waiting: Waiting[T], timeout: float | None) -> T:
     )
 
 
-class BoundStream(_StreamBase, httpcore.NetworkStream):
+class BoundStream(_Bound, httpcore.NetworkStream):
     """A blocking stream of one connection."""
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        try:
-            data = _run(self._slot, self._stream.receive(), timeout)
-        except _FAILURES as error:
-            raise _as_httpcore(error, _READ) from error
-        self._framing.feed(data)
-        return data
+        return _run(self._slot, self._receiving(), timeout)
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        if not buffer:
-            return
-        self._begin()
-        try:
-            _refuse(_run(self._slot, self._stream.send(buffer), timeout))
-        except _FAILURES as error:
-            raise _as_httpcore(error, _WRITE) from error
+        if buffer:
+            _run(self._slot, self._sending(buffer), timeout)
 
     def close(self) -> None:
-        self._end()
+        self._close()
 
     def start_tls(
         self,
@@ -124,21 +135,12 @@ class BoundStream(_StreamBase, httpcore.NetworkStream):
         server_hostname: str | None = None,
         timeout: float | None = None,
     ) -> BoundStream:
-        tls = secured(self._stream, ssl_context, _host(server_hostname))
-        try:
-            stream = _run(self._slot, tls, timeout)
-        except _FAILURES as error:
-            raise _as_httpcore(error, _CONNECT, NO_CONNECTION) from error
-        return BoundStream(self._slot, stream)
+        securing = self._securing(ssl_context, server_hostname)
+        return BoundStream(self._slot, _run(self._slot, securing, timeout))
 
 
-class Backend(httpcore.NetworkBackend):
+class Backend(_Connecting, httpcore.NetworkBackend):
     """Connects the blocking connection of a slot along a route."""
-
-    def __init__(self, route: Route, slot: Slot, *, is_tls: bool) -> None:
-        self._route = route
-        self._slot = slot
-        self._is_tls = is_tls
 
     def connect_tcp(
         self,
@@ -148,15 +150,8 @@ class Backend(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: object = None,
     ) -> BoundStream:
-        seconds = math.inf if timeout is None else timeout
-        way = self._route.connect(
-            _host(host), port, is_tls=self._is_tls, timeout=seconds
-        )
-        try:
-            stream = _run(self._slot, way, timeout)
-        except _FAILURES as error:
-            raise _as_httpcore(error, _CONNECT, self._route.silence) from error
-        return BoundStream(self._slot, stream)
+        connecting = self._connecting(host, port, timeout)
+        return BoundStream(self._slot, _run(self._slot, connecting, timeout))
 
 
 # --- asyncio and trio -------------------------------------------------------------
@@ -171,28 +166,18 @@ async def _run_async(slot: Slot, waiting: Waiting[T], timeout: float | None) -> 
     )
 
 
-class AsyncBoundStream(_StreamBase, httpcore.AsyncNetworkStream):
+class AsyncBoundStream(_Bound, httpcore.AsyncNetworkStream):
     """An asynchronous stream of one connection."""
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        try:
-            data = await _run_async(self._slot, self._stream.receive(), timeout)
-        except _FAILURES as error:
-            raise _as_httpcore(error, _READ) from error
-        self._framing.feed(data)
-        return data
+        return await _run_async(self._slot, self._receiving(), timeout)
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        if not buffer:
-            return
-        self._begin()
-        try:
-            _refuse(await _run_async(self._slot, self._stream.send(buffer), timeout))
-        except _FAILURES as error:
-            raise _as_httpcore(error, _WRITE) from error
+        if buffer:
+            await _run_async(self._slot, self._sending(buffer), timeout)
 
     async def aclose(self) -> None:
-        self._end()
+        self._close()
 
     async def start_tls(
         self,
@@ -200,21 +185,13 @@ class AsyncBoundStream(_StreamBase, httpcore.AsyncNetworkStream):
         server_hostname: str | None = None,
         timeout: float | None = None,
     ) -> AsyncBoundStream:
-        tls = secured(self._stream, ssl_context, _host(server_hostname))
-        try:
-            stream = await _run_async(self._slot, tls, timeout)
-        except _FAILURES as error:
-            raise _as_httpcore(error, _CONNECT, NO_CONNECTION) from error
+        securing = self._securing(ssl_context, server_hostname)
+        stream = await _run_async(self._slot, securing, timeout)
         return AsyncBoundStream(self._slot, stream)
 
 
-class AsyncBackend(httpcore.AsyncNetworkBackend):
+class AsyncBackend(_Connecting, httpcore.AsyncNetworkBackend):
     """Connects the asynchronous connection of a slot along a route."""
-
-    def __init__(self, route: Route, slot: Slot, *, is_tls: bool) -> None:
-        self._route = route
-        self._slot = slot
-        self._is_tls = is_tls
 
     async def connect_tcp(
         self,
@@ -224,12 +201,6 @@ class AsyncBackend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: object = None,
     ) -> AsyncBoundStream:
-        seconds = math.inf if timeout is None else timeout
-        way = self._route.connect(
-            _host(host), port, is_tls=self._is_tls, timeout=seconds
-        )
-        try:
-            stream = await _run_async(self._slot, way, timeout)
-        except _FAILURES as error:
-            raise _as_httpcore(error, _CONNECT, self._route.silence) from error
+        connecting = self._connecting(host, port, timeout)
+        stream = await _run_async(self._slot, connecting, timeout)
         return AsyncBoundStream(self._slot, stream)

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio
 import httpx
 
-from sitestats._common.errors import ClientClosedError, ConfigurationError, QueryError
+from sitestats._common.errors import ClientClosedError, QueryError
 from sitestats._common.problems import Problem
 
 from .attempt import chain
 from .body import Body
+from .given import check_given
 from .headers import RequestHeaders, response_headers
 from .slot_pools import EXTENSION
 from .waiting import OutOfTimeError, SilenceError
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from sitestats._common.wire import HttpRequest, HttpResponse
 
     from .attempt import Attempt
+    from .headers import RawHeaders
     from .redaction import Redactor
     from .slot import Slot
 
@@ -85,27 +87,17 @@ class _NoCookies(httpx.Cookies):
         pass
 
 
-class _ClientWithoutCookies(httpx.Client):
-    @property
-    def cookies(self) -> httpx.Cookies:
-        return _NO_COOKIES
-
-    @cookies.setter
-    def cookies(self, _cookies: object) -> None:
-        pass
-
-
-class _AsyncClientWithoutCookies(httpx.AsyncClient):
-    @property
-    def cookies(self) -> httpx.Cookies:
-        return _NO_COOKIES
-
-    @cookies.setter
-    def cookies(self, _cookies: object) -> None:
-        pass
-
-
 _NO_COOKIES: Final = _NoCookies()
+
+
+class _Client(httpx.Client):
+    cookies: Any = property(lambda _: _NO_COOKIES, lambda *_: None)
+
+
+class _AsyncClient(httpx.AsyncClient):
+    cookies: Any = property(lambda _: _NO_COOKIES, lambda *_: None)
+
+
 _NO_AUTH: Final = httpx.Auth()
 _NOTHING: Final = httpx.ByteStream(b"")
 
@@ -168,7 +160,7 @@ class _Content(httpx.ByteStream):
         return iter(self._pieces)
 
     def __aiter__(self) -> AsyncIterator[bytes]:
-        return _Pieces(iter(self._pieces))
+        return _Pieces(iter(self._pieces))  # type: ignore[return-value]  # as far as needed
 
 
 class _Pieces:
@@ -176,9 +168,6 @@ class _Pieces:
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces = pieces
-
-    def __aiter__(self) -> _Pieces:
-        return self
 
     async def __anext__(self) -> bytes:
         for piece in self._pieces:
@@ -199,7 +188,6 @@ class _ExchangeBase:
         self._base = str(settings.base)
         self._headers = RequestHeaders(settings)
         self._given = given
-        self._stored_headers: dict[tuple[object, ...], httpx.Headers] = {}
 
     def _outgoing(self, attempt: Attempt, slot: Slot) -> httpx.Request:
         """The request of *attempt* as httpx has it, with credentials.
@@ -229,22 +217,14 @@ class _ExchangeBase:
         attempt.began = True
         return outgoing
 
-    def _headers_of(self, request: HttpRequest) -> httpx.Headers:
+    def _headers_of(self, request: HttpRequest) -> httpx.Headers | RawHeaders:
         if self._given is not None:
             if self._given.is_closed:
                 raise ClientClosedError("http_client was closed; make a new client")
             headers = self._given.headers.copy()
             headers.update(self._headers.of(request))
             return headers
-        if request.body:
-            return httpx.Headers(self._headers.of(request))
-        # Those of all requests for statistics are the same. httpx copies them.
-        kind = request.method, request.content_type, request.credentials
-        stored = self._stored_headers.get(kind)
-        if stored is None:
-            stored = httpx.Headers(self._headers.of(request))
-            self._stored_headers[kind] = stored
-        return stored
+        return self._headers.of(request)
 
     def _auth(self, attempt: Attempt) -> Any:
         """How the request authenticates besides its key.
@@ -267,12 +247,8 @@ class Exchange(_ExchangeBase):
         http_client: httpx.Client | None,
     ) -> None:
         super().__init__(settings, redactor, http_client)
-        if http_client is not None:
-            _check_client(http_client, httpx.Client)
-            self._client = http_client
-            return
-        _check(transport, asynchronous=False)
-        self._client = _ClientWithoutCookies(transport=transport, trust_env=False)
+        check_given(transport, http_client, asynchronous=False)
+        self._client = http_client or _Client(transport=transport, trust_env=False)
 
     def run(self, attempt: Attempt, slot: Slot) -> HttpResponse:
         """Send the request of *attempt*, and collect the response."""
@@ -319,12 +295,8 @@ class AsyncExchange(_ExchangeBase):
         http_client: httpx.AsyncClient | None,
     ) -> None:
         super().__init__(settings, redactor, http_client)
-        if http_client is not None:
-            _check_client(http_client, httpx.AsyncClient)
-            self._client = http_client
-            return
-        _check(transport, asynchronous=True)
-        self._client = _AsyncClientWithoutCookies(transport=transport, trust_env=False)
+        check_given(transport, http_client, asynchronous=True)
+        self._client = http_client or _AsyncClient(transport=transport, trust_env=False)
 
     async def run(self, attempt: Attempt, slot: Slot) -> HttpResponse:
         """Send the request of *attempt*, and collect the response."""
@@ -400,46 +372,3 @@ async def _leave(stream: httpx.AsyncByteStream, pieces: Any) -> None:
             await anext(pieces)
         # One of a user's own may have no end.
         await pieces.aclose()
-
-
-def _check(transport: object, *, asynchronous: bool) -> None:
-    """Refuse what carries no requests, when the client is made.
-
-    A transport is known by its method: a wrapper may be of any class.
-    """
-    needed, other = "handle_request", "handle_async_request"
-    kind, example = "a Client", "httpx.HTTPTransport()"
-    if asynchronous:
-        needed, other = other, needed
-        kind, example = "an AsyncClient", "httpx.AsyncHTTPTransport()"
-    of_class = isinstance(transport, type)
-    if not of_class and callable(getattr(transport, needed, None)):
-        return
-    name = type(transport).__name__
-    if isinstance(transport, (httpx.Client, httpx.AsyncClient)):
-        advice = f"an httpx.{name} is none: give it as http_client="
-    elif of_class:
-        advice = "a class is none: give an instance of it"
-    elif callable(getattr(transport, other, None)):
-        user = "a Client" if asynchronous else "an AsyncClient"
-        advice = f"the {name} is one for {user}"
-    else:
-        advice = f"a value of type {name} is none"
-    raise ConfigurationError(
-        f"transport is a transport of httpx, for {kind} such as {example}; {advice}"
-    )
-
-
-def _check_client(http_client: object, wanted: type) -> None:
-    """Refuse what is no client of httpx of the right kind, when the client is made."""
-    if isinstance(http_client, wanted):
-        return
-    name = type(http_client).__name__
-    if isinstance(http_client, (httpx.Client, httpx.AsyncClient)):
-        user = "a Client" if wanted is httpx.AsyncClient else "an AsyncClient"
-        advice = f"an httpx.{name} is one for {user}"
-    elif isinstance(http_client, (httpx.BaseTransport, httpx.AsyncBaseTransport)):
-        advice = f"the {name} is a transport: give it as transport="
-    else:
-        advice = f"a value of type {name} is none"
-    raise ConfigurationError(f"http_client is an httpx.{wanted.__name__}; {advice}")

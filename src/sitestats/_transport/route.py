@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Self
 from .proxies import Proxy, ProxyRefusedError
 from .stream import NO_CONNECTION, TlsStream, connect
 from .tls import Certificates
+from .waiting import SilenceError
 
 if TYPE_CHECKING:
     import ssl
@@ -33,16 +34,6 @@ class Route:
         self._tls = Certificates(verify)
         # Those that are for the service are none of a proxy's business.
         self._tls_of_proxy = Certificates(True)  # noqa: FBT003 - as above
-
-    @property
-    def _via(self) -> str:
-        name = "" if self._proxy is None else self._proxy.name
-        return f"the proxy {name}{self._source}"
-
-    @property
-    def silence(self) -> str:
-        """What was waited for in vain, as the beginning of an error's text."""
-        return NO_CONNECTION if self._proxy is None else f"no way by {self._via} to"
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
@@ -98,8 +89,11 @@ class Route:
         except BaseException as error:
             if stream is not None:
                 stream.close()
+            name = f"the proxy {proxy.name}{self._source}"
+            if isinstance(error, SilenceError):
+                raise SilenceError(f"no way by {name} to") from error
             if isinstance(error, (ProxyRefusedError, OSError)):
-                raise ProxyRefusedError(f"{self._via}: {error}") from error
+                raise ProxyRefusedError(f"{name}: {error}") from error
             raise
         return stream
 
@@ -109,7 +103,9 @@ def secured(stream: Stream, context: ssl.SSLContext, host: bytes) -> Waiting[Str
     tls = TlsStream(stream, context, host)
     try:
         yield from tls.handshake()
-    except BaseException:
+    except BaseException as error:
         stream.close()
+        if isinstance(error, SilenceError):
+            raise SilenceError(NO_CONNECTION) from error
         raise
     return tls

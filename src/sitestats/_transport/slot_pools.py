@@ -54,7 +54,21 @@ def _forward(route: Route, request: httpcore.Request) -> None:
         request.headers = [*request.headers, *headers]
 
 
-class SlotPool(httpcore.ConnectionPool):
+class _SlotPool:
+    """What both kinds of pools have in common."""
+
+    _route: Route
+
+    def _options(self, origin: httpcore.Origin, slot: Slot, backend: Any) -> Any:
+        """The options of a connection that its first request opens."""
+        is_tls = origin.scheme == b"https"
+        return {
+            "ssl_context": self._route.tls_context() if is_tls else None,
+            "network_backend": backend(self._route, slot, is_tls=is_tls),
+        }
+
+
+class SlotPool(_SlotPool, httpcore.ConnectionPool):
     """What a transport of httpx sends by.
 
     A request with a slot goes over the connection there. Any other is one that a user's
@@ -65,29 +79,23 @@ class SlotPool(httpcore.ConnectionPool):
         super().__init__(keepalive_expiry=IDLE_SECONDS)
         self._route = route
 
-    def create_connection(self, origin: httpcore.Origin) -> httpcore.HTTPConnection:
-        """A connection that its first request opens."""
-        return self._new(origin, Slot())
-
-    def _new(self, origin: httpcore.Origin, slot: Slot) -> httpcore.HTTPConnection:
-        is_tls = origin.scheme == b"https"
-        return httpcore.HTTPConnection(
-            origin,
-            ssl_context=self._route.tls_context() if is_tls else None,
-            network_backend=Backend(self._route, slot, is_tls=is_tls),
-        )
+    def create_connection(
+        self, origin: httpcore.Origin, slot: Slot | None = None
+    ) -> httpcore.HTTPConnection:
+        options = self._options(origin, slot or Slot(), Backend)
+        return httpcore.HTTPConnection(origin, **options)
 
     def handle_request(self, request: httpcore.Request) -> httpcore.Response:
         _forward(self._route, request)
         slot = _taken(request)
         if slot is None:
             return super().handle_request(request)
-        connection = _connection(slot, request.url.origin, self._new)
+        connection = _connection(slot, request.url.origin, self.create_connection)
         response: httpcore.Response = connection.handle_request(request)
         return response
 
 
-class AsyncSlotPool(httpcore.AsyncConnectionPool):
+class AsyncSlotPool(_SlotPool, httpcore.AsyncConnectionPool):
     """What an asynchronous transport of httpx sends by."""
 
     def __init__(self, route: Route) -> None:
@@ -95,18 +103,10 @@ class AsyncSlotPool(httpcore.AsyncConnectionPool):
         self._route = route
 
     def create_connection(
-        self, origin: httpcore.Origin
+        self, origin: httpcore.Origin, slot: Slot | None = None
     ) -> httpcore.AsyncHTTPConnection:
-        """A connection that its first request opens."""
-        return self._new(origin, Slot())
-
-    def _new(self, origin: httpcore.Origin, slot: Slot) -> httpcore.AsyncHTTPConnection:
-        is_tls = origin.scheme == b"https"
-        return httpcore.AsyncHTTPConnection(
-            origin,
-            ssl_context=self._route.tls_context() if is_tls else None,
-            network_backend=AsyncBackend(self._route, slot, is_tls=is_tls),
-        )
+        options = self._options(origin, slot or Slot(), AsyncBackend)
+        return httpcore.AsyncHTTPConnection(origin, **options)
 
     async def handle_async_request(
         self, request: httpcore.Request
@@ -115,6 +115,6 @@ class AsyncSlotPool(httpcore.AsyncConnectionPool):
         slot = _taken(request)
         if slot is None:
             return await super().handle_async_request(request)
-        connection = _connection(slot, request.url.origin, self._new)
+        connection = _connection(slot, request.url.origin, self.create_connection)
         response: httpcore.Response = await connection.handle_async_request(request)
         return response

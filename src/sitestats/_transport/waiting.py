@@ -75,12 +75,13 @@ def run(
         StoppedError: Another thread ended it.
     """
     outcome: object = None
+    error: Exception | None = None
     try:
         if stop is not None:
             stop.check()
         while True:
             try:
-                step = waiting.send(outcome)
+                step = waiting.send(outcome) if error is None else waiting.throw(error)
             except StopIteration as done:
                 return cast("T", done.value)
             left = until - time.monotonic()
@@ -90,9 +91,11 @@ def run(
             if step.seconds is not None:
                 seconds = min(seconds, step.seconds)
             outcome = _poll(step, seconds, stop)
-            if not outcome and step.seconds is None:
-                raise _over(step.what, until)
+            is_over = not outcome and step.seconds is None
+            error = _over(step.what, until) if is_over else None
     finally:
+        # Its traceback has this frame: without the cycle it is freed at once.
+        error = None
         waiting.close()
 
 
@@ -132,19 +135,21 @@ async def run_async(
 ) -> T:
     """The same, awaited, within a cancel scope of the caller's that ends at *until*."""
     outcome: object = None
+    error: Exception | None = None
     try:
         while True:
             try:
-                step = waiting.send(outcome)
+                step = waiting.send(outcome) if error is None else waiting.throw(error)
             except StopIteration as done:
                 return cast("T", done.value)
             seconds = timeout if step.seconds is None else min(timeout, step.seconds)
             outcome = ()
             with anyio.move_on_after(seconds):
                 outcome = await _ready(step)
-            if not outcome and step.seconds is None:
-                raise _over(step.what, until)
+            is_over = not outcome and step.seconds is None
+            error = _over(step.what, until) if is_over else None
     finally:
+        error = None
         waiting.close()
 
 
