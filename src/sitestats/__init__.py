@@ -53,11 +53,13 @@ if TYPE_CHECKING:
     from ._results.stats import Stats
     from ._results.websites import AddedWebsite, Website, WebsiteList
     from ._store.sqlite import Store, StoreStats
+    from ._transport.http_transport import AsyncHTTPTransport, HTTPTransport
     from .provisioning._specs import WebsiteSpec
 
 __all__ = [
     "AddedWebsite",
     "AsyncClient",
+    "AsyncHTTPTransport",
     "AsyncOutcomeStream",
     "AsyncOutcomes",
     "AsyncStatistics",
@@ -75,6 +77,7 @@ __all__ = [
     "FieldName",
     "FieldNotRequestedError",
     "Filters",
+    "HTTPTransport",
     "HistogramEntry",
     "Interval",
     "InvalidInputError",
@@ -123,6 +126,7 @@ _MODULES: Final = {
     "Outcomes": "_results.collected_outcomes",
     "AsyncOutcomes": "_results.collected_outcomes",
     "AsyncClient": "_client.async_client",
+    "AsyncHTTPTransport": "_transport.http_transport",
     "AsyncOutcomeStream": "_client.get_many",
     "AsyncStatistics": "_client.async_client",
     "AsyncWebsites": "_client.async_client",
@@ -132,6 +136,7 @@ _MODULES: Final = {
     "Failed": "_results.outcomes",
     "FieldName": "_common.fields",
     "Filters": "_query.rules",
+    "HTTPTransport": "_transport.http_transport",
     "HistogramEntry": "_results.histogram",
     "Interval": "_query.rules",
     "KeyValueStore": "_common.keyvalue",

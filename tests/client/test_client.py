@@ -144,8 +144,8 @@ def test_an_address_that_a_transport_refuses_is_not_retried(cls: Any) -> None:
 @pytest.mark.parametrize(
     ("cls", "value", "text"),
     [
-        (Client, httpx.Client(), "the transport that it was made with"),
-        (AsyncClient, httpx.AsyncClient(), "the transport that it was made with"),
+        (Client, httpx.Client(), "for a Client, as http_client="),
+        (AsyncClient, httpx.AsyncClient(), "for an AsyncClient, as http_client="),
         (Client, httpx.AsyncHTTPTransport(), "for an AsyncClient"),
         (AsyncClient, httpx.HTTPTransport(), "for a Client"),
         (Client, httpx.HTTPTransport, "instance"),

@@ -81,15 +81,18 @@ def imports(path: Path) -> Iterator[str]:
             yield "." * node.level + (node.module or "")
 
 
-def test_httpx_has_one_importer() -> None:
-    """Only user_transport imports httpx, so replacing it means changing one module."""
+def test_only_the_transport_imports_httpx() -> None:
+    """What knows httpx and httpcore is in one folder."""
     importers = {
         place(path)
         for path in PRIVATE
         for name in imports(path)
         if name.partition(".")[0] in {"httpx", "httpcore"}
     }
-    assert importers == {"_transport/user_transport.py"}
+    assert importers == {
+        f"_transport/{name}.py"
+        for name in ("backend", "exchange", "http_transport", "slot_pools")
+    }
 
 
 @pytest.mark.parametrize("path", PURE, ids=place)
@@ -137,9 +140,6 @@ CIRCLES = {
     frozenset({"provisioning/_dump", "provisioning/_files", "provisioning/_specs"}),
     # Results compare themselves.
     frozenset({"_results/comparison", "_results/stats"}),
-    frozenset({"_transport/attempt", "_transport/body"}),
-    frozenset({"_transport/http1", "_transport/route"}),
-    frozenset({"_transport/sender", "_transport/user_transport"}),
 }
 LATE = {"_results/display": "analysis/", "_results/stats": "_protocol/responses"}
 """Imports of what stands above: the exceptions of the contract of the layers."""

@@ -159,3 +159,23 @@ def test_a_head_has_a_length_and_no_body(variant: str) -> None:
     ):
         for _ in range(2):
             assert sender.send(HttpRequest("HEAD", "/x")).body == b""
+
+
+@pytest.mark.parametrize("status", [204, 401, 429, 503])
+@pytest.mark.parametrize("encoding", ["br", "gzip", "deflate, gzip"])
+def test_a_status_counts_before_its_body(
+    variant: str, status: int, encoding: str
+) -> None:
+    """An error response is one, with its headers, also where its body can't be read."""
+
+    def script(connection: Connection) -> None:
+        while connection.request():
+            body = b"" if status == 204 else b"no gzip at all"
+            head = f"Content-Encoding: {encoding}", "Retry-After: 7"
+            connection.respond(body, status, *head)
+
+    with serve(script) as server, open_sender(variant, server.address) as sender:
+        for _ in range(2):
+            response = sender.send()
+            assert (response.status, response.body) == (status, b"")
+            assert response.retry_after == 7

@@ -90,7 +90,7 @@ def test_threads_that_start_together_read_the_certificates_once(
         together.wait(LONG)
         return blocking.send()
 
-    monkeypatch.setattr("sitestats._transport.sender.make_context", make)
+    monkeypatch.setattr("sitestats._transport.tls.make_context", make)
     with serve(polite, behind) as server:
         blocking = SyncSender(settings_for(server.address), None)
         with ThreadPoolExecutor(10) as executor:

@@ -62,11 +62,15 @@ def quiet_log(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
         assert_hidden(repr(vars(record)))
 
 
-def test_nothing_is_logged(variant: str, caplog: pytest.LogCaptureFixture) -> None:
-    """Neither the senders nor what is below them log a request, at any level."""
+def test_a_request_is_logged_without_its_key(
+    variant: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """For each request httpx logs a line with the address and no key."""
     with serve(polite) as server, open_sender(variant, server.address) as sender:
         sender.send(ADD)
-    assert {record.name for record in caplog.records} <= {"asyncio"}
+    (line,) = (one for one in caplog.records if one.name == "httpx")
+    assert f"POST {server.address}/api/websites/add" in line.getMessage()
+    assert line.levelno == logging.INFO
 
 
 @pytest.mark.parametrize("fault", [*BROKEN, *SLOW])
@@ -176,7 +180,9 @@ def interrupts(when: str) -> Script:
 
 @pytest.mark.parametrize("when", ["sending", "receiving"])
 def test_an_interrupt_shows_no_credential(when: str) -> None:
-    """KeyboardInterrupt is raised without the frames that held the headers."""
+    """KeyboardInterrupt is raised without the variables that held the headers; the
+    lines are there.
+    """
     request = LARGE if when == "sending" else ADD
     scripts = iter([interrupts(when)])
 
@@ -191,6 +197,7 @@ def test_an_interrupt_shows_no_credential(when: str) -> None:
         response = sender.send(GET, until=time.monotonic() + LONG, timeout=LONG)
         sender.close()
     assert_hidden(everything(caught.value))
+    assert {"run", "handle_request", "_poll"} <= {one.name for one in caught.traceback}
     assert response.status == 200
 
 
@@ -250,3 +257,20 @@ def test_a_cancelled_task_of_trio_shows_no_credential() -> None:
 
     trio.run(main)
     assert len(seen) == 1
+
+
+def test_a_mistake_within_keeps_its_lines(
+    variant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error that nobody expects comes out with the lines that led to it, and without
+    their variables.
+    """
+    monkeypatch.setattr("sitestats._transport.framing.Framing.feed", None)
+    with (
+        serve(polite) as server,
+        open_sender(variant, server.address) as sender,
+        pytest.raises(TypeError, match="not callable") as caught,
+    ):
+        sender.send(ADD)
+    assert {"run", "read"} <= {entry.name for entry in caught.traceback}
+    assert_hidden(everything(caught.value))

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import datetime as dt
 import ssl
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trustme
 
-from loopback import Server, polite, serve
+from loopback import Connection, Server, polite, serve
 from sender_variants import ADD, KEY, open_sender
+from sitestats import AsyncClient, Client, HTTPTransport, StatsQuery
 from sitestats._common.errors import ConfigurationError, ConnectionFailedError
+from sitestats._common.settings import checked_verify
 
 AUTHORITY = trustme.CA()
 FOREIGN = trustme.CA()
@@ -164,7 +168,7 @@ def test_no_context_is_made_for_plain_http(
     variant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Plain http reads no certificates, which take as long as 100 requests."""
-    monkeypatch.setattr("sitestats._transport.sender.make_context", None)
+    monkeypatch.setattr("sitestats._transport.tls.make_context", None)
     with serve(polite) as server, open_sender(variant, server.address) as sender:
         assert sender.send().status == 200
 
@@ -179,9 +183,97 @@ def test_one_context_serves_all_connections(
         made.append(trusting())
         return made[-1]
 
-    monkeypatch.setattr("sitestats._transport.sender.make_context", make)
+    monkeypatch.setattr("sitestats._transport.tls.make_context", make)
     with secured() as server, open_sender(variant, server.address) as sender:
         for _ in range(5):
             assert sender.send(ADD).status == 200
         assert server.connections == 5
     assert len(made) == 1
+
+
+def test_a_name_that_is_only_the_common_one_is_not_enough(variant: str) -> None:
+    """A certificate is for the names that it lists, not for its subject's."""
+    behind = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    AUTHORITY.issue_cert(common_name="localhost").configure_cert(behind)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "authority.pem")
+        AUTHORITY.cert_pem.write_to_path(str(path))
+        with (
+            serve(polite, behind) as server,
+            open_sender(variant, server.address, verify=str(path)) as sender,
+            pytest.raises(ConnectionFailedError, match="Hostname mismatch"),
+        ):
+            sender.send()
+
+
+def test_what_is_not_trusted_is_not_retried() -> None:
+    """A certificate that is not trusted now is not trusted in a second either, and the
+    error says what to do.
+    """
+    query = StatsQuery("example.com").fields("pageviews")
+    with (
+        secured() as server,
+        Client(server.address, proxy=None) as client,
+        pytest.raises(
+            ConnectionFailedError, match="verify= or SSL_CERT_FILE"
+        ) as caught,
+    ):
+        client.stats.get(query)
+    assert not caught.value.temporary
+    assert server.connections == 1
+
+
+def test_a_service_that_speaks_plainly(variant: str) -> None:
+    """Where no TLS is spoken, the error asks whether the address is right."""
+
+    def plain(connection: Connection) -> None:
+        connection.take()
+        connection.send(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+    with (
+        serve(plain) as server,
+        open_sender(variant, f"https://127.0.0.1:{server.port}") as sender,
+        pytest.raises(ConnectionFailedError, match="does the address begin with http:"),
+    ):
+        sender.send()
+
+
+@pytest.mark.parametrize(
+    "verify",
+    [None, 0, 1, "", b"authority.pem", 1.5, ssl.SSLContext, ["a.pem"]],
+    ids=repr,
+)
+@pytest.mark.parametrize("make", [Client, AsyncClient, HTTPTransport])
+def test_what_verifies_nothing_is_refused(make: Any, verify: Any) -> None:
+    """A value that is no certificates trusts nobody; it is an error at once."""
+    address = {} if make is HTTPTransport else {"base_url": "https://stats.example"}
+    with pytest.raises(ConfigurationError, match="verify is True, False, the path"):
+        make(**address, verify=verify)
+
+
+def test_a_path_is_a_path(variant: str, certificates: Path) -> None:
+    """A path may be a text or an object, and pickles as a text."""
+    client = Client("https://stats.example", verify=certificates, proxy=None)
+    assert client._settings.verify == str(certificates)
+    with secured() as server:
+        for verify in (certificates, str(certificates)):
+            settings = {"verify": checked_verify(verify)}
+            with open_sender(variant, server.address, **settings) as sender:
+                assert sender.send().status == 200
+
+
+def test_a_context_counts_whatever_its_class(
+    variant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A context is used as it is, also after another class has taken the place of
+    ``ssl.SSLContext``, as truststore has it.
+    """
+
+    class Injected:
+        """What took its place."""
+
+    own = trusting()
+    with secured() as server:
+        monkeypatch.setattr(ssl, "SSLContext", Injected)
+        with open_sender(variant, server.address, verify=checked_verify(own)) as sender:
+            assert sender.send().status == 200

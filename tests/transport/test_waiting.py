@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import threading
+import time
+from functools import partial
 from typing import Any
 
+import anyio
+import anyio.to_thread
 import pytest
 
 from broken_servers import OK, silent
 from loopback import Connection, polite, resolving, serve
-from sender_variants import LONG, SyncSender, open_sender, settings_for
+from sender_variants import GET, LONG, SyncSender, open_sender, settings_for
 from sitestats._common.errors import ConnectionFailedError, RequestTimeoutError
+from sitestats._transport.sender import AsyncSender
+
+
+@pytest.fixture(params=["asyncio", "trio"])
+def loop(request: pytest.FixtureRequest) -> str:
+    """Run the test on both loops."""
+    name: str = request.param
+    return name
 
 
 def test_a_slow_look_up_is_given_up(variant: str) -> None:
@@ -98,3 +110,32 @@ def test_very_long_timeouts(variant: str) -> None:
     with serve(polite) as server, open_sender(variant, server.address) as sender:
         assert sender.send(total=1e12, timeout=1e12).status == 200
         assert sender.send(total=float("inf"), timeout=1e300).status == 200
+
+
+def test_a_hung_look_up_holds_no_thread_of_the_program(loop: str) -> None:
+    """While many names are being looked up, the program's own threads are free, and
+    its event loop ends without them.
+    """
+    ended = threading.Event()
+
+    def look_up() -> list[Any]:
+        ended.wait(LONG)
+        return []
+
+    async def main() -> None:
+        sender = AsyncSender(settings_for("http://many.test", max_connections=60))
+        until = time.monotonic() + LONG
+        async with anyio.create_task_group() as group:
+            for _ in range(60):
+                group.start_soon(partial(sender.send, GET, until=until, timeout=LONG))
+            await anyio.sleep(0.05)
+            # More than these there are not.
+            await anyio.to_thread.run_sync(int)
+            group.cancel_scope.cancel()
+        await sender.aclose()
+
+    began = time.monotonic()
+    with resolving(look_up):
+        anyio.run(main, backend=loop)
+        assert time.monotonic() - began < LONG / 2
+        ended.set()

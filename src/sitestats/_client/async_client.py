@@ -390,7 +390,9 @@ class AsyncStatistics:
         return await self._runner.call(operations.get_jsonp, query, callback)
 
 
-class AsyncClient(BaseClient["httpx.AsyncBaseTransport", "AsyncSender"]):
+class AsyncClient(
+    BaseClient["httpx.AsyncBaseTransport", "httpx.AsyncClient", "AsyncSender"]
+):
     """An async client of the service, on asyncio or trio.
 
     Tasks may share one: it keeps up to ``max_connections`` connections for each
@@ -424,6 +426,8 @@ class AsyncClient(BaseClient["httpx.AsyncBaseTransport", "AsyncSender"]):
         store: Stores responses about days that are over, which are not requested
             again: a path, a ``Store``, or a ``KeyValueStore`` of your own.
         transport: An httpx transport to use in place of connections.
+        http_client: An ``httpx.AsyncClient`` of your own to send by, with its hooks,
+            mounts and authentication. It stays yours to close.
 
     Raises:
         ConfigurationError: There is no base address, or a value is wrong.
@@ -495,12 +499,15 @@ class AsyncClient(BaseClient["httpx.AsyncBaseTransport", "AsyncSender"]):
         await self.aclose()
 
     def _make_sender(
-        self, settings: Settings, transport: httpx.AsyncBaseTransport | None
+        self,
+        settings: Settings,
+        transport: httpx.AsyncBaseTransport | None,
+        http_client: httpx.AsyncClient | None,
     ) -> AsyncSender:
         # A program that only makes queries needs no httpx.
-        from sitestats._transport.sender import AsyncSender
+        from .senders import AsyncSender
 
-        return AsyncSender(settings, transport)
+        return AsyncSender(settings, transport, http_client)
 
     def _set_up(self, settings: Settings, sender: AsyncSender) -> None:
         self._settings = settings

@@ -26,6 +26,7 @@ from sitestats._common.custom_headers import (
     wrap_headers,
 )
 from sitestats._common.errors import ConfigurationError
+from sitestats._common.frames import forgetful
 from sitestats._common.settings import (
     MIB,
     NOT_GIVEN,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from sitestats._store.stored_responses import StoredResponses
 
 TransportT = TypeVar("TransportT")
+HttpClientT = TypeVar("HttpClientT")
 
 
 class _HasConnections(Protocol):
@@ -61,11 +63,16 @@ class _HasConnections(Protocol):
         """Whether closing it would end a connection."""
         ...
 
+    @property
+    def is_given(self) -> bool:
+        """Whether it sends by what the user gave."""
+        ...
+
 
 SenderT = TypeVar("SenderT", bound=_HasConnections)
 
 
-class Options(TypedDict, Generic[TransportT], total=False):
+class Options(TypedDict, Generic[TransportT, HttpClientT], total=False):
     """The constructor's keyword arguments, the credentials left out."""
 
     key_file: str | os.PathLike[str] | None
@@ -76,22 +83,23 @@ class Options(TypedDict, Generic[TransportT], total=False):
     max_response_bytes: int
     read_only: bool
     proxy: str | NotGiven | None
-    verify: bool | str | ssl.SSLContext
+    verify: bool | str | os.PathLike[str] | ssl.SSLContext
     headers: Mapping[str, str] | None
     user_agent: str | None
     store: str | os.PathLike[str] | KeyValueStore | None
     transport: TransportT | None
+    http_client: HttpClientT | None
 
 
-class BaseClient(ABC, Generic[TransportT, SenderT]):
+class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
     """The settings and the sender of a client; a subclass runs the flows."""
 
     _settings: Settings
     _sender: SenderT
     _owns_sender: bool = False
     _own_store: Store | None = None
-    _has_own_transport: bool = False
 
+    @forgetful
     def __init__(
         self,
         base_url: str | NotGiven = NOT_GIVEN,
@@ -106,11 +114,12 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
         max_response_bytes: int = 64 * MIB,
         read_only: bool = False,
         proxy: str | NotGiven | None = NOT_GIVEN,
-        verify: bool | str | ssl.SSLContext = True,
+        verify: bool | str | os.PathLike[str] | ssl.SSLContext = True,
         headers: Mapping[str, str] | None = None,
         user_agent: str | None = None,
         store: str | os.PathLike[str] | KeyValueStore | None = None,
         transport: TransportT | None = None,
+        http_client: HttpClientT | None = None,
     ) -> None:
         # From here on no frame of this package has a credential in a variable.
         key, user = wrap_credential(api_key), wrap_credential(user_id)
@@ -119,6 +128,9 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
         if key_file is not None:
             key = key_of_file(key_file, key)
         opened, own = _as_store(store)
+        if http_client is not None:
+            _refuse_beside_http_client(transport, proxy, verify)
+            proxy = None
         settings = resolve(
             base_url=base_url,
             api_key=key,
@@ -135,16 +147,16 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
             user_agent=check_user_agent(user_agent),
             store=opened,
         )
-        self._has_own_transport = transport is not None
-        self._set_up(settings, self._make_sender(settings, transport))
+        self._set_up(settings, self._make_sender(settings, transport, http_client))
         self._owns_sender = True
         self._own_store = own
 
     @classmethod
+    @forgetful
     def from_env(
         cls,
         base_url: str | NotGiven = NOT_GIVEN,
-        **options: Unpack[Options[TransportT]],
+        **options: Unpack[Options[TransportT, HttpClientT]],
     ) -> Self:
         """Make a client that sends the environment's credentials to *base_url*.
 
@@ -181,13 +193,14 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
         return client
 
     @classmethod
+    @forgetful
     def from_profile(
         cls,
         name: str | None = None,
         *,
         base_url: str | NotGiven = NOT_GIVEN,
         api_key: str | NotGiven | None = NOT_GIVEN,
-        **options: Unpack[Options[TransportT]],
+        **options: Unpack[Options[TransportT, HttpClientT]],
     ) -> Self:
         """Make a client for one of several accounts, by its name.
 
@@ -227,7 +240,9 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
             # A Secret each, as in from_env.
             api_key=cast("str | NotGiven | None", key),
             user_id=cast("str | None", profile.user_id),
-            **cast("Options[TransportT]", {**options, "read_only": read_only}),
+            **cast(
+                "Options[TransportT, HttpClientT]", {**options, "read_only": read_only}
+            ),
         )
         settings = attrs.evolve(client._settings, profile=profile.name)
         client._set_up(settings, client._sender)
@@ -283,7 +298,7 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
             settings = attrs.evolve(settings, total_timeout=total_timeout)
         if retries is not NOT_GIVEN:
             settings = attrs.evolve(settings, retry=as_policy(retries))
-        return self._view(settings, self._sender, own_transport=self._has_own_transport)
+        return self._view(settings, self._sender)
 
     def __repr__(self) -> str:
         # In a debugger even after a constructor that raised.
@@ -298,10 +313,11 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
                 "this client adds headers= of yours, which may be credentials and are "
                 "never pickled: make the client in the process that uses it"
             )
-        if self._has_own_transport or not isinstance(settings.verify, (bool, str)):
+        if self._sender.is_given or not isinstance(settings.verify, (bool, str)):
             raise ConfigurationError(
-                "this client has its own transport= or an SSLContext, which can't be "
-                "pickled: make the client in the process that uses it"
+                "this client has a transport= or http_client= of yours, or an "
+                "SSLContext, which can't be pickled: make the client in the process "
+                "that uses it"
             )
         return _unpickle, (type(self), settings)
 
@@ -318,19 +334,39 @@ class BaseClient(ABC, Generic[TransportT, SenderT]):
             )
 
     @classmethod
-    def _view(cls, settings: Settings, sender: SenderT, *, own_transport: bool) -> Self:
+    def _view(cls, settings: Settings, sender: SenderT) -> Self:
         view = cls.__new__(cls)
-        view._has_own_transport = own_transport  # noqa: SLF001 - one of this class
         view._set_up(settings, sender)  # noqa: SLF001 - one of this class
         return view
 
     @abstractmethod
-    def _make_sender(self, settings: Settings, transport: TransportT | None) -> SenderT:
-        """Make the sender, with *transport* in place of connections if given."""
+    def _make_sender(
+        self,
+        settings: Settings,
+        transport: TransportT | None,
+        http_client: HttpClientT | None,
+    ) -> SenderT:
+        """Make the sender, which sends by what is given of the two."""
 
     @abstractmethod
     def _set_up(self, settings: Settings, sender: SenderT) -> None:
         """Store *settings* and *sender*, and make the parts that use them."""
+
+
+def _refuse_beside_http_client(
+    transport: object, proxy: object, verify: object
+) -> None:
+    given = {
+        "transport": transport is not None,
+        "proxy": proxy is not NOT_GIVEN,
+        "verify": verify is not True,
+    }
+    names = [f"{name}=" for name, is_given in given.items() if is_given]
+    if names:
+        raise ConfigurationError(
+            f"http_client= has connections of its own, so {' and '.join(names)} can't "
+            "be given besides: give it to the client of httpx when you make that"
+        )
 
 
 def _as_store(given: object) -> tuple[KeyValueStore | None, Store | None]:
@@ -357,12 +393,12 @@ def stored_responses(settings: Settings) -> StoredResponses | None:
 _senders: dict[tuple[type, Settings], Any] = {}
 
 
-def _unpickle(cls: type[BaseClient[Any, Any]], settings: Settings) -> Any:
+def _unpickle(cls: type[BaseClient[Any, Any, Any]], settings: Settings) -> Any:
     # A task queue unpickles a client for every task. They share one sender for
     # each process, since a TLS context alone costs some 25 ms.
     settings = with_credentials_of_environment(settings)
     sender = _senders.get((cls, settings))
     if sender is None:
-        sender = cls._make_sender(cls.__new__(cls), settings, None)
+        sender = cls._make_sender(cls.__new__(cls), settings, None, None)
         sender = _senders.setdefault((cls, settings), sender)
-    return cls._view(settings, sender, own_transport=False)
+    return cls._view(settings, sender)

@@ -363,7 +363,7 @@ class Statistics:
         return self._runner.call(operations.get_jsonp, query, callback)
 
 
-class Client(BaseClient["httpx.BaseTransport", "Sender"]):
+class Client(BaseClient["httpx.BaseTransport", "httpx.Client", "Sender"]):
     """A blocking client of the service.
 
     Threads may share one: it keeps up to ``max_connections`` connections and
@@ -397,6 +397,8 @@ class Client(BaseClient["httpx.BaseTransport", "Sender"]):
         store: Stores responses about days that are over, which are not requested
             again: a path, a ``Store``, or a ``KeyValueStore`` of your own.
         transport: An httpx transport to use in place of connections.
+        http_client: An ``httpx.Client`` of your own to send by, with its hooks,
+            mounts and authentication. It stays yours to close.
 
     Raises:
         ConfigurationError: There is no base address, or a value is wrong.
@@ -465,12 +467,15 @@ class Client(BaseClient["httpx.BaseTransport", "Sender"]):
         self.close()
 
     def _make_sender(
-        self, settings: Settings, transport: httpx.BaseTransport | None
+        self,
+        settings: Settings,
+        transport: httpx.BaseTransport | None,
+        http_client: httpx.Client | None,
     ) -> Sender:
         # A program that only makes queries needs no httpx.
-        from sitestats._transport.sender import Sender
+        from .senders import Sender
 
-        return Sender(settings, transport)
+        return Sender(settings, transport, http_client)
 
     def _set_up(self, settings: Settings, sender: Sender) -> None:
         self._settings = settings

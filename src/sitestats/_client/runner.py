@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeAlias, TypeVar
 
@@ -41,20 +40,16 @@ AsyncObserver: TypeAlias = "Callable[[object], Awaitable[None]]"
 
 _DEBUG: Final = 10
 _INFO: Final = 20
-_LOGGER: Final[dict[str, Logger]] = {}
-"""The logger, once it was needed: to get it takes a lock, which an interrupt at the
-wrong moment would leave locked."""
+_LOGGER: Final[list[Logger]] = []
+"""The logger, once it was needed: whoever has no client need not load logging."""
 
 
 def _logs(level: int) -> bool:
     if not _LOGGER:
-        # While nothing has imported logging, nobody has set it up. Another thread may
-        # be in the middle of importing it.
-        get_logger = getattr(sys.modules.get("logging"), "getLogger", None)
-        if get_logger is None:
-            return False
-        _LOGGER["sitestats"] = get_logger("sitestats")
-    return _LOGGER["sitestats"].isEnabledFor(level)
+        from .log import LOGGER
+
+        _LOGGER.append(LOGGER)
+    return _LOGGER[0].isEnabledFor(level)
 
 
 def _log(event: object) -> None:

@@ -161,10 +161,13 @@ class TransportError(SiteStatsError):
         *,
         request: HttpRequest | None = None,
         maybe_sent: bool = True,
+        temporary: bool = True,
     ) -> None:
         super().__init__(message)
         self.request = request
         """The request, without credentials; None if there was none."""
+        self.temporary = temporary
+        """Whether a retry may succeed. It can't where a certificate is not trusted."""
         self.maybe_sent = maybe_sent
         """Whether the request may have reached the service. False only where
         nothing left the machine."""

@@ -229,7 +229,7 @@ class BaseAddress:
             )
         return cls(
             match["scheme"].lower(),
-            _service_host(authority["host"]),
+            service_host(authority["host"]),
             _port(authority["port"]),
             _prefix(match["path"]),
         )
@@ -259,7 +259,12 @@ class BaseAddress:
         return f"{self.scheme}://{host}{port}{self.prefix}"
 
 
-def _service_host(text: str) -> str:
+def service_host(text: str) -> str:
+    """The host of an address, lower case and ASCII, without an IP's brackets.
+
+    Raises:
+        ValueError: It is none.
+    """
     if text.startswith("["):
         try:
             address = ipaddress.IPv6Address(text[1:-1])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import random
+from contextlib import suppress
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 from urllib.parse import urlsplit
 
 import attrs
@@ -159,7 +160,7 @@ def resolve(
     max_response_bytes: object,
     read_only: object,
     proxy: object,
-    verify: bool | str | ssl.SSLContext,
+    verify: object,
     headers: tuple[tuple[str, Secret], ...] = (),
     user_agent: str | None = None,
     store: KeyValueStore | None = None,
@@ -189,7 +190,7 @@ def resolve(
         max_response_bytes=positive_count("max_response_bytes", max_response_bytes),
         read_only=_flag("read_only", read_only) or "read_only" in from_environment,
         proxy=_proxy(proxy, base),
-        verify=verify,
+        verify=checked_verify(verify),
         headers=headers,
         user_agent=user_agent,
         store=store,
@@ -347,6 +348,26 @@ def _proxy(given: object, base: BaseAddress) -> str | None:
     )
 
 
+def checked_verify(given: object) -> bool | str | ssl.SSLContext:
+    """*given* as certificates to verify a server by: a path as a text.
+
+    Raises:
+        ConfigurationError: It is none. What is wrong must not trust everybody.
+    """
+    if isinstance(given, bool):
+        return given
+    path = os.fspath(given) if isinstance(given, (str, os.PathLike)) else None
+    if isinstance(path, str) and path:
+        return path
+    # By what it does: another class may have taken the place of ssl.SSLContext.
+    if callable(getattr(given, "wrap_bio", None)) and not isinstance(given, type):
+        return cast("ssl.SSLContext", given)
+    raise ConfigurationError(
+        "verify is True, False, the path of a file or a folder of certificates, or an "
+        f"ssl.SSLContext; got {'an empty path' if path == '' else type(given).__name__}"
+    )
+
+
 def without_credentials(settings: Settings) -> Settings:
     """*settings* as they are pickled: what came from the environment is left out.
 
@@ -408,11 +429,26 @@ def proxy_from_environment(base: BaseAddress) -> str | None:
     Reads ``HTTPS_PROXY``, ``HTTP_PROXY``, ``ALL_PROXY`` and ``NO_PROXY``, and
     the system's settings where it has them, as the standard library does.
     """
-    from urllib.request import getproxies, proxy_bypass
+    from urllib.request import getproxies
 
     proxies = getproxies()
     proxy = proxies.get(base.scheme) or proxies.get("all")
-    host = base.host if base.port is None else f"{base.host}:{base.port}"
-    if not proxy or proxy_bypass(host):
+    if not proxy or _needs_none(base):
         return None
     return proxy if "://" in proxy else f"http://{proxy}"
+
+
+def _needs_none(base: BaseAddress) -> bool:
+    """Whether ``NO_PROXY`` has the host, in any way to write it."""
+    from urllib.request import proxy_bypass
+
+    hosts = [base.host]
+    if ":" in base.host:
+        hosts.append(f"[{base.host}]")
+    if "xn--" in base.host:
+        import idna
+
+        with suppress(UnicodeError):
+            hosts.append(idna.decode(base.host))
+    # With a port, as what is behind the last colon is taken for one.
+    return any(proxy_bypass(f"{host}:{base.origin[2]}") for host in hosts)

@@ -149,7 +149,7 @@ def send_with_retries(
 
 
 def _may_be_retried(request: HttpRequest, error: TransportError) -> bool:
-    return request.method == "GET" or not error.maybe_sent
+    return error.temporary and (request.method == "GET" or not error.maybe_sent)
 
 
 def _is_temporary(status: int) -> bool:

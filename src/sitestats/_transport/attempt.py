@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import ssl
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -28,6 +28,12 @@ if TYPE_CHECKING:
     from .redaction import Redactor
 
 _LONGEST_REASON: Final = 300
+_AUTHORITY: Final = (
+    "; if an authority of your own made the service's certificate, name it by verify= "
+    "or SSL_CERT_FILE"
+)
+_NO_TLS: Final = {"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"}
+"""Why a handshake fails where the other side speaks plain HTTP."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -43,15 +49,6 @@ class Attempt:
     started: float = attrs.field(factory=time.monotonic, init=False)
     began: bool = attrs.field(default=False, init=False)
     """Whether something may have left the machine; the connection sets it."""
-    _handled: BaseException | None = attrs.field(factory=sys.exception, init=False)
-
-    def drop_frames(self, error: BaseException) -> None:
-        """Take the frames from *error*, which goes on as it is: they hold the key."""
-        link: BaseException | None = error
-        # What the caller is in the middle of handling is none of ours.
-        while link is not None and link is not self._handled:
-            link.with_traceback(None)
-            link = link.__cause__ or link.__context__
 
     def limit_error(self, error: BaseException) -> Exception | None:
         """The error for a limit of ours that was reached; None for another *error*."""
@@ -85,14 +82,23 @@ class Attempt:
             maybe_sent=self.began,
         )
 
-    def connection_error(self, error: Exception) -> ConnectionFailedError:
+    def connection_error(self, error: BaseException) -> ConnectionFailedError:
         """The error for a connection that could not be made, or that broke."""
         what = "the connection to" if self.began else "could not connect to"
         failed = " failed" if self.began else ""
+        message = f"{what} {self._origin}{failed}: {self._reason(error)}"
+        is_trusted = True
+        for link in chain(error):
+            if isinstance(link, ssl.SSLCertVerificationError):
+                is_trusted = False
+                message += _AUTHORITY
+            elif getattr(link, "reason", None) in _NO_TLS:
+                message += "; does the address begin with http:// in truth?"
         return ConnectionFailedError(
-            f"{what} {self._origin}{failed}: {self._reason(error)}",
+            message,
             request=self.request,
             maybe_sent=self.began,
+            temporary=is_trusted,
         )
 
     def body_error(self, error: TooLargeError | CorruptError) -> ResponseError:
@@ -117,7 +123,7 @@ class Attempt:
 
     def _reason(self, error: BaseException) -> str:
         """What *error* says, and what it all began with, without secrets."""
-        texts = [text for link in _chain(error) if (text := str(link))]
+        texts = [text for link in chain(error) if (text := str(link))]
         text = texts[0] if texts else type(error).__name__
         if texts and texts[-1] not in text:
             text = f"{text} ({texts[-1]})"
@@ -125,7 +131,8 @@ class Attempt:
         return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}…"
 
 
-def _chain(error: BaseException) -> Iterator[BaseException]:
+def chain(error: BaseException) -> Iterator[BaseException]:
+    """*error*, and what led to it."""
     link: BaseException | None = error
     while link is not None:
         yield link

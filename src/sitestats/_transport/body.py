@@ -8,19 +8,13 @@ from __future__ import annotations
 
 import zlib
 from io import BytesIO
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from .attempt import Attempt
+from typing import Final, Self
 
 _GZIP: Final = 31
 """zlib's window bits for the largest window and a gzip header."""
 
 _STEP: Final = 256 * 1024
 """The most bytes that one step decompresses."""
-
 
 _WITHOUT_BODY: Final = {204, 304}
 """With these a length is that of a body that would come with another status."""
@@ -45,18 +39,27 @@ class Body:
     """
 
     def __init__(
-        self, encoding: str = "", *, limit: int, length: str | None = None
+        self,
+        encoding: str = "",
+        *,
+        limit: int,
+        length: str | None = None,
+        is_needed: bool = True,
     ) -> None:
         """Collect a body with this ``Content-Encoding`` and ``Content-Length``.
+
+        One that is not needed is empty where it can't be decompressed.
 
         Raises:
             CorruptError: The encoding is not gzip, which alone is requested.
             TooLargeError: The length is over the limit already.
         """
+        self._is_needed = is_needed
+        self._is_refused = False
         codings = {coding.strip().lower() for coding in encoding.split(",")}
         codings -= {"", "identity"}
         if codings - {"gzip", "x-gzip"} or encoding.count("gzip") > 1:
-            raise CorruptError(f"it is encoded as {encoding!r}, but gzip was requested")
+            self._refuse(f"it is encoded as {encoding!r}, but gzip was requested")
         self._inflater = zlib.decompressobj(_GZIP) if codings else None
         self._limit = limit
         # What can't be compressed grows a little by gzip. Without a limit of
@@ -75,6 +78,24 @@ class Body:
         ):
             raise TooLargeError
 
+    @classmethod
+    def of(
+        cls, method: str, status: int, encoding: str, length: str | None, *, limit: int
+    ) -> Self:
+        """The body of a response to a request of *method*.
+
+        Only that of a success is needed. The status of any other says enough: whether
+        to try again, and what is wrong.
+
+        Raises:
+            CorruptError: It has an encoding that was not requested.
+            TooLargeError: The length is over the limit already.
+        """
+        if method == "HEAD" or status in _WITHOUT_BODY:
+            encoding, length = "", None
+        is_needed = 200 <= status < 300  # noqa: PLR2004 - success
+        return cls(encoding, limit=limit, length=length, is_needed=is_needed)
+
     def feed(self, piece: bytes) -> None:
         """Take the next piece as it came.
 
@@ -85,6 +106,8 @@ class Body:
         self._wire_size += len(piece)
         if self._wire_size > self._wire_limit:
             raise TooLargeError
+        if self._is_refused:
+            return
         if self._inflater is None:
             self._whole.write(piece)
         else:
@@ -105,7 +128,8 @@ class Body:
             try:
                 inflated = inflater.decompress(piece, min(room, _STEP))
             except zlib.error as error:
-                raise CorruptError(f"it is no valid gzip ({error})") from error
+                self._refuse(f"it is no valid gzip ({error})")
+                return
             self._size += len(inflated)
             if self._size > self._limit:
                 raise TooLargeError
@@ -119,18 +143,10 @@ class Body:
             CorruptError: The gzip ended in its middle.
         """
         if self._begun and self._inflater is not None and not self._inflater.eof:
-            raise CorruptError("its gzip ends in the middle")
-        return self._whole.getvalue()
+            self._refuse("its gzip ends in the middle")
+        return b"" if self._is_refused else self._whole.getvalue()
 
-
-def body_of(attempt: Attempt, status: int, headers: Mapping[str, str]) -> Body:
-    """What collects the body that follows *status* and *headers*.
-
-    Raises:
-        TooLargeError: Its length is over the limit already.
-        CorruptError: It has an encoding that was not requested.
-    """
-    limit = attempt.settings.max_response_bytes
-    has_body = attempt.request.method != "HEAD" and status not in _WITHOUT_BODY
-    length = headers.get("content-length") if has_body else None
-    return Body(headers.get("content-encoding", ""), limit=limit, length=length)
+    def _refuse(self, why: str) -> None:
+        if self._is_needed:
+            raise CorruptError(why)
+        self._is_refused = True

@@ -33,9 +33,9 @@ class RequestHeaders:
     # Slots keep them from whatever shows the attributes of objects.
     __slots__ = ("_always", "_credentials")
 
-    def __init__(self, settings: Settings, host: bytes) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._always = (
-            (b"Host", host),
+            (b"Host", settings.base.authority.encode("ascii")),
             (b"Accept", b"application/json"),
             (b"Accept-Encoding", b"gzip"),
             (b"User-Agent", _user_agent(settings.user_agent)),

@@ -176,6 +176,10 @@ class _ThreadedState(_PoolState[T]):
         self.closed = inherited is not None and inherited.closed
 
 
+def _always(_connection: object) -> bool:
+    return True
+
+
 @attrs.define(eq=False, slots=False)
 class _PoolBase(ABC, Generic[T]):
     """What both pools are made with."""
@@ -184,6 +188,8 @@ class _PoolBase(ABC, Generic[T]):
     _close: Callable[[T], None]
     _limit: int = attrs.field(kw_only=True)
     _idle_seconds: float = attrs.field(kw_only=True)
+    _is_open: Callable[[T], bool] = attrs.field(default=_always, kw_only=True)
+    """Whether a connection that was used is worth keeping."""
 
     @abstractmethod
     def __attrs_post_init__(self) -> None:
@@ -221,7 +227,7 @@ class Pool(_PoolBase[T]):
             if connection is None:
                 connection = lease.connection = self._make()
             result = work(connection)
-            lease.clean = True
+            lease.clean = self._is_open(connection)
             return result
         finally:
             try:
@@ -325,7 +331,7 @@ class AsyncPool(_PoolBase[T]):
             if connection is None:
                 connection = lease.connection = self._make()
             result = await work(connection)
-            lease.clean = True
+            lease.clean = self._is_open(connection)
             return result
         finally:
             state.leave(lease)

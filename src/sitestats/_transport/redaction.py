@@ -46,10 +46,12 @@ class Redactor:
     """
 
     # Slots keep the credentials from whatever shows the attributes of objects.
-    __slots__ = ("_all", "_decoded", "_escapes", "_forms", "_long")
+    __slots__ = ("__weakref__", "_all", "_decoded", "_escapes", "_forms", "_long")
 
     def __init__(self, secrets: Iterable[Secret | None]) -> None:
-        self._all = [one.reveal().encode("ascii") for one in secrets if one is not None]
+        # The password of a proxy may be of any bytes.
+        texts = [one.reveal() for one in secrets if one is not None]
+        self._all = [text.encode("utf-8", "surrogateescape") for text in texts]
         self._long = [secret for secret in self._all if len(secret) >= _SHORTEST]
         # Made for the first text that has the sign of an escape.
         self._forms: dict[bytes, set[bytes]] = {}
@@ -66,8 +68,13 @@ class Redactor:
     ) -> HttpResponse:
         """A response that was just received, without credentials."""
         clean = partial(self._redact, self._long)
-        texts = {name: clean(text.encode()).decode() for name, text in headers.items()}
-        return HttpResponse(status, texts, clean(body), datetime.now(UTC))
+        # In one search, as most responses repeat nothing.
+        together = "\n".join(headers.values()).encode()
+        if clean(together) != together:
+            headers = {
+                name: clean(text.encode()).decode() for name, text in headers.items()
+            }
+        return HttpResponse(status, headers, clean(body), datetime.now(UTC))
 
     def _redact(self, secrets: list[bytes], data: bytes) -> bytes:
         for secret in secrets:
@@ -75,12 +82,14 @@ class Redactor:
         if not secrets or not (b"\\" in data or b"%" in data or b"&" in data):
             return data
         if not self._forms:
-            self._escapes = _escapes_of({*b"".join(self._long).decode(), "\\", "%"})
+            self._escapes = _escapes_of({*map(chr, b"".join(self._long)), "\\", "%"})
             decoded = [_decoded(secret) for secret in self._long]
             # What stands beside a secret may form an escape with its ends.
             self._decoded = [one[3:-2] for one in decoded if len(one) >= _FEWEST]
             # As the last one, since another thread may come by.
-            self._forms = {secret: _forms(secret.decode()) for secret in self._all}
+            self._forms = {
+                secret: _forms(secret.decode(errors="replace")) for secret in self._all
+            }
         for secret in secrets:
             for form in self._forms[secret]:
                 data = data.replace(form, _MARK)
@@ -128,7 +137,7 @@ def _escapes_of(chars: set[str]) -> list[re.Pattern[bytes]]:
     One pattern for all signs of escapes would take four times as long.
     """
     lasts = dict.fromkeys(range(8), "")
-    for code in map(ord, chars):
+    for code in (ord(char) for char in chars if char.isascii()):
         lasts[code // 16] += f"{code % 16:x}{code % 16:X}"
     codes = "|".join(f"{first}[{last}]" for first, last in lasts.items() if last)
     # Go writes each & of an address as \u0026, which alone begins no entity.

@@ -1,227 +1,111 @@
-"""Routes to the service: direct, or through an HTTP or SOCKS proxy."""
+"""Routes to a host: direct, or through a proxy; and whose certificates count."""
 
 from __future__ import annotations
 
-import base64
-import ssl
-from collections.abc import Callable
-from importlib import import_module
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import SplitResult, unquote, urlsplit
+from typing import TYPE_CHECKING, Self
 
-import h11
-
-from sitestats._common.errors import ConfigurationError
-
-from .http1 import receive_head
-from .stream import TlsStream, connect
+from .proxies import Proxy, ProxyRefusedError
+from .stream import NO_CONNECTION, TlsStream, connect
+from .tls import Certificates
+from .waiting import SilenceError
 
 if TYPE_CHECKING:
+    import ssl
+
+    from sitestats._common.secret import Secret
     from sitestats._common.settings import Settings
 
     from .headers import RawHeaders
     from .stream import Stream
+    from .tls import Verify
     from .waiting import Waiting
-
-_PORTS: Final = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
-
-
-class ProxyRefusedError(Exception):
-    """The proxy did not connect; the message tells why."""
 
 
 class Route:
-    """How a connection reaches the base address, TLS included."""
+    """How connections are made: through which proxy, and whose certificates count."""
 
     # Slots keep a proxy's password from whatever shows the attributes of objects.
-    __slots__ = (
-        "_authority",
-        "_host",
-        "_is_tls",
-        "_port",
-        "_proxy",
-        "_tls_context",
-        "headers",
-        "prefix",
-    )
+    __slots__ = ("_proxy", "_source", "_tls", "_tls_of_proxy")
 
-    def __init__(
-        self, settings: Settings, tls_context: Callable[[], ssl.SSLContext]
-    ) -> None:
-        scheme, host, self._port = settings.base.origin
-        # As bytes, since text would be encoded again for each connection.
-        self._host = host.encode("ascii")
-        self._authority = f"{_bracketed(host)}:{self._port}"
-        self._is_tls = scheme == "https"
-        self._tls_context = tls_context
-        self._proxy = None if settings.proxy is None else Proxy.parse(settings.proxy)
-        forwards = self._proxy is not None and self._proxy.forwards
-        base = f"{scheme}://{settings.base.authority}"
-        is_forwarded = forwards and not self._is_tls
-        self.prefix = f"{base if is_forwarded else ''}{settings.base.prefix}"
-        """What stands before the target of a request: a forwarding proxy wants the
-        whole address."""
-        self.headers: RawHeaders = []
-        """What a forwarding proxy wants besides."""
-        if is_forwarded and self._proxy is not None:
-            self.headers = self._proxy.authorization
+    def __init__(self, proxy: str | None, verify: Verify, source: str = "") -> None:
+        """Take a route; *source* tells where the proxy is from, for an error."""
+        self._proxy = None if proxy is None else Proxy(proxy)
+        self._source = source
+        self._tls = Certificates(verify)
+        # Those that are for the service are none of a proxy's business.
+        self._tls_of_proxy = Certificates(True)  # noqa: FBT003 - as above
 
-    def connect(self, timeout: float) -> Waiting[Stream]:
-        """Connect, within *timeout* seconds for each connection."""
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """The route of a client."""
+        source = ""
+        if "proxy" in settings.from_environment:
+            source = f" ({settings.base.scheme.upper()}_PROXY or ALL_PROXY)"
+        return cls(settings.proxy, settings.verify, source)
+
+    def tls_context(self) -> ssl.SSLContext:
+        """The context of all connections; its certificates are read when it is needed.
+
+        Raises:
+            ConfigurationError: They can't be read.
+        """
+        return self._tls.context()
+
+    def secrets(self) -> list[Secret]:
+        """What must not be shown."""
+        return [] if self._proxy is None else self._proxy.secrets()
+
+    def forwarding(self, *, is_tls: bool) -> RawHeaders | None:
+        """What a proxy that forwards a request wants besides the whole address.
+
+        It is None where no proxy forwards: none is there, or it makes a tunnel.
+        """
         proxy = self._proxy
-        if self._is_tls or (proxy is not None and proxy.is_tls):
-            # First: if the certificates can't be read, nothing is tried.
-            self._tls_context()
+        forwards = proxy is not None and proxy.forwards and not is_tls
+        return proxy.authorization if proxy is not None and forwards else None
+
+    def connect(
+        self, host: bytes, port: int, *, is_tls: bool, timeout: float
+    ) -> Waiting[Stream]:
+        """Connect to *host*, within *timeout* seconds for each connection.
+
+        TLS to the host itself, if any, is left to the caller.
+
+        Raises:
+            ProxyRefusedError: The proxy could not be reached, or did not connect.
+        """
+        proxy = self._proxy
         if proxy is None:
-            stream: Stream = yield from connect(self._host, self._port, timeout=timeout)
-        else:
-            stream = yield from connect(proxy.host, proxy.port, timeout=timeout)
+            return (yield from connect(host, port, timeout=timeout))
+        # First: if the certificates can't be read, nothing is tried.
+        context = self._tls_of_proxy.context() if proxy.is_tls else None
+        stream: Stream | None = None
         try:
-            if proxy is not None:
-                if proxy.is_tls:
-                    stream = yield from self._secured(stream, proxy.host)
-                if not proxy.forwards:
-                    yield from _socks(stream, proxy, self._host, self._port)
-                elif self._is_tls:
-                    yield from _tunnel(stream, proxy, self._authority)
-            if self._is_tls:
-                stream = yield from self._secured(stream, self._host)
-        except BaseException:
-            stream.close()
+            stream = yield from connect(proxy.host, proxy.port, timeout=timeout)
+            if context is not None:
+                stream = yield from secured(stream, context, proxy.host)
+            if is_tls or not proxy.forwards:
+                yield from proxy.connect(stream, host, port)
+        except BaseException as error:
+            if stream is not None:
+                stream.close()
+            name = f"the proxy {proxy.name}{self._source}"
+            if isinstance(error, SilenceError):
+                raise SilenceError(f"no way by {name} to") from error
+            if isinstance(error, (ProxyRefusedError, OSError)):
+                raise ProxyRefusedError(f"{name}: {error}") from error
             raise
         return stream
 
-    def _secured(self, stream: Stream, host: bytes) -> Waiting[Stream]:
-        secured = TlsStream(stream, self._tls_context(), host)
-        yield from secured.handshake()
-        return secured
 
-
-class Proxy:
-    """A proxy's address. Its password is in plain text here alone."""
-
-    # As above.
-    __slots__ = (
-        "_password",
-        "_user",
-        "authorization",
-        "forwards",
-        "host",
-        "is_tls",
-        "port",
-    )
-
-    def __init__(self, parts: SplitResult) -> None:
-        self.host = (parts.hostname or "").encode("idna")
-        self.port = parts.port or _PORTS[parts.scheme]
-        self.is_tls = parts.scheme == "https"
-        self.forwards = parts.scheme in {"http", "https"}
-        self._user = unquote(parts.username or "")
-        self._password = unquote(parts.password or "")
-        self.authorization: RawHeaders = []
-        if self._user or self._password:
-            both = f"{self._user}:{self._password}".encode()
-            value = b"Basic " + base64.b64encode(both)
-            self.authorization = [(b"Proxy-Authorization", value)]
-
-    @classmethod
-    def parse(cls, address: str) -> Proxy:
-        """The proxy at *address*.
-
-        Raises:
-            ConfigurationError: It is no address of a proxy, or a library is missing.
-        """
-        parts = _split(address)
-        if parts is None:
-            raise ConfigurationError(
-                "proxy is an address such as 'http://localhost:3128'; what was given, "
-                "or what the environment has, is none (it is not shown here)"
-            )
-        if parts.scheme.startswith("socks") and find_spec("socksio") is None:
-            raise ConfigurationError(
-                "a SOCKS proxy needs another library: pip install 'httpx[socks]'"
-            )
-        return cls(parts)
-
-    def credentials(self) -> tuple[bytes, bytes] | None:
-        """The user and the password, for SOCKS."""
-        if not self._user:
-            return None
-        return self._user.encode(), self._password.encode()
-
-
-def _split(address: str) -> SplitResult | None:
+def secured(stream: Stream, context: ssl.SSLContext, host: bytes) -> Waiting[Stream]:
+    """TLS over *stream*, once the certificate of *host* was checked."""
+    tls = TlsStream(stream, context, host)
     try:
-        parts = urlsplit(address)
-        host = (parts.hostname or "").encode("idna")
-        usable = parts.scheme in _PORTS and bool(host) and parts.port != 0
-    except ValueError:
-        # Its text repeats the address, which may hold a password.
-        return None
-    return parts if usable else None
-
-
-def _bracketed(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
-
-
-def _tunnel(stream: Stream, proxy: Proxy, authority: str) -> Waiting[None]:
-    """Have an HTTP proxy connect to *authority*."""
-    http = h11.Connection(h11.CLIENT)
-    request = h11.Request(
-        method="CONNECT",
-        target=authority,
-        headers=[
-            (b"Host", authority.encode("ascii")),
-            (b"Accept", b"*/*"),
-            *proxy.authorization,
-        ],
-    )
-    data = (http.send(request) or b"") + (http.send(h11.EndOfMessage()) or b"")
-    yield from stream.send(data)
-    response = yield from receive_head(http, stream)
-    if not 200 <= response.status_code < 300:  # noqa: PLR2004 - success
-        reason = response.reason.decode("ascii", "replace")
-        raise ProxyRefusedError(f"{response.status_code} {reason}")
-    if http.trailing_data[0]:
-        raise ProxyRefusedError("the proxy sent data before the service could")
-
-
-def _socks(stream: Stream, proxy: Proxy, host: bytes, port: int) -> Waiting[None]:
-    """Have a SOCKS5 proxy connect to *host*, whose name it looks up itself."""
-    # It has no types.
-    socks5: Any = import_module("socksio.socks5")
-    socks = socks5.SOCKS5Connection()
-    credentials = proxy.credentials()
-    methods = socks5.SOCKS5AuthMethod
-    method = methods.USERNAME_PASSWORD if credentials else methods.NO_AUTH_REQUIRED
-    reply = yield from _socks_step(
-        stream, socks, socks5.SOCKS5AuthMethodsRequest([method])
-    )
-    if reply.method != method:
-        raise ProxyRefusedError("the SOCKS proxy wants another way to log in")
-    if credentials is not None:
-        login = socks5.SOCKS5UsernamePasswordRequest(*credentials)
-        reply = yield from _socks_step(stream, socks, login)
-        if not reply.success:
-            raise ProxyRefusedError("the SOCKS proxy refused the user or password")
-    command = socks5.SOCKS5CommandRequest.from_address(
-        socks5.SOCKS5Command.CONNECT, (host, port)
-    )
-    reply = yield from _socks_step(stream, socks, command)
-    if reply.reply_code != socks5.SOCKS5ReplyCode.SUCCEEDED:
-        raise ProxyRefusedError(
-            f"the SOCKS proxy could not connect: {reply.reply_code}"
-        )
-
-
-def _socks_step(stream: Stream, socks: Any, request: Any) -> Waiting[Any]:
-    socks.send(request)
-    yield from stream.send(socks.data_to_send())
-    data = yield from stream.receive()
-    try:
-        return socks.receive_data(data)
-    except Exception as error:  # noqa: BLE001 - what a garbled reply makes of it
-        reason = f"{type(error).__name__}: {error}"
-    raise ProxyRefusedError(f"the SOCKS proxy's reply can't be read ({reason})")
+        yield from tls.handshake()
+    except BaseException as error:
+        stream.close()
+        if isinstance(error, SilenceError):
+            raise SilenceError(NO_CONNECTION) from error
+        raise
+    return tls

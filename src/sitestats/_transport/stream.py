@@ -6,25 +6,25 @@ used again with bytes left in it.
 
 from __future__ import annotations
 
-import errno
 import os
 import socket
 import ssl
+import threading
 import time
 from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, Final, Protocol, TypeAlias
 
-from .waiting import Ready, Resolve, SilenceError, Waiting
+from .waiting import Ready, SilenceError, Waiting
 
 Info: TypeAlias = tuple[Any, ...]
 """An address as ``getaddrinfo`` gives it."""
 
 _READ_SIZE: Final = 64 * 1024
 
-_NO_CONNECTION: Final = "no connection to"
-_UNDER_WAY: Final = (0, errno.EINPROGRESS, errno.EWOULDBLOCK)
+NO_CONNECTION: Final = "no connection to"
+"""What was waited for in vain, as the beginning of an error's text."""
 
 _NEXT_ADDRESS: Final = 0.25
 """Seconds until the next address of a host is tried beside the ones before
@@ -38,8 +38,10 @@ class Stream(Protocol):
         """Wait for bytes; none when the other side has closed."""
         ...
 
-    def send(self, data: bytes) -> Waiting[None]:
-        """Send all of *data*."""
+    def send(self, data: bytes) -> Waiting[bytes]:
+        """Send *data*. What is left of it is the outcome, if bytes arrive first: then
+        the other side may have responded before it read everything.
+        """
         ...
 
     def has_unread_bytes(self) -> bool:
@@ -71,14 +73,17 @@ class TcpStream:
             except BlockingIOError:
                 continue
 
-    def send(self, data: bytes) -> Waiting[None]:
-        """Send all of *data*."""
+    def send(self, data: bytes) -> Waiting[bytes]:
+        """Send *data*, or until bytes arrive; the outcome is what is left."""
         rest = memoryview(data)
         while rest:
             try:
                 rest = rest[self._socket.send(rest) :]
             except BlockingIOError:
+                if self.has_unread_bytes():
+                    return bytes(rest)
                 yield self._writable
+        return b""
 
     def has_unread_bytes(self) -> bool:
         """Whether bytes arrived that nobody read, or the other side has closed."""
@@ -98,10 +103,12 @@ class TcpStream:
 class TlsStream:
     """TLS over another stream."""
 
-    __slots__ = ("_below", "_incoming", "_outgoing", "_tls")
+    __slots__ = ("_below", "_early", "_incoming", "_outgoing", "_tls")
 
     def __init__(self, below: Stream, context: ssl.SSLContext, hostname: bytes) -> None:
         self._below = below
+        self._early = b""
+        """What arrived while something was being sent."""
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._tls = context.wrap_bio(
             self._incoming, self._outgoing, server_hostname=hostname
@@ -125,17 +132,20 @@ class TlsStream:
 
     def receive(self) -> Waiting[bytes]:
         """Wait for bytes; none when the other side has closed."""
-        while True:
+        early, self._early = self._early, b""
+        while not early:
             try:
                 return self._tls.read(_READ_SIZE)
             except ssl.SSLWantReadError:
                 yield from self._flush()
                 yield from self._fill()
-            except (ssl.SSLZeroReturnError, ssl.SSLEOFError):
+            except ssl.SSLZeroReturnError:
+                # An end without this is anybody's, and may cut a body short.
                 return b""
+        return early
 
-    def send(self, data: bytes) -> Waiting[None]:
-        """Send all of *data*."""
+    def send(self, data: bytes) -> Waiting[bytes]:
+        """Send *data*, or until bytes arrive; the outcome is what is left."""
         rest = memoryview(data)
         while rest:
             try:
@@ -143,24 +153,37 @@ class TlsStream:
             except ssl.SSLWantReadError:
                 yield from self._flush()
                 yield from self._fill()
-        yield from self._flush()
+        return (yield from self._flush(until_bytes_arrive=True))
 
-    def _flush(self) -> Waiting[None]:
-        data = self._outgoing.read()
-        if data:
-            yield from self._below.send(data)
+    def _flush(self, *, until_bytes_arrive: bool = False) -> Waiting[bytes]:
+        rest = self._outgoing.read()
+        while rest:
+            rest = yield from self._below.send(rest)
+            # What arrives may be TLS's own, such as a ticket.
+            if rest and not (yield from self._fill()):
+                break
+            if rest and until_bytes_arrive and self._has_early_bytes():
+                break
+        return rest
 
-    def _fill(self) -> Waiting[None]:
+    def _has_early_bytes(self) -> bool:
+        with suppress(ssl.SSLWantReadError, ssl.SSLZeroReturnError):
+            self._early = self._tls.read(_READ_SIZE)
+        return bool(self._early)
+
+    def _fill(self) -> Waiting[bool]:
         data = yield from self._below.receive()
         if data:
             self._incoming.write(data)
         else:
             self._incoming.write_eof()
+        return bool(data)
 
     def has_unread_bytes(self) -> bool:
         """Whether bytes arrived that nobody read, or the other side has closed."""
         return bool(
-            self._incoming.pending
+            self._early
+            or self._incoming.pending
             or self._tls.pending()
             or self._below.has_unread_bytes()
         )
@@ -194,10 +217,10 @@ def connect(host: bytes, port: int, *, timeout: float) -> Waiting[TcpStream]:
                 pending.append(sock)
             left = connect_by - time.monotonic()
             if left <= 0:
-                raise SilenceError(_NO_CONNECTION)
+                raise SilenceError(NO_CONNECTION)
             seconds = min(left, _NEXT_ADDRESS) if addresses else left
             ready = yield Ready(
-                tuple(pending), to_write=True, what=_NO_CONNECTION, seconds=seconds
+                tuple(pending), to_write=True, what=NO_CONNECTION, seconds=seconds
             )
             for sock in ready:
                 pending.remove(sock)
@@ -220,8 +243,42 @@ def _addresses(host: bytes, port: int) -> Waiting[Iterable[Info]]:
         return socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST
         )
-    found: list[Info] = yield Resolve(host, port)
-    return found
+    return (yield from _look_up(host, port))
+
+
+def _look_up(host: bytes, port: int) -> Waiting[Iterable[Info]]:
+    """Look the host up in a thread, which is left alone when the time is up.
+
+    The look-up itself can't be given a limit. The thread is none of the event loop's:
+    those are few, and a program ends only with them.
+    """
+    found: list[Iterable[Info] | BaseException] = []
+    done, finish = socket.socketpair()
+
+    def look_up() -> None:
+        try:
+            found.append(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+        except BaseException as error:  # noqa: BLE001 - raised again by the caller
+            found.append(error)
+        finish.close()
+
+    with done:
+        try:
+            threading.Thread(
+                target=look_up, name="sitestats-resolve", daemon=True
+            ).start()
+        except RuntimeError as error:
+            finish.close()
+            raise OSError(f"no thread to look up a name in: {error}") from None
+        yield Ready((done,), to_write=False, what=NO_CONNECTION)
+    (result,) = found
+    if isinstance(result, BaseException):
+        try:
+            raise result
+        finally:
+            # Its traceback has this frame: without the cycle it is freed at once.
+            del result
+    return result
 
 
 def _begin(info: Info) -> tuple[socket.socket | None, OSError | None]:
@@ -234,13 +291,12 @@ def _begin(info: Info) -> tuple[socket.socket | None, OSError | None]:
     try:
         sock.setblocking(False)  # noqa: FBT003 - its only argument
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        number = sock.connect_ex(address)
+        # Not connect_ex: what guards tests against the network patches this one.
+        with suppress(BlockingIOError):
+            sock.connect(address)
     except BaseException as error:
         sock.close()
         if isinstance(error, OSError):
             return None, error
         raise
-    if number in _UNDER_WAY:
-        return sock, None
-    sock.close()
-    return None, OSError(number, os.strerror(number))
+    return sock, None

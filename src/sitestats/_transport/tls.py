@@ -4,20 +4,53 @@ from __future__ import annotations
 
 import os
 import ssl
+import threading
 from pathlib import Path
+from typing import TypeAlias
 
 from sitestats._common.errors import ConfigurationError
 
+Verify: TypeAlias = bool | str | ssl.SSLContext
+"""A flag, a file or a folder of certificates, or a context."""
 
-def make_context(verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:  # noqa: FBT001 - the constructors' argument
-    """A context for *verify*: a file or a directory of certificates, or a flag.
 
-    True trusts those of ``SSL_CERT_FILE`` or ``SSL_CERT_DIR``, or else of certifi.
+class Certificates:
+    """Certificates to verify a server by, which are read when they are first needed."""
+
+    __slots__ = ("_context", "_locks", "_verify")
+
+    def __init__(self, verify: Verify) -> None:
+        self._verify = verify
+        self._context: ssl.SSLContext | None = None
+        self._locks: dict[int, threading.Lock] = {}
+
+    def context(self) -> ssl.SSLContext:
+        """The context of all connections.
+
+        Raises:
+            ConfigurationError: The certificates can't be read.
+        """
+        # Reading them takes some 25 ms. The lock keeps fifty threads that start at
+        # once from each reading them; one for each process, as a fork copies a lock
+        # that is held.
+        with self._locks.setdefault(os.getpid(), threading.Lock()):
+            if self._context is None:
+                self._context = make_context(self._verify)
+            return self._context
+
+
+def make_context(verify: Verify) -> ssl.SSLContext:
+    """A context for *verify*.
+
+    True trusts the certificates of ``SSL_CERT_FILE`` or ``SSL_CERT_DIR``, or else of
+    certifi.
 
     Raises:
         ConfigurationError: The certificates can't be read.
     """
-    if isinstance(verify, ssl.SSLContext):
+    # A class may have taken the place of ssl.SSLContext since the context was made, as
+    # truststore's does.
+    if not isinstance(verify, (bool, str)):
         return verify
     try:
         context = _context(verify)
@@ -27,7 +60,8 @@ def make_context(verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:  # noqa
             "verify=, SSL_CERT_FILE and SSL_CERT_DIR"
         )
     else:
-        context.set_alpn_protocols(["http/1.1"])
+        # A name that stands nowhere else is not what the certificate is for (RFC 9525).
+        context.hostname_checks_common_name = False
         return context
     raise ConfigurationError(problem)
 

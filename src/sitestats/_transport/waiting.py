@@ -1,8 +1,7 @@
-"""Wait for sockets and for name resolution: blocking, or with asyncio and trio.
+"""Wait for sockets: blocking, or with asyncio and trio.
 
-A connection is written once, as a generator that yields what it waits for. Its
-sockets never block. ``run`` and ``run_async`` do the waiting, within the limits of
-the attempt.
+A stream is written once, as a generator that yields what it waits for. Its sockets
+never block. ``run`` and ``run_async`` do the waiting, within the limits of the attempt.
 """
 
 from __future__ import annotations
@@ -10,14 +9,11 @@ from __future__ import annotations
 import math
 import select
 import socket
-import threading
 import time
 from collections.abc import Generator, Sequence
-from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 import anyio
-import anyio.to_thread
 import attrs
 
 if TYPE_CHECKING:
@@ -35,25 +31,15 @@ class Ready:
 
     sockets: Sequence[socket.socket]
     to_write: bool
+    """Whether it is to write. Then bytes that arrive end the wait, too."""
     what: str
     """What was waited for, as the beginning of an error's text."""
     seconds: float | None = None
     """After so many seconds none is the outcome, instead of an error."""
 
 
-@attrs.frozen
-class Resolve:
-    """Find the addresses of a host; the outcome are those of ``getaddrinfo``."""
-
-    host: bytes
-    port: int
-    what: str = "no connection to"
-
-
-Waiting: TypeAlias = Generator[Ready | Resolve, Any, T]
+Waiting: TypeAlias = Generator[Ready, Any, T]
 """A generator that yields what it waits for, and returns a value."""
-
-AddressInfo: TypeAlias = "list[tuple[Any, ...]]"
 
 
 class SilenceError(Exception):
@@ -89,29 +75,27 @@ def run(
         StoppedError: Another thread ended it.
     """
     outcome: object = None
+    error: Exception | None = None
     try:
         if stop is not None:
             stop.check()
         while True:
             try:
-                step = waiting.send(outcome)
+                step = waiting.send(outcome) if error is None else waiting.throw(error)
             except StopIteration as done:
                 return cast("T", done.value)
             left = until - time.monotonic()
             if left <= 0:
                 raise OutOfTimeError
             seconds = min(timeout, left, _LONGEST)
-            if isinstance(step, Resolve):
-                outcome = _resolve(step, seconds, stop)
-                if outcome is None:
-                    raise _over(step.what, until)
-            else:
-                if step.seconds is not None:
-                    seconds = min(seconds, step.seconds)
-                outcome = _poll(step, seconds, stop)
-                if not outcome and step.seconds is None:
-                    raise _over(step.what, until)
+            if step.seconds is not None:
+                seconds = min(seconds, step.seconds)
+            outcome = _poll(step, seconds, stop)
+            is_over = not outcome and step.seconds is None
+            error = _over(step.what, until) if is_over else None
     finally:
+        # Its traceback has this frame: without the cycle it is freed at once.
+        error = None
         waiting.close()
 
 
@@ -120,7 +104,7 @@ def _poll(step: Ready, seconds: float, stop: Stop | None) -> list[socket.socket]
         return _select(step, seconds, stop)
     poll = select.poll()
     for sock in step.sockets:
-        poll.register(sock, select.POLLOUT if step.to_write else select.POLLIN)
+        poll.register(sock, select.POLLIN | (select.POLLOUT if step.to_write else 0))
     if stop is not None:
         poll.register(stop.wakes, select.POLLIN)
     ready = {number for number, _ in poll.poll(math.ceil(seconds * 1000))}
@@ -131,68 +115,13 @@ def _poll(step: Ready, seconds: float, stop: Stop | None) -> list[socket.socket]
 
 def _select(step: Ready, seconds: float, stop: Stop | None) -> list[socket.socket]:
     # Windows has no poll, and there select takes sockets of any number.
-    reading: list[socket.socket] = [] if stop is None else [stop.wakes]
-    writing: list[socket.socket] = []
-    (writing if step.to_write else reading).extend(step.sockets)
+    writing = [*step.sockets] if step.to_write else []
+    reading = [*step.sockets] if stop is None else [*step.sockets, stop.wakes]
     # A failed connection is reported as an exceptional condition there.
     found = select.select(reading, writing, writing, seconds)
     if stop is not None:
         stop.check()
     return [sock for sock in step.sockets if any(sock in part for part in found)]
-
-
-def _resolve(step: Resolve, seconds: float, stop: Stop | None) -> AddressInfo | None:
-    """The addresses, or None when the time was up.
-
-    The look-up can't be given a limit, so it is done in a thread, which is left alone
-    when the time is up.
-    """
-    found: SimpleQueue[AddressInfo | BaseException | None] = SimpleQueue()
-
-    def look_up() -> None:
-        try:
-            found.put(getaddrinfo(step))
-        except BaseException as error:  # noqa: BLE001 - raised again by the caller
-            found.put(error)
-
-    thread = threading.Thread(target=look_up, name="sitestats-resolve", daemon=True)
-    try:
-        thread.start()
-    except RuntimeError as error:
-        raise OSError(f"no thread to look up a name in: {error}") from None
-    waker = _Waker(found)
-    if stop is not None:
-        stop.hold(waker)
-    try:
-        result = found.get(timeout=seconds)
-    except Empty:
-        return None
-    finally:
-        if stop is not None:
-            stop.release(waker)
-            stop.check()
-    if isinstance(result, BaseException):
-        try:
-            raise result
-        finally:
-            # Its traceback has this frame: without the cycle it is freed at once.
-            del result
-    return result
-
-
-@attrs.frozen(eq=False)
-class _Waker:
-    """Ends the wait for a look-up."""
-
-    _found: SimpleQueue[Any]
-
-    def abort(self) -> None:
-        self._found.put(None)
-
-
-def getaddrinfo(step: Resolve) -> AddressInfo:
-    """Look the host up, however long it takes."""
-    return [*socket.getaddrinfo(step.host, step.port, type=socket.SOCK_STREAM)]
 
 
 # --- asyncio and trio -------------------------------------------------------------
@@ -206,43 +135,40 @@ async def run_async(
 ) -> T:
     """The same, awaited, within a cancel scope of the caller's that ends at *until*."""
     outcome: object = None
+    error: Exception | None = None
     try:
         while True:
             try:
-                step = waiting.send(outcome)
+                step = waiting.send(outcome) if error is None else waiting.throw(error)
             except StopIteration as done:
                 return cast("T", done.value)
-            seconds = timeout
-            if isinstance(step, Ready) and step.seconds is not None:
-                seconds = min(seconds, step.seconds)
-            outcome = None
+            seconds = timeout if step.seconds is None else min(timeout, step.seconds)
+            outcome = ()
             with anyio.move_on_after(seconds):
-                outcome = await _outcome(step)
-            if outcome is None:
-                if isinstance(step, Ready) and step.seconds is not None:
-                    outcome = []
-                else:
-                    raise _over(step.what, until)
+                outcome = await _ready(step)
+            is_over = not outcome and step.seconds is None
+            error = _over(step.what, until) if is_over else None
     finally:
+        error = None
         waiting.close()
 
 
-async def _outcome(step: Ready | Resolve) -> object:
-    if isinstance(step, Resolve):
-        # The thread is left alone when the time is up.
-        return await anyio.to_thread.run_sync(getaddrinfo, step, abandon_on_cancel=True)
-    wait = anyio.wait_writable if step.to_write else anyio.wait_readable
-    if len(step.sockets) == 1:
-        await wait(step.sockets[0])
+async def _ready(step: Ready) -> Sequence[socket.socket]:
+    waits = [(anyio.wait_readable, sock) for sock in step.sockets]
+    if step.to_write:
+        waits += [(anyio.wait_writable, sock) for sock in step.sockets]
+    if len(waits) == 1:
+        await anyio.wait_readable(step.sockets[0])
         return step.sockets
     ready: list[socket.socket] = []
 
-    async def wait_for(sock: socket.socket) -> None:
+    async def wait_for(wait: Any, sock: socket.socket) -> None:
         await wait(sock)
         ready.append(sock)
         group.cancel_scope.cancel()
 
     async with anyio.create_task_group() as group:
-        for sock in step.sockets:
-            group.start_soon(wait_for, sock)
-    return ready
+        for wait, sock in waits:
+            group.start_soon(wait_for, wait, sock)
+    # One may be ready for both.
+    return [*dict.fromkeys(ready)]

@@ -51,7 +51,7 @@ class ClientOptions(TypedDict, total=False):
     max_connections: int
     max_response_bytes: int
     read_only: bool
-    verify: bool | str | ssl.SSLContext
+    verify: bool | str | os.PathLike[str] | ssl.SSLContext
     headers: Mapping[str, str] | None
     user_agent: str | None
     store: str | os.PathLike[str] | KeyValueStore | None

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import base64
 import copy
+import os
 import pickle
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 import pytest
 import trustme
 
-from loopback import Connection, Script, Server, contexts, polite, serve
-from secret_search import shown_by
+from loopback import Connection, Script, Server, polite, serve
+from secret_search import everything_logged, shown_by
 from sender_variants import ADD, GET, KEY, LONG, USER, open_sender, settings_for
 from sitestats import AsyncClient, Client
 from sitestats._common.errors import (
@@ -26,9 +30,11 @@ from sitestats._common.errors import (
 )
 from sitestats._common.hostnames import BaseAddress
 from sitestats._common.settings import proxy_from_environment
+from sitestats._transport.proxies import Proxy
 from sitestats._transport.sender import AsyncSender, Sender
 
 PASSWORD = "p4ssw0rd"
+BOOKS = "https://bücher.example"
 AUTHORITY = trustme.CA()
 
 
@@ -111,21 +117,46 @@ def test_a_tunnel_leads_to_a_service_behind_tls(variant: str) -> None:
     assert f"Api-Key: {KEY}".encode() in server.requests[0]
 
 
+@pytest.fixture
+def trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The authority of the proxies, in the environment."""
+    path = tmp_path / "authority.pem"
+    AUTHORITY.cert_pem.write_to_path(str(path))
+    monkeypatch.setenv("SSL_CERT_FILE", str(path))
+
+
+@pytest.mark.usefixtures("trusted")
 def test_a_proxy_behind_tls(variant: str) -> None:
-    """The authorities for the service are trusted for the proxy too."""
+    """The certificate of a proxy is checked by the authorities of the environment."""
     behind = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     AUTHORITY.issue_cert("localhost").configure_cert(behind)
-    trusting = ssl.create_default_context()
-    AUTHORITY.configure_trust(trusting)
     with (
         serve(polite) as server,
         serve(leads_to(server), behind) as proxy,
-        open_sender(
-            variant, "http://stats.example", proxy=proxy.address, verify=trusting
-        ) as sender,
+        open_sender(variant, "http://stats.example", proxy=proxy.address) as sender,
     ):
         assert sender.send().status == 200
     assert len(proxy.requests) == 1
+
+
+def test_a_proxy_gets_nothing_that_is_for_the_service(variant: str) -> None:
+    """A proxy behind TLS is neither shown the certificate of the client nor trusted by
+    the authorities that are for the service.
+    """
+    behind = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    AUTHORITY.issue_cert("localhost").configure_cert(behind)
+    ours = ssl.create_default_context()
+    AUTHORITY.configure_trust(ours)
+    AUTHORITY.issue_cert("client.example").configure_cert(ours)
+    with (
+        serve(polite, behind) as proxy,
+        open_sender(
+            variant, "http://stats.example", proxy=proxy.address, verify=ours
+        ) as sender,
+        pytest.raises(ConnectionFailedError, match="CERTIFICATE_VERIFY_FAILED"),
+    ):
+        sender.send()
+    assert proxy.requests == []
 
 
 def test_a_password_goes_to_the_proxy_alone(variant: str) -> None:
@@ -158,6 +189,104 @@ def test_a_proxy_that_refuses(variant: str) -> None:
             sender.send(ADD)
     assert not caught.value.maybe_sent
     assert PASSWORD not in str(caught.value)
+
+
+def repeats(connection: Connection) -> None:
+    """Refuse, and repeat the login in every form."""
+    request = connection.request()
+    login = request.partition(b"Authorization: Basic ")[2].split(b"\r\n")[0]
+    plain = base64.b64decode(login) + b" " + login
+    head = b"HTTP/1.1 407 Who is %b\r\nContent-Length: %d\r\nX-Login: %b\r\n\r\n%b"
+    connection.send(head % (plain, len(plain), plain, plain))
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@pytest.mark.parametrize(
+    "password", [PASSWORD, "p%C3%A4ss%2Fw0rd-long", "p%FFssw0rd-l"]
+)
+def test_a_password_that_a_proxy_repeats(
+    variant: str, scheme: str, password: str
+) -> None:
+    """What a proxy repeats of its login, in a reason, a header or a body, is redacted:
+    whatever bytes it has.
+    """
+    with serve(repeats) as proxy, everything_logged() as lines:
+        address = f"http://user:{password}@127.0.0.1:{proxy.port}"
+        with open_sender(variant, f"{scheme}://stats.example", proxy=address) as sender:
+            try:
+                shown = repr(sender.send(ADD))
+            except ConnectionFailedError as error:
+                shown = shown_by(error)
+    plain = unquote_to_bytes(password)
+    login = base64.b64encode(b"user:" + plain).decode()
+    text = plain.decode("utf-8", "replace")
+    forms = {password, text, repr(text)[1:-1], login} - {""}
+    long = {form for form in forms if scheme == "https" or len(form) >= 12}
+    for one in (shown, *lines):
+        assert not any(form in one for form in long)
+
+
+def test_a_proxy_of_bytes_that_are_no_utf_8(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An address in the environment with any bytes is taken, or refused unseen."""
+    address = os.fsdecode(b"http://user:p\xffssword@127.0.0.1:9")
+    monkeypatch.setenv("HTTP_PROXY", address)
+    keys = {"api_key": KEY, "user_id": USER}
+    client = Client("http://stats.example", retries=0, **keys)
+    with client, pytest.raises(ConnectionFailedError) as caught:
+        client.request("GET", "/")
+    assert "ssword" not in shown_by(caught.value)
+
+
+def test_a_dead_proxy_is_named(variant: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error of a proxy that is not there names it, and where it is from."""
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    address = f"http://user:{PASSWORD}@127.0.0.1:{port}"
+    settings = {"proxy": address, "from_environment": frozenset({"proxy"})}
+    with (
+        open_sender(variant, "https://stats.example", **settings) as sender,
+        pytest.raises(ConnectionFailedError) as caught,
+    ):
+        sender.send(ADD)
+    assert str(caught.value).startswith(
+        "could not connect to https://stats.example:443: the proxy "
+        f"http://127.0.0.1:{port} (HTTPS_PROXY or ALL_PROXY): "
+    )
+    assert not caught.value.maybe_sent
+
+
+def test_a_proxy_that_does_not_answer_is_named(variant: str) -> None:
+    """The error of a proxy that is silent names it."""
+
+    def silent(connection: Connection) -> None:
+        connection.wait()
+        connection.wait()
+
+    with (
+        serve(silent) as proxy,
+        open_sender(variant, "https://stats.example", proxy=proxy.address) as sender,
+        pytest.raises(RequestTimeoutError) as caught,
+    ):
+        sender.send(ADD, timeout=0.05)
+    assert str(caught.value).startswith(
+        f"no way by the proxy {proxy.address} to https://stats.example:443 within"
+    )
+    assert not caught.value.maybe_sent
+
+
+@pytest.mark.parametrize(
+    ("given", "host"),
+    [
+        ("http://BÜCHER.example", b"xn--bcher-kva.example"),
+        # By IDNA 2003 it would be strasse.example.
+        ("http://straße.example", b"xn--strae-oqa.example"),
+        ("socks5://[::1]:9", b"::1"),
+        ("http://127.0.0.1", b"127.0.0.1"),
+    ],
+)
+def test_the_host_of_a_proxy(given: str, host: bytes) -> None:
+    """The host of a proxy is read as that of the service is."""
+    assert Proxy(given).host == host
 
 
 def test_a_proxy_that_is_silent(variant: str) -> None:
@@ -196,11 +325,14 @@ def test_what_is_no_proxy_is_refused_at_once(
     assert caught.value.__context__ is None
 
 
-def test_a_socks_proxy_needs_a_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error of a SOCKS proxy without its library says what to install."""
-    monkeypatch.setattr("sitestats._transport.route.find_spec", lambda name: None)
-    with pytest.raises(ConfigurationError, match=r"pip install 'httpx\[socks\]'"):
-        Sender(settings_for("https://stats.example", proxy="socks5://localhost:1080"))
+@pytest.mark.parametrize(
+    "login", [f"{'u' * 256}:p", f"u:{'é' * 128}"], ids=["user", "password"]
+)
+def test_a_socks_login_that_is_too_long(login: str) -> None:
+    """A login that SOCKS has no room for is refused when the client is made."""
+    address = f"socks5://{login}@localhost"
+    with pytest.raises(ConfigurationError, match="at most 255 bytes each"):
+        Sender(settings_for("https://stats.example", proxy=address))
 
 
 # The environment ------------------------------------------------------------
@@ -247,6 +379,13 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
             "http://p:1",
         ),
         ({"https_proxy": "p:1", "no_proxy": "127.0.0.1"}, "https://127.0.0.1:9", None),
+        ({"https_proxy": "p:1", "no_proxy": "[::1]"}, "https://[::1]", None),
+        ({"https_proxy": "p:1", "no_proxy": "::1"}, "https://[::1]", None),
+        ({"https_proxy": "p:1", "no_proxy": "[::1]"}, "https://[::1]:9", None),
+        ({"https_proxy": "p:1", "no_proxy": "[::2]"}, "https://[::1]", "http://p:1"),
+        ({"https_proxy": "p:1", "no_proxy": "bücher.example"}, BOOKS, None),
+        ({"https_proxy": "p:1", "no_proxy": ".bücher.example"}, f"{BOOKS}:9", None),
+        ({"https_proxy": "p:1", "no_proxy": "xn--bcher-kva.example"}, BOOKS, None),
     ],
 )
 def test_what_the_environment_names(
@@ -332,12 +471,14 @@ def test_a_proxy_without_a_password_is_pickled(environment: pytest.MonkeyPatch) 
         assert pickle.loads(pickle.dumps(client))._settings.proxy == proxy
 
 
+@pytest.mark.usefixtures("trusted")
 def test_tls_within_tls(variant: str) -> None:
     """A service behind TLS is reached through a proxy behind TLS."""
-    behind, trusting = contexts("localhost", "stats.example")
+    behind = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    AUTHORITY.issue_cert("localhost").configure_cert(behind)
     with (
-        serve(polite, behind) as service,
-        serve(tunnel_to(service), behind) as proxy,
+        service() as (server, trusting),
+        serve(tunnel_to(server), behind) as proxy,
         open_sender(
             variant, "https://stats.example", proxy=proxy.address, verify=trusting
         ) as sender,
@@ -359,18 +500,27 @@ def tunnel_to(service: Server) -> Callable[[Connection], None]:
     return script
 
 
-def socks_to(service: Server, method: bytes, reply: bytes) -> Callable[..., None]:
+def socks_to(
+    service: Server, method: bytes, reply: bytes, *, in_pieces: bool = False
+) -> Callable[..., None]:
     """A SOCKS5 proxy that wants *method* of authentication, and then says *reply*."""
+    pause = 0.005 if in_pieces else 0.0
+
+    def say(connection: Connection, data: bytes) -> None:
+        for piece in [data[i : i + 1] for i in range(len(data))] if pause else [data]:
+            connection.send(piece)
+            time.sleep(pause)
 
     def script(connection: Connection) -> None:
         assert connection.take() == b"\x05\x01" + method
-        connection.send(b"\x05" + method)
+        say(connection, b"\x05" + method)
         if method == b"\x02":
             assert connection.take() == b"\x01\x02me\x04pass"
-            connection.send(b"\x01\x00")
+            say(connection, b"\x01\x00")
         # The proxy looks the name up.
         assert b"stats.example" in connection.take()
-        connection.send(b"\x05" + reply + b"\x00\x01\x00\x00\x00\x00\x00\x00")
+        # With a name of its own, whose length stands before it.
+        say(connection, b"\x05" + reply + b"\x00\x03\x05a.exa\x00\x00")
         with socket.create_connection(("127.0.0.1", service.port)) as onward:
             while data := connection.take():
                 onward.sendall(data)
@@ -382,13 +532,19 @@ def socks_to(service: Server, method: bytes, reply: bytes) -> Callable[..., None
 @pytest.mark.parametrize(
     ("user", "method"), [("", b"\x00"), ("me:pass@", b"\x02")], ids=["open", "login"]
 )
+@pytest.mark.parametrize("in_pieces", [False, True], ids=["whole", "in pieces"])
 def test_a_socks_proxy_leads_to_the_service(
-    variant: str, user: str, method: bytes
+    variant: str,
+    user: str,
+    method: bytes,
+    in_pieces: bool,  # noqa: FBT001 - a parameter
 ) -> None:
-    """A SOCKS5 proxy carries requests, with and without a user and password."""
+    """A SOCKS5 proxy carries requests, with and without a user and password, however
+    its replies are cut.
+    """
     with (
         serve(polite) as service,
-        serve(socks_to(service, method, b"\x00")) as proxy,
+        serve(socks_to(service, method, b"\x00", in_pieces=in_pieces)) as proxy,
         open_sender(
             variant,
             "http://stats.example",
@@ -429,7 +585,7 @@ def test_a_garbled_socks_reply_is_a_failed_connection(
         open_sender(
             variant, "http://stats.example", proxy=f"socks5://127.0.0.1:{proxy.port}"
         ) as sender,
-        pytest.raises(ConnectionFailedError, match="SOCKS proxy") as caught,
+        pytest.raises(ConnectionFailedError, match="the proxy socks5://127") as caught,
     ):
         sender.send()
     assert not caught.value.maybe_sent

@@ -1,0 +1,30 @@
+"""The senders, imported with whatever else calls need, when a client is made.
+
+A call imports nothing: a process that is forked while another thread of its parent
+imports a module has the lock of that module for ever.
+"""
+
+# ruff: noqa: F401 - imported for the calls
+
+from __future__ import annotations
+
+import email.utils
+import encodings.ascii
+import encodings.idna
+import encodings.latin_1
+import html.entities
+import socket
+
+import anyio.to_thread
+import dateutil.relativedelta
+import msgspec
+
+import sitestats._client.log
+import sitestats._protocol.converter
+import sitestats._query.previous
+import sitestats._results.comparison
+import sitestats.provisioning._ensure
+import sitestats.provisioning._run
+from sitestats._transport.sender import AsyncSender, Sender
+
+__all__ = ["AsyncSender", "Sender"]

@@ -1,0 +1,248 @@
+"""The tools of httpx's world see every request of a client made in the ordinary way."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx
+import pytest
+import respx
+import sentry_sdk
+import vcr
+from sentry_sdk.envelope import Envelope
+from sentry_sdk.integrations.httpx import HttpxIntegration
+from sentry_sdk.transport import Transport
+
+from loopback import Connection, Server, polite, serve
+from sitestats import AsyncClient, Client, ConnectionFailedError, StatsQuery
+
+KEY = "sa_api_key_Zw5fXq7RtY"
+ADDRESS = "https://stats.example"
+QUERY = StatsQuery("example.com").fields("pageviews")
+BODY = {"ok": True, "hostname": "example.com", "pageviews": 7}
+
+Get = Callable[..., int]
+
+
+@pytest.fixture(params=["blocking", "asyncio", "trio"])
+def get(request: pytest.FixtureRequest) -> Get:
+    """Request page views once, with a client that is made for it."""
+
+    async def get_async(address: str, options: dict[str, Any]) -> int:
+        async with AsyncClient(address, **options) as client:
+            return (await client.stats.get(QUERY)).pageviews
+
+    def get(address: str = ADDRESS, **more: Any) -> int:
+        options = {"api_key": KEY, "proxy": None, "retries": 0, **more}
+        if request.param != "blocking":
+            return anyio.run(get_async, address, options, backend=request.param)
+        with Client(address, **options) as client:
+            return client.stats.get(QUERY).pageviews
+
+    return get
+
+
+def counts(connection: Connection) -> None:
+    """Respond to every request with page views."""
+    while connection.request():
+        connection.respond(b'{"ok":true,"hostname":"example.com","pageviews":7}')
+
+
+@pytest.fixture
+def service() -> Iterator[Server]:
+    """A service on loopback."""
+    with serve(counts) as server:
+        yield server
+
+
+# Mocks ------------------------------------------------------------------------
+
+
+@respx.mock
+def test_respx_mocks_a_client(get: Get) -> None:
+    """``respx.mock`` responds in place of the service, and sees the key."""
+    route = respx.get(f"{ADDRESS}/example.com.json").respond(json=BODY)
+    assert get() == 7
+    assert route.calls.last.request.headers["Api-Key"] == KEY
+
+
+@respx.mock
+def test_what_respx_does_not_expect_is_not_sent(get: Get, service: Server) -> None:
+    """A request that no route of respx matches fails the test, and goes nowhere."""
+    with pytest.raises(AssertionError, match="not mocked"):
+        get(service.address)
+    assert service.connections == 0
+
+
+@respx.mock
+def test_a_fault_of_respx_is_a_fault_of_the_network(get: Get) -> None:
+    """An exception of httpx that respx raises becomes ours."""
+    respx.get(f"{ADDRESS}/example.com.json").mock(side_effect=httpx.ReadError("no"))
+    with pytest.raises(ConnectionFailedError) as caught:
+        get()
+    assert caught.value.maybe_sent
+
+
+def test_pytest_httpx_mocks_a_client(get: Get, httpx_mock: Any) -> None:
+    """pytest-httpx responds in place of the service, and sees the key."""
+    httpx_mock.add_response(json=BODY)
+    assert get() == 7
+    assert httpx_mock.get_request().headers["Api-Key"] == KEY
+
+
+def test_vcrpy_records_and_replays(get: Get, service: Server, tmp_path: Path) -> None:
+    """A cassette of vcrpy is recorded, without the filtered key, and replayed."""
+    cassette = tmp_path / "cassette.yaml"
+    recorder = vcr.VCR(filter_headers=["api-key", "user-id"], record_mode="once")
+    for _ in range(2):
+        with recorder.use_cassette(str(cassette)):
+            assert get(service.address) == 7
+    assert len(service.requests) == 1
+    text = cassette.read_text("utf-8")
+    assert "/example.com.json" in text
+    assert KEY not in text
+
+
+def test_vcrpy_replays_what_was_compressed(get: Get, tmp_path: Path) -> None:
+    """A response that came as gzip is the same when it is replayed."""
+    import gzip
+
+    body = gzip.compress(b'{"ok":true,"hostname":"example.com","pageviews":7}')
+
+    def compressed(connection: Connection) -> None:
+        while connection.request():
+            connection.respond(body, 200, "Content-Encoding: gzip")
+
+    with serve(compressed) as server:
+        for _ in range(2):
+            with vcr.VCR(record_mode="once").use_cassette(str(tmp_path / "one.yaml")):
+                assert get(server.address) == 7
+    assert len(server.requests) == 1
+
+
+# Traces -----------------------------------------------------------------------
+
+
+@pytest.mark.skipif(
+    find_spec("opentelemetry") is None, reason="the group 'pages' has OpenTelemetry"
+)
+def test_opentelemetry_records_a_span(get: Get, service: Server) -> None:
+    """The instrumentor of OpenTelemetry records a span without the key, and the
+    service gets its ``traceparent``.
+    """
+    from opentelemetry.instrumentation.httpx import HTTPXClientInstrumentor
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import (
+        InMemorySpanExporter,
+    )
+
+    spans, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(spans))
+    HTTPXClientInstrumentor().instrument(tracer_provider=provider)
+    try:
+        assert get(service.address) == 7
+    finally:
+        HTTPXClientInstrumentor().uninstrument()
+    (span,) = spans.get_finished_spans()
+    assert KEY not in span.to_json()
+    trace = f"{span.get_span_context().trace_id:032x}"
+    assert f"traceparent: 00-{trace}-".encode() in service.requests[0]
+
+
+class Sent(Transport):
+    """Sends nothing to Sentry, and stores it."""
+
+    def __init__(self, options: dict[str, Any] | None = None) -> None:
+        super().__init__(options)
+        self.envelopes: list[Envelope] = []
+
+    def capture_envelope(self, envelope: Envelope) -> None:
+        self.envelopes.append(envelope)
+
+
+@pytest.fixture
+def sentry(monkeypatch: pytest.MonkeyPatch) -> Sent:
+    """Sentry for one test; whatever it patches is as before in the end."""
+    sent, sends = Sent(), (httpx.Client.send, httpx.AsyncClient.send)
+
+    def restore() -> None:
+        monkeypatch.setattr(httpx.Client, "send", sends[0])
+        monkeypatch.setattr(httpx.AsyncClient, "send", sends[1])
+
+    restore()
+    client = sentry_sdk.Client(
+        dsn="http://public@127.0.0.1:9/1",
+        transport=sent,
+        traces_sample_rate=1.0,
+        default_integrations=False,
+        auto_enabling_integrations=False,
+        integrations=[HttpxIntegration()],
+    )
+    # The first client of a process patches httpx, and the others do not.
+    restore()
+    HttpxIntegration.setup_once()
+    monkeypatch.setattr(sentry_sdk.get_isolation_scope(), "client", client)
+    return sent
+
+
+def test_sentry_records_a_span(get: Get, service: Server, sentry: Sent) -> None:
+    """Sentry's integration records a span without the key, and the service gets its
+    trace.
+    """
+    with sentry_sdk.start_transaction(name="report") as transaction:
+        assert get(service.address) == 7
+    (envelope,) = sentry.envelopes
+    (item,) = envelope.items
+    (span,) = (one for one in item.payload.json["spans"] if one["op"] == "http.client")
+    assert span["description"].startswith(f"GET {service.address}/example.com.json")
+    assert KEY not in str(item.payload.json)
+    assert f"sentry-trace: {transaction.trace_id}-".encode() in service.requests[0]
+
+
+# Guards -----------------------------------------------------------------------
+
+GUARDED = """
+    import anyio, pytest
+    from sitestats import AsyncClient, Client, StatsQuery
+
+    QUERY = StatsQuery("example.com").fields("pageviews")
+    OPTIONS = {"proxy": None, "retries": 0}
+
+    def test_blocking():
+        with Client("http://127.0.0.2:PORT", **OPTIONS) as client:
+            client.stats.get(QUERY)
+
+    async def get():
+        async with AsyncClient("http://127.0.0.2:PORT", **OPTIONS) as client:
+            await client.stats.get(QUERY)
+
+    @pytest.mark.parametrize("backend", ["asyncio", "trio"])
+    def test_awaited(backend):
+        anyio.run(get, backend=backend)
+"""
+
+
+def test_pytest_socket_guards_a_client(tmp_path: Path) -> None:
+    """With ``--allow-hosts`` of pytest-socket a client connects to no other host."""
+    with serve(polite) as server:
+        text = textwrap.dedent(GUARDED).replace("PORT", str(server.port))
+        (tmp_path / "test_guarded.py").write_text(text, "utf-8")
+        (tmp_path / "pytest.ini").write_text("[pytest]", "utf-8")
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "--allow-hosts=127.0.0.1"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert "3 failed" in done.stdout, done.stdout
+        assert "SocketConnectBlockedError" in done.stdout
+        assert server.connections == 0
