@@ -91,7 +91,7 @@ def test_only_the_transport_imports_httpx() -> None:
     }
     assert importers == {
         f"_transport/{name}.py"
-        for name in ("backend", "exchange", "http_transport", "slot_pools")
+        for name in ("backend", "exchange", "given", "http_transport", "slot_pools")
     }
 
 
