@@ -5,6 +5,7 @@ imports a module has the lock of that module for ever.
 """
 
 # ruff: noqa: F401 - imported for the calls
+# pyright: reportUnusedImport=false
 
 from __future__ import annotations
 

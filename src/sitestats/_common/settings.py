@@ -356,7 +356,10 @@ def checked_verify(given: object) -> bool | str | ssl.SSLContext:
     """
     if isinstance(given, bool):
         return given
-    path = os.fspath(given) if isinstance(given, (str, os.PathLike)) else None
+    try:
+        path: object = os.fspath(cast("str", given))
+    except TypeError:
+        path = None
     if isinstance(path, str) and path:
         return path
     # By what it does: another class may have taken the place of ssl.SSLContext.

@@ -91,11 +91,11 @@ _NO_COOKIES: Final = _NoCookies()
 
 
 class _Client(httpx.Client):
-    cookies: Any = property(lambda _: _NO_COOKIES, lambda *_: None)
+    cookies: Any = property(lambda _: _NO_COOKIES, lambda _client, _cookies: None)
 
 
 class _AsyncClient(httpx.AsyncClient):
-    cookies: Any = property(lambda _: _NO_COOKIES, lambda *_: None)
+    cookies: Any = property(lambda _: _NO_COOKIES, lambda _client, _cookies: None)
 
 
 _NO_AUTH: Final = httpx.Auth()

@@ -48,7 +48,7 @@ class Framing:
         """Expect a response."""
         self._part = _HEAD
         self._left = 0
-        self._rest = b""
+        self._rest: bytes = b""
 
     @property
     def is_over(self) -> bool:
@@ -57,7 +57,8 @@ class Framing:
 
     def feed(self, data: bytes) -> None:
         """Follow the next bytes."""
-        data, at = self._rest + data, 0
+        data = self._rest + data
+        at = 0
         self._rest = b""
         while at < len(data) and self._part != _UNKNOWN:
             if self._part == _HEAD:

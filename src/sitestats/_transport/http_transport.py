@@ -6,7 +6,7 @@ They are httpx's own, with another pool below: whatever patches or wraps
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -173,7 +173,7 @@ class _Stream(httpx.SyncByteStream, httpx.AsyncByteStream):
 
 
 @contextmanager
-def _as_httpx() -> Iterator[None]:
+def _as_httpx() -> Generator[None]:
     try:
         yield
     except (

@@ -113,7 +113,7 @@ class Sender(_SenderBase[Pool[Slot]]):
     ) -> None:
         route = Route.of(settings)
         super().__init__(settings, Pool, route)
-        self.is_given = transport is not None or http_client is not None
+        self.is_given: bool = transport is not None or http_client is not None
         if not self.is_given:
             transport = transport_along(route)
         self._exchange = Exchange(settings, self._redactor, transport, http_client)
@@ -172,7 +172,7 @@ class AsyncSender(_SenderBase[AsyncPool[Slot]]):
     ) -> None:
         route = Route.of(settings)
         super().__init__(settings, AsyncPool, route)
-        self.is_given = transport is not None or http_client is not None
+        self.is_given: bool = transport is not None or http_client is not None
         if not self.is_given:
             transport = async_transport_along(route)
         self._exchange = AsyncExchange(settings, self._redactor, transport, http_client)

@@ -16,8 +16,8 @@ EXTENSION: Final = "sitestats"
 """The name in the extensions of a request; the value is its slot."""
 
 
-def _taken(request: httpcore.Request) -> Slot | None:
-    """The slot that an attempt of ours has taken for *request*."""
+def _taken(request: Any) -> Slot | None:
+    """The slot that an attempt of ours has taken for a *request* of httpcore's."""
     slot: Slot | None = request.extensions.get(EXTENSION)
     if slot is None or slot.attempt is None:
         return None
