@@ -22,6 +22,9 @@ from sitestats._common.settings import checked_verify
 AUTHORITY = trustme.CA()
 FOREIGN = trustme.CA()
 
+# Python 3.13 calls a certificate without names another one.
+NO_NAME = "Hostname mismatch|Empty Subject Alternative Name"
+
 
 @contextmanager
 def secured(
@@ -201,7 +204,7 @@ def test_a_name_that_is_only_the_common_one_is_not_enough(variant: str) -> None:
         with (
             serve(polite, behind) as server,
             open_sender(variant, server.address, verify=str(path)) as sender,
-            pytest.raises(ConnectionFailedError, match="Hostname mismatch"),
+            pytest.raises(ConnectionFailedError, match=NO_NAME),
         ):
             sender.send()
 
