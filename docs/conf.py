@@ -29,6 +29,8 @@ release = version = installed_version("sitestats")
 
 extensions = [
     "myst_parser",
+    # The order of the pages, in _toc.yml: a list in each text would show as code on GitHub.
+    "sphinx_external_toc",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     # Beside each page the same in Markdown, and llms.txt, which lists them.
@@ -70,6 +72,21 @@ html_css_files = ["layout.css"]
 html_copy_source = False
 # No dates in the pages, so that every build makes the same files.
 html_last_updated_fmt = None
+
+# What a search has to find first on a page. Sphinx leaves out numbers, and ranks methods
+# with the word in their name before guides.
+KEYWORDS = {
+    "authentication": ["api key", "401"],
+    "filters": ["utm", "wildcard"],
+    "frames-and-plots": ["pandas", "polars", "excel", "csv"],
+    "logging": ["sentry", "opentelemetry", "datadog", "debug"],
+    "many-at-once": ["rate limit", "concurrency"],
+    "notebooks/a-year-of-forty-websites": ["heat map", "heatmap"],
+    "proxies-and-certificates": ["proxy", "ssl", "tls"],
+    "retries-and-timeouts": ["429", "503", "retry", "retry-after", "timeout"],
+    "testing-your-code": ["mock", "respx", "pytest", "vcrpy"],
+    "warehouse": ["duckdb", "dbt", "postgresql", "airflow"],
+}
 
 # Classes that users do not construct: the signature of the constructor is left out.
 NOT_CONSTRUCTED = {
@@ -130,7 +147,7 @@ def break_names(
     _app: Sphinx, page: str, _template: str, context: dict[str, Any], _doctree: Any
 ) -> None:
     """Allow line breaks in the long names of tests, after ``::`` and ``_``."""
-    if page == "coverage":
+    if page == "evidence/coverage":
         context["body"] = re.sub(
             r'(?<=<span class="pre">)\w+::\w+',
             lambda name: re.sub(r"(::|_)", r"\1<wbr>", name[0]),
@@ -148,6 +165,16 @@ def describe(_app: Sphinx, page: nodes.document) -> None:
             first = re.split(r"(?<=\.) (?=[A-Z])|:$", text)[0]
             page.insert(0, nodes.meta(name="description", content=first))
             return
+
+
+def add_keywords(app: Sphinx, page: nodes.document) -> None:
+    """Make the keywords of a page main entries of the index, which search ranks first."""
+    words = KEYWORDS.get(app.env.docname, [])
+    page.insert(0, addnodes.index(entries=[_main_entry(word) for word in words]))
+
+
+def _main_entry(word: str) -> tuple[str, str, str, str, None]:
+    return "single", word, "", "main", None
 
 
 def keep_text(_translator: Any, _node: nodes.Node) -> None:
@@ -185,5 +212,6 @@ def setup(app: Sphinx) -> None:
     app.connect("autodoc-process-signature", show_signature)
     app.connect("autodoc-process-docstring", keep_colons, priority=100)
     app.connect("doctree-read", describe)
+    app.connect("doctree-read", add_keywords)
     app.connect("html-page-context", break_names)
     app.add_directive("modules", ModuleTable)
