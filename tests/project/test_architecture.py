@@ -40,10 +40,17 @@ PURE = [
     path
     for path in PRIVATE
     if path.parent.name in {"_common", "_protocol", "_query", "_results"}
-    # The settings read the environment, and the files that it names; locks are files;
-    # progress is written, by a thread in a log.
+    # The settings read the environment, and the files that it names; locks are files,
+    # or between threads; progress is written, by a thread in a log.
     and path.name
-    not in {"key_file.py", "locks.py", "profiles.py", "progress.py", "settings.py"}
+    not in {
+        "key_file.py",
+        "locks.py",
+        "profiles.py",
+        "progress.py",
+        "settings.py",
+        "thread_locks.py",
+    }
 ]
 IO = {
     "anyio",
