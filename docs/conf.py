@@ -29,7 +29,7 @@ release = version = installed_version("sitestats")
 
 extensions = [
     "myst_parser",
-    # The order of the pages, in _toc.yml: a list in each text would show as code on GitHub.
+    # The order of the pages is in _toc.yml: in a text it would show as code on GitHub.
     "sphinx_external_toc",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
@@ -73,7 +73,7 @@ html_copy_source = False
 # No dates in the pages, so that every build makes the same files.
 html_last_updated_fmt = None
 
-# What a search has to find first on a page. Sphinx leaves out numbers, and ranks methods
+# Which page a search has to find first. Sphinx leaves out numbers, and ranks methods
 # with the word in their name before guides.
 KEYWORDS = {
     "authentication": ["api key", "401"],
@@ -168,7 +168,7 @@ def describe(_app: Sphinx, page: nodes.document) -> None:
 
 
 def add_keywords(app: Sphinx, page: nodes.document) -> None:
-    """Make the keywords of a page main entries of the index, which search ranks first."""
+    """Make the keywords of a page main entries of the index, first in a search."""
     words = KEYWORDS.get(app.env.docname, [])
     page.insert(0, addnodes.index(entries=[_main_entry(word) for word in words]))
 

@@ -3,7 +3,7 @@
 python tests/benchmarks                      # all of it, some six minutes
 python tests/benchmarks --short              # only check that it runs, some seconds
 python tests/benchmarks --only calls concurrency
-python tests/benchmarks --write docs         # docs/benchmarks.md, docs/evidence/benchmarks.md
+python tests/benchmarks --write docs         # both pages
 """
 
 from __future__ import annotations

@@ -31,8 +31,8 @@ LIBRARIES = (
 HEAD = """\
 # All benchmarks
 
-Every table that `nox -s bench` measures, and writes here. Machines differ and are noisy,
-so look at the **ratios**. The variants of a table took turns in the same run, and the
+Every table that `nox -s bench` measures and writes. Machines differ and are noisy, so
+look at the **ratios**. The variants of a table took turns in the same run, and the
 best turn of each counts. The server is another process on the same machine.
 """
 GOALS = re.compile(r"(<!-- goals -->\n).*?(<!-- end of goals -->)", re.DOTALL)

@@ -1,4 +1,4 @@
-"""The table of docs/evidence/coverage.md names tests that exist, and covers the document."""
+"""The page evidence/coverage.md names tests that exist, and covers the document."""
 
 from __future__ import annotations
 

@@ -11,9 +11,9 @@ import sys
 from collections.abc import Mapping
 
 from client_variants import VARIANTS, Run, run_cases
+from evidence_tables import as_table, write_block
 from faults import CASES, Case, FaultServer
 from faults.cases import KINDS
-from evidence_tables import as_table, write_block
 
 HEADER = ("case", "what the server does", "the call gives", "attempts", "took", "limit")
 NAME = "faults"

@@ -13,6 +13,7 @@ import pytest
 import secret_search
 import sitestats
 from client_variants import API_KEY, USER_ID, VARIANTS, Run, run_cases
+from evidence_tables import read_rows
 from faults import CASES, Case, FaultServer, authority
 from faults.responses import MIB, response
 from faults.script import (
@@ -30,7 +31,6 @@ from faults.script import (
 )
 from faults.server import ELSEWHERE, ServedCase
 from faults.table import NAME, documented_row
-from evidence_tables import read_rows
 
 pytestmark = [pytest.mark.slow, pytest.mark.standard_library]
 

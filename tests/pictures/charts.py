@@ -1,4 +1,4 @@
-"""Bar charts of the tables that the benchmarks wrote into docs/evidence/benchmarks.md."""
+"""Bar charts of the tables that the benchmarks wrote."""
 
 from __future__ import annotations
 

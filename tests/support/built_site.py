@@ -58,7 +58,7 @@ def found_by(index: dict[str, Any], words: str) -> set[str]:
 
 
 def is_first(index: dict[str, Any], words: str, page: str) -> bool:
-    """Whether a main entry of *page* has the *words*, which counts most in the search."""
+    """Whether the *words* are a main entry of *page*, which search ranks first."""
     return [index["docnames"].index(page), "", True] in (
         index["indexentries"].get(words, [])
     )
