@@ -31,6 +31,7 @@ extensions = [
     "myst_parser",
     # The order of the pages is in _toc.yml: in a text it would show as code on GitHub.
     "sphinx_external_toc",
+    "sphinx_copybutton",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     # Beside each page the same in Markdown, and llms.txt, which lists them.
@@ -67,6 +68,10 @@ llms_txt_suppress_unknown_node_warnings = ["meta"]
 
 html_theme = "furo"
 html_title = f"sitestats {release}"
+html_favicon = "_static/favicon.svg"
+# What a copy button leaves out.
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
 html_static_path = ["_static"]
 html_css_files = ["layout.css"]
 html_copy_source = False

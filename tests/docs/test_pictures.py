@@ -70,6 +70,13 @@ def test_each_picture_that_a_page_names_is_there() -> None:
         assert picture.alt.endswith("."), picture
 
 
+def test_the_picture_of_the_readme_is_of_its_code() -> None:
+    """The first picture of the README shows the code above it."""
+    content = ALL["result"]()
+    assert isinstance(content, Cell)
+    assert content.source in (ROOT / "README.md").read_text("utf-8")
+
+
 def test_no_picture_is_left_over() -> None:
     """Every file is named by a page, and every function that makes one has its two."""
     files = set(FOLDER.iterdir())

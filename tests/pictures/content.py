@@ -70,7 +70,7 @@ def result() -> Cell:
     """A result: totals, a chart, a table."""
     return cell("""\
 shop = StatsQuery("shop.example").fields("pageviews", "visitors", "histogram", "pages")
-client.stats.get(shop.during("2026-10").limit(4))  # made-up traffic
+client.stats.get(shop.last(days=30).limit(4))
 """)
 
 
