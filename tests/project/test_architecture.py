@@ -40,10 +40,17 @@ PURE = [
     path
     for path in PRIVATE
     if path.parent.name in {"_common", "_protocol", "_query", "_results"}
-    # The settings read the environment, and the files that it names; locks are files;
-    # progress is written, by a thread in a log.
+    # The settings read the environment, and the files that it names; locks are files,
+    # or between threads; progress is written, by a thread in a log.
     and path.name
-    not in {"key_file.py", "locks.py", "profiles.py", "progress.py", "settings.py"}
+    not in {
+        "key_file.py",
+        "locks.py",
+        "profiles.py",
+        "progress.py",
+        "settings.py",
+        "thread_locks.py",
+    }
 ]
 IO = {
     "anyio",
@@ -361,7 +368,7 @@ def test_only_what_is_used_is_loaded(
     libraries in question only these.
     """
     # An older anyio imports eagerly what a newer one imports when it is used; which
-    # versions are supported is in docs/installation.md.
+    # versions are supported is in CONTRIBUTING.md.
     if "anyio" in theirs and OLD_ANYIO:
         pytest.skip("anyio below 4.15 loads asyncio and ssl")
     loaded = loaded_after(statement)

@@ -60,8 +60,10 @@ class TcpStream:
 
     def __init__(self, sock: socket.socket) -> None:
         self._socket = sock
-        self._readable = Ready((sock,), to_write=False, what="nothing came from")
-        self._writable = Ready((sock,), to_write=True, what="nothing could be sent to")
+        self._readable = Ready((sock,), "nothing came from", to_read=True)
+        self._writable = Ready(
+            (sock,), "nothing could be sent to", to_read=True, to_write=True
+        )
 
     def receive(self) -> Waiting[bytes]:
         """Wait for bytes; none when the other side has closed."""
@@ -220,7 +222,7 @@ def connect(host: bytes, port: int, *, timeout: float) -> Waiting[TcpStream]:
                 raise SilenceError(NO_CONNECTION)
             seconds = min(left, _NEXT_ADDRESS) if addresses else left
             ready = yield Ready(
-                tuple(pending), to_write=True, what=NO_CONNECTION, seconds=seconds
+                tuple(pending), NO_CONNECTION, seconds=seconds, to_write=True
             )
             for sock in ready:
                 pending.remove(sock)
@@ -270,7 +272,7 @@ def _look_up(host: bytes, port: int) -> Waiting[Iterable[Info]]:
         except RuntimeError as error:
             finish.close()
             raise OSError(f"no thread to look up a name in: {error}") from None
-        yield Ready((done,), to_write=False, what=NO_CONNECTION)
+        yield Ready((done,), NO_CONNECTION, to_read=True)
     (result,) = found
     if isinstance(result, BaseException):
         try:

@@ -30,12 +30,12 @@ class Ready:
     """Wait until at least one of the sockets is ready; the outcome are those."""
 
     sockets: Sequence[socket.socket]
-    to_write: bool
-    """Whether it is to write. Then bytes that arrive end the wait, too."""
     what: str
     """What was waited for, as the beginning of an error's text."""
     seconds: float | None = None
     """After so many seconds none is the outcome, instead of an error."""
+    to_read: bool = False
+    to_write: bool = False
 
 
 Waiting: TypeAlias = Generator[Ready, Any, T]
@@ -104,7 +104,9 @@ def _poll(step: Ready, seconds: float, stop: Stop | None) -> list[socket.socket]
         return _select(step, seconds, stop)
     poll = select.poll()
     for sock in step.sockets:
-        poll.register(sock, select.POLLIN | (select.POLLOUT if step.to_write else 0))
+        poll.register(
+            sock, select.POLLIN * step.to_read | select.POLLOUT * step.to_write
+        )
     if stop is not None:
         poll.register(stop.wakes, select.POLLIN)
     ready = {number for number, _ in poll.poll(math.ceil(seconds * 1000))}
@@ -116,7 +118,8 @@ def _poll(step: Ready, seconds: float, stop: Stop | None) -> list[socket.socket]
 def _select(step: Ready, seconds: float, stop: Stop | None) -> list[socket.socket]:
     # Windows has no poll, and there select takes sockets of any number.
     writing = [*step.sockets] if step.to_write else []
-    reading = [*step.sockets] if stop is None else [*step.sockets, stop.wakes]
+    reading = [*step.sockets] if step.to_read else []
+    reading += [] if stop is None else [stop.wakes]
     # A failed connection is reported as an exceptional condition there.
     found = select.select(reading, writing, writing, seconds)
     if stop is not None:
@@ -154,11 +157,11 @@ async def run_async(
 
 
 async def _ready(step: Ready) -> Sequence[socket.socket]:
-    waits = [(anyio.wait_readable, sock) for sock in step.sockets]
-    if step.to_write:
-        waits += [(anyio.wait_writable, sock) for sock in step.sockets]
+    functions = [anyio.wait_readable] * step.to_read
+    functions += [anyio.wait_writable] * step.to_write
+    waits = [(function, sock) for function in functions for sock in step.sockets]
     if len(waits) == 1:
-        await anyio.wait_readable(step.sockets[0])
+        await functions[0](step.sockets[0])
         return step.sockets
     ready: list[socket.socket] = []
 
