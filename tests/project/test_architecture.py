@@ -143,8 +143,6 @@ def test_every_module_is_in_a_contract() -> None:
 
 # What is in the same set imports each other, for its types or in a function too.
 CIRCLES = {
-    # Specifications are read from files and written to files.
-    frozenset({"provisioning/_dump", "provisioning/_files", "provisioning/_specs"}),
     # Results compare themselves.
     frozenset({"_results/comparison", "_results/stats"}),
 }
@@ -197,7 +195,7 @@ def test_only_display_imports_analysis() -> None:
 PRIVATE_NAMES_OF_COMMANDS = {
     "sitestats._common.advice": {"Advice", "Argument", "Step", "render"},
     "sitestats._common.problems": {"grouped_lines"},
-    "sitestats._common.text": {"as_cell_text", "plain"},
+    "sitestats._common.text": {"as_cell_text", "csv_line", "plain"},
     "sitestats.analysis._console": {"table_of_rows"},
     "sitestats.warehouse._settings": {"set_default"},
 }
