@@ -39,10 +39,17 @@ PURE = [
     path
     for path in PRIVATE
     if path.parent.name in {"_common", "_protocol", "_query", "_results"}
-    # The settings read the environment, and the files that it names; locks are files;
-    # progress is written, by a thread in a log.
+    # The settings read the environment, and the files that it names; locks are files,
+    # or between threads; progress is written, by a thread in a log.
     and path.name
-    not in {"key_file.py", "locks.py", "profiles.py", "progress.py", "settings.py"}
+    not in {
+        "key_file.py",
+        "locks.py",
+        "profiles.py",
+        "progress.py",
+        "settings.py",
+        "thread_locks.py",
+    }
 ]
 IO = {
     "anyio",
@@ -135,8 +142,6 @@ def test_every_module_is_in_a_contract() -> None:
 
 # What is in the same set imports each other, for its types or in a function too.
 CIRCLES = {
-    # Specifications are read from files and written to files.
-    frozenset({"provisioning/_dump", "provisioning/_files", "provisioning/_specs"}),
     # Results compare themselves.
     frozenset({"_results/comparison", "_results/stats"}),
 }
@@ -189,7 +194,7 @@ def test_only_display_imports_analysis() -> None:
 PRIVATE_NAMES_OF_COMMANDS = {
     "sitestats._common.advice": {"Advice", "Argument", "Step", "render"},
     "sitestats._common.problems": {"grouped_lines"},
-    "sitestats._common.text": {"as_cell_text", "plain"},
+    "sitestats._common.text": {"as_cell_text", "csv_line", "plain"},
     "sitestats.analysis._console": {"table_of_rows"},
     "sitestats.warehouse._settings": {"set_default"},
 }
@@ -328,7 +333,7 @@ def test_only_what_is_used_is_loaded(
     libraries in question only these.
     """
     # An older anyio imports eagerly what a newer one imports when it is used; which
-    # versions are supported is in docs/installation.md.
+    # versions are supported is in CONTRIBUTING.md.
     if "anyio" in theirs and OLD_ANYIO:
         pytest.skip("anyio below 4.15 loads asyncio and ssl")
     loaded = loaded_after(statement)
