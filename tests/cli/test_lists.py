@@ -49,7 +49,7 @@ def test_an_export_is_planned(emulator: Emulator, run: Run, export: Path) -> Non
 def test_standard_input_is_read(
     emulator: Emulator, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A list from a pipe is read once its format is named; it can't say yes, too."""
+    """A list from a pipe is read by its content; it can't say yes, too."""
 
     def pipe(text: str) -> None:
         stream = io.TextIOWrapper(io.BytesIO(text.encode()))
@@ -57,8 +57,6 @@ def test_standard_input_is_read(
 
     pipe("hostname\nnew.example\n")
     done = run("websites", "plan", "-")
-    assert (done.code, "--input-format" in done.err) == (2, True)
-    done = run("websites", "plan", "-", "--input-format", "csv")
     assert (done.code, done.err) == (8, "")
     pipe("hostname\nnew.example\n")
     done = run("websites", "ensure", "-", "--input-format", "csv")
@@ -73,6 +71,27 @@ def test_standard_input_is_read(
     assert "new.example" in emulator.websites
 
 
+def test_the_options_of_a_list_are_those_of_every_command(
+    emulator: Emulator, run: Run, export: Path
+) -> None:
+    """A list is read by plan, stats and compare alike, with the same options; what
+    resembles a field is named or mapped before it is left out.
+    """
+    export.write_bytes(b"Zeitzone;Domain\nUTC;semicomplete.com\n")
+    domain = ("--column", "hostname=domain", "--ignore-columns")
+    refused = run("websites", "plan", export, *domain)
+    assert refused.code == 2
+    assert "give --column timezone=Zeitzone, or leave it out with" in refused.err
+    assert "with --ignore-column Zeitzone\n" in refused.err
+    named = (*domain, "--ignore-column", "Zeitzone")
+    assert run("websites", "plan", export, *named, "-q").code == 9
+    for command in ("stats", "compare"):
+        options = (*named, "--input-format", "csv", "--last", "2", "-f", "visitors")
+        done = run(command, "--hosts-from", export, *options, "--format", "csv")
+        assert (done.code, done.err) == (0, "")
+        assert "semicomplete.com,UTC" in done.out
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -80,7 +99,7 @@ def test_standard_input_is_read(
         (["--column", "hostname="], "--column takes FIELD=NAME"),
         (["--column", "label=a", "--column", "label=b"], "--column label=… is given"),
         (["--column", "host=Domain"], "did you mean 'hostname'"),
-        (["--input-format", "xlsx"], "'toml', 'json', 'csv'"),
+        (["--input-format", "ods"], "'txt', 'csv', 'toml'"),
         ([], "or name the one that is meant with --column"),
         (["--column", "hostname=Domain"], "and --ignore-columns leaves"),
     ],

@@ -14,8 +14,8 @@ from sitestats import SpecError, WebsiteSpec
 from sitestats._common.text import as_cell_text
 from sitestats._common.zones import zone_names
 from sitestats.emulator import Emulator
-from sitestats.provisioning._checks import FORMATS
 from sitestats.provisioning._csv import without_text_mark
+from sitestats.provisioning._dump import FORMATS
 from website_lists import load
 
 pytestmark = pytest.mark.standard_library
@@ -62,6 +62,7 @@ def test_a_text_that_is_marked_for_a_spreadsheet_is_read_back(text: str) -> None
             public=st.booleans(),
             label=labels.filter(bool) | st.none(),
         ),
+        min_size=1,
         max_size=4,
         unique_by=lambda spec: spec.hostname,
     ),
@@ -86,6 +87,7 @@ def test_what_is_dumped_is_read_back(specs: list[WebsiteSpec], form: Any) -> Non
             st.booleans(),
             labels.filter(lambda label: "\0" not in label),
         ),
+        min_size=1,
         max_size=4,
     ),
     st.sampled_from(["csv", "json", "toml"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import ssl
 import time
 from collections.abc import Iterator
@@ -138,18 +139,20 @@ class Attempt:
         what = "the connection to" if self.began else "could not connect to"
         failed = " failed" if self.began else ""
         message = f"{what} {self._origin}{failed}: {self._reason(error)}"
-        is_trusted = True
+        temporary = True
         for link in chain(error):
             if isinstance(link, ssl.SSLCertVerificationError):
-                is_trusted = False
+                temporary = False
                 message += _AUTHORITY
+            elif isinstance(link, socket.gaierror):
+                temporary = link.errno != socket.EAI_NONAME
             elif getattr(link, "reason", None) in _NO_TLS:
                 message += "; does the address begin with http:// in truth?"
         return ConnectionFailedError(
             message,
             request=self.request,
             maybe_sent=self.began,
-            temporary=is_trusted,
+            temporary=temporary,
         )
 
     def body_error(self, error: TooLargeError | CorruptError) -> ResponseError:

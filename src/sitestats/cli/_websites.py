@@ -23,6 +23,7 @@ from ._exits import (
     fail,
     fail_interrupted,
 )
+from ._lists import list_arguments, list_options, source_of
 from ._output import format_options, make_console, print_csv, print_json
 from ._query import zones
 
@@ -47,12 +48,6 @@ _CONTINUE: Final = ": run it again to continue, with the same --journal if you g
 _COSTS: Final = "this can cost money, and can't be undone"
 
 
-def _fields() -> Iterable[str]:
-    from sitestats import WebsiteSpec
-
-    return [field.name for field in attrs.fields(WebsiteSpec) if field.init]
-
-
 yes_option = click.option(
     "-y",
     "--yes",
@@ -71,24 +66,7 @@ _FILE_OPTIONS: Final = (
         "file",
         type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
     ),
-    click.option(
-        "--column",
-        "columns",
-        multiple=True,
-        metavar="FIELD=NAME",
-        shell_complete=one_of(_fields, suffix="="),
-        help="What FILE calls a field, such as hostname=Domain; may be repeated.",
-    ),
-    click.option(
-        "--ignore-columns",
-        is_flag=True,
-        help="Leave columns out that are no fields; a warning names them.",
-    ),
-    click.option(
-        "--input-format",
-        type=click.Choice(FORMATS),
-        help="The format of FILE; that of its name when left out.",
-    ),
+    list_options,
     click.option(
         "--only-changes",
         is_flag=True,
@@ -106,39 +84,16 @@ def file_options(command: F) -> F:
 
 
 def _load(
-    file: Path,
-    columns: Iterable[str],
-    input_format: str | None,
-    *,
-    ignore_columns: bool,
-    quiet: bool,
+    file: Path, options: dict[str, Any], *, quiet: bool
 ) -> tuple[WebsiteSpec, ...]:
     """The specifications of *file*; ``-`` is standard input."""
     from sitestats import SiteStatsWarning, WebsiteSpec
 
-    names: dict[str, str] = {}
-    for column in columns:
-        field, equals, name = column.partition("=")
-        if not equals or not name:
-            raise click.UsageError(f"--column takes FIELD=NAME, not {column!r}")
-        if field in names:
-            raise click.UsageError(f"--column {field}=… is given twice")
-        names[field] = name
-    is_stdin = str(file) == "-"
-    if is_stdin and input_format is None:
-        raise click.UsageError(
-            "standard input has no name that tells its format: add --input-format with "
-            f"one of {', '.join(FORMATS)}"
-        )
+    arguments = list_arguments(options)
     with warnings.catch_warnings():
         if quiet:
             warnings.simplefilter("ignore", SiteStatsWarning)
-        return WebsiteSpec.load(
-            sys.stdin.buffer if is_stdin else file,
-            input_format=cast("Any", input_format),
-            columns=names,
-            ignore_columns=ignore_columns,
-        )
+        return WebsiteSpec.load(source_of(str(file)), **arguments)
 
 
 @click.group(invoke_without_command=True)
@@ -285,9 +240,6 @@ def add(
 def plan(
     file: Path,
     *,
-    columns: tuple[str, ...],
-    ignore_columns: bool,
-    input_format: str | None,
     only_changes: bool,
     quiet: bool,
     output: str,
@@ -296,12 +248,11 @@ def plan(
 ) -> None:
     """Show what `ensure` would do with FILE; nothing is added.
 
-    FILE is TOML, JSON or CSV, or - for standard input. The exit code is 0 if every
-    website exists as specified, 8 if some are missing, and 9 if one differs.
+    FILE has a host name a line, or is CSV, TOML or JSON; - is standard input. The exit
+    code is 0 if every website exists as specified, 8 if some are missing, and 9 if one
+    differs.
     """
-    specs = _load(
-        file, columns, input_format, ignore_columns=ignore_columns, quiet=quiet
-    )
+    specs = _load(file, options, quiet=quiet)
     with make_client(options) as client:
         planned = client.websites.plan(specs)
     Show(output, raw=raw, only_changes=only_changes, quiet=quiet).print(planned)
@@ -332,9 +283,6 @@ def plan(
 def ensure(
     file: Path,
     *,
-    columns: tuple[str, ...],
-    ignore_columns: bool,
-    input_format: str | None,
     only_changes: bool,
     quiet: bool,
     dry_run: bool,
@@ -346,12 +294,10 @@ def ensure(
 ) -> None:
     """Add the missing websites of FILE, one at a time.
 
-    FILE is TOML, JSON or CSV, or - for standard input. It asks for confirmation,
-    since adding can cost money and can't be undone.
+    FILE is as for `plan`. It asks for confirmation, since adding can cost money and
+    can't be undone.
     """
-    specs = _load(
-        file, columns, input_format, ignore_columns=ignore_columns, quiet=quiet
-    )
+    specs = _load(file, options, quiet=quiet)
     show = Show(output, raw=raw, only_changes=only_changes, quiet=quiet)
     with make_client(options, read_only=dry_run) as client:
         planned = client.websites.plan(specs)

@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 import attrs
 
-from sitestats._common.errors import SpecError, warn
+from sitestats._common.errors import SpecError
 from sitestats._common.problems import Problem
 from sitestats._common.text import shown
 
-from ._checks import FIELDS, Format, check_field, find_duplicates
+from ._checks import check_field, find_duplicates
+from ._columns import FIELDS
+from ._dump import Format
 
 if TYPE_CHECKING:
     from sitestats._results.websites import Website
+
+    from ._lists import InputFormat
 
 
 @attrs.frozen
@@ -65,42 +69,48 @@ class WebsiteSpec:
         cls,
         path: str | os.PathLike[str] | BinaryIO,
         *,
-        input_format: Format | None = None,
+        input_format: InputFormat | None = None,
         columns: Mapping[str, str] | None = None,
         ignore_columns: bool = False,
+        ignore_column: str | Iterable[str] = (),
     ) -> tuple[WebsiteSpec, ...]:
-        r"""Read the specifications of a TOML, JSON or CSV file.
+        r"""Read the specifications of a list: names by line, CSV, TOML or JSON.
 
-        TOML has a table ``[[websites]]`` for each website; JSON a list of objects, or
-        an object with that list as ``"websites"``; CSV a first line with the names of
-        the columns, separated by commas, semicolons or tabs. The names are those of
-        this class's arguments, and only ``hostname`` is required. In CSV an empty
-        cell is a value that is left out, and ``public`` may be ``yes``, ``no``,
-        ``1``, ``0`` or a spreadsheet's ``WAHR`` and ``FALSCH``. The saved output of
-        ``sitestats websites list`` is such a file too: what only the service decides
-        is left out of it.
+        Text has a host name in each line. CSV has a first line with the names of the
+        columns, separated by commas, semicolons or tabs. TOML has a table
+        ``[[websites]]`` for each website; JSON a list of objects or of host names, or
+        an object with that list as ``"websites"``. The names are those of this class's
+        arguments, without regard to case and marks, and only ``hostname`` is required.
+        In CSV an empty cell is a value that is left out, and ``public`` may be ``yes``,
+        ``no``, ``1``, ``0`` or a spreadsheet's ``WAHR`` and ``FALSCH``. The saved
+        output of ``sitestats websites list`` is such a list too: what only the service
+        decides is left out of it. ``#`` begins a comment, but in JSON.
 
-        A file is in UTF-8, or in UTF-16 with its byte order mark. CSV that is neither
-        is read as cp1252. A website that is given again with the same values counts
-        once. A ``SiteStatsWarning`` says so, and names ignored columns.
+        A list is in UTF-8, or in UTF-16 with its byte order mark. Text and CSV that are
+        neither are read as cp1252. A website that is given again with the same values
+        counts once. A ``SiteStatsWarning`` says so, and names ignored columns.
 
         Args:
             path: The file, or one that is open for reading bytes, such as
                 ``sys.stdin.buffer``.
-            input_format: Its format; the extension of its name when left out.
-            columns: The names that fields have in the file, such as
+            input_format: Its format. When left out, it is that of the file's name, or
+                what its content looks like.
+            columns: The names that fields have in the list, such as
                 ``{"hostname": "Domain"}``.
             ignore_columns: Whether columns or keys that are no fields are left out.
-                They are an error otherwise.
+                They are an error otherwise, and so is one that resembles a field which
+                the list lacks: it may be meant, and a website that was added can't be
+                changed.
+            ignore_column: The names of columns that are left out in any case.
 
         Returns:
-            The specifications in the file's order.
+            The specifications in the list's order.
 
         Raises:
-            SpecError: The file breaks a rule. ``problems`` has every one, and
-                each has its location as ``file:line:column``, both from 1, the
-                column in characters. A website given twice with different values is
-                a problem too.
+            SpecError: The list breaks a rule, or has no websites. ``problems`` has
+                every one with its place: the line and the column in CSV, both from 1,
+                and ``websites[3].timezone`` in TOML and JSON. A website given twice
+                with different values is a problem too.
             OSError: The file can't be read.
 
         Example:
@@ -108,24 +118,22 @@ class WebsiteSpec:
             >>> from tempfile import TemporaryDirectory
             >>> with TemporaryDirectory() as directory:
             ...     path = Path(directory, "websites.csv")
-            ...     _ = path.write_text("Domain;public\nexample.com;WAHR\n")
+            ...     _ = path.write_text("Domain;Public\nexample.com;WAHR\n")
             ...     specs = WebsiteSpec.load(path, columns={"hostname": "Domain"})
             >>> [(spec.hostname, spec.public) for spec in specs]
             [('example.com', True)]
         """
-        # Only a file needs the parsers.
-        from ._files import load_specs
+        # Only a list needs the parsers.
+        from ._lists import load_specs
 
-        loaded = load_specs(
+        websites = load_specs(
             path,
-            make=cls,
             input_format=input_format,
             columns=columns,
             ignore_columns=ignore_columns,
+            ignore_column=ignore_column,
         )
-        for note in loaded.notes:
-            warn(note)
-        return loaded.specs
+        return tuple(cls(**fields) for fields in websites)
 
     @classmethod
     def of(cls, website: Website) -> WebsiteSpec:
@@ -168,9 +176,10 @@ class WebsiteSpec:
             example.com,UTC,true,
             <BLANKLINE>
         """
-        from ._dump import dump_specs
+        from ._dump import dump_rows
 
-        return dump_specs(as_specs(specs), output_format)
+        rows = [attrs.asdict(spec) for spec in as_specs(specs)]
+        return dump_rows(rows, output_format)
 
 
 def as_specs(specs: Iterable[WebsiteSpec]) -> tuple[WebsiteSpec, ...]:
