@@ -1,4 +1,4 @@
-"""Request headers with credentials, and response headers."""
+"""Request headers, with credentials."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from sitestats._common.wire import Credentials, HttpRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from sitestats._common.secret import Secret
     from sitestats._common.settings import Settings
@@ -65,17 +65,3 @@ class RequestHeaders:
 
 def _credential(name: bytes, secret: Secret | None) -> RawHeaders:
     return [] if secret is None else [(name, secret.reveal().encode("ascii"))]
-
-
-def response_headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    """The headers of a response, with lower-case names; cookies are not kept.
-
-    >>> response_headers([(b"Vary", b"a"), (b"Set-Cookie", b"id=1"), (b"vary", b"b")])
-    {'vary': 'a, b'}
-    """
-    headers: dict[str, str] = {}
-    for raw_name, raw_value in raw:
-        name, value = raw_name.lower().decode("latin-1"), raw_value.decode("latin-1")
-        headers[name] = f"{headers[name]}, {value}" if name in headers else value
-    headers.pop("set-cookie", None)
-    return headers

@@ -1,4 +1,8 @@
-"""Send requests over pooled connections: limits, credentials, and what went wrong.
+"""Send requests by httpx over pooled connections, within limits.
+
+The client of httpx is ours, over a transport of ours or of the user's, or one of the
+user's own. With a transport that is not ours, ``total_timeout`` of a blocking call is
+checked between the pieces of a body; an awaited one ends by a cancel scope.
 
 The headers of a request hold credentials in plain text, and so do the frames below
 that send it. An exception keeps its frames: so errors are made from the original's
@@ -7,28 +11,33 @@ text and raised without it.
 
 from __future__ import annotations
 
+import time
+from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 import anyio
+import httpx
 
 from sitestats._common.custom_headers import secrets_in
 from sitestats._common.errors import ConfigurationError, SiteStatsError
 from sitestats._common.frames import clear_frames
 
 from .attempt import Attempt
-from .exchange import AsyncExchange, Exchange, failure_of
-from .http_transport import async_transport_along, transport_along
+from .backend import Slot
+from .body import Body
+from .given import check_given
+from .http_transport import AsyncHTTPTransport, HTTPTransport, send_along
 from .logs import redact_logs
+from .outgoing import Outgoing
 from .pool import AsyncPool, Lease, Pool
 from .redaction import Redactor
 from .route import Route
-from .slot import IDLE_SECONDS, Slot
+from .slot_pools import IDLE_SECONDS
+from .waiting import OutOfTimeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    import httpx
 
     from sitestats._common.settings import Settings
     from sitestats._common.wire import HttpRequest, HttpResponse
@@ -36,6 +45,32 @@ if TYPE_CHECKING:
     from .interrupt import Stop
 
 PoolT = TypeVar("PoolT", bound=Pool[Slot] | AsyncPool[Slot])
+
+_GRACE: Final = 1.0
+"""Seconds for leaving the rest of a body alone."""
+
+_MOST_PIECES_LEFT: Final = 20_000
+"""More than httpx has read in advance: that is 64 KiB, of at least 6 bytes each."""
+
+_WITHOUT_BODY: Final = {204, 304}
+"""With these a length is that of a body that would come with another status."""
+
+_NOTHING: Final = httpx.ByteStream(b"")
+
+
+class _NoCookies(httpx.Cookies):
+    """A jar that takes none, as no request is sent with one."""
+
+    def extract_cookies(self, response: httpx.Response) -> None:
+        pass
+
+
+class _Client(httpx.Client):
+    cookies: Any = _NoCookies()
+
+
+class _AsyncClient(httpx.AsyncClient):
+    cookies: Any = _NoCookies()
 
 
 class _SenderBase(Generic[PoolT]):
@@ -45,12 +80,17 @@ class _SenderBase(Generic[PoolT]):
     """Whether it sends by a transport or a client that the user gave."""
 
     def __init__(
-        self, settings: Settings, pool: Callable[..., PoolT], route: Route
+        self,
+        settings: Settings,
+        pool: Callable[..., PoolT],
+        http_client: httpx.Client | httpx.AsyncClient | None,
+        route: Route,
     ) -> None:
         self._settings = settings
         own = settings.api_key, settings.user_id, *secrets_in(settings.headers)
         self._redactor = Redactor((*own, *route.secrets()))
         redact_logs(self._redactor)
+        self._outgoing = Outgoing(settings, http_client)
         self._pool = pool(
             Slot,
             Slot.close,
@@ -90,7 +130,7 @@ class _SenderBase(Generic[PoolT]):
     def _failure(attempt: Attempt, error: BaseException) -> Exception | None:
         """The error to raise instead of *error*, or None for *error* as it is."""
         if not isinstance(error, SiteStatsError):
-            failure = failure_of(attempt, error)
+            failure = attempt.failure(error)
             if failure is not None:
                 return failure
         clear_frames(error)
@@ -112,11 +152,13 @@ class Sender(_SenderBase[Pool[Slot]]):
         http_client: httpx.Client | None = None,
     ) -> None:
         route = Route.of(settings)
-        super().__init__(settings, Pool, route)
+        super().__init__(settings, Pool, http_client, route)
         self.is_given: bool = transport is not None or http_client is not None
-        if not self.is_given:
-            transport = transport_along(route)
-        self._exchange = Exchange(settings, self._redactor, transport, http_client)
+        if self.is_given:
+            check_given(transport, http_client, asynchronous=False)
+        else:
+            transport = send_along(HTTPTransport(), route)
+        self._client = http_client or _Client(transport=transport, trust_env=False)
 
     def send(
         self,
@@ -144,7 +186,7 @@ class Sender(_SenderBase[Pool[Slot]]):
         """
         attempt = self._attempt(request, until=until, timeout=timeout, stop=stop)
         try:
-            work = partial(self._exchange.run, attempt)
+            work = partial(self._exchange, attempt)
             return self._pool.use(attempt.lease, work, until=until)
         except BaseException as error:
             failure = self._failure(attempt, error)
@@ -155,6 +197,28 @@ class Sender(_SenderBase[Pool[Slot]]):
         finally:
             # Its traceback has this frame: without the cycle it is freed at once.
             del failure
+
+    def _exchange(self, attempt: Attempt, _slot: Slot) -> HttpResponse:
+        """Send the request of *attempt*, and collect the response."""
+        request, options = self._outgoing.of(attempt)
+        try:
+            response = self._client.send(request, **options)
+        except httpx.HTTPStatusError as error:
+            # By a hook of the user's: here the status decides.
+            response = error.response
+        stream: Any = response.stream
+        try:
+            headers, body, read = _begun(attempt, response)
+            for piece in stream if read is None else read:
+                body.feed(piece)
+                if time.monotonic() >= attempt.until:
+                    raise OutOfTimeError
+            status, whole = response.status_code, body.finish()
+            return self._redactor.response(status, headers, whole)
+        finally:
+            stream.close()
+            # Its stream has the response, and so on in a circle.
+            response.stream = _NOTHING
 
     def close(self) -> None:
         """Close the connections; what is in flight may come to its end first."""
@@ -171,11 +235,13 @@ class AsyncSender(_SenderBase[AsyncPool[Slot]]):
         http_client: httpx.AsyncClient | None = None,
     ) -> None:
         route = Route.of(settings)
-        super().__init__(settings, AsyncPool, route)
+        super().__init__(settings, AsyncPool, http_client, route)
         self.is_given: bool = transport is not None or http_client is not None
-        if not self.is_given:
-            transport = async_transport_along(route)
-        self._exchange = AsyncExchange(settings, self._redactor, transport, http_client)
+        if self.is_given:
+            check_given(transport, http_client, asynchronous=True)
+        else:
+            transport = send_along(AsyncHTTPTransport(), route)
+        self._client = http_client or _AsyncClient(transport=transport, trust_env=False)
 
     async def send(
         self,
@@ -193,7 +259,7 @@ class AsyncSender(_SenderBase[AsyncPool[Slot]]):
         deadline = anyio.current_time() + until - attempt.started
         with anyio.CancelScope(deadline=deadline):
             try:
-                work = partial(self._exchange.run, attempt)
+                work = partial(self._exchange, attempt)
                 return await self._pool.use(attempt.lease, work)
             except BaseException as error:
                 failure = self._failure(attempt, error)
@@ -207,6 +273,72 @@ class AsyncSender(_SenderBase[AsyncPool[Slot]]):
             # Its traceback has this frame: without the cycle it is freed at once.
             del failure
 
+    async def _exchange(self, attempt: Attempt, _slot: Slot) -> HttpResponse:
+        """Send the request of *attempt*, and collect the response."""
+        request, options = self._outgoing.of(attempt)
+        try:
+            response = await self._client.send(request, **options)
+        except httpx.HTTPStatusError as error:
+            response = error.response
+        stream: Any = response.stream
+        pieces, is_whole = aiter(stream), False
+        try:
+            headers, body, read = _begun(attempt, response)
+            for piece in read or ():
+                body.feed(piece)
+            if read is None:
+                async for piece in pieces:
+                    body.feed(piece)
+            is_whole = True
+            status, whole = response.status_code, body.finish()
+            return self._redactor.response(status, headers, whole)
+        finally:
+            await (stream.aclose() if is_whole else _leave(stream, pieces))
+            response.stream = _NOTHING
+
     async def aclose(self) -> None:
         """Close the connections; what is in flight may come to its end first."""
         await self._pool.aclose()
+
+
+def _begun(
+    attempt: Attempt, response: httpx.Response
+) -> tuple[dict[str, str], Body, list[bytes] | None]:
+    """The headers and the body of *response*, and what was read of it already."""
+    method, status = attempt.request.method, response.status_code
+    headers = dict(response.headers.items())
+    headers.pop("set-cookie", None)
+    encoding, length = (
+        headers.get("content-encoding", ""),
+        headers.get("content-length"),
+    )
+    if method == "HEAD" or status in _WITHOUT_BODY:
+        encoding, length = "", None
+    read = None
+    if response.is_closed:
+        # A mock or a hook has read it, and undone its encoding; or left it unread.
+        encoding, read = "", list[bytes]()
+        with suppress(httpx.ResponseNotRead):
+            read.append(response.content)
+    body = Body(
+        encoding,
+        limit=attempt.settings.max_response_bytes,
+        length=length,
+        is_needed=response.is_success,
+    )
+    return headers, body, read
+
+
+async def _leave(stream: httpx.AsyncByteStream, pieces: Any) -> None:
+    """Leave the rest of a body unread.
+
+    Asynchronous generators that are left in their middle are closed by the garbage
+    collection, too late for the connection, and trio warns of it. So they are
+    brought to their end: once the stream is closed it is near.
+    """
+    with anyio.move_on_after(_GRACE, shield=True), suppress(Exception):
+        await stream.aclose()
+        for _ in range(_MOST_PIECES_LEFT):
+            await anext(pieces)
+        # One of a user's own may have no end.
+        await pieces.aclose()

@@ -14,6 +14,7 @@ import time
 from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
+from selectors import EVENT_READ, EVENT_WRITE
 from typing import Any, Final, Protocol, TypeAlias
 
 from .waiting import Ready, SilenceError, Waiting
@@ -60,16 +61,15 @@ class TcpStream:
 
     def __init__(self, sock: socket.socket) -> None:
         self._socket = sock
-        self._readable = Ready((sock,), "nothing came from", to_read=True)
-        self._writable = Ready(
-            (sock,), "nothing could be sent to", to_read=True, to_write=True
-        )
+        self._readable = Ready((sock,), EVENT_READ)
+        self._writable = Ready((sock,), EVENT_READ | EVENT_WRITE)
 
     def receive(self) -> Waiting[bytes]:
         """Wait for bytes; none when the other side has closed."""
         while True:
             # First, so that a limit is noticed however much arrives.
-            yield self._readable
+            if not (yield self._readable):
+                raise SilenceError("nothing came from")
             try:
                 return self._socket.recv(_READ_SIZE)
             except BlockingIOError:
@@ -84,7 +84,8 @@ class TcpStream:
             except BlockingIOError:
                 if self.has_unread_bytes():
                     return bytes(rest)
-                yield self._writable
+                if not (yield self._writable):
+                    raise SilenceError("nothing could be sent to") from None
         return b""
 
     def has_unread_bytes(self) -> bool:
@@ -221,10 +222,7 @@ def connect(host: bytes, port: int, *, timeout: float) -> Waiting[TcpStream]:
             if left <= 0:
                 raise SilenceError(NO_CONNECTION)
             seconds = min(left, _NEXT_ADDRESS) if addresses else left
-            ready = yield Ready(
-                tuple(pending), NO_CONNECTION, seconds=seconds, to_write=True
-            )
-            for sock in ready:
+            for sock in (yield Ready(tuple(pending), EVENT_WRITE, seconds)):
                 pending.remove(sock)
                 number = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
                 if number == 0:
@@ -272,7 +270,8 @@ def _look_up(host: bytes, port: int) -> Waiting[Iterable[Info]]:
         except RuntimeError as error:
             finish.close()
             raise OSError(f"no thread to look up a name in: {error}") from None
-        yield Ready((done,), NO_CONNECTION, to_read=True)
+        if not (yield Ready((done,), EVENT_READ)):
+            raise SilenceError(NO_CONNECTION)
     (result,) = found
     if isinstance(result, BaseException):
         try:
