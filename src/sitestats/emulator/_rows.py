@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import threading
 import weakref
-from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+from sitestats._common.thread_locks import ForkSafeLock
 
 from ._columns import (
     ALLOWED,
@@ -29,6 +29,7 @@ from ._staging import stage
 if TYPE_CHECKING:
     import duckdb
 
+_Metadata: TypeAlias = dict[MetadataKey, str]
 
 _TABLE: Final = """
 (
@@ -68,7 +69,7 @@ class Rows:
         self.table: str = f"{name}.rows"
         """The table's full name."""
         self.cursor().execute(f"CREATE TABLE {self.table} {_TABLE}")
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
         self.metadata: Mapping[MetadataKey, str] = {}
         """The columns of the metadata keys. They are numbered, since names of
         DuckDB ignore case and keys do not."""
@@ -88,14 +89,17 @@ class Rows:
     ) -> list[str]:
         """Insert all of *rows*, or none; returns their host names."""
         hosts: set[str] = set()
-        with self._change() as (cursor, metadata):
+
+        def change(cursor: duckdb.DuckDBPyConnection, metadata: _Metadata) -> None:
             for names in stage(cursor, rows):
                 load = _Load(cursor, self.table, names)
                 load.check()
                 load.add_columns(metadata)
                 found = load.hosts(hostname)
                 load.insert(metadata, found, now)
-                hosts |= set(found.values())
+                hosts.update(found.values())
+
+        self._lock.run(self._change, change)
         return sorted(hosts)
 
     def recent(self, now: datetime) -> dict[str, tuple[int, int]]:
@@ -119,13 +123,15 @@ class Rows:
 
     def copy(self, *, source: str, target: str, prefix: str) -> None:
         """Copy the rows of *source* whose path starts with *prefix* to *target*."""
-        with self._change() as (cursor, _):
-            cursor.execute(
+        self._lock.run(
+            self._change,
+            lambda cursor, _: cursor.execute(
                 f"INSERT INTO {self.table} "
                 f"SELECT * REPLACE (? AS hostname) FROM {self.table} "
                 "WHERE hostname = ? AND starts_with(path, ?)",
                 [target, source, prefix],
-            )
+            ),
+        )
 
     def spread(self, shares: Sequence[Share], *, size: int) -> None:
         """Replace the rows by copies, as *shares* say; each is of *size* rows."""
@@ -136,7 +142,8 @@ class Rows:
             for name, kind in zip(Share._fields, types, strict=True)
         )
         numbers = "row_number() OVER (ORDER BY rowid) - 1"
-        with self._change() as (cursor, _):
+
+        def change(cursor: duckdb.DuckDBPyConnection, _: _Metadata) -> None:
             cursor.execute(
                 f"CREATE OR REPLACE TEMP TABLE shares AS SELECT {selected}", columns
             )
@@ -158,43 +165,45 @@ class Rows:
                 """
             )
 
+        self._lock.run(self._change, change)
+
     def shift(self, *, days: int) -> None:
         """Move every row, and every date of its metadata, by whole days."""
         dates = [column for key, column in self.metadata.items() if key.type == "date"]
         changes = ", ".join(
             f"{column} = {column} + to_days({days})" for column in ["ts", *dates]
         )
-        with self._change() as (cursor, _):
-            cursor.execute(f"UPDATE {self.table} SET {changes}")
+        self._lock.run(
+            self._change,
+            lambda cursor, _: cursor.execute(f"UPDATE {self.table} SET {changes}"),
+        )
 
-    @contextmanager
     def _change(
-        self,
-    ) -> Generator[tuple[duckdb.DuckDBPyConnection, dict[MetadataKey, str]]]:
-        """A transaction, one at a time.
+        self, change: Callable[[duckdb.DuckDBPyConnection, _Metadata], object]
+    ) -> None:
+        """Call *change* in a transaction, with a cursor and a copy of the metadata.
 
-        Gives a cursor, and a copy of the metadata keys to add to.
+        The caller has the lock.
         """
-        with self._lock:
-            metadata = dict(self.metadata)
-            cursor = self.cursor()
-            cursor.execute("BEGIN")
-            try:
-                yield cursor, metadata
-                span = cursor.execute(
-                    f"SELECT min(ts), max(ts) FROM {self.table}"
-                ).fetchone()
-                # Before the commit, as a span that is too wide does no harm.
-                if span and span[0] is not None:
-                    self.span = span
-                cursor.execute("COMMIT")
-            except BaseException:
-                cursor.execute("ROLLBACK")
-                raise
-            finally:
-                cursor.close()
-            # After the commit, as requests would read columns that do not exist yet.
-            self.metadata = metadata
+        metadata = dict(self.metadata)
+        cursor = self.cursor()
+        cursor.execute("BEGIN")
+        try:
+            change(cursor, metadata)
+            span = cursor.execute(
+                f"SELECT min(ts), max(ts) FROM {self.table}"
+            ).fetchone()
+            # Before the commit, as a span that is too wide does no harm.
+            if span and span[0] is not None:
+                self.span = span
+            cursor.execute("COMMIT")
+        except BaseException:
+            cursor.execute("ROLLBACK")
+            raise
+        finally:
+            cursor.close()
+        # After the commit, as requests would read columns that do not exist yet.
+        self.metadata = metadata
 
 
 class _Load:
@@ -293,39 +302,26 @@ class _Load:
 # --- the database -----------------------------------------------------------------
 
 
-_guard = threading.Lock()
 _numbers = itertools.count()
-_instances: list[duckdb.DuckDBPyConnection] = []
-_abandoned: list[duckdb.DuckDBPyConnection] = []
+_instances: dict[int, duckdb.DuckDBPyConnection] = {}
+"""The instance of each process. Its threads exist only there: a forked child has one of
+its own, and does not close its parent's, which would wait for them."""
 
 
 def attach() -> tuple[duckdb.DuckDBPyConnection, str]:
     """Attach a new in-memory database; the DuckDB instance, and the database's name."""
     import duckdb
 
-    with _guard:
-        if not _instances:
-            _instances.append(duckdb.connect(":memory:"))
-        instance = _instances[0]
-        name = f"emulator{next(_numbers)}"
-        instance.cursor().execute(f"ATTACH ':memory:' AS {name}")
+    process = os.getpid()
+    instance = _instances.get(process)
+    if instance is None:
+        instance = _instances.setdefault(process, duckdb.connect(":memory:"))
+    name = f"emulator{next(_numbers)}"
+    instance.cursor().execute(f"ATTACH ':memory:' AS {name}")
     return instance, name
 
 
 def detach(instance: duckdb.DuckDBPyConnection, name: str) -> None:
     """Drop a database with all of its rows."""
-    if instance not in _abandoned:
+    if instance is _instances.get(os.getpid()):
         instance.cursor().execute(f"DETACH {name}")
-
-
-def _forked() -> None:
-    # The instance's threads exist only in the parent: a child needs an instance of
-    # its own, and must not close this one, which would wait for them.
-    global _guard  # noqa: PLW0603 - it may have been held while the process forked
-    _guard = threading.Lock()
-    _abandoned.extend(_instances)
-    _instances.clear()
-
-
-if hasattr(os, "register_at_fork"):  # not on Windows
-    os.register_at_fork(after_in_child=_forked)
