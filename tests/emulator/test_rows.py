@@ -179,13 +179,14 @@ def test_a_forked_process_has_demos_of_its_own() -> None:
     """A child prepares the traffic again, and ends as any program does."""
     program = """
 import os, sys
-from sitestats.emulator import Emulator
+from sitestats.emulator import Emulator, _rows
 parent = Emulator.demo()
 child = os.fork()
 views = parent if child else Emulator.demo()
 websites = views.client().websites.list()
 assert [website.pageviews for website in websites][0] > 1000, websites
 if not child:
+    assert len(_rows._instances) == 2
     sys.exit(7)
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 """
