@@ -54,7 +54,7 @@ def stats(query: StatsQuery, **changes: Any) -> Stats:
 
 def test_a_response_about_a_period_that_was_over_is_stored() -> None:
     """The response to a query with dates is stored under what it is found by."""
-    stored = to_store(requested(DAY), response(), stats(DAY))
+    stored = to_store(requested(DAY), response(), stats(DAY), NOON)
     assert stored is not None
     assert stored[0] == response_key(requested(DAY), NOON)
     assert stored[1].body == b"{}"
@@ -94,7 +94,7 @@ def test_what_is_not_certain_is_not_stored(
     """Nothing is kept of a response whose period may go on by the service's own clock,
     or that is about something else than was requested.
     """
-    assert to_store(requested(DAY), answer, stats(DAY, **changes)) is None
+    assert to_store(requested(DAY), answer, stats(DAY, **changes), NOON) is None
 
 
 def test_another_zone_or_page_is_not_stored() -> None:
@@ -103,15 +103,17 @@ def test_another_zone_or_page_is_not_stored() -> None:
         (DAY.timezone("Asia/Tokyo"), {}),
         (DAY.path("/a"), {"path": "/b"}),
     ):
-        assert to_store(requested(query), response(), stats(query, **changes)) is None
+        found = stats(query, **changes)
+        assert to_store(requested(query), response(), found, NOON) is None
     query = DAY.path("/a")
-    assert to_store(requested(query), response(), stats(query, path="/a")) is not None
+    found = stats(query, path="/a")
+    assert to_store(requested(query), response(), found, NOON) is not None
 
 
 def test_a_response_to_an_unknown_parameter_is_not_stored() -> None:
     """What ``extra_param`` means is not known, so its response is not stored either."""
     query = DAY.extra_param("sampling", "0.1")
-    assert to_store(requested(query), response(), stats(query)) is None
+    assert to_store(requested(query), response(), stats(query), NOON) is None
 
 
 @pytest.mark.parametrize(
@@ -149,10 +151,10 @@ def test_words_are_stored_by_the_days_of_the_response() -> None:
     query = StatsQuery("example.com").timezone("UTC").fields("visitors").on("yesterday")
     day = datetime(2026, 5, 9, tzinfo=UTC).date()
     one = {"start": datetime(2026, 5, 9, tzinfo=UTC), "first_day": day}
-    stored = to_store(requested(query), response(), stats(query, **one))
+    stored = to_store(requested(query), response(), stats(query, **one), NOON)
     assert stored is not None
     assert (stored[0].first_day, stored[0].last_day) == ("2026-05-09", "2026-05-09")
-    assert to_store(requested(query), response(), stats(query)) is None
+    assert to_store(requested(query), response(), stats(query), NOON) is None
 
 
 def found(query: StatsQuery) -> Requested | None:
