@@ -6,16 +6,24 @@ import os
 import pickle
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sitestats import ConfigurationError, StatsQuery, Store
-from sitestats._store import sqlite
+from sitestats import (
+    ConfigurationError,
+    QueryError,
+    SiteStatsWarning,
+    StatsQuery,
+    Store,
+)
+from sitestats._store import sqlite as module
 from stores import execute
 
 if TYPE_CHECKING:
@@ -77,9 +85,63 @@ def test_clear_deletes_one_website_or_all(store: Store) -> None:
     assert b"xxxxxxxxxx" not in store.path.read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("stored", "given"),
+    [
+        ("mixed.example", "Mixed.Example"),
+        ("xn--bcher-kva.example", "b\u00fccher.example"),
+        ("dot.example", "dot.example."),
+        ("4.example", "4.example"),
+    ],
+)
+def test_clear_takes_a_name_as_queries_do(
+    store: Store, stored: str, given: str
+) -> None:
+    """The name of a website is understood as in queries, and no other one is meant."""
+    for name in (stored, f"{stored}x", f"x{stored}"):
+        store.set(f"{name}:response:1", b"value")
+    assert store.clear(given) == 1
+    assert store.stats().responses == 2
+
+
+@pytest.mark.parametrize("wrong", ["", "*.example", "[a-z].example", ":salt", "a?.com"])
+def test_clear_refuses_what_is_no_name(store: Store, wrong: str) -> None:
+    """What is no host name is an error, and nothing is deleted."""
+    store.set(KEY, b"value")
+    with pytest.raises(QueryError):
+        store.clear(wrong)
+    assert store.stats().responses == 1
+
+
+def test_clear_of_an_unknown_website_is_a_warning(store: Store) -> None:
+    """A website that the store has nothing of may be a slip, so a warning says so."""
+    store.set(KEY, b"value")
+    with pytest.warns(SiteStatsWarning, match="no response about other.example"):
+        assert store.clear("other.example") == 0
+
+
+def test_clear_waits_for_a_reader_and_then_says_what_is_left(
+    store: Store, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While another connection reads, what is deleted can't be taken from the file: an
+    error says so after a while; once the reader has ended, nothing can be read.
+    """
+    monkeypatch.setattr(module, "_CLEAR_PATIENCE", 0.1)
+    for number in range(300):
+        store.set(f"example.com:response:{number}", b"secret" * 1_000)
+    with closing(sqlite3.connect(path, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM entries").fetchall()
+        with pytest.raises(ConfigurationError, match=r"300 responses .* can still be"):
+            store.clear()
+        reader.execute("COMMIT")
+        assert store.clear() == 0
+    assert not any(b"secret" in file.read_bytes() for file in path.parent.iterdir())
+
+
 def fill(path: Path, count: int, *, days: int) -> None:
     """Store entries of 1,000 bytes, the first of which was used 20 days ago."""
-    first = sqlite._today() - 20
+    first = module._today() - 20
     execute(
         path,
         "INSERT INTO entries VALUES (?, ?, 1000, ?)",
@@ -99,7 +161,7 @@ def test_the_size_is_bounded(path: Path) -> None:
     with Store(path, max_bytes=1_000_000) as store:
         store.set("example.com:zone:1", b"UTC")
         fill(path, 1_500, days=15)
-        for number in range(sqlite._COUNT_EVERY + 50):
+        for number in range(module._COUNT_EVERY + 50):
             store.set(f"new.example:response:{number}", b"new")
         stats = store.stats()
         assert stats.bytes <= 1_000_000
@@ -115,9 +177,9 @@ def test_a_store_that_is_not_full_deletes_nothing(path: Path, stored: int) -> No
     with Store(path, max_bytes=1_000_000) as store:
         store.set("example.com:zone:1", b"UTC")
         fill(path, stored, days=1)
-        for number in range(sqlite._COUNT_EVERY + 50):
+        for number in range(module._COUNT_EVERY + 50):
             store.set(f"new.example:response:{number}", b"new")
-        assert store.stats().responses == stored + sqlite._COUNT_EVERY + 50
+        assert store.stats().responses == stored + module._COUNT_EVERY + 50
 
 
 def test_what_is_too_old_for_any_use_is_deleted(path: Path) -> None:
@@ -125,7 +187,7 @@ def test_what_is_too_old_for_any_use_is_deleted(path: Path) -> None:
     with Store(path, max_age=timedelta(days=10)) as store:
         store.set(KEY, b"old")
         execute(path, "UPDATE entries SET used = used - 12")
-        for number in range(sqlite._COUNT_EVERY + 50):
+        for number in range(module._COUNT_EVERY + 50):
             store.set(f"new.example:response:{number}", b"new")
         assert store.get(KEY) is None
 
@@ -138,7 +200,7 @@ def test_a_use_is_recorded_once_a_day(store: Store, path: Path) -> None:
         store.used(KEY)
     file = store._files[os.getpid()]
     assert file.writes == 2
-    assert execute(path, "SELECT used FROM entries") == [(sqlite._today(),)]
+    assert execute(path, "SELECT used FROM entries") == [(module._today(),)]
     assert store.stats().hits == 3
 
 

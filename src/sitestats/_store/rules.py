@@ -210,7 +210,16 @@ def _is_as_requested(requested: Requested, stats: Stats) -> bool:
         )
         and stats.version in {None, requested.version}
         and (requested.path is None or stats.path in {None, requested.path})
+        and _has_all_events(requested, stats)
     )
+
+
+def _has_all_events(requested: Requested, stats: Stats) -> bool:
+    """Whether no event that was requested is missing, which would count 0 for good."""
+    if not isinstance(requested.events, tuple):
+        return True
+    events: list[object] | None = json.loads(stats.body).get("events")
+    return events is None or len(events) == len(stats.events)
 
 
 def _fit(start: str, end: str, first: date | None, last: date | None) -> bool:
