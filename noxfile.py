@@ -284,15 +284,15 @@ def pictures(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Write docs/benchmarks.md from a new run; ``-- --only calls`` prints a part."""
+    """Write the pages on benchmarks from a run; ``-- --only calls`` prints a part."""
     session.install(EVERY_EXTRA, *groups("tests", "bench"), *LOCKED)
-    arguments = session.posargs or ["--write", "docs/benchmarks.md"]
+    arguments = session.posargs or ["--write", "docs"]
     session.run("python", "tests/benchmarks", *arguments)
 
 
 @nox.session
 def faults(session: nox.Session) -> None:
-    """Run the cases of the fault server; write the tables of docs/reliability.md."""
+    """Run the cases of the fault server; write docs/evidence/faults.md."""
     session.install("--editable", ".", *groups("tests"), *LOCKED)
     arguments = session.posargs or ["--write"]
     session.run("python", "-m", "faults.table", *arguments, env={"PYTHONPATH": HELPERS})

@@ -29,6 +29,9 @@ release = version = installed_version("sitestats")
 
 extensions = [
     "myst_parser",
+    # The order of the pages is in _toc.yml: in a text it would show as code on GitHub.
+    "sphinx_external_toc",
+    "sphinx_copybutton",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     # Beside each page the same in Markdown, and llms.txt, which lists them.
@@ -65,11 +68,30 @@ llms_txt_suppress_unknown_node_warnings = ["meta"]
 
 html_theme = "furo"
 html_title = f"sitestats {release}"
+html_favicon = "_static/favicon.svg"
+# What a copy button leaves out.
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
 html_static_path = ["_static"]
 html_css_files = ["layout.css"]
 html_copy_source = False
 # No dates in the pages, so that every build makes the same files.
 html_last_updated_fmt = None
+
+# Which page a search has to find first. Sphinx leaves out numbers, and ranks methods
+# with the word in their name before guides.
+KEYWORDS = {
+    "authentication": ["api key", "401"],
+    "filters": ["utm", "wildcard"],
+    "frames-and-plots": ["pandas", "polars", "excel", "csv"],
+    "logging": ["sentry", "opentelemetry", "datadog", "debug"],
+    "many-at-once": ["rate limit", "concurrency"],
+    "notebooks/a-year-of-forty-websites": ["heat map", "heatmap"],
+    "proxies-and-certificates": ["proxy", "ssl", "tls"],
+    "retries-and-timeouts": ["429", "503", "retry", "retry-after", "timeout"],
+    "testing-your-code": ["mock", "respx", "pytest", "vcrpy"],
+    "warehouse": ["duckdb", "dbt", "postgresql", "airflow"],
+}
 
 # Classes that users do not construct: the signature of the constructor is left out.
 NOT_CONSTRUCTED = {
@@ -130,7 +152,7 @@ def break_names(
     _app: Sphinx, page: str, _template: str, context: dict[str, Any], _doctree: Any
 ) -> None:
     """Allow line breaks in the long names of tests, after ``::`` and ``_``."""
-    if page == "coverage":
+    if page == "evidence/coverage":
         context["body"] = re.sub(
             r'(?<=<span class="pre">)\w+::\w+',
             lambda name: re.sub(r"(::|_)", r"\1<wbr>", name[0]),
@@ -148,6 +170,16 @@ def describe(_app: Sphinx, page: nodes.document) -> None:
             first = re.split(r"(?<=\.) (?=[A-Z])|:$", text)[0]
             page.insert(0, nodes.meta(name="description", content=first))
             return
+
+
+def add_keywords(app: Sphinx, page: nodes.document) -> None:
+    """Make the keywords of a page main entries of the index, first in a search."""
+    words = KEYWORDS.get(app.env.docname, [])
+    page.insert(0, addnodes.index(entries=[_main_entry(word) for word in words]))
+
+
+def _main_entry(word: str) -> tuple[str, str, str, str, None]:
+    return "single", word, "", "main", None
 
 
 def keep_text(_translator: Any, _node: nodes.Node) -> None:
@@ -185,5 +217,6 @@ def setup(app: Sphinx) -> None:
     app.connect("autodoc-process-signature", show_signature)
     app.connect("autodoc-process-docstring", keep_colons, priority=100)
     app.connect("doctree-read", describe)
+    app.connect("doctree-read", add_keywords)
     app.connect("html-page-context", break_names)
     app.add_directive("modules", ModuleTable)

@@ -42,7 +42,9 @@ class ShowPictures(SphinxTransform):
             key: unescape(value) for key, value in re.findall(r'(\w+)="([^"]+)"', text)
         }
         path = f"/_static/pictures/{PurePosixPath(found[address]).name}"
-        return nodes.image(uri=path, alt=found["alt"], classes=["picture", name])
+        # An image with a width leads to its full size.
+        kinds = ["picture", name]
+        return nodes.image(uri=path, alt=found["alt"], classes=kinds, width="740px")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -1,9 +1,9 @@
-"""Run the benchmarks, and print the results or write them to a page.
+"""Run the benchmarks, and print the results or write them to their pages.
 
 python tests/benchmarks                      # all of it, some six minutes
 python tests/benchmarks --short              # only check that it runs, some seconds
 python tests/benchmarks --only calls concurrency
-python tests/benchmarks --write docs/benchmarks.md
+python tests/benchmarks --write docs         # both pages
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measure the package's speed.")
     parser.add_argument("--short", action="store_true", help="only check that it runs")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
-    parser.add_argument("--write", type=Path, help="the page to write")
+    parser.add_argument("--write", type=Path, help="the folder of the pages")
     given = parser.parse_args()
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
     tables: list[Table] = []
@@ -50,11 +50,12 @@ def main() -> None:
             print(f"{name} …", file=sys.stderr, flush=True)
             tables += measure(Scale(short=given.short))
     # A short run measures too little to check the goals.
-    page = report.page(tables, load, checked=not given.short)
+    checked = not given.short
     if given.write is None:
-        print(page)
+        print(report.goals(tables, load, checked=checked))
+        print(report.all_tables(tables, load))
     else:
-        given.write.write_text(page, "utf-8")
+        report.write(given.write, tables, load, checked=checked)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
-"""Write the measured tables as docs/benchmarks.md."""
+"""Write the measured tables and goals into the two pages on benchmarks."""
 
 from __future__ import annotations
 
 import importlib.metadata
 import os
 import platform
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -28,18 +29,37 @@ LIBRARIES = (
 )
 
 HEAD = """\
-# Benchmarks
+# All benchmarks
 
-`nox -s bench` measures everything and writes this page. Machines differ and are noisy,
-so look at the **ratios**. The variants of a table took turns in the same run, and the
+Every table that `nox -s bench` measures and writes. Machines differ and are noisy, so
+look at the **ratios**. The variants of a table took turns in the same run, and the
 best turn of each counts. The server is another process on the same machine.
 """
+GOALS = re.compile(r"(<!-- goals -->\n).*?(<!-- end of goals -->)", re.DOTALL)
 
 
-def page(tables: Sequence[Table], load: float, *, checked: bool = True) -> str:
-    """The whole page; *load* is that of the machine before the run."""
-    lines = [HEAD, *_machine(load), *_goals(tables, checked), *_tables(tables)]
+def all_tables(tables: Sequence[Table], load: float) -> str:
+    """The page of evidence; *load* is that of the machine before the run."""
+    lines = [HEAD, *_machine(load), *_tables(tables)]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def goals(tables: Sequence[Table], load: float, *, checked: bool = True) -> str:
+    """The table of the goals, and what is in the way of those that are not reached."""
+    return "\n".join([*_machine(load), *_goals(tables, checked)]).rstrip() + "\n"
+
+
+def write(folder: Path, tables: Sequence[Table], load: float, *, checked: bool) -> None:
+    """Write the page of evidence, and the goals into the page for users."""
+    evidence = folder / "evidence" / "benchmarks.md"
+    evidence.write_text(all_tables(tables, load), "utf-8")
+    page = folder / "benchmarks.md"
+    text = goals(tables, load, checked=checked)
+    written, found = GOALS.subn(
+        lambda match: f"{match[1]}\n{text}\n{match[2]}", page.read_text("utf-8")
+    )
+    assert found == 1
+    page.write_text(written, "utf-8")
 
 
 def _machine(load: float) -> Iterator[str]:
@@ -75,8 +95,6 @@ def _goals(tables: Sequence[Table], checked: bool) -> Iterator[str]:  # noqa: FB
     goals = [goal for table in tables for goal in table.goals]
     if not goals:
         return
-    yield "## Goals"
-    yield ""
     yield "| Figure | Ratio | At most | |"
     yield "| --- | ---: | ---: | --- |"
     for goal in goals:

@@ -233,7 +233,7 @@ def test_a_pause_that_is_too_long_names_the_option() -> None:
         flow.send(Moment(0, 0))
     (text,) = messages_of(caught.value)
     assert "longer than --total-timeout allows; give a longer one" in text
-    assert text.endswith("(status 429, GET /a.json)")
+    assert text.endswith("(status 429, GET /a.json): try again in 500 s")
     assert "longer than total_timeout allows" in str(caught.value)
 
 

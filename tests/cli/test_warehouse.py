@@ -78,7 +78,7 @@ def test_hosts_from_a_file(run: Run, emulator: Emulator, folder: Path) -> None:
     file.write_text("# none\n", "utf-8")
     done = run(*UPDATE, "--hosts-from", file)
     assert (done.code, done.out) == (2, "")
-    assert "there is no host name in it" in done.err
+    assert "there are no websites in it" in done.err
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sitestats import Client, WebsiteSpec
+from sitestats.cli._lists import INPUT_FORMATS
 from sitestats.cli._websites import FORMATS
 from sitestats.emulator import Emulator
-from sitestats.provisioning import _checks
+from sitestats.provisioning import _dump, _lists
 from sitestats.provisioning._journal import open_journal
 from sitestats.provisioning._run import open_run
 
@@ -73,8 +74,9 @@ def adds(emulator: Emulator) -> list[str]:
 
 
 def test_the_formats_are_the_library_s() -> None:
-    """The formats of files, which completion knows without the library, are its."""
-    assert FORMATS == _checks.FORMATS
+    """The formats of lists, which completion knows without the library, are its."""
+    assert FORMATS == _dump.FORMATS
+    assert INPUT_FORMATS == _lists.INPUT_FORMATS
 
 
 def test_the_list_is_for_people_and_for_programs(emulator: Emulator, run: Run) -> None:
@@ -108,7 +110,7 @@ def test_a_plan_adds_nothing(emulator: Emulator, run: Run, file: Path) -> None:
     read = json.loads(run("websites", "plan", file, "--format", "json").out)
     assert [item["state"] for item in read["items"]] == ["present", "to_add", "to_add"]
     rows = run("websites", "plan", file, "--format", "csv").out.splitlines()
-    assert rows[1] == "semicomplete.com,semicomplete.com,present,UTC,true,,"
+    assert rows[1] == "semicomplete.com,semicomplete.com,present,,true,,"
     assert adds(emulator) == []
 
 
@@ -190,7 +192,7 @@ def test_one_website_is_added_from_options(emulator: Emulator, run: Run) -> None
     with emulator.client() as client:
         spec = WebsiteSpec("shop.example", "Asia/Tokyo", public=True, label="shop")
         assert client.websites.plan([spec]).complete
-    again = run("websites", "add", "shop.example", "--timezone", "Asia/Tokyo")
+    again = run("websites", "add", "shop.example", "--private")
     assert again.code == 9
     assert "public is true and should be false" in again.out
     assert adds(emulator) == ["shop.example"]
@@ -435,9 +437,9 @@ def test_a_column_of_the_list_alone_is_refused(
     path.write_text("hostname,is_public,own_hostname\na.example,true,x.example\n")
     done = run("websites", "plan", path)
     assert done.code == 2
-    assert "'is_public' is not a column" in done.err
+    assert "'is_public' is not a field" in done.err
     assert "did you mean 'public'" in done.err
-    assert "'own_hostname' is not a column" in done.err
+    assert "'own_hostname' is not a field" in done.err
 
 
 def test_differences_are_structured_in_json(
@@ -445,7 +447,9 @@ def test_differences_are_structured_in_json(
 ) -> None:
     """A program reads which field differs, what was expected and what was found."""
     path = tmp_path / "w.csv"
-    path.write_text("hostname,timezone\nsemicomplete.com,Asia/Tokyo\nnew.example,\n")
+    path.write_text(
+        "hostname,timezone,public\nsemicomplete.com,Asia/Tokyo,no\nnew.example"
+    )
     for command in ("plan", "ensure"):
         done = run(
             "websites",

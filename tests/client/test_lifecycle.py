@@ -15,10 +15,9 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 from types import FrameType
-from typing import Any, Self
+from typing import Any
 
 import anyio
 import pytest
@@ -33,6 +32,7 @@ from client_variants import (
 )
 from faults import CASES, FaultServer, ServedCase, authority
 from faults.responses import response
+from interrupts import at_each_place
 from proxy import RecordingProxy
 from served_cases import PLENTY, get_once, options
 from sitestats import (
@@ -261,34 +261,6 @@ def test_ctrl_c_ends_a_silent_call(server: FaultServer) -> None:
         signal.signal(signal.SIGALRM, before)
 
 
-class Interrupt:
-    """Raises KeyboardInterrupt at the *n*-th place where Python may.
-
-    Python checks for signals when a function begins and after each call, which is
-    when it calls a profiler. *everywhere* counts the libraries below too.
-    """
-
-    def __init__(self, n: int, *, everywhere: bool) -> None:
-        self.left = n
-        self._everywhere = everywhere
-
-    def __enter__(self) -> Self:
-        sys.setprofile(self._look)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        sys.setprofile(None)
-
-    def _look(self, frame: FrameType, event: str, arg: object) -> None:
-        file = frame.f_code.co_filename
-        if event == "c_call" or file == __file__:
-            return
-        if self.left and (self._everywhere or file.startswith(PACKAGE)):
-            self.left -= 1
-            if not self.left:
-                raise KeyboardInterrupt
-
-
 # A connection that is just being made is not known to the client yet: the garbage
 # collection closes it.
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
@@ -310,15 +282,15 @@ def test_ctrl_c_anywhere(
     made["retries"] = RetryPolicy(wait_initial=0.0001)
     with Client(server[case].origin, verify=str(authority()), **made) as client:
         assert client.stats.get(QUERY).pageviews == 3
-        place, interrupted = 1, True
-        while interrupted:
-            interrupt = Interrupt(place, everywhere=everywhere)
-            with suppress(KeyboardInterrupt), interrupt:
+        places = 0
+        for interrupt in at_each_place(
+            lambda file: everywhere or file.startswith(PACKAGE), stride=stride
+        ):
+            with interrupt:
                 client.stats.get(QUERY)
-            interrupted = not interrupt.left
             assert client.stats.get(QUERY).pageviews == 3
-            place += stride
-    assert place > 100
+            places += stride
+    assert places > 100
 
 
 # --- closing ----------------------------------------------------------------------

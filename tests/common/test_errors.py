@@ -1,4 +1,4 @@
-"""warn(): the line at which a warning is shown."""
+"""warn(): the line at which a warning is shown; and the texts of errors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from sitestats._common.errors import SiteStatsWarning, warn
+from sitestats._common.errors import RateLimitedError, SiteStatsWarning, warn
+from sitestats._common.wire import HttpRequest
 from sitestats._query import builder
 
 
@@ -32,3 +33,15 @@ def test_a_warning_without_a_user_is_shown_all_the_same() -> None:
 
     with pytest.warns(SiteStatsWarning, match="look"):
         in_a_thread()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "end"),
+    [(None, "GET /a.json)"), (0.2, ": try again in 1 s"), (3600, "in 3,600 s")],
+)
+def test_a_refusal_says_when_to_try_again(seconds: float | None, end: str) -> None:
+    """The text of a 429 has the seconds to wait, rounded up, where they are known."""
+    request = HttpRequest("GET", "/a.json")
+    error = RateLimitedError("too many", request=request, retry_after=seconds)
+    assert str(error).startswith("too many (status 429, GET /a.json)")
+    assert str(error).endswith(end)

@@ -1,4 +1,4 @@
-"""The table of docs/coverage.md names tests that exist, and covers the document."""
+"""The page evidence/coverage.md names tests that exist, and covers the document."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.once
 
 
 TESTS: Final = Path(__file__).parents[1]
-PAGE: Final = TESTS.parent / "docs" / "coverage.md"
+PAGE: Final = TESTS.parent / "docs" / "evidence" / "coverage.md"
 DOCUMENT: Final = {
     "1": 5,
     "2.1": 9,

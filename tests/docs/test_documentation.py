@@ -211,7 +211,9 @@ def test_every_example_is_in_the_list() -> None:
     folder = ROOT / "examples"
     programs = [*folder.glob("*.py"), *folder.glob("*/*.ipynb")]
     assert len(programs) >= 10
-    listed = re.findall(r"^\| `(\S+)` \|", text_of(folder / "README.md"), re.MULTILINE)
+    listed = re.findall(
+        r"^\| \[`(\S+)`\]\(./\1\) \|", text_of(folder / "README.md"), re.MULTILINE
+    )
     assert sorted(listed) == sorted(p.relative_to(folder).as_posix() for p in programs)
 
 

@@ -94,6 +94,34 @@ def test_every_link_leads_somewhere() -> None:
     ] == []
 
 
+def on_github(text: str) -> list[str]:
+    """What GitHub would show of *text* as code or not at all, and says nothing of."""
+    shown = ["a link without a text"] * len(re.findall(r"\[\]\(", without_code(text)))
+    directives = re.findall(r"^(?:`{3,}|:{3,})\{([\w-]+)\}", text, re.MULTILINE)
+    blocks = [name for name in directives if name != "doctest"]
+    return shown + (blocks if '<p class="on-github">' not in text else [])
+
+
+def test_every_page_reads_well_on_github() -> None:
+    """Links have texts, and a page that only the site can show names what it shows."""
+    pages = [path for path in TEXTS if "docs" in path.parts]
+    assert len(pages) >= 30
+    assert {
+        path.relative_to(ROOT).as_posix(): found
+        for path in pages
+        if (found := on_github(path.read_text("utf-8")))
+    } == {}
+
+
+def test_on_github_finds_what_is_not_shown() -> None:
+    """A link without a text and a directive of Sphinx are found; examples are code."""
+    assert on_github("See [](a.md).\n```{toctree}\na\n```\n") == [
+        "a link without a text",
+        "toctree",
+    ]
+    assert on_github("[a](a.md)\n```{doctest}\n>>> 1\n```\n") == []
+
+
 def test_every_file_that_is_named_is_there() -> None:
     """Every path that a text shows as code exists in the repository."""
     named = [

@@ -1,4 +1,4 @@
-"""All cases by kind, in the order of the tables in docs/reliability.md."""
+"""All cases by kind, in the order of the tables in docs/evidence/faults.md."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Run every case of the fault server with every client variant, and make a table.
 
-``nox -s faults`` writes it into docs/reliability.md.
+``nox -s faults`` writes it into docs/evidence/faults.md.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import sys
 from collections.abc import Mapping
 
 from client_variants import VARIANTS, Run, run_cases
+from evidence_tables import as_table, write_block
 from faults import CASES, Case, FaultServer
 from faults.cases import KINDS
-from reliability_tables import as_table, write_block
 
 HEADER = ("case", "what the server does", "the call gives", "attempts", "took", "limit")
 NAME = "faults"
@@ -28,7 +28,7 @@ def main() -> int:
     """Run the cases; the exit code is the number of unexpected results."""
     parser = argparse.ArgumentParser(prog="python -m faults.table", description=__doc__)
     parser.add_argument(
-        "--write", action="store_true", help="write docs/reliability.md"
+        "--write", action="store_true", help="write docs/evidence/faults.md"
     )
     options = parser.parse_args()
     runs: dict[str, dict[str, Run]] = {}
@@ -59,7 +59,7 @@ def _part(
     kind: str, cases: tuple[Case, ...], runs: Mapping[str, Mapping[str, Run]]
 ) -> str:
     rows = [HEADER, *(_row(case, runs) for case in cases)]
-    return f"### {kind}\n\n{as_table(rows)}"
+    return f"## {kind}\n\n{as_table(rows)}"
 
 
 def _row(case: Case, runs: Mapping[str, Mapping[str, Run]]) -> tuple[str, ...]:

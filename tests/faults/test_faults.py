@@ -13,6 +13,7 @@ import pytest
 import secret_search
 import sitestats
 from client_variants import API_KEY, USER_ID, VARIANTS, Run, run_cases
+from evidence_tables import read_rows
 from faults import CASES, Case, FaultServer, authority
 from faults.responses import MIB, response
 from faults.script import (
@@ -30,7 +31,6 @@ from faults.script import (
 )
 from faults.server import ELSEWHERE, ServedCase
 from faults.table import NAME, documented_row
-from reliability_tables import read_rows
 
 pytestmark = [pytest.mark.slow, pytest.mark.standard_library]
 
@@ -152,7 +152,7 @@ def test_the_table_is_long_and_its_names_are_unique() -> None:
 
 
 def test_the_documentation_has_each_case() -> None:
-    """The table of docs/reliability.md has each case, with the tested outcome."""
+    """The table of docs/evidence/faults.md has each case, with the tested outcome."""
     rows = {row[0]: (*row[:4], row[5]) for row in read_rows(NAME)}
     assert rows == {case.name: documented_row(case) for case in CASES}
 

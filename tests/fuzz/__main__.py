@@ -11,7 +11,7 @@ import warnings
 from collections import Counter
 from random import Random
 
-from reliability_tables import as_table, write_block
+from evidence_tables import as_table, write_block
 
 from . import FOUND, SEEDS, BrokenError, Input, check, wire
 from .costly import check_costs, enlarge

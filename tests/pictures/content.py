@@ -20,6 +20,7 @@ from sitestats import Client, Outcomes, StatsQuery, WebsiteSpec
 from sitestats.emulator import Emulator
 
 from .cells import Cell, run_cell
+from .charts import bar_chart
 from .plots import Plot
 from .terminal import Screen, run_command, screen_of
 
@@ -69,7 +70,7 @@ def result() -> Cell:
     """A result: totals, a chart, a table."""
     return cell("""\
 shop = StatsQuery("shop.example").fields("pageviews", "visitors", "histogram", "pages")
-client.stats.get(shop.during("2026-10").limit(4))  # made-up traffic
+client.stats.get(shop.last(days=30).limit(4))
 """)
 
 
@@ -151,6 +152,24 @@ def plot_websites() -> Plot:
 def plot_growth() -> Plot:
     """Two months of many websites."""
     return Plot(outcomes_of("2026-10").compare_to(outcomes_of("2026-09")).plot)
+
+
+@picture
+def chart_reading() -> Plot:
+    """The time to read a response, beside other libraries."""
+    return bar_chart(["Reading eleven lists of 1,000 entries"], "msgspec|fallback")
+
+
+@picture
+def chart_call() -> Plot:
+    """The time of one call, beside other libraries."""
+    return bar_chart(["One call", "One call, async"], "alone")
+
+
+@picture
+def chart_many() -> Plot:
+    """The time of many queries, beside other libraries."""
+    return bar_chart(["50 at a time, async", "50 at a time, with threads"], "trio|over")
 
 
 def outcomes_of(month: str) -> Outcomes:

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from reliability_tables import as_table, write_block
+from evidence_tables import as_table, write_block
 
 from .measure import can_measure
 from .phases import AT_ONCE, MOMENTS, VARIANTS, Phase, run, warm_up

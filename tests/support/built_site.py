@@ -15,13 +15,23 @@ from sphinx.search.en import SearchEnglish
 
 # What someone would type, and a page that has to be found by it.
 SEARCHES: Final = {
-    "rate limit": "many-at-once",
-    "pandas": "frames-and-plots",
-    "proxy": "proxies-and-certificates",
-    "retry": "retries-and-timeouts",
     "docker": "cron-and-containers",
     "histogram": "notebooks/first-look",
     "forty websites": "notebooks/a-year-of-forty-websites",
+}
+# What someone would type, and the page that has to come first.
+FIRST: Final = {
+    "429": "retries-and-timeouts",
+    "dbt": "warehouse",
+    "excel": "frames-and-plots",
+    "heat map": "notebooks/a-year-of-forty-websites",
+    "mock": "testing-your-code",
+    "pandas": "frames-and-plots",
+    "proxy": "proxies-and-certificates",
+    "rate limit": "many-at-once",
+    "respx": "testing-your-code",
+    "retry": "retries-and-timeouts",
+    "sentry": "logging",
 }
 # A page, a name in its text, and where it has to lead.
 LINKS: Final = (
@@ -47,6 +57,13 @@ def found_by(index: dict[str, Any], words: str) -> set[str]:
     return {index["docnames"][number] for number in set.intersection(*pages)}
 
 
+def is_first(index: dict[str, Any], words: str, page: str) -> bool:
+    """Whether the *words* are a main entry of *page*, which search ranks first."""
+    return [index["docnames"].index(page), "", True] in (
+        index["indexentries"].get(words, [])
+    )
+
+
 def links_of(html: str) -> set[tuple[str, str]]:
     """The text and the anchor of each link that is code."""
     links = re.findall(r'<a class="[^"]*" href="[^"#]*#([^"]+)"[^>]*>(.*?)</a>', html)
@@ -61,6 +78,11 @@ def faults(site: Path) -> list[str]:
         f"a search for {words!r} does not find {page}"
         for words, page in SEARCHES.items()
         if page not in found_by(index, words)
+    ]
+    wrong += [
+        f"a search for {words!r} does not find {page} first"
+        for words, page in FIRST.items()
+        if not is_first(index, words, page)
     ]
     for page, text, anchor in LINKS:
         html = (site / f"{page}.html").read_text("utf-8")

@@ -89,6 +89,8 @@ def test_without_a_connection_nothing_was_sent(variant: str, address: str) -> No
     ):
         sender.send(ADD)
     assert not caught.value.maybe_sent
+    # Nobody will know the name in a second either.
+    assert caught.value.retryable is ("nobody" not in address)
 
 
 # Limits ---------------------------------------------------------------------

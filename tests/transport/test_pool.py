@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import dis
-import itertools
 import math
 import os
-import sys
+import signal
 import threading
 import time
-import types
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import ClassVar
 
 import pytest
 
+from interrupts import Interrupt, at_each_place
 from same_text import SameText
+from sitestats._common import thread_locks
 from sitestats._common.errors import ClientClosedError
+from sitestats._transport import interrupt as interrupt_module
 from sitestats._transport import pool as pool_module
 from sitestats._transport.pool import Lease, Pool, PoolTimeoutError
 
@@ -340,11 +339,14 @@ def test_a_forked_child_has_its_own() -> None:
         pool.close()
         return mine is not connection and mine.closed == 1 and connection.closed == 0
 
-    # As if another thread had the lock when the process was forked.
-    with pool._state.lock:
+    # Another thread has the lock when the process is forked.
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(pool._state.lock.acquire).result()
         child = os.fork()
         if child == 0:
+            signal.alarm(int(LONG))
             os._exit(0 if in_child() else 1)
+        thread.submit(pool._state.lock.release).result()
     assert os.waitpid(child, 0)[1] == 0
     assert use(pool) is connection
 
@@ -365,86 +367,30 @@ def test_a_child_of_a_closed_client_is_closed() -> None:
 
 # Interrupts -----------------------------------------------------------------
 
-BREAKS_AFTER = ("CALL", "JUMP_BACKWARD")
-"""CPython looks for signals after these instructions, and when a function begins."""
+WITHIN = {pool_module.__file__, interrupt_module.__file__, thread_locks.__file__}
 
 
-class Interrupter:
-    """Raises KeyboardInterrupt at the n-th moment at which a real one can come."""
-
-    def __init__(self, n: int) -> None:
-        self._left = n
-        self._before: dict[types.FrameType, int] = {}
-        self._names: dict[types.CodeType, dict[int, str]] = {}
-
-    def trace(
-        self, frame: types.FrameType, event: str, arg: object
-    ) -> Callable[..., object] | None:
-        within = frame.f_code.co_filename
-        if within == threading.__file__:
-            if frame.f_back is None or frame.f_back.f_trace is None:
-                return None
-        elif within != pool_module.__file__:
-            return None
-        frame.f_trace_opcodes = True
-        frame.f_trace_lines = False
-        if event == "call":
-            self._moment()
-        elif event == "opcode":
-            before = self._before.get(frame)
-            self._before[frame] = frame.f_lasti
-            if before is not None and self._name(frame, before).startswith(
-                BREAKS_AFTER
-            ):
-                self._moment()
-        elif event == "return":
-            self._before.pop(frame, None)
-        return self.trace
-
-    def _name(self, frame: types.FrameType, offset: int) -> str:
-        names = self._names.get(frame.f_code)
-        if names is None:
-            names = self._names[frame.f_code] = {
-                i.offset: i.opname for i in dis.get_instructions(frame.f_code)
-            }
-        return names[offset]
-
-    def _moment(self) -> None:
-        self._left -= 1
-        if self._left == 0:
-            raise KeyboardInterrupt
-
-
-def is_interrupted(run: Callable[[], object], at: int) -> bool:
-    """Call *run*; whether an interrupt at the moment *at* ended it."""
-    # Whoever measures the tests traces this thread, too.
-    before = sys.gettrace()
-    sys.settrace(Interrupter(at).trace)
-    try:
-        run()
-    except KeyboardInterrupt:
-        return True
-    finally:
-        sys.settrace(before)
-    return False
-
-
-def interrupt_each_moment(
+def interrupt_each_place(
     scenario: Callable[[Pool[Connection]], object], limit: int
 ) -> int:
-    """Run *scenario* with an interrupt at each moment of lease; how many there were."""
-    for n in itertools.count(1):
+    """Run *scenario* with an interrupt at each place of lease; how many there were."""
+    for n, interrupt in enumerate(at_each_place(WITHIN.__contains__)):
         pool = make_pool(limit)
         use_at_once(pool, limit)
+
+        def run(pool: Pool[Connection], interrupt: Interrupt) -> None:
+            with interrupt:
+                scenario(pool)
+
         # In a thread of its own: an interrupt in the middle of handling another
         # error leaves that one behind, as the context of all that come later.
         with ThreadPoolExecutor(1) as thread:
-            run = partial(scenario, pool)
-            interrupted = thread.submit(is_interrupted, run, n).result(LONG)
-        if not interrupted:
+            thread.submit(run, pool, interrupt).result(LONG)
+        if interrupt.left:
             return n
         state = pool._state
-        assert not state.lock.locked(), n
+        assert state.lock.acquire(blocking=False), n
+        state.lock.release()
         # The rest is as if nothing had been.
         used = use_at_once(pool, limit)
         assert len(set(used)) == limit, n
@@ -462,8 +408,8 @@ def interrupt_each_moment(
 @pytest.mark.parametrize("limit", [1, 2])
 def test_an_interrupt_leaves_the_pool_whole(limit: int, fresh: bool) -> None:  # noqa: FBT001 - a parameter
     """Wherever Ctrl-C comes, no lease is lost and no connection has two users."""
-    moments = interrupt_each_moment(lambda pool: use(pool, fresh=fresh), limit)
-    assert moments > 10
+    places = interrupt_each_place(lambda pool: use(pool, fresh=fresh), limit)
+    assert places > 10
 
 
 def test_an_interrupt_while_waiting_leaves_the_pool_whole(
@@ -491,10 +437,8 @@ def test_an_interrupt_while_waiting_leaves_the_pool_whole(
         try:
             use(pool)
         finally:
-            tracer, _ = sys.gettrace(), sys.settrace(None)
             for thread in (holder, releaser, behind):
                 thread.join(LONG)
                 assert not thread.is_alive()
-            sys.settrace(tracer)
 
-    assert interrupt_each_moment(scenario, 1) > 10
+    assert interrupt_each_place(scenario, 1) > 10

@@ -112,13 +112,13 @@ class Message(str):
     'use --limit 5'
     """
 
-    __slots__ = ("_parts",)
-    _parts: tuple[str | Advice, ...]
+    __slots__ = ("parts",)
+    parts: tuple[str | Advice, ...]
 
     def __new__(cls, *parts: str | Advice) -> Self:
         """Make the message of *parts*, in their order."""
         self = super().__new__(cls, "".join(map(str, parts)))
-        self._parts = parts
+        self.parts = parts
         return self
 
     def __add__(self, other: str | Advice) -> Message:
@@ -131,7 +131,7 @@ class Message(str):
         """The text with *words* for each advice."""
         return "".join(
             words(part) if isinstance(part, Advice) else render(part, words)
-            for part in self._parts
+            for part in self.parts
         )
 
 

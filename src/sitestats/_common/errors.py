@@ -26,23 +26,41 @@ It is split by what the caller can do::
       x ResponseError                 the response does not match the document
         + ResponseTooLargeError
 
-Every error pickles, and none holds a credential: a request keeps none.
+Every error pickles, JSON can hold its ``args``, and none holds a credential: a request
+keeps none.
 """
 
 from __future__ import annotations
 
+import math
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import wraps
 from itertools import islice
 from types import FrameType
-from typing import Any, Final, Literal, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Final,
+    Literal,
+    ParamSpec,
+    TypeVar,
+    cast,
+)
 
 from .advice import Message
+from .plain_errors import from_plain, to_plain
 from .problems import Problem, grouped_lines
+from .retryable import TOO_MANY_REQUESTS, is_temporary, may_repeat
 from .wire import HttpRequest
 
-E = TypeVar("E", bound=BaseException)
+if TYPE_CHECKING:
+    from .jsontext import JsonValue
+
+E = TypeVar("E", bound="SiteStatsError")
+P = ParamSpec("P")
 
 _PACKAGE: Final = __name__.partition(".")[0]
 
@@ -50,23 +68,97 @@ MOST_PROBLEMS: Final = 50
 """The most problems of one response: a hostile one may be wrong in a million places."""
 
 
+def _or_args(
+    init: Callable[Concatenate[E, P], None],
+) -> Callable[Concatenate[E, P], None]:
+    """Let a constructor also take the ``args`` of an error of its class."""
+
+    @wraps(init)
+    def make(self: E, /, *args: P.args, **options: P.kwargs) -> None:
+        details = args[1] if len(args) > 1 else None
+        if isinstance(details, dict):
+            state = from_plain(cast("dict[str, JsonValue]", details))
+            Exception.__init__(self, state.pop("message", args[0]))
+            self.__setstate__(state)
+        else:
+            init(self, *args, **options)
+
+    return make
+
+
 class SiteStatsError(Exception):
     """Base class of every error that this package raises on purpose."""
+
+    @_or_args
+    def __init__(self, message: str = "") -> None:
+        super().__init__(message)
+
+    if not TYPE_CHECKING:  # for checkers it is what any exception has
+
+        @property
+        def args(self) -> tuple[Any, ...]:
+            """The text, and a dict with the rest, but for the body of a response.
+
+            JSON can hold both, and ``type(error)(*error.args)`` makes the error again.
+            So Celery sends errors as JSON.
+            """
+            message = self._text
+            kept = {name: one for name, one in self._state.items() if name[0] != "_"}
+            if isinstance(message, Message):
+                kept["message"] = message
+            return (message, to_plain(kept)) if kept else (message,)
+
+        @args.setter
+        def args(self, args: tuple[Any, ...]) -> None:
+            Exception.__init__(self, *args)
+
+    @property
+    def _text(self) -> str:
+        text: str = super().args[0] if super().args else ""
+        return text
+
+    @property
+    def retryable(self) -> bool:
+        """Whether the same call may succeed later, and does no harm then.
+
+        It is false for a write that may have been done.
+
+        >>> NotFoundError("no such website", status=404).retryable
+        False
+        >>> RateLimitedError("too many requests", retry_after=20.0).retryable
+        True
+        """
+        match self:
+            case BusyError():
+                return True
+            case TransportError():
+                return self.temporary and may_repeat(
+                    self.request, maybe_done=self.maybe_sent
+                )
+            case ServiceError(status=status):
+                return is_temporary(status) and may_repeat(
+                    self.request, maybe_done=status != TOO_MANY_REQUESTS
+                )
+            case _:
+                return False
 
     def __bool__(self) -> Literal[True]:
         # So that type checkers know of “if outcome.error:” what it means.
         return True
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (type(self), self.args, self.__dict__.copy())
+        return _restore, (type(self), super().args), self._state
+
+    @property
+    def _state(self) -> dict[str, Any]:
+        return vars(self).copy()
 
 
-def _restore(cls: type[E], args: tuple[Any, ...], state: dict[str, Any]) -> E:
+def _restore(cls: type[E], args: tuple[Any, ...]) -> E:
     # The constructors take keywords that BaseException's own way of pickling
     # would leave out, so an error is rebuilt without calling them.
-    error = cls.__new__(cls, *args)
+    error = cls.__new__(cls)
     error.args = args
-    error.__dict__.update(state)
     return error
 
 
@@ -95,6 +187,7 @@ class InvalidInputError(SiteStatsError, ValueError):
     and of many that differ in a value alone the first five are shown.
     """
 
+    @_or_args
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems: tuple[Problem, ...] = tuple(problems)
         """Every broken rule, with what to do about it."""
@@ -117,31 +210,23 @@ class FieldNotRequestedError(SiteStatsError, AttributeError):
     default work.
     """
 
+    @_or_args
     def __init__(self, message: str, *, name: str) -> None:
         # With obj= as well the error would keep the whole result alive.
         super().__init__(message)
         self.name: str | None = name
         """What was read, such as ``"pages"``."""
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        state = self.__dict__.copy()
-        return _restore_field_error, (type(self), self.args, self.name, state)
-
-
-def _restore_field_error(
-    cls: type[FieldNotRequestedError],
-    args: tuple[str],
-    name: str,
-    state: dict[str, Any],
-) -> FieldNotRequestedError:
-    error = cls(*args, name=name)
-    error.__dict__.update(state)
-    return error
+    @property
+    def _state(self) -> dict[str, Any]:
+        # It is not among the attributes that vars() has, as in any AttributeError.
+        return {**super()._state, "name": self.name}
 
 
 class MissingExtraError(SiteStatsError, ImportError):
     """A library of an optional extra is not installed."""
 
+    @_or_args
     def __init__(self, library: str, *, extra: str) -> None:
         self.library = library
         """What is missing, such as ``"pandas"``."""
@@ -155,6 +240,7 @@ class MissingExtraError(SiteStatsError, ImportError):
 class TransportError(SiteStatsError):
     """No complete response arrived; a retry later may succeed."""
 
+    @_or_args
     def __init__(
         self,
         message: str,
@@ -167,7 +253,8 @@ class TransportError(SiteStatsError):
         self.request = request
         """The request, without credentials; None if there was none."""
         self.temporary = temporary
-        """Whether a retry may succeed. It can't where a certificate is not trusted."""
+        """Whether a retry may succeed. It can't where a certificate is not trusted, or
+        nobody knows the host name."""
         self.maybe_sent = maybe_sent
         """Whether the request may have reached the service. False only where
         nothing left the machine."""
@@ -184,6 +271,7 @@ class RequestTimeoutError(TransportError, TimeoutError):
 class ServiceError(SiteStatsError):
     """The service returned an error response, whatever its status (section 7)."""
 
+    @_or_args
     def __init__(
         self,
         message: str,
@@ -198,12 +286,15 @@ class ServiceError(SiteStatsError):
         """The HTTP status. It may be 200: the body can report an error all the same."""
         self.code = code
         """The service's own code, such as ``"BADGE_REQUIRED"``."""
-        self.message = message
-        """The service's own message, or a sentence about a response without one."""
         self.body = body
         """The response's body as received, with credentials redacted."""
         self.request = request
         """The request, without credentials."""
+
+    @property
+    def message(self) -> str:
+        """The service's own message, or a sentence about a response without one."""
+        return self._text
 
     def __str__(self) -> str:
         request = f", {self.request}" if self.request is not None else ""
@@ -235,6 +326,7 @@ class WebsiteLockedError(ServiceError):
 class RateLimitedError(ServiceError):
     """Too many requests (section 7)."""
 
+    @_or_args
     def __init__(
         self,
         message: str,
@@ -249,6 +341,12 @@ class RateLimitedError(ServiceError):
         self.retry_after = retry_after
         """Seconds that ``Retry-After`` asks for, or None without a usable one."""
 
+    def __str__(self) -> str:
+        text = super().__str__()
+        if self.retry_after is None:
+            return text
+        return f"{text}: try again in {math.ceil(self.retry_after):,} s"
+
 
 class ServerError(ServiceError):
     """The service failed: 5xx."""
@@ -257,6 +355,7 @@ class ServerError(ServiceError):
 class ResponseError(SiteStatsError):
     """The response does not match the service's document."""
 
+    @_or_args
     def __init__(
         self,
         message: str,
@@ -267,10 +366,10 @@ class ResponseError(SiteStatsError):
     ) -> None:
         self.problems: tuple[Problem, ...] = tuple(islice(problems, MOST_PROBLEMS))
         """The wrong places, by their JSON paths. Reading stops after 50."""
-        lines = [f"\n{problem}" for problem in self.problems]
+        lines = "".join(f"\n{problem}" for problem in self.problems)
         if len(self.problems) == MOST_PROBLEMS:
-            lines.append("\n… there may be more: reading stopped here")
-        super().__init__(Message(message, *lines))
+            lines += "\n… there may be more: reading stopped here"
+        super().__init__(message + lines)
         self.body = body
         """The response's body as received, with credentials redacted."""
         self.request = request

@@ -114,3 +114,23 @@ def as_cell_text(text: str) -> str:
     ("'=1+1", "a;'-1", '1-1')
     """
     return _FORMULA.sub(r"\1'", text)
+
+
+def csv_line(values: Iterable[object], delimiter: str = ",") -> str:
+    """A line of CSV: None is an empty cell, and a flag is ``true`` or ``false``.
+
+    >>> print(csv_line(["a b", " c", True, None, "d;e"]), end="")
+    a b," c",true,,"d;e"
+    """
+    return delimiter.join(_cell(value, delimiter) for value in values) + "\n"
+
+
+def _cell(value: object, delimiter: str) -> str:
+    if value is None:
+        return ""
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    # Readers drop blanks around a cell without quotes.
+    is_plain = text == text.strip() and text.isprintable()
+    if is_plain and not {delimiter, ",", ";", '"'} & {*text}:
+        return text
+    return '"' + text.replace('"', '""') + '"'

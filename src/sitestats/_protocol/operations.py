@@ -16,7 +16,7 @@ from sitestats._common.errors import (
 from sitestats._common.settings import API_KEY_VARIABLE, USER_ID_VARIABLE
 from sitestats._common.text import shown
 from sitestats._common.wire import Credentials, HttpResponse
-from sitestats._query.builder import StatsQuery, requested
+from sitestats._query.builder import StatsQuery, query_against, requested
 from sitestats._query.validation import validate
 from sitestats._results.outcomes import Failed, Succeeded
 
@@ -127,7 +127,7 @@ def compare(
     settings: Settings, query: StatsQuery, against: Against, *, fresh: bool = False
 ) -> Flow[Comparison]:
     """The statistics of *query* and those of the period *against*."""
-    other = query.against(against)
+    other = query_against(query, against)
     after = yield from get_stats(settings, query, fresh=fresh)
     before = yield from get_stats(settings, other, fresh=fresh)
     return after.compare_to(before)

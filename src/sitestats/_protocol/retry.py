@@ -22,6 +22,7 @@ from sitestats._common.errors import (
     RequestTimeoutError,
     TransportError,
 )
+from sitestats._common.retryable import TOO_MANY_REQUESTS, is_temporary, may_repeat
 from sitestats._common.settings import RetryPolicy
 from sitestats._common.wire import HttpRequest, HttpResponse
 from sitestats._query.builder import StatsQuery
@@ -29,7 +30,6 @@ from sitestats._query.filters import PAGE_FILTERS, is_contains
 
 from .flow import Flow, Moment, Note, Now, Send, Sleep, now
 
-TOO_MANY_REQUESTS: Final = 429
 _EARLY: Final = 0.01
 """Seconds by which a timer may fire early."""
 
@@ -120,7 +120,8 @@ def send_with_retries(
             response = yield Send(request, until, retry)
             assert isinstance(response, HttpResponse)
         except TransportError as error:
-            if last or not _may_be_retried(request, error):
+            again = may_repeat(request, maybe_done=error.maybe_sent)
+            if last or not (error.temporary and again):
                 raise
             moment = yield from now()
             seconds = policy.wait(retry)
@@ -134,7 +135,7 @@ def send_with_retries(
                 pauses.begin(request, now=moment.monotonic, seconds=seconds)
                 if shared and seconds:
                     yield Note(Pausing(request, seconds, retry, response.status))
-            if last or request.method != "GET" or not _is_temporary(response.status):
+            if last or request.method != "GET" or not is_temporary(response.status):
                 return response
             moment = yield from now()
             seconds = max(policy.wait(retry), response.retry_after or 0.0)
@@ -150,14 +151,6 @@ def send_with_retries(
             since=started.monotonic,
             before=deadline.at,
         )
-
-
-def _may_be_retried(request: HttpRequest, error: TransportError) -> bool:
-    return error.temporary and (request.method == "GET" or not error.maybe_sent)
-
-
-def _is_temporary(status: int) -> bool:
-    return status == TOO_MANY_REQUESTS or 500 <= status <= 599  # noqa: PLR2004  5xx
 
 
 # --- pauses that requests share ---------------------------------------------------
@@ -228,8 +221,8 @@ def wait_for_pauses(
         if end >= min(patient_until, before):
             is_total = before >= patient_until
             raise RateLimitedError(
-                f"{request} was not sent: the service asked for a pause of "
-                f"{left:.3g} more seconds (429, Retry-After), which is longer than "
+                f"{request} was not sent: the service asked for a pause (429, "
+                "Retry-After), which is longer than "
                 + (Argument("total_timeout") if is_total else "the deadline")
                 + " allows; give a longer one to wait for it",
                 request=request,

@@ -37,7 +37,6 @@ class Stop:
         self.wakes: socket = wakes
         """Can be read from once this is stopped: for waits for other sockets."""
         self._waker: socket = waker
-        self._lock = threading.Lock()
         self._held: set[Abortable] = set()
         self._stopped = False
         self._event = InterruptSafeEvent()
@@ -45,32 +44,29 @@ class Stop:
         weakref.finalize(self, wakes.close)
         weakref.finalize(self, waker.close)
 
+    # Without a lock: each line is one step, whatever comes between two of them.
+
     def stop(self) -> None:
         """Abort what is held, end every sleep, and let nothing more begin."""
-        with self._lock:
-            if self._stopped:
-                return
-            self._stopped = True
-            self._event.set()
-            self._waker.close()
-            for what in self._held:
-                what.abort()
+        self._stopped = True
+        self._event.set()
+        self._waker.close()
+        for what in self._held.copy():
+            what.abort()
 
     def hold(self, what: Abortable) -> None:
-        """Let *what* be aborted from now on.
+        """Let *what* be aborted from now on, until it is released.
 
         Raises:
             StoppedError: It is too late to begin.
         """
-        with self._lock:
-            if self._stopped:
-                raise StoppedError
-            self._held.add(what)
+        # In this order, so that either this sees the stop or the stop sees this.
+        self._held.add(what)
+        self.check()
 
     def release(self, what: Abortable) -> None:
-        """Leave *what* alone: after this returns it is not aborted."""
-        with self._lock:
-            self._held.discard(what)
+        """Leave *what* alone, but for a stop under way; it may not be held."""
+        self._held.discard(what)
 
     def check(self) -> None:
         """Go on, unless this is stopped.

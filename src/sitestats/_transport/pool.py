@@ -26,6 +26,7 @@ import anyio
 import attrs
 
 from sitestats._common.errors import ClientClosedError
+from sitestats._common.thread_locks import run_locked
 
 from .interrupt import InterruptSafeEvent
 
@@ -167,13 +168,22 @@ class _ThreadedState(_PoolState[T]):
         self, limit: int, idle_seconds: float, inherited: _ThreadedState[T] | None
     ) -> None:
         super().__init__(limit, idle_seconds)
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.process = os.getpid()
         # A forked child must not use its parent's connections, nor close them,
         # nor take a lock that a thread of its parent's held. Kept, they can't be
         # closed by the garbage collection either.
         self.inherited = inherited
         self.closed = inherited is not None and inherited.closed
+
+    def enter_or_queue(self, lease: Lease[T]) -> InterruptSafeEvent | None:
+        """The event to wait for, or None where *lease* may start now."""
+        if self.enter(lease):
+            return None
+        lease.event = event = InterruptSafeEvent()
+        lease.queued = True
+        self.waiting.append(lease)
+        return event
 
 
 def _always(_connection: object) -> bool:
@@ -237,15 +247,11 @@ class Pool(_PoolBase[T]):
                 raise
 
     def _enter(self, state: _ThreadedState[T], lease: Lease[T], until: float) -> None:
-        event = None
-        with state.lock:
-            if not state.enter(lease):
-                lease.event = event = InterruptSafeEvent()
-                lease.queued = True
-                state.waiting.append(lease)
+        event = run_locked(state.lock, state.enter_or_queue, lease)
         if event is not None:
             self._wait(state, lease, event, until)
-        self._close_retired(lease)
+        if lease.to_close:
+            self._close_retired(lease)
 
     @staticmethod
     def _wait(
@@ -260,9 +266,8 @@ class Pool(_PoolBase[T]):
                 lease.stop.hold(lease)
             while (left := until - time.monotonic()) > 0 and not lease.aborted:
                 event.wait(min(left, _LOOK_AGAIN))
-                with state.lock:
-                    if state.enter(lease):
-                        return
+                if run_locked(state.lock, state.enter, lease):
+                    return
             raise PoolTimeoutError
         finally:
             if lease.stop is not None:
@@ -270,17 +275,16 @@ class Pool(_PoolBase[T]):
             lease.waited = time.monotonic() - started
 
     def _leave(self, state: _ThreadedState[T], lease: Lease[T]) -> None:
-        with state.lock:
-            state.leave(lease)
-        self._close_retired(lease)
+        run_locked(state.lock, state.leave, lease)
+        if lease.to_close:
+            self._close_retired(lease)
 
     def close(self) -> None:
         """Close what is idle now, and what is in use as soon as it is left."""
         state = self._here()
-        with state.lock:
-            state.close()
-            idle = state.take_idle()
-        for connection in idle:
+        run_locked(state.lock, state.close)
+        # Without the lock, since nothing enters any more.
+        for connection in state.take_idle():
             self._close(connection)
 
     @property

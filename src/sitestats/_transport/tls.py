@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import ssl
-import threading
 from pathlib import Path
 from typing import TypeAlias
 
 from sitestats._common.errors import ConfigurationError
+from sitestats._common.thread_locks import ForkSafeLock
 
 Verify: TypeAlias = bool | str | ssl.SSLContext
 """A flag, a file or a folder of certificates, or a context."""
@@ -17,12 +17,12 @@ Verify: TypeAlias = bool | str | ssl.SSLContext
 class Certificates:
     """Certificates to verify a server by, which are read when they are first needed."""
 
-    __slots__ = ("_context", "_locks", "_verify")
+    __slots__ = ("_context", "_lock", "_verify")
 
     def __init__(self, verify: Verify) -> None:
         self._verify = verify
         self._context: ssl.SSLContext | None = None
-        self._locks: dict[int, threading.Lock] = {}
+        self._lock = ForkSafeLock()
 
     def context(self) -> ssl.SSLContext:
         """The context of all connections.
@@ -31,12 +31,13 @@ class Certificates:
             ConfigurationError: The certificates can't be read.
         """
         # Reading them takes some 25 ms. The lock keeps fifty threads that start at
-        # once from each reading them; one for each process, as a fork copies a lock
-        # that is held.
-        with self._locks.setdefault(os.getpid(), threading.Lock()):
-            if self._context is None:
-                self._context = make_context(self._verify)
-            return self._context
+        # once from each reading them.
+        return self._lock.run(self._read_once)
+
+    def _read_once(self) -> ssl.SSLContext:
+        if self._context is None:
+            self._context = make_context(self._verify)
+        return self._context
 
 
 def make_context(verify: Verify) -> ssl.SSLContext:
@@ -72,14 +73,11 @@ def _context(verify: bool | str) -> ssl.SSLContext:  # noqa: FBT001 - as above
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
         return context
-    if isinstance(verify, str):
-        if Path(verify).is_dir():
-            return ssl.create_default_context(capath=verify)
-        return ssl.create_default_context(cafile=verify)
-    if os.environ.get("SSL_CERT_FILE"):
-        return ssl.create_default_context(cafile=os.environ["SSL_CERT_FILE"])
-    if os.environ.get("SSL_CERT_DIR"):
-        return ssl.create_default_context(capath=os.environ["SSL_CERT_DIR"])
-    import certifi
+    if verify is True:
+        import certifi
 
-    return ssl.create_default_context(cafile=certifi.where())
+        variables = map(os.environ.get, ("SSL_CERT_FILE", "SSL_CERT_DIR"))
+        verify = next(filter(None, variables), None) or certifi.where()
+    if Path(verify).is_dir():
+        return ssl.create_default_context(capath=verify)
+    return ssl.create_default_context(cafile=verify)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,6 +9,7 @@ import click
 
 from ._client import base_address, make_client
 from ._completion import one_of
+from ._lists import list_arguments, list_options, source_of
 from ._query import OVERVIEW_OF_MANY, make_queries
 
 if TYPE_CHECKING:
@@ -19,13 +19,19 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 UNITS = ("day", "week", "month", "year")
 
-hosts_from_option = click.option(
+_hosts_from = click.option(
     "--hosts-from",
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True),
-    help="The host names in FILE: one a line, CSV with a column hostname, or the "
-    "JSON or TOML of `websites`; - reads standard input.",
+    help="The host names of a list, as `websites plan` reads it, or one a line; - is "
+    "standard input.",
 )
+
+
+def hosts_from_option(command: F) -> F:
+    """Give *command* a list of host names, for ``read_hosts``."""
+    return _hosts_from(list_options(command))
+
 
 _OPTIONS = (
     click.argument("hosts", nargs=-1, metavar="[HOST]..."),
@@ -78,14 +84,11 @@ class Websites:
     def __init__(
         self, options: dict[str, Any], fields: Sequence[str] = OVERVIEW_OF_MANY
     ) -> None:
-        hosts, every, file, self.concurrency = (
-            options.pop(name)
-            for name in ("hosts", "every", "hosts_from", "concurrency")
+        hosts, every, self.concurrency = (
+            options.pop(name) for name in ("hosts", "every", "concurrency")
         )
         self._each = options.pop("each", None)
-        named = [(host, "") for host in hosts]
-        if file is not None:
-            named += read_hosts(file)
+        named = [*((host, "") for host in hosts), *read_hosts(options)]
         if every:
             # Any valid host name, to check the options.
             named = [("example.com", "")]
@@ -146,9 +149,14 @@ def _once(queries: Iterable[StatsQuery]) -> list[StatsQuery]:
     return once
 
 
-def read_hosts(file: str) -> list[tuple[str, str]]:
-    """The host names in *file*, each with its place."""
+def read_hosts(options: dict[str, Any]) -> list[tuple[str, str]]:
+    """The host names in the list, each with its place; its options are removed."""
     from sitestats.provisioning import read_host_list
 
-    source = sys.stdin.buffer if file == "-" else file
-    return [(host.text, host.where) for host in read_host_list(source)]
+    arguments, file = list_arguments(options), options.pop("hosts_from")
+    if file is None:
+        return []
+    # What a list has beside the host names is left out here.
+    del arguments["ignore_columns"], arguments["ignore_column"]
+    hosts = read_host_list(source_of(file), **arguments)
+    return [(host.text, host.where) for host in hosts]

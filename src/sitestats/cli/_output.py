@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from sitestats._common.text import as_cell_text, plain
+from sitestats._common.text import as_cell_text, csv_line, plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,8 +18,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 FORMATS: Final = ("table", "json", "csv")
 JSON_LINES: Final = "jsonl"
 """A format of the commands that print one object after the other."""
-
-_SPECIAL: Final = re.compile(r'[,"\r\n]')
 
 
 def format_options(command: F, formats: Sequence[str] = FORMATS) -> F:
@@ -83,22 +80,10 @@ def print_csv(
     lines = [[row.get(name) for name in columns] for row in rows]
     if names:
         lines.insert(0, [*columns])
-    text = "".join(
-        ",".join(_cell(value, raw=raw) for value in line) + "\n" for line in lines
-    )
+    text = "".join(csv_line(line if raw else map(_safe, line)) for line in lines)
     # Otherwise click leaves colours out when it writes to a file.
     click.echo(text, nl=False, color=True)
 
 
-def _cell(value: object, *, raw: bool) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    text = str(value)
-    if isinstance(value, str) and not raw:
-        text = as_cell_text(plain(text))
-    # Readers drop blanks around a cell without quotes.
-    if text != text.strip() or _SPECIAL.search(text):
-        return '"' + text.replace('"', '""') + '"'
-    return text
+def _safe(value: object) -> object:
+    return as_cell_text(plain(value)) if isinstance(value, str) else value

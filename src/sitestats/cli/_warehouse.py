@@ -120,7 +120,6 @@ def update(
     hosts: tuple[str, ...],
     *,
     since: str,
-    hosts_from: str | None,
     fields: str | None,
     lag: int,
     concurrency: int,
@@ -135,7 +134,7 @@ def update(
     reads what is new. A website that fails is read by the next run; the others go on.
     The database is the file sitestats.duckdb here, unless --to names another one.
     """
-    names = _names(hosts, hosts_from)
+    names = [*hosts, *(name for name, _ in read_hosts(options))]
     try:
         first = date.fromisoformat(since)
     except ValueError:
@@ -148,7 +147,7 @@ def update(
         lists: dict[str, Any] = {} if fields is None else {"lists": _split(fields)}
         source = made.sitestats_source(
             first_day=first,
-            hostnames=names,
+            hostnames=names or None,
             lag=lag,
             concurrency=concurrency,
             client=client,
@@ -200,13 +199,6 @@ def status(*, destination: str, dataset: str, output: str, raw: bool) -> None:
         print_csv(_COLUMNS, rows, raw=raw)
     else:
         _show(rows)
-
-
-def _names(hosts: tuple[str, ...], file: str | None) -> list[str] | None:
-    names = [*hosts, *(name for name, _ in ([] if file is None else read_hosts(file)))]
-    if file is not None and not names:
-        raise click.UsageError("--hosts-from: there is no host name in it")
-    return names or None
 
 
 def _split(names: str) -> list[str]:

@@ -23,6 +23,7 @@ from ._exits import (
     fail,
     fail_interrupted,
 )
+from ._lists import list_arguments, list_options, source_of
 from ._output import format_options, make_console, print_csv, print_json
 from ._query import zones
 
@@ -47,12 +48,6 @@ _CONTINUE: Final = ": run it again to continue, with the same --journal if you g
 _COSTS: Final = "this can cost money, and can't be undone"
 
 
-def _fields() -> Iterable[str]:
-    from sitestats import WebsiteSpec
-
-    return [field.name for field in attrs.fields(WebsiteSpec) if field.init]
-
-
 yes_option = click.option(
     "-y",
     "--yes",
@@ -64,30 +59,20 @@ quiet_option = click.option(
     "--quiet",
     is_flag=True,
     help="Write nothing if every website is as specified, and otherwise only those "
-    "that are not, to standard error. JSON and CSV are written all the same.",
+    "that are not, to standard error, and what was guessed of a list before something "
+    "is added. JSON and CSV are written all the same.",
 )
 _FILE_OPTIONS: Final = (
     click.argument(
         "file",
         type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
     ),
+    list_options,
     click.option(
-        "--column",
-        "columns",
-        multiple=True,
-        metavar="FIELD=NAME",
-        shell_complete=one_of(_fields, suffix="="),
-        help="What FILE calls a field, such as hostname=Domain; may be repeated.",
-    ),
-    click.option(
-        "--ignore-columns",
+        "--accept-differing",
         is_flag=True,
-        help="Leave columns out that are no fields; a warning names them.",
-    ),
-    click.option(
-        "--input-format",
-        type=click.Choice(FORMATS),
-        help="The format of FILE; that of its name when left out.",
+        help="Let existing websites differ: they are shown, and no error. For one "
+        "website, the list can say it: accept_differing.",
     ),
     click.option(
         "--only-changes",
@@ -106,39 +91,30 @@ def file_options(command: F) -> F:
 
 
 def _load(
-    file: Path,
-    columns: Iterable[str],
-    input_format: str | None,
-    *,
-    ignore_columns: bool,
-    quiet: bool,
-) -> tuple[WebsiteSpec, ...]:
-    """The specifications of *file*; ``-`` is standard input."""
-    from sitestats import SiteStatsWarning, WebsiteSpec
+    file: Path, options: dict[str, Any], *, quiet: bool
+) -> tuple[tuple[WebsiteSpec, ...], list[Warning | str]]:
+    """The specifications of *file*, and the notes on it that a *quiet* run holds back
+    until something is to be added.
+    """
+    from sitestats import WebsiteSpec
 
-    names: dict[str, str] = {}
-    for column in columns:
-        field, equals, name = column.partition("=")
-        if not equals or not name:
-            raise click.UsageError(f"--column takes FIELD=NAME, not {column!r}")
-        if field in names:
-            raise click.UsageError(f"--column {field}=… is given twice")
-        names[field] = name
-    is_stdin = str(file) == "-"
-    if is_stdin and input_format is None:
-        raise click.UsageError(
-            "standard input has no name that tells its format: add --input-format with "
-            f"one of {', '.join(FORMATS)}"
+    arguments = list_arguments(options)
+    accept = options.pop("accept_differing")
+    with warnings.catch_warnings(record=quiet) as held:
+        specs = WebsiteSpec.load(
+            source_of(str(file)), accept_differing=accept, **arguments
         )
-    with warnings.catch_warnings():
-        if quiet:
-            warnings.simplefilter("ignore", SiteStatsWarning)
-        return WebsiteSpec.load(
-            sys.stdin.buffer if is_stdin else file,
-            input_format=cast("Any", input_format),
-            columns=names,
-            ignore_columns=ignore_columns,
-        )
+    return specs, [one.message for one in held or ()]
+
+
+def _plan(
+    client: Client, specs: Sequence[WebsiteSpec], notes: Iterable[Warning | str]
+) -> ProvisioningPlan:
+    planned = client.websites.plan(specs)
+    # What decides about an add is not hidden: it can't be undone.
+    for note in notes if planned.to_add else ():
+        warnings.warn(note, stacklevel=2)
+    return planned
 
 
 @click.group(invoke_without_command=True)
@@ -236,13 +212,15 @@ def _print_specs(found: Iterable[Website], output_format: Any) -> None:
 @click.argument("host")
 @click.option(
     "--timezone",
-    default="UTC",
-    show_default=True,
     metavar="ZONE",
     shell_complete=one_of(zones),
-    help="A name of the tz database.",
+    help="A name of the tz database; UTC when left out.",
 )
-@click.option("--public/--private", default=False, help="Who may see the statistics.")
+@click.option(
+    "--public/--private",
+    default=None,
+    help="Who may see the statistics; private when left out.",
+)
 @click.option("--label", metavar="TEXT", help="Free text of your own.")
 @yes_option
 @quiet_option
@@ -250,8 +228,8 @@ def _print_specs(found: Iterable[Website], output_format: Any) -> None:
 def add(
     host: str,
     *,
-    timezone: str,
-    public: bool,
+    timezone: str | None,
+    public: bool | None,
     label: str | None,
     yes: bool,
     quiet: bool,
@@ -259,8 +237,8 @@ def add(
 ) -> None:
     """Add the website HOST, which can cost money and can't be undone.
 
-    An existing website is not changed. An add without a response is not sent
-    again: the list shows whether it was added.
+    An existing website is not changed, and compared by the given options alone. An add
+    without a response is not sent again: the list shows whether it was added.
     """
     from sitestats import WebsiteSpec
 
@@ -285,9 +263,6 @@ def add(
 def plan(
     file: Path,
     *,
-    columns: tuple[str, ...],
-    ignore_columns: bool,
-    input_format: str | None,
     only_changes: bool,
     quiet: bool,
     output: str,
@@ -296,14 +271,13 @@ def plan(
 ) -> None:
     """Show what `ensure` would do with FILE; nothing is added.
 
-    FILE is TOML, JSON or CSV, or - for standard input. The exit code is 0 if every
-    website exists as specified, 8 if some are missing, and 9 if one differs.
+    FILE has a host name a line, or is CSV, TOML or JSON; - is standard input. The exit
+    code is 0 if every website exists as specified, 8 if some are missing, and else 9.
+    What FILE leaves out is not compared.
     """
-    specs = _load(
-        file, columns, input_format, ignore_columns=ignore_columns, quiet=quiet
-    )
+    specs, notes = _load(file, options, quiet=quiet)
     with make_client(options) as client:
-        planned = client.websites.plan(specs)
+        planned = _plan(client, specs, notes)
     Show(output, raw=raw, only_changes=only_changes, quiet=quiet).print(planned)
     _exit(planned)
 
@@ -332,9 +306,6 @@ def plan(
 def ensure(
     file: Path,
     *,
-    columns: tuple[str, ...],
-    ignore_columns: bool,
-    input_format: str | None,
     only_changes: bool,
     quiet: bool,
     dry_run: bool,
@@ -346,15 +317,13 @@ def ensure(
 ) -> None:
     """Add the missing websites of FILE, one at a time.
 
-    FILE is TOML, JSON or CSV, or - for standard input. It asks for confirmation,
-    since adding can cost money and can't be undone.
+    FILE is as for `plan`. It asks for confirmation, since adding can cost money and
+    can't be undone.
     """
-    specs = _load(
-        file, columns, input_format, ignore_columns=ignore_columns, quiet=quiet
-    )
+    specs, notes = _load(file, options, quiet=quiet)
     show = Show(output, raw=raw, only_changes=only_changes, quiet=quiet)
     with make_client(options, read_only=dry_run) as client:
-        planned = client.websites.plan(specs)
+        planned = _plan(client, specs, notes)
         if dry_run:
             show.print(planned)
             _exit(planned)

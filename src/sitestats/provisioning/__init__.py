@@ -12,7 +12,7 @@ from ._plan import PlannedWebsite, PlanState, ProvisioningPlan
 from ._report import ProvisionedWebsite, ProvisioningReport, State
 
 if TYPE_CHECKING:
-    from ._host_lists import ListedHost, read_host_list
+    from ._lists import ListedHost, read_host_list
 
 __all__ = [
     "Difference",
@@ -31,6 +31,6 @@ def __getattr__(name: str) -> object:
     if name not in {"ListedHost", "read_host_list"}:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     # Only a file needs the parsers.
-    from . import _host_lists
+    from . import _lists
 
-    return getattr(_host_lists, name)
+    return getattr(_lists, name)

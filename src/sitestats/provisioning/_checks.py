@@ -1,135 +1,42 @@
-"""Check the fields of website specifications, from code and from files."""
+"""Check the fields of website specifications, from code and from lists."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, Literal, TypeAlias, get_args
+from collections.abc import Iterable
+from typing import Any, Final
 
 import attrs
 
-from sitestats._common.advice import Argument, Message
-from sitestats._common.errors import SpecError
 from sitestats._common.problems import Problem
-from sitestats._common.text import did_you_mean, nearest, shown
+from sitestats._common.text import shown
 from sitestats._protocol.requests import website_value
 
-FIELDS: Final = ("hostname", "timezone", "public", "label")
-"""The fields of a specification, in files too."""
+from ._columns import FIELDS, first_few
 
-LISTED: Final = {
-    "is_public": "public",
-    **dict.fromkeys(
-        ("has_ssl", "has_script", "own_hostname", "pageviews", "events", "extra")
-    ),
-}
-"""What a website in the service's list has beside its host name, zone and label
-(section 2.1), with the field of a specification that means the same, if any."""
-
-_LISTED: Final = LISTED.keys() - {"extra"} | {"hostname", "timezone", "label"}
-
-
-Format: TypeAlias = Literal["toml", "json", "csv"]
-FORMATS: Final[tuple[Format, ...]] = get_args(Format)
-"""The formats of files of specifications; each is also the extension of a name."""
-
-DEFAULTS: Final = {"timezone": "UTC", "public": False, "label": None}
-"""What a specification has where a file leaves a field out."""
-RENAMED: Final = Argument("columns", {"FIELD": "NAME"})
-"""How the caller says that a file calls a field by another name."""
-MOST_SUGGESTIONS: Final = 50
-"""The most suggestions for one file, since finding one takes some milliseconds."""
-_MOST_SHOWN: Final = 5
+DEFAULT_ZONE: Final = "UTC"
+"""The zone in which a website is added whose specification leaves it out."""
+_SAME: Final = {"timezone": DEFAULT_ZONE, "public": False, "accept_differing": False}
+"""What means the same as nothing in a list."""
+_MOST_SUGGESTIONS: Final = 50
+"""The most suggestions for one list, since finding one takes some milliseconds."""
 
 
 @attrs.frozen
-class Columns:
-    """Which names of a file stand for which fields of a specification."""
+class Value:
+    """One field of a website in a list, unchecked."""
 
-    renamed: Mapping[str, str] = attrs.field(factory=dict[str, str])
-    """The fields that have another name in the file."""
-    ignore: bool = False
-    """Whether any other name is left out, instead of being an error."""
-
-    def fields(self, names: Iterable[str]) -> dict[str, str | None]:
-        """The field that each of *names* stands for; None for none.
-
-        The names of the whole list are those of a list that was saved, so that what
-        the service alone decides is left out. One of them by itself is not left out
-        unnoticed: its writer expects something of it.
-        """
-        names = list(names)
-        is_list = set(names) >= _LISTED and "public" not in names
-        found = {name: LISTED.get(name, name) if is_list else name for name in names}
-        if self.ignore:
-            found = {
-                name: field if field in FIELDS and field not in self.renamed else None
-                for name, field in found.items()
-            }
-        given = {column: field for field, column in self.renamed.items()}
-        return found | {name: given[name] for name in names if name in given}
-
-    def name_of(self, field: str) -> str:
-        """What the file calls *field*."""
-        return self.renamed.get(field, field)
-
-    def advice(self, name: str, *, suggest: bool) -> str:
-        """What to write instead of *name*, which stands for no field."""
-        return (suggest and did_you_mean(name, FIELDS)) or (
-            f": {', '.join(FIELDS)}; "
-            + RENAMED
-            + " gives one another name, and "
-            + Argument("ignore_columns", value=True)
-            + " leaves the others out"
-        )
+    value: Any
+    where: str
 
 
-def check_columns(renamed: Mapping[str, str] | None, *, ignore: bool) -> Columns:
-    """The names of a file, as the caller gave them.
+@attrs.frozen
+class Entry:
+    """One website of a list, unchecked."""
 
-    Raises:
-        SpecError: One is for no field, or for two.
-    """
-    renamed = dict(renamed or {})
-    problems = [
-        Problem(
-            f"{shown(field)} is not a field of a website"
-            + (did_you_mean(field, FIELDS) or f": {', '.join(FIELDS)}"),
-            rule="website-columns",
-            where=Message(RENAMED),
-        )
-        for field in renamed
-        if field not in FIELDS
-    ]
-    columns = list(renamed.values())
-    problems += [
-        Problem(
-            f"the column {shown(column)} is given for two fields: give it for one",
-            rule="website-columns",
-            where=Message(RENAMED),
-        )
-        for index, column in enumerate(columns)
-        if column in columns[:index]
-    ]
-    if problems:
-        raise SpecError(problems)
-    return Columns(renamed, ignore)
-
-
-def ignored_names(names: Mapping[str, str | None]) -> str | None:
-    """A note on the *names* that stand for no field and were left out."""
-    left_out = [name for name, field in names.items() if field is None]
-    # Those of the service's list are known, and meant.
-    left_out = [name for name in left_out if name and name not in LISTED]
-    if not left_out:
-        return None
-    return f"ignored columns: {_first_few([_ignored(name) for name in left_out])}"
-
-
-def _ignored(name: str) -> str:
-    right = nearest(name, FIELDS)
-    return shown(name) + (
-        "" if right in {None, name} else f" (did you mean {right!r}?)"
-    )
+    where: str
+    fields: dict[str, Value] = attrs.field(factory=dict[str, Value])
+    problems: tuple[Problem, ...] = ()
+    """What is wrong with its form."""
 
 
 def check_field(
@@ -139,10 +46,99 @@ def check_field(
 
     To *suggest* a right one takes some milliseconds.
     """
-    if name == "label" and value is None:
+    if value is None and name != "hostname":
         return None
+    if name == "accept_differing":
+        if isinstance(value, bool):
+            return value
+        message = f"accept_differing is true or false, not {shown(value)}"
+        return Problem(message, rule="website-accept-differing", where=where or name)
     checked = website_value(name, value, where, suggest=suggest)
     return checked[0] if isinstance(checked, list) else checked
+
+
+def check_entries(
+    entries: Iterable[Entry], hostname: str = "hostname"
+) -> tuple[list[dict[str, Any]], list[str], list[Problem]]:
+    """The fields of each website of a list, each once.
+
+    Args:
+        entries: The websites.
+        hostname: What the list calls the host name.
+
+    Returns:
+        The fields of each website with its host name as it is written, a note on those
+        that are given again with the same values, and every problem in its order.
+    """
+    first: dict[str, tuple[dict[str, Any], Entry]] = {}
+    merged: list[str] = []
+    problems: list[Problem] = []
+    for entry in entries:
+        problems += entry.problems
+        if "hostname" not in entry.fields and not entry.problems:
+            problems.append(
+                Problem(
+                    f"this website has no {hostname}: add one",
+                    rule="website-file",
+                    where=entry.where,
+                )
+            )
+        fields: dict[str, Any] = {}
+        for name, value in entry.fields.items():
+            suggest = len(problems) < _MOST_SUGGESTIONS
+            checked = check_field(name, value.value, value.where, suggest=suggest)
+            if isinstance(checked, Problem):
+                problems.append(checked)
+            else:
+                fields[name] = checked
+        if "hostname" not in fields:
+            continue
+        earlier, there = first.setdefault(fields["hostname"], (fields, entry))
+        if earlier is fields:
+            continue
+        problem = _problem_of_duplicate(fields, entry, earlier, there)
+        if problem is None:
+            where = entry.fields["hostname"].where, there.fields["hostname"].where
+            merged.append(f"{fields['hostname']} ({where[0]} and {where[1]})")
+        else:
+            problems.append(problem)
+    websites = [
+        {**fields, "hostname": entry.fields["hostname"].value}
+        for fields, entry in first.values()
+    ]
+    note = (
+        "websites that are given again with the same values count once "
+        f"({len(merged):,} times): {first_few(merged)}"
+    )
+    return websites, [note] * bool(merged), problems
+
+
+def _problem_of_duplicate(
+    fields: dict[str, Any], entry: Entry, earlier: dict[str, Any], there: Entry
+) -> Problem | None:
+    both = fields, earlier
+    others = ", ".join(
+        f"{name} is {_text(here)} here and {_text(other)} there"
+        for name in FIELDS[1:]
+        for here, other in [[one.get(name, _SAME.get(name)) for one in both]]
+        if here != other
+    )
+    if not others:
+        # What one of them leaves out is as the other one says.
+        earlier |= fields
+        return None
+    return Problem(
+        f"{fields['hostname']} is given twice with different values, here and at "
+        f"{there.fields['hostname'].where} ({others}): leave one of them out",
+        rule="website-once",
+        where=entry.fields["hostname"].where,
+    )
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "left out" if value is None else shown(value)
 
 
 def find_duplicates(hostnames: Iterable[tuple[str, str]]) -> list[Problem]:
@@ -165,70 +161,3 @@ def find_duplicates(hostnames: Iterable[tuple[str, str]]) -> list[Problem]:
                 )
             )
     return problems
-
-
-def _text(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "left out" if value is None else shown(value)
-
-
-@attrs.frozen
-class Written:
-    """One website of a file."""
-
-    fields: dict[str, Any]
-    """Its fields, checked."""
-    hostname: str
-    """The host name as it is written."""
-    where: str
-
-
-def merge_duplicates(
-    websites: Iterable[Written],
-) -> tuple[list[dict[str, Any]], str | None, list[Problem]]:
-    """The websites of a file, each once; a note on those that were alike.
-
-    Returns:
-        The fields of each website with its host name as it is written, the note, and
-        a problem for each that comes up again with other values.
-    """
-    kept: list[dict[str, Any]] = []
-    first: dict[str, Written] = {}
-    merged: list[str] = []
-    problems: list[Problem] = []
-    for website in websites:
-        hostname = website.fields["hostname"]
-        earlier = first.setdefault(hostname, website)
-        if earlier is website:
-            kept.append({**website.fields, "hostname": website.hostname})
-            continue
-        here, there = DEFAULTS | website.fields, DEFAULTS | earlier.fields
-        if here == there:
-            merged.append(f"{hostname} ({website.where} and {earlier.where})")
-            continue
-        others = ", ".join(
-            f"{name} is {_text(here[name])} here and {_text(there[name])} there"
-            for name in DEFAULTS
-            if here[name] != there[name]
-        )
-        problems.append(
-            Problem(
-                f"{hostname} is given twice with different values, here and at "
-                f"{earlier.where} ({others}): leave one of them out",
-                rule="website-once",
-                where=website.where,
-            )
-        )
-    if not merged:
-        return kept, None, problems
-    note = (
-        "websites that are given again with the same values count once "
-        f"({len(merged):,} times): {_first_few(merged)}"
-    )
-    return kept, note, problems
-
-
-def _first_few(texts: Sequence[str]) -> str:
-    more = len(texts) - _MOST_SHOWN
-    return ", ".join(texts[:_MOST_SHOWN]) + (f" and {more:,} more" if more > 0 else "")

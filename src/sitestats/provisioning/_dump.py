@@ -3,41 +3,47 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from sitestats._common.errors import SpecError
 from sitestats._common.problems import Problem
-from sitestats._common.text import as_cell_text, shown
+from sitestats._common.text import as_cell_text, csv_line, shown
 
-from ._checks import FIELDS, FORMATS
+from ._columns import FIELDS
 
-if TYPE_CHECKING:
-    from ._specs import WebsiteSpec
+Format: TypeAlias = Literal["toml", "json", "csv"]
+FORMATS: Final[tuple[Format, ...]] = get_args(Format)
+"""The formats in which lists are written."""
 
 _RULE: Final = "website-file"
+_ACCEPT: Final = "accept_differing"
 
 
-def dump_specs(specs: Iterable[WebsiteSpec], output_format: str) -> str:
-    """*specs* as text of that format; see ``WebsiteSpec.dumps``."""
-    rows = [{name: getattr(spec, name) for name in FIELDS} for spec in specs]
+def dump_rows(rows: Sequence[dict[str, Any]], output_format: str) -> str:
+    """The fields of specifications as text; see ``WebsiteSpec.dumps``."""
+    given = [
+        {
+            name: row[name]
+            for name in FIELDS
+            # What is not accepted is the rule, and left out.
+            if row[name] is not None and (row[name] or name != _ACCEPT)
+        }
+        for row in rows
+    ]
     match output_format:
         case "csv":
-            return _csv(rows)
+            return _csv(given)
         case "json":
-            return json.dumps([_given(row) for row in rows], indent=2) + "\n"
+            return json.dumps(given, indent=2) + "\n"
         case "toml":
-            return "\n".join(map(_toml_table, rows)) if rows else "websites = []\n"
+            return "\n".join(map(_toml_table, given))
         case _:
             message = (
                 f"output_format is one of {', '.join(FORMATS)}, not "
                 f"{shown(output_format)}"
             )
             raise SpecError([Problem(message, rule=_RULE)])
-
-
-def _given(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if value is not None}
 
 
 def _csv(rows: list[dict[str, Any]]) -> str:
@@ -48,30 +54,26 @@ def _csv(rows: list[dict[str, Any]]) -> str:
             rule=_RULE,
         )
         for row in rows
-        if (label := row["label"]) is not None and (not label or "\0" in label)
+        if not (label := row.get("label", "-")) or "\0" in label
     ]
     if problems:
         raise SpecError(problems)
-    lines = [FIELDS, *([_cell(row[name]) for name in FIELDS] for row in rows)]
-    return "".join(",".join(line) + "\n" for line in lines)
+    is_used = any(_ACCEPT in row for row in rows)
+    names = FIELDS if is_used else [name for name in FIELDS if name != _ACCEPT]
+    lines = [[_marked(row.get(name)) for name in names] for row in rows]
+    return "".join(map(csv_line, [names, *lines]))
 
 
-def _cell(value: str | bool | None) -> str:  # noqa: FBT001 - a value to write
-    if isinstance(value, bool) or value is None:
-        return "" if value is None else str(value).lower()
-    text = as_cell_text(value)
-    # Readers drop blanks around a cell without quotes.
-    if text == text.strip() and text.isprintable() and not set(text) & set(',;"'):
-        return text
-    return '"' + text.replace('"', '""') + '"'
+def _marked(value: str | bool | None) -> str | bool | None:  # noqa: FBT001 - a value to write
+    return as_cell_text(value) if isinstance(value, str) else value
 
 
 def _toml_table(row: dict[str, Any]) -> str:
-    lines = (f"{name} = {_toml_value(value)}" for name, value in _given(row).items())
-    return "\n".join(["[[websites]]", *lines]) + "\n"
-
-
-def _toml_value(value: str | bool) -> str:  # noqa: FBT001 - a value to write
     # JSON's escapes are TOML's, which wants one for DEL too. Beyond ASCII, JSON writes
     # surrogate pairs, which TOML has not.
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    texts = {
+        name: json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        for name, value in row.items()
+    }
+    lines = [f"{name} = {text}" for name, text in texts.items()]
+    return "\n".join(["[[websites]]", *lines]) + "\n"

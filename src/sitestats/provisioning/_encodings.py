@@ -17,11 +17,11 @@ class EncodingError(ValueError):
         self.before = before
 
 
-def decode(data: bytes, *, from_spreadsheet: bool) -> tuple[str, str | None]:
+def decode(data: bytes, *, guess: bool) -> tuple[str, list[str]]:
     """The text of *data*, and a note where it was not in UTF-8.
 
     Spreadsheets on Windows write cp1252, and say so nowhere. TOML and JSON are in
-    UTF-8 by their definitions, so there nothing is guessed.
+    UTF-8 by their definitions, so there nothing is to *guess*.
 
     Raises:
         EncodingError: It is no text, or in an encoding that can't be told.
@@ -31,7 +31,7 @@ def decode(data: bytes, *, from_spreadsheet: bool) -> tuple[str, str | None]:
             "the file is a workbook of a spreadsheet, or another ZIP file: save the "
             "sheet as CSV"
         )
-    text, note = _decode(data, from_spreadsheet=from_spreadsheet)
+    text, notes = _decode(data, guess=guess)
     before, nul, _ = text.partition("\0")
     if nul:
         raise EncodingError(
@@ -39,13 +39,13 @@ def decode(data: bytes, *, from_spreadsheet: bool) -> tuple[str, str | None]:
             "its mark: save it as UTF-8",
             before,
         )
-    return text, note
+    return text, notes
 
 
-def _decode(data: bytes, *, from_spreadsheet: bool) -> tuple[str, str | None]:
+def _decode(data: bytes, *, guess: bool) -> tuple[str, list[str]]:
     if data.startswith(_UTF_16):
         try:
-            return data.decode("utf-16"), "it is in UTF-16"
+            return data.decode("utf-16"), ["it is in UTF-16"]
         except UnicodeDecodeError as error:
             before = data[: error.start].decode("utf-16")
             raise EncodingError(
@@ -53,19 +53,20 @@ def _decode(data: bytes, *, from_spreadsheet: bool) -> tuple[str, str | None]:
             ) from None
     try:
         # Spreadsheets and some editors begin with a byte order mark.
-        return data.decode("utf-8-sig"), None
+        return data.decode("utf-8-sig"), []
     except UnicodeDecodeError as error:
         # What it counts in begins after the mark.
         wrong = error.object[error.start]
         before = error.object[: error.start].decode()
     # With characters of UTF-8 beside it, a wrong byte is damage.
-    if from_spreadsheet and data.decode("utf-8", "ignore").isascii():
+    if guess and data.decode("utf-8", "ignore").isascii():
         try:
-            return data.decode("cp1252"), (
+            note = (
                 f"it is not in UTF-8 (byte 0x{wrong:02x}) and was read as cp1252, "
                 "which Windows writes in Western Europe: look at its host names and "
                 "labels, or save it as UTF-8"
             )
+            return data.decode("cp1252"), [note]
         except UnicodeDecodeError:
             pass
     raise EncodingError(

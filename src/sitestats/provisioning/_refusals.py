@@ -70,8 +70,5 @@ def message_of(error: SiteStatsError) -> str:
 def introduced(what: str, error: E) -> E:
     """A copy of *error* whose message begins with *what* the error means for a run."""
     copied = copy.copy(error)
-    message = f"{what}: {message_of(error)}"
-    copied.args = (message,)
-    if isinstance(copied, ServiceError):
-        copied.message = message
+    copied.args = (f"{what}: {message_of(error)}",)
     return copied

@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 import attrs
 
-from sitestats._common.errors import SpecError, warn
+from sitestats._common.errors import SpecError
 from sitestats._common.problems import Problem
 from sitestats._common.text import shown
 
-from ._checks import FIELDS, Format, check_field, find_duplicates
+from ._checks import check_field, find_duplicates
+from ._columns import FIELDS
+from ._dump import Format
 
 if TYPE_CHECKING:
     from sitestats._results.websites import Website
+
+    from ._lists import InputFormat
 
 
 @attrs.frozen
@@ -26,10 +30,15 @@ class WebsiteSpec:
         hostname: Such as ``"example.com"``; kept in lower case, as ASCII and
             without a trailing dot, as the service stores it.
         timezone: A name of the tz database in its exact case. Any other is
-            refused, since the service would silently replace it by UTC.
-        public: Whether everybody may see the statistics.
-        label: Free text of your own. None sets no label, and is not compared
-            with the label of an existing website.
+            refused, since the service would silently replace it by UTC. With None, a
+            website is added in UTC.
+        public: Whether everybody may see the statistics. With None, a website is
+            added as a private one.
+        label: Free text of your own. With None, a website is added without one.
+        accept_differing: Whether an existing website may differ: it is shown, and is
+            no error.
+
+    What is None is not compared with an existing website.
 
     Raises:
         SpecError: A value breaks a rule; ``problems`` has every one.
@@ -41,9 +50,10 @@ class WebsiteSpec:
     """
 
     hostname: str
-    timezone: str = "UTC"
-    public: bool = False
+    timezone: str | None = None
+    public: bool | None = None
     label: str | None = None
+    accept_differing: bool = attrs.field(default=False, kw_only=True)
     written: str = attrs.field(init=False, eq=False, repr=False)
     """The host name as it was given, such as ``"Bücher.example"``."""
 
@@ -65,42 +75,51 @@ class WebsiteSpec:
         cls,
         path: str | os.PathLike[str] | BinaryIO,
         *,
-        input_format: Format | None = None,
+        input_format: InputFormat | None = None,
         columns: Mapping[str, str] | None = None,
         ignore_columns: bool = False,
+        ignore_column: str | Iterable[str] = (),
+        accept_differing: bool = False,
     ) -> tuple[WebsiteSpec, ...]:
-        r"""Read the specifications of a TOML, JSON or CSV file.
+        r"""Read the specifications of a list: names by line, CSV, TOML or JSON.
 
-        TOML has a table ``[[websites]]`` for each website; JSON a list of objects, or
-        an object with that list as ``"websites"``; CSV a first line with the names of
-        the columns, separated by commas, semicolons or tabs. The names are those of
-        this class's arguments, and only ``hostname`` is required. In CSV an empty
-        cell is a value that is left out, and ``public`` may be ``yes``, ``no``,
-        ``1``, ``0`` or a spreadsheet's ``WAHR`` and ``FALSCH``. The saved output of
-        ``sitestats websites list`` is such a file too: what only the service decides
-        is left out of it.
+        Text has a host name in each line. CSV has a first line with the names of the
+        columns, separated by commas, semicolons or tabs. TOML has a table
+        ``[[websites]]`` for each website; JSON a list of objects or of host names, or
+        an object with that list as ``"websites"``. The names are those of this class's
+        arguments, without regard to case and marks, and only ``hostname`` is required.
+        In CSV an empty cell is a value that is left out, and ``public`` may be ``yes``,
+        ``no``, ``1``, ``0`` or a spreadsheet's ``WAHR`` and ``FALSCH``. The saved
+        output of ``sitestats websites list`` is such a list too: what only the service
+        decides is left out of it. ``#`` begins a comment, but in JSON.
 
-        A file is in UTF-8, or in UTF-16 with its byte order mark. CSV that is neither
-        is read as cp1252. A website that is given again with the same values counts
-        once. A ``SiteStatsWarning`` says so, and names ignored columns.
+        A list is in UTF-8, or in UTF-16 with its byte order mark. Text and CSV that are
+        neither are read as cp1252. A website that is given again with the same values
+        counts once. A ``SiteStatsWarning`` says so, and names ignored columns.
 
         Args:
             path: The file, or one that is open for reading bytes, such as
                 ``sys.stdin.buffer``.
-            input_format: Its format; the extension of its name when left out.
-            columns: The names that fields have in the file, such as
+            input_format: Its format. When left out, it is that of the file's name, or
+                what its content looks like.
+            columns: The names that fields have in the list, such as
                 ``{"hostname": "Domain"}``.
             ignore_columns: Whether columns or keys that are no fields are left out.
-                They are an error otherwise.
+                They are an error otherwise, and so is one that resembles a field which
+                the list lacks: it may be meant, and a website that was added can't be
+                changed.
+            ignore_column: The names of columns that are left out in any case.
+            accept_differing: Whether websites may differ for which the list does not
+                say it.
 
         Returns:
-            The specifications in the file's order.
+            The specifications in the list's order.
 
         Raises:
-            SpecError: The file breaks a rule. ``problems`` has every one, and
-                each has its location as ``file:line:column``, both from 1, the
-                column in characters. A website given twice with different values is
-                a problem too.
+            SpecError: The list breaks a rule, or has no websites. ``problems`` has
+                every one with its place: the line and the column in CSV, both from 1,
+                and ``websites[3].timezone`` in TOML and JSON. A website given twice
+                with different values is a problem too.
             OSError: The file can't be read.
 
         Example:
@@ -108,24 +127,23 @@ class WebsiteSpec:
             >>> from tempfile import TemporaryDirectory
             >>> with TemporaryDirectory() as directory:
             ...     path = Path(directory, "websites.csv")
-            ...     _ = path.write_text("Domain;public\nexample.com;WAHR\n")
+            ...     _ = path.write_text("Domain;Public\nexample.com;WAHR\n")
             ...     specs = WebsiteSpec.load(path, columns={"hostname": "Domain"})
             >>> [(spec.hostname, spec.public) for spec in specs]
             [('example.com', True)]
         """
-        # Only a file needs the parsers.
-        from ._files import load_specs
+        # Only a list needs the parsers.
+        from ._lists import load_specs
 
-        loaded = load_specs(
+        websites = load_specs(
             path,
-            make=cls,
             input_format=input_format,
             columns=columns,
             ignore_columns=ignore_columns,
+            ignore_column=ignore_column,
         )
-        for note in loaded.notes:
-            warn(note)
-        return loaded.specs
+        default = {"accept_differing": accept_differing}
+        return tuple(cls(**default | fields) for fields in websites)
 
     @classmethod
     def of(cls, website: Website) -> WebsiteSpec:
@@ -165,12 +183,13 @@ class WebsiteSpec:
         Example:
             >>> print(WebsiteSpec.dumps([WebsiteSpec("example.com", public=True)]))
             hostname,timezone,public,label
-            example.com,UTC,true,
+            example.com,,true,
             <BLANKLINE>
         """
-        from ._dump import dump_specs
+        from ._dump import dump_rows
 
-        return dump_specs(as_specs(specs), output_format)
+        rows = [attrs.asdict(spec) for spec in as_specs(specs)]
+        return dump_rows(rows, output_format)
 
 
 def as_specs(specs: Iterable[WebsiteSpec]) -> tuple[WebsiteSpec, ...]:

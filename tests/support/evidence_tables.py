@@ -1,4 +1,4 @@
-"""Writes the results of runs into the tables of docs/reliability.md."""
+"""Writes the results of runs into the tables of docs/evidence."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
+PAGES = Path(__file__).parents[2] / "docs" / "evidence"
 
 
 def as_table(rows: Sequence[Sequence[str]]) -> str:
@@ -16,18 +16,19 @@ def as_table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def write_block(name: str, text: str) -> None:
-    """Put *text* between the two marks of *name*."""
-    page, found = _between(name).subn(
+    """Put *text* between the two marks on the page of *name*."""
+    page = PAGES / f"{name}.md"
+    written, found = _between(name).subn(
         lambda match: f"{match[1]}\n{text.strip()}\n\n{match[3]}",
-        PAGE.read_text(encoding="utf-8"),
+        page.read_text(encoding="utf-8"),
     )
     assert found == 1
-    PAGE.write_text(page, encoding="utf-8")
+    page.write_text(written, encoding="utf-8")
 
 
 def read_rows(name: str) -> list[list[str]]:
     """The rows of all tables between the two marks of *name*, without headers."""
-    match = _between(name).search(PAGE.read_text(encoding="utf-8"))
+    match = _between(name).search((PAGES / f"{name}.md").read_text(encoding="utf-8"))
     assert match is not None
     tables = re.findall(r"(?:^\|.*\n)+", match[2] + "\n", re.MULTILINE)
     return [_cells(line) for one in tables for line in one.splitlines()[2:]]

@@ -1,0 +1,78 @@
+"""Options of a list of websites, the same for every command that reads one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any, BinaryIO, Final, TypeVar
+
+import click
+
+from ._completion import one_of
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# The library is imported when a command runs: a shell completes without it.
+INPUT_FORMATS: Final = ("txt", "csv", "toml", "json")
+
+
+def _fields() -> Iterable[str]:
+    from sitestats import WebsiteSpec
+
+    names = WebsiteSpec.__annotations__
+    return [name for name in names if name != "written"]
+
+
+_OPTIONS: Final = (
+    click.option(
+        "--column",
+        "columns",
+        multiple=True,
+        metavar="FIELD=NAME",
+        shell_complete=one_of(_fields, suffix="="),
+        help="What the list calls a field, such as hostname=Domain; may be repeated.",
+    ),
+    click.option(
+        "--ignore-columns",
+        is_flag=True,
+        help="Leave columns out that are no fields and resemble none.",
+    ),
+    click.option(
+        "--ignore-column",
+        multiple=True,
+        metavar="NAME",
+        help="Leave this column out, whatever it resembles; may be repeated.",
+    ),
+    click.option(
+        "--input-format",
+        type=click.Choice(INPUT_FORMATS),
+        help="The format of the list; what its name or content tells when left out.",
+    ),
+)
+NAMES: Final = ("columns", "ignore_columns", "ignore_column", "input_format")
+
+
+def list_options(command: F) -> F:
+    """Give *command* the options that ``list_arguments`` takes."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def list_arguments(options: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of the library's readers; their options are removed."""
+    found = {name: options.pop(name) for name in NAMES}
+    names: dict[str, str] = {}
+    for column in found["columns"]:
+        field, equals, name = column.partition("=")
+        if not equals or not name:
+            raise click.UsageError(f"--column takes FIELD=NAME, not {column!r}")
+        if field in names:
+            raise click.UsageError(f"--column {field}=… is given twice")
+        names[field] = name
+    return {**found, "columns": names}
+
+
+def source_of(file: str) -> str | BinaryIO:
+    """The file of that name; ``-`` is standard input."""
+    return sys.stdin.buffer if file == "-" else file

@@ -1,0 +1,335 @@
+"""Read a list of websites: names by line, CSV, TOML, JSON or a workbook."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import re
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, partial
+from typing import Any, BinaryIO, Final, Literal, NoReturn, TypeAlias, cast, get_args
+
+import attrs
+
+from sitestats._common.advice import Argument
+from sitestats._common.errors import SpecError, warn
+from sitestats._common.problems import Problem
+from sitestats._common.text import did_you_mean, shown
+
+from ._checks import Entry, Value, check_entries
+from ._columns import Columns, NamedFields, check_columns, ignored_names
+from ._encodings import EncodingError, decode
+from ._tables import csv_rows, first_cells, table_entries
+
+Source: TypeAlias = str | os.PathLike[str] | BinaryIO
+"""A path, or a file that is open for reading bytes."""
+InputFormat: TypeAlias = Literal["txt", "csv", "toml", "json"]
+INPUT_FORMATS: Final[tuple[InputFormat, ...]] = get_args(InputFormat)
+"""The formats of lists; each is also the extension of a name."""
+
+_RULE: Final = "website-file"
+_WEBSITES: Final = "websites"
+_NOTHING: Final = "there are no websites in it"
+_YAML: Final = (
+    "YAML is not read: make JSON of it, such as with python3 -c 'import json, sys, "
+    "yaml; json.dump(yaml.safe_load(sys.stdin), sys.stdout)' < list.yaml > list.json"
+)
+_LINE_END: Final = re.compile(r"\r\n|\n|\r")
+_COMMENT: Final = re.compile(r"(?:^|\s)#.*")
+_TOML_START: Final = re.compile(r"(?:\s|#.*)*(?:\[\[\s*websites\b|websites\s*=)")
+_GIVEN_TWICE: Final = object()
+"""In place of a value of JSON whose key its object has twice."""
+
+
+@attrs.frozen
+class ListedHost:
+    """A host name as it is written in a list of them: see ``read_host_list``."""
+
+    text: str
+    """The host name, unchecked; or the address of a dashboard."""
+    where: str
+    """Its place in the list, such as ``"hosts.txt:3"``."""
+
+
+def read_host_list(
+    source: Source,
+    *,
+    input_format: InputFormat | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> list[ListedHost]:
+    r"""Read the host names of a list of websites, to query each; none is checked.
+
+    It reads every list that ``WebsiteSpec.load`` does. What a list has beside the host
+    names is not looked at.
+
+    Args:
+        source: As for ``WebsiteSpec.load``.
+        input_format: As for ``WebsiteSpec.load``.
+        columns: As for ``WebsiteSpec.load``.
+
+    Returns:
+        The host names in the order of the list.
+
+    Raises:
+        SpecError: It can't be understood, or holds no host name.
+        OSError: It can't be read.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from sitestats.provisioning import read_host_list
+    >>> with TemporaryDirectory() as directory:
+    ...     path = Path(directory, "hosts.txt")
+    ...     _ = path.write_text("semicomplete.com\nblog.semicomplete.com  # mine\n")
+    ...     hosts = read_host_list(path)
+    >>> query = StatsQuery("semicomplete.com").fields("visitors").last(days=7)
+    >>> queries = [query.website(host.text) for host in hosts]
+    """
+    checked = check_columns(columns, ignore=True, fields=("hostname",))
+    entries = _read(source, input_format, checked, [])
+    hosts: list[ListedHost] = []
+    problems: list[Problem] = []
+    for entry in entries:
+        problems += entry.problems
+        host = entry.fields.get("hostname")
+        if host is not None and isinstance(host.value, str):
+            hosts.append(ListedHost(host.value, host.where))
+        elif not entry.problems:
+            where = entry.where if host is None else host.where
+            message = "a website's hostname is a text" + (
+                ": add one" if host is None else f", not {shown(host.value)}"
+            )
+            problems.append(Problem(message, rule=_RULE, where=where))
+    if problems:
+        raise SpecError(problems)
+    return [host for host in hosts if host.text]
+
+
+def load_specs(
+    source: Source,
+    *,
+    input_format: InputFormat | None,
+    columns: Mapping[str, str] | None,
+    ignore_columns: bool,
+    ignore_column: str | Iterable[str],
+) -> list[dict[str, Any]]:
+    """The fields of each website of a list; see ``WebsiteSpec.load``."""
+    checked = check_columns(columns, ignore=ignore_columns, left_out=ignore_column)
+    ignored: list[str] = []
+    entries = _read(source, input_format, checked, ignored)
+    websites, merged, problems = check_entries(entries, checked.name_of("hostname"))
+    if problems:
+        raise SpecError(problems)
+    for note in [*ignored_names(ignored), *merged]:
+        warn(f"{name_of(source)}: {note}")
+    return websites
+
+
+def name_of(source: Source) -> str:
+    """What *source* is called in errors."""
+    if isinstance(source, (str, os.PathLike)):
+        return os.fspath(source)
+    return str(getattr(source, "name", "<file>"))
+
+
+def read_bytes(source: Source) -> bytes:
+    """The content of *source*.
+
+    Raises:
+        SpecError: It is open in text mode.
+        OSError: It can't be read.
+    """
+    if isinstance(source, (str, os.PathLike)):
+        return pathlib.Path(source).read_bytes()
+    data = cast("object", source.read())
+    if not isinstance(data, bytes):
+        _refuse("a file that is open has to be open in binary mode")
+    return data
+
+
+def _refuse(message: str, where: str = "") -> NoReturn:
+    raise SpecError([Problem(message, rule=_RULE, where=where)]) from None
+
+
+def _read(
+    source: Source,
+    input_format: InputFormat | None,
+    columns: Columns,
+    ignored: list[str],
+) -> list[Entry]:
+    """The websites of a list; *ignored* gets the names that are left out.
+
+    There is a warning where the encoding was guessed.
+    """
+    name = name_of(source)
+    suffix = pathlib.Path(name).suffix.lower().removeprefix(".")
+    if input_format not in {None, *INPUT_FORMATS}:
+        _refuse(
+            Argument("input_format", ...)
+            + f" is one of {', '.join(INPUT_FORMATS)}, not {shown(input_format)}"
+        )
+    if input_format is None and suffix in {"yaml", "yml"}:
+        _refuse(_YAML, name)
+    kind = input_format or suffix
+    try:
+        text, notes = decode(read_bytes(source), guess=kind not in {"toml", "json"})
+    except EncodingError as error:
+        lines = _LINE_END.split(error.before)
+        _refuse(str(error), f"{name}:{len(lines)}:{len(lines[-1]) + 1}")
+    if not text.strip():
+        _refuse(_NOTHING, name)
+    if input_format is None:
+        kind = _format_of(text, suffix, columns)
+    entries = [*_READERS[kind](text, name, columns, ignored)]
+    if not entries:
+        _refuse(_NOTHING, name)
+    for note in notes:
+        warn(f"{name}: {note}")
+    return entries
+
+
+def _format_of(text: str, suffix: str, columns: Columns) -> str:
+    """The format of a list by its content, where its name does not tell it."""
+    if suffix in {"toml", "json"}:
+        return suffix
+    if suffix != "csv":
+        if _TOML_START.match(text):
+            return "toml"
+        if text.lstrip()[:1] in {"[", "{"}:
+            return "json"
+    names = first_cells(text)
+    if "hostname" in columns.named(names).fields:
+        return "csv"
+    # A list of names alone may be called CSV too.
+    is_name = "://" in names[0] or (len(names) == 1 and "." in names[0])
+    return "txt" if is_name or (len(names) == 1 and suffix != "csv") else "csv"
+
+
+def _read_lines(
+    text: str, name: str, _columns: Columns, _ignored: list[str]
+) -> Iterator[Entry]:
+    for number, line in enumerate(_LINE_END.split(text), start=1):
+        if host := _COMMENT.sub("", line).strip():
+            where = f"{name}:{number}"
+            yield Entry(where, {"hostname": Value(host, where)})
+
+
+def _read_csv(
+    text: str, name: str, columns: Columns, ignored: list[str]
+) -> Iterator[Entry]:
+    return table_entries(csv_rows(text, name), name, columns, ignored)
+
+
+def _read_toml(
+    text: str, name: str, columns: Columns, ignored: list[str]
+) -> Iterator[Entry]:
+    return _tree_entries(_parsed(tomllib.loads, text, name), name, columns, ignored)
+
+
+def _read_json(
+    text: str, name: str, columns: Columns, ignored: list[str]
+) -> Iterator[Entry]:
+    parse = partial(json.loads, object_pairs_hook=_object)
+    return _tree_entries(_parsed(parse, text, name), name, columns, ignored)
+
+
+def _parsed(parse: Callable[[str], object], text: str, name: str) -> object:
+    try:
+        return parse(text)
+    except json.JSONDecodeError as error:
+        _refuse(f"not valid JSON: {error.msg}", f"{name}:{error.lineno}:{error.colno}")
+    except tomllib.TOMLDecodeError as error:
+        _refuse(f"not valid TOML: {error}", name)
+    except RecursionError:
+        _refuse("the file is nested too deeply to be a list of websites", name)
+    except ValueError:
+        most = sys.get_int_max_str_digits()
+        _refuse(f"a number has more than {most:,} digits", name)
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        counts = Counter(name for name, _ in pairs)
+        found |= {name: _GIVEN_TWICE for name, n in counts.items() if n > 1}
+    return found
+
+
+def _tree_entries(
+    tree: object, name: str, columns: Columns, ignored: list[str]
+) -> Iterator[Entry]:
+    websites = tree
+    named = cache(columns.named)
+    if isinstance(tree, dict):
+        tree = cast("dict[str, object]", tree)
+        for key in tree:
+            if key != _WEBSITES:
+                advice = (
+                    did_you_mean(key, [_WEBSITES]) or f": it has {_WEBSITES!r} only"
+                )
+                message = f"{shown(key)} is not a key of a list of websites{advice}"
+                yield Entry(name, problems=(_problem(message, name),))
+        if _WEBSITES not in tree:
+            _refuse(
+                f"{_NOTHING}: write a table [[websites]] for each in TOML, "
+                'or {"websites": [{"hostname": …}, …]} in JSON',
+                name,
+            )
+        websites = tree[_WEBSITES]
+    if websites is _GIVEN_TWICE:
+        _refuse(f"{_WEBSITES!r} is given twice: leave one out", name)
+    if not isinstance(websites, list):
+        _refuse(f"websites are a list, one entry for each, not {shown(websites)}", name)
+    for index, website in enumerate(cast("list[object]", websites)):
+        where = f"{name}: {_WEBSITES}[{index}]"
+        if isinstance(website, str):
+            yield Entry(where, {"hostname": Value(website, where)})
+        elif isinstance(website, dict):
+            fields = cast("dict[str, object]", website)
+            yield _tree_entry(fields, where, named(tuple(fields)), ignored)
+        else:
+            message = (
+                f"a website has named fields, or is a host name, not {shown(website)}"
+            )
+            yield Entry(where, problems=(_problem(message, where),))
+
+
+def _tree_entry(
+    website: dict[str, object], where: str, named: NamedFields, ignored: list[str]
+) -> Entry:
+    names = [*website]
+    ignored += named.ignored
+    values = {
+        field: Value(website[name], f"{where}.{name}")
+        for field, name in zip(named.fields, names, strict=True)
+        if field is not None
+    }
+    wrong = {names[index]: message for index, message in named.wrong.items()} | {
+        name: f"{shown(name)} is given twice: leave one out"
+        for name, value in website.items()
+        if value is _GIVEN_TWICE
+    }
+    fields = {
+        field: value
+        for field, value in values.items()
+        if value.value is not _GIVEN_TWICE
+    }
+    problems = tuple(_problem(text, f"{where}.{name}") for name, text in wrong.items())
+    return Entry(where, fields, problems)
+
+
+def _problem(message: str, where: str) -> Problem:
+    return Problem(message, rule=_RULE, where=where)
+
+
+_READERS: Final[
+    dict[str, Callable[[str, str, Columns, list[str]], Iterator[Entry]]]
+] = {
+    "txt": _read_lines,
+    "csv": _read_csv,
+    "toml": _read_toml,
+    "json": _read_json,
+}

@@ -1,0 +1,127 @@
+"""Read the rows of a list of websites: their columns, cells and places."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from sitestats._common.errors import SpecError
+from sitestats._common.problems import Problem
+
+from ._checks import Entry, Value
+from ._columns import Columns
+from ._csv import CsvError, find_separator, read_cells, without_text_mark
+
+_RULE: Final = "website-file"
+_LINE_END: Final = re.compile(r"\r\n|\n|\r")
+_COMMENTS: Final = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n|\r))*")
+_FLAGS: Final = {
+    **dict.fromkeys(("true", "yes", "1"), True),
+    **dict.fromkeys(("false", "no", "0"), False),
+    # A spreadsheet writes the words of its own language.
+    **dict.fromkeys(("wahr", "ja", "waar", "vrai", "oui", "verdadero", "vero"), True),
+    **dict.fromkeys(("falsch", "nein", "onwaar", "nee", "faux", "non", "falso"), False),
+}
+
+
+class Cell(NamedTuple):
+    """One cell: its text, and its place in the list."""
+
+    text: str
+    where: str
+
+
+def first_cells(text: str) -> list[str]:
+    """The cells of the first line that is no comment, without their quotes."""
+    line = _LINE_END.split(text[_start(text) :], maxsplit=1)[0]
+    return [cell.strip(' "') for cell in line.split(find_separator(line))]
+
+
+def csv_rows(text: str, name: str) -> Iterator[list[Cell]]:
+    """The rows of CSV, after the comments that it begins with.
+
+    Raises:
+        SpecError: A quote is where none may be.
+    """
+    starts = [0, *(end.end() for end in _LINE_END.finditer(text))]
+    begin = _start(text)
+    text = text[begin:]
+
+    def place(offset: int) -> str:
+        line = bisect_right(starts, begin + offset)
+        return f"{name}:{line}:{begin + offset - starts[line - 1] + 1}"
+
+    try:
+        for row in read_cells(text, find_separator(text)):
+            yield [Cell(cell.text, place(cell.offset)) for cell in row]
+    except CsvError as error:
+        raise SpecError([_problem(str(error), place(error.offset))]) from None
+
+
+def _start(text: str) -> int:
+    comments = _COMMENTS.match(text)
+    return 0 if comments is None else comments.end()
+
+
+def table_entries(
+    rows: Iterator[list[Cell]],
+    name: str,
+    columns: Columns,
+    ignored: list[str],
+    *,
+    is_marked: bool = True,
+) -> Iterator[Entry]:
+    """The websites of a table whose first row names its columns.
+
+    Args:
+        rows: The cells of each row that has any.
+        name: What errors call the list.
+        columns: The names of the columns.
+        ignored: Gets the names of columns that are left out.
+        is_marked: Whether a ``'`` keeps spreadsheets from running a text.
+    """
+    header = next(rows, list[Cell]())
+    while header and not header[-1].text:
+        # A spreadsheet writes separators up to the widest row that there ever was.
+        header.pop()
+    named = columns.named([cell.text for cell in header])
+    ignored += named.ignored
+    # With wrong names every line would have a problem too.
+    where = header[0].where if header else name
+    wrong = [_problem(text, header[n].where) for n, text in named.wrong.items()]
+    wrong += [_problem(text, where) for text in columns.missing(named)]
+    if wrong:
+        yield Entry(where, problems=tuple(wrong))
+        return
+    # The labels of a saved list are as the service has them.
+    is_marked = is_marked and not named.is_saved
+    index = named.fields.index("hostname")
+    for row in rows:
+        if index < len(row) and row[index].text.startswith("#"):
+            continue
+        problems: tuple[Problem, ...] = ()
+        if surplus := [cell for cell in row[len(header) :] if cell.text]:
+            message = (
+                f"the line has {len(row)} cells, and the first line names "
+                f"{len(header)} columns: put a cell that contains the separator in "
+                "quotes"
+            )
+            problems = (_problem(message, surplus[0].where),)
+        values = {
+            field: Value(_value(field, cell.text, is_marked=is_marked), cell.where)
+            for field, cell in zip(named.fields, row, strict=False)
+            if field is not None and (cell.text or field == "hostname")
+        }
+        yield Entry(row[0].where, {} if problems else values, problems)
+
+
+def _value(field: str, text: str, *, is_marked: bool) -> Any:
+    if field in {"public", "accept_differing"}:
+        return _FLAGS.get(text.lower(), text)
+    return without_text_mark(text) if is_marked else text
+
+
+def _problem(message: str, where: str) -> Problem:
+    return Problem(message, rule=_RULE, where=where)

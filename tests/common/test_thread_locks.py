@@ -1,0 +1,125 @@
+"""Locks between threads: interrupts at each place, waiting for another, forks."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from types import FrameType
+
+import pytest
+
+from interrupts import at_each_place
+from sitestats._common import thread_locks
+from sitestats._common.thread_locks import ForkSafeLock, run_locked
+
+LONG = 30.0
+"""Seconds that pass only when a test fails."""
+
+
+def is_free(lock: ForkSafeLock) -> bool:
+    """Whether another thread gets *lock*, several times."""
+    done = threading.Event()
+
+    def work() -> None:
+        for _ in range(3):
+            lock.run(int)
+        done.set()
+
+    threading.Thread(target=work, daemon=True).start()
+    return done.wait(LONG)
+
+
+def test_one_thread_at_a_time() -> None:
+    """Of threads that count by reading, waiting and writing, none loses a step."""
+    lock, count = ForkSafeLock(), 0
+
+    def step(more: int) -> int:
+        nonlocal count
+        before = count
+        time.sleep(0.0001)
+        count = before + more
+        return count
+
+    with ThreadPoolExecutor(8) as pool:
+        steps = set(pool.map(lambda _: lock.run(step, 1), range(200)))
+    assert steps == set(range(1, 201))
+
+
+def test_an_error_releases_the_lock() -> None:
+    """What the action raises leaves the lock free, and is raised as it is."""
+    lock = ForkSafeLock()
+    with pytest.raises(ZeroDivisionError):
+        lock.run(divmod, 1, 0)
+    assert is_free(lock)
+
+
+def test_an_interrupt_at_any_place_releases_the_lock() -> None:
+    """Wherever an interrupt comes, the lock is free afterwards for other threads, also
+    while its traceback is there yet.
+    """
+    lock, places = ForkSafeLock(), 0
+    for interrupt in at_each_place(lambda file: file == thread_locks.__file__):
+        with interrupt:
+            lock.run(int)
+        places += 1
+        assert is_free(lock), places
+    assert places > 5
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs an alarm")
+def test_an_interrupt_while_waiting_releases_nothing_of_others() -> None:
+    """A thread that is interrupted while it waits leaves the lock to who has it."""
+    lock, inner = threading.RLock(), []
+    has_it, may_end = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        has_it.set()
+        may_end.wait(LONG)
+        inner.append("ends")
+
+    def press(_signal: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    holder = threading.Thread(target=run_locked, args=(lock, hold))
+    holder.start()
+    assert has_it.wait(LONG)
+    before = signal.signal(signal.SIGALRM, press)
+    try:
+        # Within the block, as it may come before the waiting has begun.
+        with pytest.raises(KeyboardInterrupt):  # noqa: PT012 - see above
+            signal.setitimer(signal.ITIMER_REAL, 0.05)
+            run_locked(lock, inner.append, "too early")
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    is_taken = not lock.acquire(blocking=False)
+    may_end.set()
+    holder.join(LONG)
+    run_locked(lock, inner.append, "afterwards")
+    assert is_taken
+    assert inner == ["ends", "afterwards"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
+def test_a_forked_child_has_a_lock_of_its_own() -> None:
+    """A child that was forked while another thread has the lock can take it."""
+    lock = ForkSafeLock()
+    has_it, may_end = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        has_it.set()
+        may_end.wait(LONG)
+
+    holder = threading.Thread(target=lock.run, args=(hold,))
+    holder.start()
+    assert has_it.wait(LONG)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(int(LONG))
+        lock.run(os._exit, 7)
+    may_end.set()
+    holder.join(LONG)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
