@@ -279,7 +279,9 @@ def test_the_search_for_secrets_finds_one() -> None:
         except ValueError as error:
             raise SiteStatsError("harmless") from error
 
-    for error in (SiteStatsError(key), SiteStatsError("harmless", key)):
+    hidden = SiteStatsError("harmless")
+    hidden.args = ("harmless", key)
+    for error in (SiteStatsError(key), hidden):
         assert shows(secret_search.shown_by(error), key)
     noted = SiteStatsError("harmless")
     noted.add_note(key)
