@@ -118,8 +118,8 @@ class Websites:
             if self._every:
                 first = self._queries[0]
                 self._queries = [first.website(query.hostname) for query in listed]
-        # Made when they are sent, since they may be many.
-        dated = (self._dated(one, zones.get(one.hostname)) for one in self._queries)
+        dated = [self._dated(one, zones.get(one.hostname)) for one in self._queries]
+        # Split when they are sent, since they may be many.
         return (
             dated
             if self._each is None
