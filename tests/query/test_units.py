@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import itertools
+import pickle
 import warnings
 from datetime import UTC, date, datetime, timedelta
 from typing import get_args
@@ -13,13 +15,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from query_strategies import around, queries
+from query_strategies import MOMENTS, around, queries
 from rule_cases import Step, assert_refused, refused_by
 from same_text import SameText
-from sitestats import Website
+from sitestats import Website, WebsiteSpec
 from sitestats._common.errors import QueryError, SiteStatsWarning
 from sitestats._query.builder import StatsQuery
-from sitestats._query.units import Unit, ending, named_period
+from sitestats._query.units import WORDS, Unit, ending, named_period
 from sitestats.emulator import Emulator
 
 pytestmark = pytest.mark.once
@@ -54,6 +56,15 @@ NAMED = {
 }
 
 
+def test_a_year_is_a_number_too() -> None:
+    """2026 is as good as "2026", also numpy's; 7 would rather be days."""
+    numpy = pytest.importorskip("numpy")
+    year = QUERY.during("2026")
+    assert QUERY.during(2026) == QUERY.during(numpy.int64(2026)) == year
+    with pytest.raises(QueryError, match="a year, quarter"):
+        QUERY.during(7)
+
+
 @pytest.mark.parametrize(("name", "days"), NAMED.items(), ids=NAMED)
 def test_a_period_has_a_name(name: str, days: tuple[str, str]) -> None:
     """A unit that lacks a day, or has one of another, would give wrong numbers."""
@@ -77,6 +88,66 @@ def test_every_day_is_in_the_units_that_are_named_after_it(day: date) -> None:
     first, last = days_of(QUERY.during(f"{year:04}-W{week:02}"))
     assert first <= day <= last == first + 6 * DAY
     assert first.weekday() == 0
+
+
+@given(
+    word=st.sampled_from(WORDS),
+    now=MOMENTS,
+    zone=st.sampled_from(["UTC", "Asia/Tokyo", "America/Los_Angeles"]),
+)
+def test_a_word_is_the_unit_before_today_or_until_today(
+    word: str, now: datetime, zone: str
+) -> None:
+    """`last-…` is the whole unit that ends just before today's, and `this-…` is today's
+    so far, in the query's zone whenever that is set.
+    """
+    today = now.astimezone(ZoneInfo(zone)).date()
+    which, _, unit = word.partition("-")
+    query = QUERY.during(word, now=now).timezone(zone)
+    assert query == QUERY.timezone(zone).during(word, now=now)
+    first, last = days_of(query)
+
+    def name(day: date) -> tuple[int, int]:
+        year, week, _ = day.isocalendar()
+        quarter = (day.month + 2) // 3
+        numbers = {"week": week, "month": day.month, "quarter": quarter, "year": 0}
+        return (year if unit == "week" else day.year), numbers[unit]
+
+    assert name(first) == name(last) != name(first - DAY)
+    if which == "this":
+        assert last == today
+    else:
+        assert name(last + DAY) == name(today) != name(last)
+    assert not query.is_relative
+    pinned = QUERY.during(word, now=now).pinned(zone)
+    assert days_of(pinned) == (first, last)
+    assert "timezone" not in pinned.params()
+    assert pickle.loads(pickle.dumps(query)) == query
+    names = {"StatsQuery": StatsQuery, "datetime": dt}
+    assert eval(repr(query), names) == query
+
+
+def test_a_word_needs_a_zone(same_text: SameText) -> None:
+    """Without a zone a word is no dates, and the one problem says which step to add."""
+    for query in (
+        QUERY.during("last-month"),
+        QUERY.during("this-week").website("b.nl"),
+    ):
+        with pytest.raises(QueryError, match="timezone") as caught:
+            query.validate()
+        assert len(caught.value.problems) == 1
+        same_text(caught.value)
+        assert "during('" in repr(query)
+    with pytest.raises(QueryError, match="did you mean 'last-month'") as caught:
+        QUERY.during("last month")
+    with pytest.raises(QueryError, match="now is a datetime with a time zone"):
+        QUERY.during("last-month", now=datetime(2026, 3, 1))  # noqa: DTZ001 - that is the point
+    early = datetime(1, 1, 1, 12, tzinfo=UTC)
+    with pytest.raises(QueryError, match="too early"):
+        QUERY.timezone("UTC").during("last-year", now=early).validate()
+    before = datetime.now(UTC).date()
+    _, today = days_of(QUERY.timezone("UTC").during("this-year"))
+    assert before <= today <= datetime.now(UTC).date()
 
 
 def test_dates_and_moments_are_days() -> None:
@@ -166,7 +237,7 @@ def test_each_changes_only_the_period(
 ) -> None:
     """Fields, filters and zone of a part are those of the whole."""
     whole = query.between(*data.draw(periods(unit)))
-    for part in itertools.islice(whole.each(unit), 3):
+    for part in whole.each(unit)[:3]:
         assert part.between(*days_of(whole)) == whole
         assert eval(repr(part)) == part
 
@@ -219,6 +290,52 @@ def test_each_of_a_longer_unit_tells_of_pinned() -> None:
     """Where a month begins is not known of words: the error says what to do."""
     with pytest.raises(QueryError, match=r"use \.pinned\('.+'\)\.each\('month'\)"):
         QUERY.last(days=30).each("month")
+
+
+# --- each of many websites ----------------------------------------------------------
+
+
+def test_each_of_many_websites() -> None:
+    """The history of many websites is one call: the months of one follow each other,
+    and one failure to keep the order would mix websites up in every frame.
+    """
+    quarter = QUERY.during("2026-Q1")
+    names = iter(["b.example", "a.example", "b.example"])
+    queries = quarter.each("month", websites=names)
+    assert queries == tuple(
+        QUERY.website(name).during(month)
+        for name in ("b.example", "a.example", "b.example")
+        for month in ("2026-01", "2026-02", "2026-03")
+    )
+    assert quarter.each(websites=["A.example"]) == (quarter.website("a.example"),)
+    assert quarter.each("month", websites=()) == ()
+
+
+def test_each_website_has_its_own_zone() -> None:
+    """Words are days in the website's zone, which its list knows; a zone that the query
+    has is the user's choice, and one that this machine does not know is left out.
+    """
+    emulator = Emulator()
+    emulator.add_website("tokyo.example", timezone="Asia/Tokyo")
+    with emulator.client() as client:
+        (tokyo,) = websites = client.websites.list()
+    assert QUERY.each(websites=websites) == (
+        QUERY.website("tokyo.example").timezone("Asia/Tokyo"),
+    )
+    assert QUERY.each(websites=[WebsiteSpec("a.example", timezone="Asia/Tokyo")]) == (
+        QUERY.website("a.example").timezone("Asia/Tokyo"),
+    )
+    utc = QUERY.timezone("UTC")
+    assert utc.each(websites=websites) == (utc.website(tokyo),)
+    unknown = attrs.evolve(tokyo, timezone="Moon/Tranquility")
+    assert QUERY.each(websites=[unknown]) == (QUERY.website(tokyo),)
+
+
+def test_every_website_that_is_wrong_is_named() -> None:
+    """A list with a typo in two of its rows is mended at once."""
+    with pytest.raises(QueryError) as caught:
+        QUERY.each(websites=["a.example", "b_example.", 5])
+    assert len(caught.value.problems) == 2
 
 
 # --- a website in place of its host name ------------------------------------------

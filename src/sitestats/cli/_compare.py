@@ -95,6 +95,8 @@ def compare(
         print_outcomes(websites, print_options, partial(_both, against=against), read)
         return
     with websites.client as client:
+        (first,) = websites.queries()
+        before = other_query(first, against)
         found = client.stats.compare(first, against=before)
     if output == "table":
         from sitestats.analysis import Display
@@ -121,8 +123,8 @@ def other_query(query: StatsQuery, against: str) -> StatsQuery:
 
     if against in RELATIONS:
         # Not cast, which one of the two type checkers finds superfluous.
-        relation: Any = against
-        return query.against(relation)
+        unit: Any = against.removeprefix("previous_")
+        return query.previous(unit)
     start, between, end = against.partition(_BETWEEN)
     try:
         return query.between(start, end) if between else query.during(against)
