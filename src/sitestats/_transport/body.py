@@ -54,8 +54,7 @@ class Body:
         """
         self._is_needed = is_needed
         self._is_refused = False
-        codings = {coding.strip().lower() for coding in encoding.split(",")}
-        codings -= {"", "identity"}
+        codings = set(encoding.replace(",", " ").lower().split()) - {"identity"}
         if codings - {"gzip", "x-gzip"} or encoding.count("gzip") > 1:
             self._refuse(f"it is encoded as {encoding!r}, but gzip was requested")
         self._inflater = zlib.decompressobj(_GZIP) if codings else None

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 import httpx
 
 from sitestats._common.errors import ClientClosedError, QueryError
 from sitestats._common.problems import Problem
+from sitestats._common.wire import Credentials
 
-from .headers import RequestHeaders
 from .slot_pools import EXTENSION
 from .waiting import OutOfTimeError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sitestats._common.secret import Secret
     from sitestats._common.settings import Settings
+    from sitestats._common.wire import HttpRequest
 
     from .attempt import Attempt
+    from .proxies import RawHeaders
 
 _LONGEST: Final = 30 * 86_400.0
 """Seconds: sockets refuse to be given a limit of some centuries."""
@@ -31,15 +36,32 @@ _NO_AUTH: Final = httpx.Auth()
 
 
 class Outgoing:
-    """Makes the requests of a sender."""
+    """Makes the requests of a sender: credentials in plain text are here alone."""
+
+    # Slots keep them from whatever shows the attributes of objects.
+    __slots__ = ("_always", "_base", "_credentials", "_given")
 
     def __init__(
         self, settings: Settings, given: httpx.Client | httpx.AsyncClient | None
     ) -> None:
         """Make requests for a client of ours, or for the one of the user's."""
         self._base = str(settings.base)
-        self._headers = RequestHeaders(settings)
         self._given = given
+        self._always = (
+            (b"Host", settings.base.authority.encode("ascii")),
+            (b"Accept", b"application/json"),
+            (b"Accept-Encoding", b"gzip"),
+            (b"User-Agent", _user_agent(settings.user_agent)),
+            *(_header(name, value) for name, value in settings.headers),
+        )
+        key, user = settings.api_key, settings.user_id
+        with_key = [] if key is None else [_header("Api-Key", key)]
+        with_user = [] if user is None else [_header("User-Id", user)]
+        self._credentials: Mapping[Credentials, RawHeaders] = {
+            Credentials.NONE: [],
+            Credentials.KEY: with_key,
+            Credentials.KEY_AND_USER: [*with_key, *with_user],
+        }
 
     def of(self, attempt: Attempt) -> tuple[httpx.Request, dict[str, Any]]:
         """The request of *attempt*, and how a client sends it.
@@ -56,7 +78,7 @@ class Outgoing:
         request, given = attempt.request, self._given
         target = request.target
         url = _stored_url if len(target) <= _LONGEST_STORED else _url
-        headers: Any = self._headers.of(request)
+        headers: Any = self._headers(request)
         auth: Any = _NO_AUTH
         if given is not None:
             if given.is_closed:
@@ -81,6 +103,30 @@ class Outgoing:
         outgoing.read()
         attempt.began = True
         return outgoing, {"stream": True, "auth": auth, "follow_redirects": False}
+
+    def _headers(self, request: HttpRequest) -> RawHeaders:
+        """The headers of *request*, with the credentials that it wants."""
+        headers = [*self._always]
+        if request.content_type is not None:
+            headers.append((b"Content-Type", request.content_type.encode("ascii")))
+        if request.body or request.method not in {"GET", "HEAD"}:
+            headers.append((b"Content-Length", b"%d" % len(request.body)))
+        return headers + self._credentials[request.credentials]
+
+
+def _header(name: str, value: Secret) -> tuple[bytes, bytes]:
+    return name.encode("ascii"), value.reveal().encode("ascii")
+
+
+@cache
+def _own_user_agent() -> str:
+    from importlib.metadata import version
+
+    return f"sitestats/{version('sitestats')}"
+
+
+def _user_agent(program: str | None) -> bytes:
+    return " ".join(filter(None, [program, _own_user_agent()])).encode("ascii")
 
 
 def _url(base: str, target: str) -> httpx.URL:

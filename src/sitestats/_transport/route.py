@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sitestats._common.secret import Secret
     from sitestats._common.settings import Settings
 
-    from .headers import RawHeaders
+    from .proxies import RawHeaders
     from .stream import Stream
     from .tls import Verify
     from .waiting import Waiting

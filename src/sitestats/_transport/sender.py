@@ -37,8 +37,6 @@ from .slot_pools import IDLE_SECONDS
 from .waiting import OutOfTimeError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from sitestats._common.settings import Settings
     from sitestats._common.wire import HttpRequest, HttpResponse
 
@@ -76,22 +74,30 @@ class _AsyncClient(httpx.AsyncClient):
 class _SenderBase(Generic[PoolT]):
     """What both senders have in common."""
 
-    is_given: bool
-    """Whether it sends by a transport or a client that the user gave."""
+    _pool_kind: Any
+    _transport_kind: Any
+    _client_kind: Any
 
     def __init__(
-        self,
-        settings: Settings,
-        pool: Callable[..., PoolT],
-        http_client: httpx.Client | httpx.AsyncClient | None,
-        route: Route,
+        self, settings: Settings, transport: Any = None, http_client: Any = None
     ) -> None:
+        """Send by a transport or a client that is given, or else along a route."""
+        route = Route.of(settings)
         self._settings = settings
+        self.is_given = transport is not None or http_client is not None
+        if self.is_given:
+            is_awaited = self._client_kind is _AsyncClient
+            check_given(transport, http_client, asynchronous=is_awaited)
+        else:
+            transport = send_along(self._transport_kind(), route)
+        self._client = http_client or self._client_kind(
+            transport=transport, trust_env=False
+        )
         own = settings.api_key, settings.user_id, *secrets_in(settings.headers)
         self._redactor = Redactor((*own, *route.secrets()))
         redact_logs(self._redactor)
         self._outgoing = Outgoing(settings, http_client)
-        self._pool = pool(
+        self._pool: PoolT = self._pool_kind(
             Slot,
             Slot.close,
             is_open=Slot.is_open,
@@ -100,12 +106,7 @@ class _SenderBase(Generic[PoolT]):
         )
 
     def _attempt(
-        self,
-        request: HttpRequest,
-        *,
-        until: float,
-        timeout: float,
-        stop: Stop | None = None,
+        self, request: HttpRequest, until: float, timeout: float, stop: Stop | None
     ) -> Attempt:
         """An attempt to send *request*.
 
@@ -117,14 +118,8 @@ class _SenderBase(Generic[PoolT]):
                 f"the path {request.path!r} leads away from the base address "
                 f"{self._settings.base}: nothing was sent"
             )
-        return Attempt(
-            request,
-            self._settings,
-            self._redactor,
-            Lease(fresh=request.fresh_connection, stop=stop),
-            until=until,
-            timeout=timeout,
-        )
+        lease = Lease[Any](fresh=request.fresh_connection, stop=stop)
+        return Attempt(request, self._settings, self._redactor, lease, until, timeout)
 
     @staticmethod
     def _failure(attempt: Attempt, error: BaseException) -> Exception | None:
@@ -145,20 +140,7 @@ class _SenderBase(Generic[PoolT]):
 class Sender(_SenderBase[Pool[Slot]]):
     """Sends requests, blocking; threads may share it."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        transport: httpx.BaseTransport | None = None,
-        http_client: httpx.Client | None = None,
-    ) -> None:
-        route = Route.of(settings)
-        super().__init__(settings, Pool, http_client, route)
-        self.is_given: bool = transport is not None or http_client is not None
-        if self.is_given:
-            check_given(transport, http_client, asynchronous=False)
-        else:
-            transport = send_along(HTTPTransport(), route)
-        self._client = http_client or _Client(transport=transport, trust_env=False)
+    _pool_kind, _transport_kind, _client_kind = Pool, HTTPTransport, _Client
 
     def send(
         self,
@@ -184,7 +166,7 @@ class Sender(_SenderBase[Pool[Slot]]):
             ResponseError: It can't be decompressed.
             ClientClosedError: This was closed.
         """
-        attempt = self._attempt(request, until=until, timeout=timeout, stop=stop)
+        attempt = self._attempt(request, until, timeout, stop)
         try:
             work = partial(self._exchange, attempt)
             return self._pool.use(attempt.lease, work, until=until)
@@ -228,20 +210,8 @@ class Sender(_SenderBase[Pool[Slot]]):
 class AsyncSender(_SenderBase[AsyncPool[Slot]]):
     """Sends requests under asyncio or trio; tasks and event loops may share it."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        transport: httpx.AsyncBaseTransport | None = None,
-        http_client: httpx.AsyncClient | None = None,
-    ) -> None:
-        route = Route.of(settings)
-        super().__init__(settings, AsyncPool, http_client, route)
-        self.is_given: bool = transport is not None or http_client is not None
-        if self.is_given:
-            check_given(transport, http_client, asynchronous=True)
-        else:
-            transport = send_along(AsyncHTTPTransport(), route)
-        self._client = http_client or _AsyncClient(transport=transport, trust_env=False)
+    _pool_kind = AsyncPool
+    _transport_kind, _client_kind = AsyncHTTPTransport, _AsyncClient
 
     async def send(
         self,
@@ -254,7 +224,7 @@ class AsyncSender(_SenderBase[AsyncPool[Slot]]):
 
         The arguments and the errors are those of `Sender.send`.
         """
-        attempt = self._attempt(request, until=until, timeout=timeout)
+        attempt = self._attempt(request, until, timeout, None)
         failure: Exception | None = None
         deadline = anyio.current_time() + until - attempt.started
         with anyio.CancelScope(deadline=deadline):

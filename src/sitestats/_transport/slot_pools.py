@@ -33,6 +33,7 @@ class _SlotPool:
     def __init__(self, route: Route) -> None:
         super().__init__(keepalive_expiry=IDLE_SECONDS)  # type: ignore[call-arg]  # of httpcore's
         self._route = route
+        self._forwarding = route.forwarding
 
     def create_connection(
         self, origin: httpcore.Origin, slot: Slot | None = None
@@ -49,9 +50,8 @@ class _SlotPool:
 
     def _connection(self, request: Any) -> Any:
         """What *request* is sent over: the connection of its slot, if it has one."""
-        headers = self._route.forwarding
-        if headers is not None and request.url.scheme == b"http":
-            _forward(request, headers)
+        if self._forwarding is not None and request.url.scheme == b"http":
+            _forward(request, self._forwarding)
         attempt: Attempt | None = request.extensions.get(EXTENSION)
         slot: Slot | None = None if attempt is None else attempt.lease.connection
         if attempt is None or slot is None:

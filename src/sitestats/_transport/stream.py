@@ -12,12 +12,15 @@ import ssl
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from selectors import EVENT_READ, EVENT_WRITE
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from .waiting import Ready, SilenceError, Waiting
+
+T = TypeVar("T")
 
 Info: TypeAlias = tuple[Any, ...]
 """An address as ``getaddrinfo`` gives it."""
@@ -119,44 +122,40 @@ class TlsStream:
 
     def handshake(self) -> Waiting[None]:
         """Shake hands, which checks the certificate."""
-        while True:
-            try:
-                self._tls.do_handshake()
-            except ssl.SSLWantReadError:
-                yield from self._flush()
-                yield from self._fill()
-            except ssl.SSLError:
-                # The other side is told why.
-                yield from self._flush()
-                raise
-            else:
-                yield from self._flush()
-                return
+        try:
+            yield from self._do(self._tls.do_handshake)
+        except ssl.SSLError:
+            # The other side is told why.
+            yield from self._flush()
+            raise
+        yield from self._flush()
 
     def receive(self) -> Waiting[bytes]:
         """Wait for bytes; none when the other side has closed."""
         early, self._early = self._early, b""
-        while not early:
-            try:
-                return self._tls.read(_READ_SIZE)
-            except ssl.SSLWantReadError:
-                yield from self._flush()
-                yield from self._fill()
-            except ssl.SSLZeroReturnError:
-                # An end without this is anybody's, and may cut a body short.
-                return b""
-        return early
+        if early:
+            return early
+        try:
+            return (yield from self._do(partial(self._tls.read, _READ_SIZE)))
+        except ssl.SSLZeroReturnError:
+            # An end without this is anybody's, and may cut a body short.
+            return b""
 
     def send(self, data: bytes) -> Waiting[bytes]:
         """Send *data*, or until bytes arrive; the outcome is what is left."""
         rest = memoryview(data)
         while rest:
+            rest = rest[(yield from self._do(partial(self._tls.write, rest))) :]
+        return (yield from self._flush(until_bytes_arrive=True))
+
+    def _do(self, step: Callable[[], T]) -> Waiting[T]:
+        """Do *step* as soon as enough was sent and received for it."""
+        while True:
             try:
-                rest = rest[self._tls.write(rest) :]
+                return step()
             except ssl.SSLWantReadError:
                 yield from self._flush()
                 yield from self._fill()
-        return (yield from self._flush(until_bytes_arrive=True))
 
     def _flush(self, *, until_bytes_arrive: bool = False) -> Waiting[bytes]:
         rest = self._outgoing.read()
