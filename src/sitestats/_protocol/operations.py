@@ -48,6 +48,10 @@ if TYPE_CHECKING:
     from .retry import Pauses
 
 
+_STORE_SECONDS: Final = 1.0
+"""How long the client waits for its store at most, each time that it uses it."""
+
+
 def list_websites(settings: Settings) -> Flow[WebsiteList]:
     """Every website of the user (section 4.1)."""
     request = list_request()
@@ -94,19 +98,28 @@ def get_stats(
     """
     validated = _validated(query, settings)
     request = stats_request(validated)
-    stores = settings.store is not None
-    if stores and not fresh:
-        moment = yield from now()
+    if settings.store is None:
+        response = yield from _exchange(request, settings, pauses, deadline)
+        return read_stats(response, request, query, validated)
+    # What the store takes is part of the total timeout, and is bounded twice: what
+    # waits for a thread waits for as long again.
+    moment = yield from now()
+    seconds = min(_STORE_SECONDS, settings.total_timeout / 8, deadline.left(moment) / 2)
+    left = settings.total_timeout - 2 * seconds
+    if not fresh:
         clock = datetime.fromtimestamp(moment.unix, UTC)
-        stored = yield LookUp(validated, clock)
+        stored = yield LookUp(validated, clock, seconds)
         if isinstance(stored, HttpResponse):
             # What an earlier version of this package stored may not pass any more.
             with suppress(SiteStatsError):
                 return read_stats(stored, request, query, validated, looked_up_at=clock)
-    response = yield from _exchange(request, settings, pauses, deadline)
+        left -= (yield from now()).monotonic - moment.monotonic
+    response = yield from _exchange(request, settings, pauses, deadline, left)
     stats = read_stats(response, request, query, validated)
-    if stores:
-        yield StoreResponse(validated, response, stats)
+    moment = yield from now()
+    clock = datetime.fromtimestamp(moment.unix, UTC)
+    seconds = min(seconds, deadline.left(moment) / 2)
+    yield StoreResponse(validated, response, stats, clock, seconds)
     return stats
 
 
@@ -170,12 +183,12 @@ def _exchange(
     settings: Settings,
     pauses: Pauses | None = None,
     deadline: Deadline = NO_DEADLINE,
+    total_timeout: float | None = None,
 ) -> Flow[HttpResponse]:
     """Send *request* with retries; one that is not permitted is an error at once."""
     _check_permitted(request, settings)
-    return send_with_retries(
-        request, settings.retry, settings.total_timeout, pauses, deadline
-    )
+    seconds = settings.total_timeout if total_timeout is None else total_timeout
+    return send_with_retries(request, settings.retry, seconds, pauses, deadline)
 
 
 def _validated(query: StatsQuery, settings: Settings) -> Requested:

@@ -69,6 +69,10 @@ class Deadline:
         """Whether it has passed, or is so close that a timer may have fired."""
         return moment.monotonic > self.at - _EARLY
 
+    def left(self, moment: Moment) -> float:
+        """The seconds until it passes."""
+        return self.at - moment.monotonic
+
     def error(
         self, query: StatsQuery, last: TransportError | None = None
     ) -> RequestTimeoutError:
