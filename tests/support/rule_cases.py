@@ -608,6 +608,16 @@ REFUSED: dict[str, tuple[str, Step]] = {
         "period-date",
         lambda q: q.last(days=99_999).pinned("UTC", datetime(273, 1, 1, tzinfo=UTC)),
     ),
+    **{
+        f"last with {given}": ("period-days", lambda q, given=given: q.last(**given))
+        for given in (
+            {"weeks": 0},
+            {"months": 10_000},
+            {"months": 1.5},
+            {"days": 3, "months": 1},
+            {"months": 1, "today": True},
+        )
+    },
     "last with another today": ("period-days", lambda q: q.last(7, today=1)),
     **{
         f"zone {value!r}": (

@@ -140,18 +140,38 @@ class StatsQuery:
             raise QueryError(problems)
         return self._with(days)
 
-    def last(self, days: int, *, today: bool = False) -> StatsQuery:
-        """Set the period: the last whole *days*, which end yesterday (section 4.3).
+    def last(
+        self,
+        days: int | None = None,
+        *,
+        weeks: int | None = None,
+        months: int | None = None,
+        today: bool = False,
+        now: datetime | None = None,
+    ) -> StatsQuery:
+        """Set the period: the last whole days, weeks or months (section 4.3).
 
-        With ``today=True`` they end today, which is not over yet.
+        Args:
+            days: So many days, which end yesterday; with ``today=True`` they end today,
+                which is not over yet.
+            weeks: So many weeks before this one, from Monday to Sunday.
+            months: So many months of the calendar before this one.
+            today: Whether the days end today.
+            now: The moment that weeks and months are before, as for ``during``.
 
         Raises:
-            QueryError: *days* is no int from 1 on.
+            QueryError: The one that is given is no int from 1 on, or not one is given.
 
-        >>> StatsQuery("example.com").last(days=30).params()["end"]
+        >>> query = StatsQuery("example.com")
+        >>> query.last(days=30).params()["end"]
         'yesterday'
+        >>> from datetime import UTC, datetime
+        >>> now = datetime(2026, 3, 5, tzinfo=UTC)
+        >>> query.timezone("UTC").last(months=18, now=now).params()["start"]
+        '2024-09-01'
         """
-        period = periods.last(days, today)
+        given = {"days": days, "weeks": weeks, "months": months}
+        period = units.last_units(given, today, now)
         if isinstance(period, list):
             raise QueryError(period)
         return self._with({"start": period[0], "end": period[1]})

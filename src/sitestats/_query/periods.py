@@ -40,6 +40,8 @@ class EndOfWord:
     now: datetime
     """The moment of which it is, in UTC."""
     is_last: bool
+    count: int = 1
+    """How many units a word that begins with last has: the last 18 months are 18."""
 
 
 StoredDay: TypeAlias = str | datetime | EndOfWord
