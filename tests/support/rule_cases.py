@@ -540,6 +540,12 @@ REFUSED: dict[str, tuple[str, Step]] = {
         )
     },
     "during what raises": ("period-unit", lambda q: q.during(Broken())),
+    "a query of two websites": (
+        "hostname",
+        lambda _: StatsQuery(["a.example", "b.example"]),  # type: ignore[arg-type]  # two
+    ),
+    "a month as a day": ("period-day", lambda q: q.on("2025-05")),
+    "several pages as one": ("filter-text", step("where", page=["/a", "/b"])),
     "each of one website": ("hostname", lambda q: q.each(websites="example.org")),
     "each of no website": ("hostname", lambda q: q.each(websites=["b.example", 5])),
     "previous of another unit": ("period-unit", step("previous", "day")),

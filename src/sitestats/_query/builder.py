@@ -19,6 +19,7 @@ from sitestats._common.errors import QueryError, warn
 from sitestats._common.fields import TOTALS, FieldName
 from sitestats._common.hostnames import BaseAddress
 from sitestats._common.problems import Problem, line_of
+from sitestats._common.text import shown
 from sitestats._common.wire import HttpRequest
 from sitestats._common.zones import zone_names
 
@@ -746,6 +747,22 @@ def requested(query: StatsQuery) -> Requested:
     )
 
 
+def check_query(given: object) -> None:
+    """Refuse a website, or something else that is no query.
+
+    Raises:
+        TypeError: It is none; the message has what to write in place of a website.
+    """
+    if isinstance(given, StatsQuery):
+        return
+    website = rules.website(given)
+    name = website if isinstance(website, str) else "example.com"
+    raise TypeError(
+        f"a query is a StatsQuery, not {shown(given)}: make one by "
+        f"StatsQuery({name!r}).fields(…)"
+    )
+
+
 Against: TypeAlias = "Relation | str | int | date | Span | tuple[Day, Day] | StatsQuery"
 """The other period of a comparison: by its relation, by what ``during`` takes, by its
 days, or as a query."""
@@ -757,6 +774,7 @@ def query_against(query: StatsQuery, other: Against) -> StatsQuery:
     Raises:
         QueryError: There is no such period.
     """
+    check_query(query)
     given: object = other
     if isinstance(given, StatsQuery):
         return given

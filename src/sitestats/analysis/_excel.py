@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import os
     from typing import IO
 
+    from xlsxwriter import Workbook  # type: ignore[import-untyped]  # it has no types
+
 _MOST_ROWS: Final = 1_048_575
 """The rows of a sheet below its first one. A longer list goes on in another sheet."""
 _LONGEST_TEXT: Final = 32_767
@@ -73,11 +75,11 @@ def write_workbook(
 class _Sheets:
     """The sheets of a workbook, whose cells have few formats."""
 
-    def __init__(self, book: Any) -> None:
-        self._book = book
-        self._bold = book.add_format({"bold": True})
+    def __init__(self, book: Workbook) -> None:
+        self._book = cast("Any", book)
+        self._bold = self._book.add_format({"bold": True})
         self._formats = {
-            kind: book.add_format({"num_format": text})
+            kind: self._book.add_format({"num_format": text})
             for kind, text in _FORMATS.items()
         }
 
