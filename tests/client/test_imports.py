@@ -57,7 +57,9 @@ PROGRAM = """
                 print(type(error).__name__, file=sys.stderr)
             return set(sys.modules) - before
 
-    # Each call is the first of a process.
+    # Each call is the first of a process. What making a client loads is there.
+    Client(sys.argv[1], **OPTIONS).close()
+    AsyncClient(sys.argv[1], **OPTIONS)
     for name, call in CALLS.items():
         if os.fork() == 0:
             if sys.argv[2] == "blocking":
