@@ -29,7 +29,7 @@ from .requests import (
     stats_request,
 )
 from .responses import read_added, read_json, read_jsonp, read_stats, read_websites
-from .retry import NO_DEADLINE, Deadline, send_with_retries
+from .retry import NO_DEADLINE, send_in_block, send_with_retries
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from sitestats._results.websites import AddedWebsite, WebsiteList
 
     from .flow import Flow
-    from .retry import Pauses
+    from .retry import Deadline
 
 
 def list_websites(settings: Settings) -> Flow[WebsiteList]:
@@ -83,8 +83,7 @@ def add_website(
 def get_stats(
     settings: Settings,
     query: StatsQuery,
-    pauses: Pauses | None = None,
-    deadline: Deadline = NO_DEADLINE,
+    deadline: Deadline | None = None,
     *,
     fresh: bool = False,
 ) -> Flow[Stats]:
@@ -103,7 +102,7 @@ def get_stats(
             # What an earlier version of this package stored may not pass any more.
             with suppress(SiteStatsError):
                 return read_stats(stored, request, query, validated, looked_up_at=clock)
-    response = yield from _exchange(request, settings, pauses, deadline)
+    response = yield from _exchange(request, settings, deadline)
     stats = read_stats(response, request, query, validated)
     if stores:
         yield StoreResponse(validated, response, stats)
@@ -124,18 +123,15 @@ def get_outcome(
     settings: Settings,
     query: StatsQuery,
     index: int,
-    pauses: Pauses,
     deadline: Deadline,
     *,
     fresh: bool = False,
 ) -> Flow[Outcome]:
-    """The outcome of the query at *index* of many, which share *pauses* and
-    *deadline*.
-    """
+    """The outcome of the query at *index* of many, which share *deadline*."""
     if deadline is not NO_DEADLINE and deadline.is_over((yield from now())):
         return Failed(query, index, deadline.error(query))
     try:
-        stats = yield from get_stats(settings, query, pauses, deadline, fresh=fresh)
+        stats = yield from get_stats(settings, query, deadline, fresh=fresh)
     except RequestTimeoutError as error:
         is_over = deadline.is_over((yield from now()))
         return Failed(query, index, deadline.error(query, error) if is_over else error)
@@ -168,13 +164,13 @@ def request_json(
 def _exchange(
     request: HttpRequest,
     settings: Settings,
-    pauses: Pauses | None = None,
-    deadline: Deadline = NO_DEADLINE,
+    deadline: Deadline | None = None,
 ) -> Flow[HttpResponse]:
     """Send *request* with retries; one that is not permitted is an error at once."""
     _check_permitted(request, settings)
-    return send_with_retries(
-        request, settings.retry, settings.total_timeout, pauses, deadline
+    how = request, settings.retry, settings.total_timeout, settings.pauses
+    return (
+        send_with_retries(*how) if deadline is None else send_in_block(*how, deadline)
     )
 
 
