@@ -44,13 +44,17 @@ posix = pytest.mark.skipif(os.name == "nt", reason="Windows has other signals")
         (["present"], Code.OK),
         (["present", "to_add"], Code.TO_ADD),
         (["differing", "present"], Code.DIFFERING),
-        (["to_add", "differing"], Code.DIFFERING),
+        (["to_add", "differing"], Code.TO_ADD),
     ],
 )
 def test_a_plan_tells_missing_from_differing(states: list[Any], code: Code) -> None:
-    """A job can add what is missing, and has to stop at what differs."""
+    """A job adds what is missing, whatever differs, and then looks at the rest."""
     items = tuple(PlannedWebsite(SPEC, state) for state in states)
     assert code_of_plan(ProvisioningPlan(items)) is code
+    accepting = WebsiteSpec("a.example", accept_differing=True)
+    items = tuple(PlannedWebsite(accepting, state) for state in states)
+    accepted = Code.OK if code is Code.DIFFERING else code
+    assert code_of_plan(ProvisioningPlan(items)) is accepted
 
 
 def item(

@@ -84,7 +84,7 @@ def test_the_options_of_a_list_are_those_of_every_command(
     assert "give --column timezone=Zeitzone, or leave it out with" in refused.err
     assert "with --ignore-column Zeitzone\n" in refused.err
     named = (*domain, "--ignore-column", "Zeitzone")
-    assert run("websites", "plan", export, *named, "-q").code == 9
+    assert run("websites", "plan", export, *named, "-q").code == 0
     for command in ("stats", "compare"):
         options = (*named, "--input-format", "csv", "--last", "2", "-f", "visitors")
         done = run(command, "--hosts-from", export, *options, "--format", "csv")
@@ -137,26 +137,76 @@ def test_only_changes_leaves_out_what_was_there(
 def test_quiet_writes_what_is_wrong_alone(
     emulator: Emulator, run: Run, export: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With --quiet a run that has done its work writes nothing, not even a note or, in
-    a terminal, a bar.
+    """With --quiet a run that has nothing to add writes nothing, not even a note or, in
+    a terminal, a bar. What was guessed is said before something is added for ever.
     """
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     options = (export, *COLUMNS, "--ignore-columns", "--quiet")
     planned = run("websites", "plan", *options)
     assert (planned.code, planned.out) == (8, "")
-    assert planned.err.splitlines() == [
+    encoding, ignored, *others = planned.err.splitlines()
+    assert "was read as cp1252" in encoding
+    assert "ignored columns: 'Kunde'" in ignored
+    assert others == [
         "2 websites: 1 to add, 1 present, 0 differing",
         "to add     xn--mller-kva.example (müller.example)  UTC, private",
     ]
     done = run("websites", "ensure", *options, "--yes")
-    assert (done.code, done.out, done.err) == (0, "", "")
+    assert (done.code, done.out) == (0, "")
+    assert done.err.splitlines() == [encoding, ignored]
+    again = run("websites", "ensure", *options, "--yes")
+    assert (again.code, again.out, again.err) == (0, "", "")
     form = run("websites", "plan", *options, "--format", "json")
     assert json.loads(form.out)["complete"] is True
     assert form.err == ""
     one = run("websites", "add", "semicomplete.com", "--private", "--quiet")
     assert (one.code, one.out) == (9, "")
     assert one.err.splitlines()[1].startswith("differing  semicomplete.com")
+
+
+def test_what_a_list_leaves_out_is_not_compared(
+    emulator: Emulator, run: Run, tmp_path: Path
+) -> None:
+    """Names alone, of websites with any zone and visibility, are as specified; only
+    what is missing gets the defaults. So it is with `add`.
+    """
+    path = tmp_path / "hosts.txt"
+    path.write_text("semicomplete.com\nblog.semicomplete.com\n")
+    done = run("websites", "plan", path)
+    assert (done.code, done.out.splitlines()[0]) == (
+        0,
+        "2 websites: 0 to add, 2 present, 0 differing",
+    )
+    path.write_text("semicomplete.com\nplain.example\n")
+    assert run("websites", "ensure", path, "--yes").code == 0
+    assert emulator.client().websites.list()[-1].timezone == "UTC"
+    assert run("websites", "add", "semicomplete.com").code == 0
+    assert run("websites", "add", "semicomplete.com", "--timezone=UTC").code == 0
+    assert run("websites", "add", "semicomplete.com", "--private").code == 9
+
+
+def test_differing_websites_are_accepted_if_the_list_or_the_option_says_so(
+    emulator: Emulator, run: Run, tmp_path: Path
+) -> None:
+    """A website that differs does not keep a job from adding the others, is code 9
+    afterwards, and is shown without an error where it is accepted.
+    """
+    path = tmp_path / "w.csv"
+    rows = ["hostname,public,Accept Differing", "semicomplete.com,no,", "new9.example"]
+    path.write_text("\n".join(rows))
+    assert run("websites", "plan", path).code == 8
+    done = run("websites", "ensure", path, "--yes")
+    assert (done.code, "added      new9.example" in done.out) == (9, True)
+    accepted = run("websites", "plan", path, "--accept-differing")
+    assert accepted.code == 0
+    assert "differing  semicomplete.com  public is true" in accepted.out
+    assert "by hand" not in accepted.out
+    assert run("websites", "ensure", path, "--accept-differing", "-q").err == ""
+    path.write_text("\n".join([rows[0], "semicomplete.com,no,yes"]))
+    assert run("websites", "plan", path).code == 0
+    path.write_text("\n".join([rows[0], "semicomplete.com,no,no"]))
+    assert run("websites", "plan", path, "--accept-differing").code == 9
 
 
 @pytest.mark.parametrize("form", ["csv", "json", "toml"])

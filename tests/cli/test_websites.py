@@ -110,7 +110,7 @@ def test_a_plan_adds_nothing(emulator: Emulator, run: Run, file: Path) -> None:
     read = json.loads(run("websites", "plan", file, "--format", "json").out)
     assert [item["state"] for item in read["items"]] == ["present", "to_add", "to_add"]
     rows = run("websites", "plan", file, "--format", "csv").out.splitlines()
-    assert rows[1] == "semicomplete.com,semicomplete.com,present,UTC,true,,"
+    assert rows[1] == "semicomplete.com,semicomplete.com,present,,true,,"
     assert adds(emulator) == []
 
 
@@ -192,7 +192,7 @@ def test_one_website_is_added_from_options(emulator: Emulator, run: Run) -> None
     with emulator.client() as client:
         spec = WebsiteSpec("shop.example", "Asia/Tokyo", public=True, label="shop")
         assert client.websites.plan([spec]).complete
-    again = run("websites", "add", "shop.example", "--timezone", "Asia/Tokyo")
+    again = run("websites", "add", "shop.example", "--private")
     assert again.code == 9
     assert "public is true and should be false" in again.out
     assert adds(emulator) == ["shop.example"]
@@ -447,7 +447,9 @@ def test_differences_are_structured_in_json(
 ) -> None:
     """A program reads which field differs, what was expected and what was found."""
     path = tmp_path / "w.csv"
-    path.write_text("hostname,timezone\nsemicomplete.com,Asia/Tokyo\nnew.example,\n")
+    path.write_text(
+        "hostname,timezone,public\nsemicomplete.com,Asia/Tokyo,no\nnew.example"
+    )
     for command in ("plan", "ensure"):
         done = run(
             "websites",

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from contextlib import suppress
+from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitestats._common.jsontext import JsonValue, NotJsonError, load_json
+from sitestats._common.jsontext import JsonValue, NotJsonError, is_too_deep, load_json
 
 VALUES: st.SearchStrategy[JsonValue] = st.recursive(
     st.none()
@@ -67,9 +69,52 @@ def test_odd_but_readable(body: bytes, value: JsonValue) -> None:
         (b"{", "is no JSON at character 1"),
         (b"{}x", "is no JSON at character 2"),
         (b"[" * 10_000 + b"]" * 10_000, "is nested too deeply"),
+        (b'{"a":' * 101, "is nested too deeply"),
+        (b"[ {}," * 101, "is nested too deeply"),
     ],
 )
 def test_why_bytes_are_no_json(body: bytes, why: str) -> None:
     """The error names the reason why bytes are no JSON."""
     with pytest.raises(NotJsonError, match=why):
         load_json(body)
+
+
+WRAPS: list[Callable[[JsonValue], JsonValue]] = [
+    lambda value: [value],
+    lambda value: [0, value],
+    lambda value: {"x": value},
+    lambda value: {"x": {}, "y": value},
+    lambda value: {"x": [], '\\"]}]}': value},
+    lambda value: {"x,": value},
+]
+"""Each is a level more."""
+SEPARATORS = [(",", ":"), (", ", ": "), (",\r\n", ":\t")]
+
+
+@given(
+    st.sampled_from([*([wrap] for wrap in WRAPS), WRAPS[1:3], WRAPS]),
+    st.sampled_from(SEPARATORS),
+    st.sampled_from([0, "[", "{[", "]", [], {}]),
+    st.randoms(use_true_random=False),
+)
+def test_a_body_may_have_a_hundred_levels(
+    wraps: list[Callable[[JsonValue], JsonValue]],
+    separators: tuple[str, str],
+    value: JsonValue,
+    random: Random,
+) -> None:
+    """A body is too deep from 101 levels on, whatever its strings and spaces are."""
+    for _ in range(97):
+        value = random.choice(wraps)(value)
+    while depth(value) < 101:
+        value = random.choice(wraps)(value)
+        body = json.dumps(value, separators=separators).encode()
+        assert is_too_deep(body) == (depth(value) > 100)
+
+
+def depth(value: JsonValue) -> int:
+    """How many arrays and objects are within each other."""
+    if not isinstance(value, dict | list):
+        return 0
+    items = value.values() if isinstance(value, dict) else value
+    return 1 + max(map(depth, items), default=0)

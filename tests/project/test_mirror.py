@@ -30,8 +30,6 @@ WITHOUT: Final = {
     "_transport/backend.py": "tests/transport/test_stream.py shows it",
     "_transport/logs.py": "tests/client/test_log.py shows it",
     "_transport/route.py": "tests/transport/test_proxies.py shows it",
-    "_transport/slot.py": "tests/transport/test_pool.py shows it",
-    "_transport/slot_pools.py": "tests/transport/test_http_transport.py shows it",
     "warehouse/__init__.py": "it names what is public",
 }
 """The modules without a file of their own, each with its reason."""

@@ -17,7 +17,11 @@ def test_a_row_that_is_repeated_counts_once(same_text: SameText) -> None:
     rows = ["hostname,public,label", "a.example,,x", "b.example,no,"]
     rows += ["A.Example.,0,x", *["b.example,,"] * 7]
     specs, (note,) = load("\n".join(rows))
-    assert specs == (WebsiteSpec("a.example", label="x"), WebsiteSpec("b.example"))
+    assert specs == (
+        # What the first row leaves out is as the second one says.
+        WebsiteSpec("a.example", public=False, label="x"),
+        WebsiteSpec("b.example", public=False),
+    )
     same_text(note)
     assert "count once (8 times)" in note
     assert "a.example (list:4:1 and list:2:1)" in note
@@ -47,7 +51,7 @@ def test_rows_that_differ_in_one_value_are_refused() -> None:
 def test_every_wrong_value_is_reported(same_text: SameText) -> None:
     """The error has every problem of a specification, not only the first."""
     with pytest.raises(SpecError) as caught:
-        WebsiteSpec("", timezone="", public=None, label=b"")  # type: ignore[arg-type]  # that is the point
+        WebsiteSpec("", timezone="", public=0, label=b"")  # type: ignore[arg-type]  # that is the point
     same_text(caught.value)
     places = [problem.where for problem in caught.value.problems]
     assert places == ["hostname", "timezone", "public", "label"]

@@ -62,9 +62,10 @@ wanted = st.lists(
     st.builds(
         WebsiteSpec,
         st.sampled_from(["a.example", "b.example", "c.example", "d.example"]),
-        st.sampled_from(ZONES),
-        st.booleans(),
+        st.sampled_from([*ZONES, None]),
+        st.sampled_from([True, False, None]),
         st.sampled_from([None, "", "x"]),
+        accept_differing=st.booleans(),
     ),
     unique_by=lambda spec: spec.hostname,
 )
@@ -84,6 +85,14 @@ def test_every_website_has_one_state(
         assert (item.website is None) == (item.state == "to_add")
         assert bool(item.differences) == (item.state == "differing")
         assert all(d.wanted != (d.found or "") for d in item.differences)
+        # What a specification leaves out is not compared.
+        assert all(d.wanted == getattr(item.spec, d.name) for d in item.differences)
+        accepted = item.spec.accept_differing or not item.differences
+        assert item.as_specified is (item.state != "to_add" and accepted)
+    lines = plan.problems().splitlines()
+    assert ("by hand" in lines[-1]) is any(
+        item.differences and not item.as_specified for item in plan.items
+    )
 
 
 def test_a_table_has_what_needs_attention_first() -> None:

@@ -72,8 +72,8 @@ def test_a_plan_becomes_a_frame() -> None:
 def test_a_client_plans_by_reading_the_list_once() -> None:
     """A read-only client can plan, with one request for the list."""
     emulator = Emulator()
-    emulator.add_website("there.example", timezone="Asia/Tokyo")
+    emulator.add_website("other.example", timezone="Asia/Tokyo")
     with emulator.client(read_only=True) as client:
         plan = client.websites.plan(iter(SPECS))
-    assert [item.state for item in plan.items] == ["to_add", "differing", "to_add"]
+    assert [item.state for item in plan.items] == ["to_add", "to_add", "differing"]
     assert [request.method for request in emulator.requests] == ["GET"]

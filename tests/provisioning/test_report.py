@@ -111,7 +111,8 @@ def test_a_report_becomes_a_frame() -> None:
         *("hostname", "written", "state", "timezone", "public", "label"),
         *("differences", "error"),
     ]
-    assert frame["public"].tolist() == [False] * 5 + [True]
+    assert frame["public"].dropna().tolist() == [False] * 3 + [True]
+    assert frame["public"].isna().tolist() == [False, True, True, False, False, False]
     assert frame["error"].isna().tolist() == [True, True, True, False, False, True]
     assert frame["error"][3] == "It is taken"
     differing = "timezone is 'Asia/Tokyo' and should be 'UTC'"

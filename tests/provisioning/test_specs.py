@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from same_text import SameText
 from sitestats import WebsiteSpec
 from sitestats._common.errors import SpecError
+from sitestats.provisioning._differences import as_added
 from sitestats.provisioning._specs import as_specs
 
 pytestmark = pytest.mark.standard_library
@@ -21,18 +22,21 @@ pytestmark = pytest.mark.standard_library
 def test_a_specification_is_a_value() -> None:
     """Specifications with equal values are equal, hash equally, and can be pickled."""
     spec = WebsiteSpec("example.com", timezone="Europe/Amsterdam", label="")
-    assert spec == WebsiteSpec(
-        "Example.COM.", "Europe/Amsterdam", public=False, label=""
-    )
+    assert spec == WebsiteSpec("Example.COM.", "Europe/Amsterdam", label="")
     assert len({spec, pickle.loads(pickle.dumps(spec))}) == 1
     assert spec != WebsiteSpec("example.com", timezone="Europe/Amsterdam")
 
 
-def test_defaults_are_the_service_s() -> None:
-    """A host name without more is a private website in UTC without a label."""
+def test_a_host_name_alone_says_nothing_else() -> None:
+    """What a specification leaves out is None; a website is added in UTC, private."""
     spec = WebsiteSpec("bücher.example")
     assert spec.hostname == "xn--bcher-kva.example"
-    assert (spec.timezone, spec.public, spec.label) == ("UTC", False, None)
+    assert (spec.timezone, spec.public, spec.label) == (None, None, None)
+    wanted = as_added(spec)
+    assert (wanted.timezone, wanted.public, wanted.label) == ("UTC", False, None)
+    assert as_added(WebsiteSpec("a.example", "Asia/Tokyo", public=True)) == (
+        WebsiteSpec("a.example", "Asia/Tokyo", public=True)
+    )
 
 
 @pytest.mark.parametrize(
@@ -43,7 +47,8 @@ def test_defaults_are_the_service_s() -> None:
         ({"hostname": None}, "hostname", "such as 'example.com'"),
         ({"timezone": "europe/amsterdam"}, "timezone", "'Europe/Amsterdam'"),
         ({"timezone": "+02:00"}, "timezone", "tz database"),
-        ({"timezone": None}, "timezone", "tz database"),
+        ({"timezone": ""}, "timezone", "tz database"),
+        ({"accept_differing": "yes"}, "accept_differing", "true or false"),
         ({"public": "true"}, "public", "true or false"),
         ({"public": 1}, "public", "true or false"),
         ({"label": 7}, "label", "a label is text"),
@@ -60,7 +65,7 @@ def test_a_wrong_value_is_refused(
     (problem,) = caught.value.problems
     assert problem.where == place
     assert advice in problem.message
-    assert place == "label" or problem.section == "4.2"
+    assert place in {"label", "accept_differing"} or problem.section == "4.2"
 
 
 anything = st.none() | st.booleans() | st.integers() | st.text() | st.binary()

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from query_strategies import around, queries
 from rule_cases import Step, assert_refused, refused_by
 from same_text import SameText
-from sitestats import Website
+from sitestats import Website, WebsiteSpec
 from sitestats._common.errors import QueryError, SiteStatsWarning
 from sitestats._query.builder import StatsQuery
 from sitestats._query.units import Unit, ending, named_period
@@ -52,6 +52,15 @@ NAMED = {
     "0001-W01": ("0001-01-01", "0001-01-07"),
     "2026-03-05": ("2026-03-05", "2026-03-05"),
 }
+
+
+def test_a_year_is_a_number_too() -> None:
+    """2026 is as good as "2026", also numpy's; 7 would rather be days."""
+    numpy = pytest.importorskip("numpy")
+    year = QUERY.during("2026")
+    assert QUERY.during(2026) == QUERY.during(numpy.int64(2026)) == year
+    with pytest.raises(QueryError, match="a year, quarter"):
+        QUERY.during(7)
 
 
 @pytest.mark.parametrize(("name", "days"), NAMED.items(), ids=NAMED)
@@ -166,7 +175,7 @@ def test_each_changes_only_the_period(
 ) -> None:
     """Fields, filters and zone of a part are those of the whole."""
     whole = query.between(*data.draw(periods(unit)))
-    for part in itertools.islice(whole.each(unit), 3):
+    for part in whole.each(unit)[:3]:
         assert part.between(*days_of(whole)) == whole
         assert eval(repr(part)) == part
 
@@ -219,6 +228,52 @@ def test_each_of_a_longer_unit_tells_of_pinned() -> None:
     """Where a month begins is not known of words: the error says what to do."""
     with pytest.raises(QueryError, match=r"use \.pinned\('.+'\)\.each\('month'\)"):
         QUERY.last(days=30).each("month")
+
+
+# --- each of many websites ----------------------------------------------------------
+
+
+def test_each_of_many_websites() -> None:
+    """The history of many websites is one call: the months of one follow each other,
+    and one failure to keep the order would mix websites up in every frame.
+    """
+    quarter = QUERY.during("2026-Q1")
+    names = iter(["b.example", "a.example", "b.example"])
+    queries = quarter.each("month", websites=names)
+    assert queries == tuple(
+        QUERY.website(name).during(month)
+        for name in ("b.example", "a.example", "b.example")
+        for month in ("2026-01", "2026-02", "2026-03")
+    )
+    assert quarter.each(websites=["A.example"]) == (quarter.website("a.example"),)
+    assert quarter.each("month", websites=()) == ()
+
+
+def test_each_website_has_its_own_zone() -> None:
+    """Words are days in the website's zone, which its list knows; a zone that the query
+    has is the user's choice, and one that this machine does not know is left out.
+    """
+    emulator = Emulator()
+    emulator.add_website("tokyo.example", timezone="Asia/Tokyo")
+    with emulator.client() as client:
+        (tokyo,) = websites = client.websites.list()
+    assert QUERY.each(websites=websites) == (
+        QUERY.website("tokyo.example").timezone("Asia/Tokyo"),
+    )
+    assert QUERY.each(websites=[WebsiteSpec("a.example", timezone="Asia/Tokyo")]) == (
+        QUERY.website("a.example").timezone("Asia/Tokyo"),
+    )
+    utc = QUERY.timezone("UTC")
+    assert utc.each(websites=websites) == (utc.website(tokyo),)
+    unknown = attrs.evolve(tokyo, timezone="Moon/Tranquility")
+    assert QUERY.each(websites=[unknown]) == (QUERY.website(tokyo),)
+
+
+def test_every_website_that_is_wrong_is_named() -> None:
+    """A list with a typo in two of its rows is mended at once."""
+    with pytest.raises(QueryError) as caught:
+        QUERY.each(websites=["a.example", "b_example.", 5])
+    assert len(caught.value.problems) == 2
 
 
 # --- a website in place of its host name ------------------------------------------

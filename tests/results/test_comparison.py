@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from same_text import SameText
 from sitestats import Entries, FieldNotRequestedError, ListEntry, QueryError, StatsQuery
 from sitestats._results.comparison import changes_of
 from sitestats.analysis import Change
@@ -61,8 +62,10 @@ def test_the_async_client_compares_too() -> None:
         ("previous_year", "today-368d", "today-366d"),
         (("2026-01-01", "2026-01-03"), "2026-01-01", "2026-01-03"),
         (QUERY.on("today-9d"), "today-9d", "today-9d"),
+        ("2026-02", "2026-02-01", "2026-02-28"),
+        (2025, "2025-01-01", "2025-12-31"),
     ],
-    ids=["previous period", "previous year", "days", "query"],
+    ids=["previous period", "previous year", "days", "query", "month", "year"],
 )
 def test_what_it_is_compared_with(
     client: Client, against: Any, start: str, end: str
@@ -81,14 +84,22 @@ def test_what_it_is_compared_with(
         (QUERY.last(days=2), "previous_month"),
         (QUERY.last(days=2), 7),
         (QUERY.last(days=2), ("2026-01-01",)),
+        (QUERY.last(days=2), "2026-13"),
+        (QUERY.last(days=2), "previous_moth"),
     ],
-    ids=["no period", "a date and a placeholder", "a relation", "a number", "one day"],
+    ids=[
+        *("no period", "a date and a placeholder", "a relation", "a number"),
+        *("one day", "no month", "another relation"),
+    ],
 )
-def test_what_can_not_be_compared(query: StatsQuery, against: Any) -> None:
+def test_what_can_not_be_compared(
+    query: StatsQuery, against: Any, same_text: SameText
+) -> None:
     """An unknown period or an unknown relation is a QueryError."""
     emulator = Emulator.demo()
-    with emulator.client() as client, pytest.raises(QueryError):
+    with emulator.client() as client, pytest.raises(QueryError) as caught:
         client.stats.compare(query, against=against)
+    same_text(caught.value)
     assert emulator.requests == ()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from itertools import pairwise
@@ -13,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from query_strategies import queries
-from sitestats import Stats, StatsQuery
+from sitestats import EventCount, Stats, StatsQuery
 from sitestats._common.wire import HttpResponse
 from sitestats._query.builder import requested
-from sitestats._store.rules import StoreEntry, response_key, to_store
+from sitestats._store.rules import StoreEntry, response_key, seal, to_store, unseal
 
 if TYPE_CHECKING:
     from sitestats._query.requested import Requested
@@ -54,7 +55,7 @@ def stats(query: StatsQuery, **changes: Any) -> Stats:
 
 def test_a_response_about_a_period_that_was_over_is_stored() -> None:
     """The response to a query with dates is stored under what it is found by."""
-    stored = to_store(requested(DAY), response(), stats(DAY))
+    stored = to_store(requested(DAY), response(), stats(DAY), NOON)
     assert stored is not None
     assert stored[0] == response_key(requested(DAY), NOON)
     assert stored[1].body == b"{}"
@@ -94,7 +95,26 @@ def test_what_is_not_certain_is_not_stored(
     """Nothing is kept of a response whose period may go on by the service's own clock,
     or that is about something else than was requested.
     """
-    assert to_store(requested(DAY), answer, stats(DAY, **changes)) is None
+    assert to_store(requested(DAY), answer, stats(DAY, **changes), NOON) is None
+
+
+MARGIN = timedelta(minutes=10)
+
+
+@given(
+    st.timedeltas(timedelta(-3), timedelta(3)),
+    st.timedeltas(timedelta(-3), timedelta(3)),
+)
+def test_a_period_must_be_over_by_both_clocks(
+    service: timedelta, machine: timedelta
+) -> None:
+    """A response is stored only if its period was over by the service's clock and by
+    this machine's, for ten minutes: either may be wrong.
+    """
+    # A date in a header has no fractions.
+    date = (END + service).replace(microsecond=0)
+    stored = to_store(requested(DAY), response(date), stats(DAY), END + machine)
+    assert (stored is not None) == (min(date, END + machine) > END + MARGIN)
 
 
 def test_another_zone_or_page_is_not_stored() -> None:
@@ -103,15 +123,32 @@ def test_another_zone_or_page_is_not_stored() -> None:
         (DAY.timezone("Asia/Tokyo"), {}),
         (DAY.path("/a"), {"path": "/b"}),
     ):
-        assert to_store(requested(query), response(), stats(query, **changes)) is None
+        found = stats(query, **changes)
+        assert to_store(requested(query), response(), found, NOON) is None
     query = DAY.path("/a")
-    assert to_store(requested(query), response(), stats(query, path="/a")) is not None
+    found = stats(query, path="/a")
+    assert to_store(requested(query), response(), found, NOON) is not None
+
+
+def test_a_response_without_a_requested_event_is_not_stored() -> None:
+    """A response that lacks one of several events, which counts 0, is requested again;
+    one in which it is there and happened never is stored.
+    """
+    query = DAY.events("signup", "refund")
+    for names, is_stored in ((["signup"], False), (["signup", "refund"], True)):
+        body = json.dumps({"events": [{"name": name, "total": 0} for name in names]})
+        counted = {"signup": 0, "refund": 0}
+        entries = [EventCount(name, total) for name, total in counted.items()]
+        values = {"visitors": 1, "events": entries}
+        found = stats(query, values=values, body=body.encode())
+        stored = to_store(requested(query), response(), found, NOON)
+        assert (stored is not None) == is_stored
 
 
 def test_a_response_to_an_unknown_parameter_is_not_stored() -> None:
     """What ``extra_param`` means is not known, so its response is not stored either."""
     query = DAY.extra_param("sampling", "0.1")
-    assert to_store(requested(query), response(), stats(query)) is None
+    assert to_store(requested(query), response(), stats(query), NOON) is None
 
 
 @pytest.mark.parametrize(
@@ -149,10 +186,10 @@ def test_words_are_stored_by_the_days_of_the_response() -> None:
     query = StatsQuery("example.com").timezone("UTC").fields("visitors").on("yesterday")
     day = datetime(2026, 5, 9, tzinfo=UTC).date()
     one = {"start": datetime(2026, 5, 9, tzinfo=UTC), "first_day": day}
-    stored = to_store(requested(query), response(), stats(query, **one))
+    stored = to_store(requested(query), response(), stats(query, **one), NOON)
     assert stored is not None
     assert (stored[0].first_day, stored[0].last_day) == ("2026-05-09", "2026-05-09")
-    assert to_store(requested(query), response(), stats(query)) is None
+    assert to_store(requested(query), response(), stats(query), NOON) is None
 
 
 def found(query: StatsQuery) -> Requested | None:
@@ -189,6 +226,20 @@ def test_what_is_packed_is_unpacked(body: bytes, zone: str) -> None:
     """A packed response is unpacked as it was."""
     stored = StoreEntry("Sun, 10 May 2026 12:00:00 GMT", zone, body)
     assert StoreEntry.from_bytes(stored.to_bytes(), most_bytes=5_000) == stored
+
+
+@given(bodies, st.text(max_size=9), st.text(max_size=9), st.integers(0, 5_100))
+def test_a_value_is_its_keys_alone(
+    value: bytes, key: str, other: str, place: int
+) -> None:
+    """A sealed value is read by its own key, whole; any bit that changes is noticed."""
+    data = seal(key, value)
+    assert unseal(key, data) == value
+    assert (unseal(other, data) == value) == (key == other)
+    damaged = bytearray(data)
+    damaged[place % len(data)] ^= 1 << place % 8
+    assert unseal(key, bytes(damaged)) is None
+    assert unseal(key, data[: place % len(data)]) is None
 
 
 @given(bodies, st.integers(0, 5_000), st.integers(1, 255))

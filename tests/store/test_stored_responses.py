@@ -4,23 +4,35 @@ from __future__ import annotations
 
 import logging
 import pickle
+import ssl
 import time
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import anyio
+import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from client_variants import VARIANTS
-from sitestats import Client, NotFoundError, Stats, StatsQuery, Store
+from sitestats import (
+    Client,
+    ConfigurationError,
+    NotFoundError,
+    SiteStatsWarning,
+    Stats,
+    StatsQuery,
+    Store,
+)
 from sitestats._protocol.flow import Moment, Now
 from sitestats.emulator import Emulator
-from stores import InMemory
+from sitestats.emulator._emulator import BASE_URL
+from stores import InMemory, Stuck, execute
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from sitestats._protocol.flow import Step, StepResult
@@ -153,17 +165,81 @@ def test_after_new_days_only_those_are_requested(tmp_path: Path) -> None:
             emulator.now = datetime(2026, 3, 14, 12, tzinfo=UTC)
 
 
-def test_who_asks_is_part_of_the_key(emulator: Emulator) -> None:
-    """A client with another key, or with none, does not see what was kept for one."""
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"api_key": None},
+        {"base_url": "https://x.example"},
+        {"headers": {"X-Team": "b"}},
+        {"headers": {"Authorization": "Basic Yjpi"}},
+        {"user_agent": "dash/1.0"},
+        {"verify": False},
+        {"verify": "/etc/ssl/own.pem"},
+        {"proxy": "http://gateway.test:3128"},
+    ],
+    ids=str,
+)
+def test_a_client_gets_its_own_responses_alone(
+    emulator: Emulator, others: dict[str, Any]
+) -> None:
+    """All that decides what a response is tells clients apart: a client that sends
+    something else, or trusts others, does not get what was stored for another one.
+    """
     memory = InMemory()
-    other = emulator.add_key(access=[HOSTNAME])
     emulator.change_website(HOSTNAME, public=True)
-    for key in (emulator.api_key, other, None):
+    for options in ({}, others):
+        for is_stored in (False, True):
+            arguments = {"base_url": BASE_URL, "api_key": emulator.api_key, **options}
+            with on_transport(
+                Client(store=memory, **arguments), emulator.transport()
+            ) as client:
+                assert client.stats.get(DAY).from_store is is_stored
+
+
+def test_another_key_of_the_user_gets_its_own_responses(emulator: Emulator) -> None:
+    """A client with another key does not see what was stored for the first one."""
+    memory = InMemory()
+    for key in (emulator.api_key, emulator.add_key(access=[HOSTNAME])):
         with emulator.client(store=memory, api_key=key) as client:
             assert not client.stats.get(DAY).from_store
             assert client.stats.get(DAY).from_store
-    with emulator.client(store=memory, base_url="https://x.example") as client:
-        assert not client.stats.get(DAY).from_store
+
+
+def on_transport(client: Client, transport: httpx.BaseTransport) -> Client:
+    """*client*, whose requests *transport* gets, as if they were sent by sockets."""
+    client._set_up(
+        client._settings, client._make_sender(client._settings, transport, None)
+    )
+    return client
+
+
+def test_partitions_tell_clients_apart(emulator: Emulator, tmp_path: Path) -> None:
+    """Clients with different partitions share no response, those with the same do."""
+    for partition, is_stored in (("a", False), ("b", False), ("a", True), ("", False)):
+        with (
+            Store(tmp_path / "kept", partition=partition) as store,
+            emulator.client(store=store) as client,
+        ):
+            assert client.stats.get(DAY).from_store is is_stored
+
+
+@pytest.mark.parametrize("name", ["http_client", "transport", "verify"])
+def test_what_can_not_be_seen_needs_a_partition(
+    emulator: Emulator, tmp_path: Path, name: str
+) -> None:
+    """Beside a client of httpx, a transport or an SSLContext, whose credentials and
+    trust nobody sees, a store without a partition is refused, and one with it is used.
+    """
+    given: dict[str, Any] = {
+        "http_client": httpx.Client(transport=emulator.transport()),
+        "transport": httpx.MockTransport(lambda _: httpx.Response(500)),
+        "verify": ssl.create_default_context(),
+    }
+    arguments = {"base_url": BASE_URL, "api_key": emulator.api_key, name: given[name]}
+    with pytest.raises(ConfigurationError, match=r"partition='team-a'"):
+        Client(store=tmp_path / "kept", **arguments)
+    with Store(tmp_path / "kept", partition="a") as store:
+        Client(store=store, **arguments).close()
 
 
 def test_the_key_can_not_be_read_from_the_store(
@@ -174,8 +250,7 @@ def test_the_key_can_not_be_read_from_the_store(
     for name in ("a", "b"):
         with Store(tmp_path / name) as store, emulator.client(store=store) as client:
             client.stats.get(DAY)
-            with store._opened() as file:
-                keys = file.connection.execute("SELECT key FROM entries").fetchall()
+            keys = execute(tmp_path / name, "SELECT key FROM entries")
         digests.append({key for (key,) in keys if ":response:" in key})
         data = b"".join(path.read_bytes() for path in tmp_path.glob(f"{name}*"))
         for secret in (emulator.api_key, emulator.user_id):
@@ -217,14 +292,19 @@ def test_words_without_a_zone_are_requested_and_told_once(
         assert len([r for r in caplog.records if r.name == "sitestats"]) == 1
 
 
-def test_what_does_not_pass_any_more_is_requested_again(emulator: Emulator) -> None:
-    """A kept response that does not pass the checks is requested again and replaced."""
+def test_a_damaged_value_is_a_warning_and_a_request(emulator: Emulator) -> None:
+    """A stored response that was changed is one warning, and is requested and replaced;
+    the others are used further on.
+    """
     memory = InMemory()
     with emulator.client(store=memory) as client:
         good = client.stats.get(DAY)
         (key,) = [key for key in memory.values if ":response:" in key]
         kept = memory.values[key]
-        for bad in (b"", b"\x02later", kept[:-5], kept.replace(kept[5:], b"x")):
+        memory.values[key] = b""
+        with pytest.warns(SiteStatsWarning, match="returned a damaged value"):
+            assert not client.stats.get(DAY).from_store
+        for bad in (b"later", kept[:-5], kept[:5] + b"x" + kept[6:]):
             memory.values[key] = bad
             assert not client.stats.get(DAY).from_store
             assert client.stats.get(DAY) == good
@@ -244,6 +324,99 @@ def test_a_client_with_a_store_is_pickled_with_its_path(
             assert again.stats.get(DAY).from_store
             assert again._settings.store.max_age is None
             again.close()
+
+
+# --- a store that is slow or damaged ------------------------------------------------
+
+
+@pytest.fixture
+def stuck() -> Iterator[Stuck]:
+    """A store that is at work until the test ends."""
+    stuck = Stuck()
+    yield stuck
+    stuck.let_go.set()
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_slow_store_is_a_miss(emulator: Emulator, stuck: Stuck, variant: str) -> None:
+    """A store that takes longer than a call may take is one warning, and a request is
+    sent before the store is done.
+    """
+
+    async def get_async() -> Stats:
+        async with emulator.async_client(store=stuck, total_timeout=1.0) as client:
+            return await client.stats.get(DAY)
+
+    def get() -> Stats:
+        if variant != "blocking":
+            return anyio.run(get_async, backend=variant)
+        with emulator.client(store=stuck, total_timeout=1.0) as client:
+            return client.stats.get(DAY)
+
+    with pytest.warns(
+        SiteStatsWarning, match="Stuck is not used.* than 0.125 s"
+    ) as told:
+        assert get().visitors
+    assert len(told) == 1
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_a_cancelled_scope_does_not_wait_for_the_store(
+    emulator: Emulator, stuck: Stuck, backend: str
+) -> None:
+    """A cancelled call ends while its store is at work."""
+
+    async def get() -> None:
+        async with emulator.async_client(store=stuck, total_timeout=500) as client:
+            with anyio.move_on_after(0.05) as scope:
+                await client.stats.get(DAY)
+            assert scope.cancelled_caught
+
+    anyio.run(get, backend=backend)
+
+
+COUNTRIES = ("AT", "BE", "CH", "DE", "DK", "ES", "FR", "IT", "NL", "PL")
+
+
+def test_a_flipped_bit_gives_nobody_the_numbers_of_another(
+    emulator: Emulator, tmp_path: Path
+) -> None:
+    """Where one bit of the file's index leads to another row, the stored response is
+    not used: a warning tells it, and the request is sent.
+    """
+    path = tmp_path / "kept"
+    queries = [DAY.where(country=country) for country in COUNTRIES]
+    with emulator.client(store=path) as client:
+        for query in queries:
+            client.stats.get(query)
+    wrong = flip_rows_of_index(path)
+    with emulator.client(store=path) as client:
+        with pytest.warns(SiteStatsWarning, match="returned a damaged value"):
+            stored = [client.stats.get(query) for query in queries]
+        assert sum(not stats.from_store for stats in stored) == wrong
+    with emulator.client() as client:
+        assert stored == [client.stats.get(query) for query in queries]
+
+
+def flip_rows_of_index(path: Path) -> int:
+    """Flip the lowest bit of each row that the index of keys leads to; how many exist.
+
+    A row is behind its key there, in one byte while there are few.
+    """
+    [(page,)] = execute(
+        path,
+        "SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_autoindex_entries_1'",
+    )
+    rows = execute(path, "SELECT rowid, key FROM entries WHERE rowid > 1")
+    data = bytearray(path.read_bytes())
+    wrong = 0
+    for row, key in rows:
+        place = data.index(key.encode(), (page - 1) * 4096, page * 4096) + len(key)
+        assert data[place] == row
+        data[place] ^= 1
+        wrong += ":response:" in key
+    path.write_bytes(data)
+    return wrong
 
 
 # --- time goes on -----------------------------------------------------------------

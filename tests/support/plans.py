@@ -33,7 +33,7 @@ def website(hostname: str, **more: Any) -> Website:
 SPECS = [
     WebsiteSpec("new.example", "Asia/Tokyo", public=True),
     WebsiteSpec("there.example"),
-    WebsiteSpec("other.example", label="shop"),
+    WebsiteSpec("other.example", "UTC", public=False, label="shop"),
 ]
 
 

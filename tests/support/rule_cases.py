@@ -515,7 +515,17 @@ REFUSED: dict[str, tuple[str, Step]] = {
         f"during {value!r}": ("period-unit", step("during", value))
         for value in (
             *("march", "26-03", "2026-3", "2026-Q5", "2026-w10", "2026-03 ", "2026-Q"),
-            *("today", "2026-03-05/2026-03-06", "2026-W10-1", "٢٠٢٦", "", 2026, None),
+            *(
+                "today",
+                "2026-03-05/2026-03-06",
+                "2026-W10-1",
+                "٢٠٢٦",
+                "",
+                7,
+                2026.0,
+                10_000,
+                None,
+            ),
             SimpleNamespace(start_time=1, end_time=2),
         )
     },
@@ -530,27 +540,30 @@ REFUSED: dict[str, tuple[str, Step]] = {
         )
     },
     "during what raises": ("period-unit", lambda q: q.during(Broken())),
-    "each with another unit": ("period-unit", lambda q: next(q.each("hour"))),
-    "each with no unit": ("period-unit", lambda q: next(q.each(None))),
+    "each of one website": ("hostname", lambda q: q.each(websites="example.org")),
+    "each of no website": ("hostname", lambda q: q.each(websites=["b.example", 5])),
+    "previous of another unit": ("period-unit", step("previous", "day")),
+    "each with another unit": ("period-unit", lambda q: q.each("hour")),
+    "each with no unit": ("period-unit", lambda q: q.each()),
     **{
         f"each month {name}": ("period-words", split)
         for name, split in {
-            "of words": lambda q: next(q.last(days=30).each("month")),
-            "of the default period": lambda q: next(q.each("month")),
-            "up to today": lambda q: next(q.since("2026-01-01").each("month")),
-            "of another word": lambda q: next(
-                q.extra_param("start", "2026-W10").each("month")
+            "of words": lambda q: q.last(days=30).each("month"),
+            "of the default period": lambda q: q.each("month"),
+            "up to today": lambda q: q.since("2026-01-01").each("month"),
+            "of another word": lambda q: q.extra_param("start", "2026-W10").each(
+                "month"
             ),
         }.items()
     },
     "each day from a date to a word": (
         "period-words",
-        lambda q: next(q.between("2026-01-01", "yesterday").each("day")),
+        lambda q: q.between("2026-01-01", "yesterday").each("day"),
     ),
-    "each day without a start": ("period-words", lambda q: next(q.each("day"))),
+    "each day without a start": ("period-words", lambda q: q.each("day")),
     "each day backwards": (
         "period-order",
-        lambda q: next(
+        lambda q: (
             q.extra_param("start", "2026-03-02")
             .extra_param("end", "2026-03-01")
             .each("day")

@@ -198,7 +198,7 @@ def test_a_body_that_hangs_is_left_in_the_end(
     loop: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A body that hangs after it was closed is given up."""
-    monkeypatch.setattr("sitestats._transport.exchange._GRACE", 0.01)
+    monkeypatch.setattr("sitestats._transport.sender._GRACE", 0.01)
 
     class Hanging(Pieces):
         async def __aiter__(self) -> AsyncIterator[bytes]:

@@ -1,74 +1,71 @@
-"""The one private name of httpx in use, and sending without it."""
+"""The transports of httpx: what is replaced in them, and what stays."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import httpcore
 import httpx
 import pytest
 
-from broken_servers import BROKEN
-from loopback import Connection, serve
-from sender_variants import ADD, open_sender
-from sitestats._common.errors import ConnectionFailedError, RequestTimeoutError
-from sitestats._transport import http_transport
+from loopback import polite, serve
+from sender_variants import open_sender
+from sitestats import AsyncHTTPTransport, HTTPTransport
+from sitestats._common.errors import ConfigurationError
+from sitestats._transport.slot_pools import AsyncSlotPool, SlotPool
+
+KINDS = (HTTPTransport, SlotPool), (AsyncHTTPTransport, AsyncSlotPool)
 
 
-def test_httpx_sends_by_its_pool() -> None:
-    """The installed version of httpx, the lowest as the newest, has the private name by
-    which a transport sends.
+@pytest.mark.parametrize(("kind", "pool"), KINDS)
+def test_the_pool_of_httpx_is_replaced(kind: Any, pool: type) -> None:
+    """In the installed version of httpx, the lowest as the newest, ours is the one
+    pool of a transport, and the methods that others patch are those of httpx.
     """
-    assert http_transport._HAS_POOL
-    for kind in (httpx.HTTPTransport, httpx.AsyncHTTPTransport):
-        assert hasattr(kind(verify=False), "_pool")
+    pools = [
+        value
+        for value in vars(kind()).values()
+        if isinstance(value, (httpcore.ConnectionPool, httpcore.AsyncConnectionPool))
+    ]
+    assert [type(one) for one in pools] == [pool]
+    assert not {"handle_request", "handle_async_request"} & set(vars(kind))
 
 
 @pytest.fixture
-def unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A version of httpx that sends by something else."""
-    monkeypatch.setattr(http_transport, "_HAS_POOL", False)
-    monkeypatch.setattr(httpx.HTTPTransport, "handle_request", None)
-    monkeypatch.setattr(httpx.AsyncHTTPTransport, "handle_async_request", None)
+def renamed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A version of httpx that has another name for its pool."""
+    renamed = property(
+        lambda self: self.connections,
+        lambda self, pool: setattr(self, "connections", pool),
+    )
+    for kind in (httpx.HTTPTransport, httpx.AsyncHTTPTransport):
+        monkeypatch.setattr(kind, "_pool", renamed, raising=False)
 
 
-@pytest.mark.usefixtures("unknown")
-def test_without_the_name_requests_are_sent(variant: str) -> None:
-    """A version of httpx without that name sends over one connection as before."""
-
-    def script(connection: Connection) -> None:
-        while connection.request():
-            connection.respond(b"{}", 200, "A: b")
-
-    with serve(script) as server, open_sender(variant, server.address) as sender:
+@pytest.mark.usefixtures("renamed")
+def test_the_name_of_the_pool_does_not_matter(variant: str) -> None:
+    """A version of httpx with another name for it sends over our slots."""
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
         for _ in range(3):
-            response = sender.send()
-            assert (response.status, response.body) == (200, b"{}")
-            assert response.headers["a"] == "b"
+            assert sender.send().status == 200
+        assert sender.sender._pool.is_open
     assert server.connections == 1
 
 
-@pytest.mark.usefixtures("unknown")
-@pytest.mark.parametrize("fault", ["cuts the body", "resets within the headers"])
-def test_without_the_name_faults_are_ours(variant: str, fault: str) -> None:
-    """A fault of the network is the same error, and so is a limit."""
+def test_without_a_pool_nothing_is_sent(
+    monkeypatch: pytest.MonkeyPatch, variant: str
+) -> None:
+    """A version of httpx without one is refused when a client is made: by another way
+    a request would go past mocks, or past limits.
+    """
+
+    def init(self: Any, **options: Any) -> None:
+        pass
+
+    for kind in (httpx.HTTPTransport, httpx.AsyncHTTPTransport):
+        monkeypatch.setattr(kind, "__init__", init)
     with (
-        serve(BROKEN[fault]) as server,
-        open_sender(variant, server.address) as sender,
-        pytest.raises(ConnectionFailedError) as caught,
+        pytest.raises(ConfigurationError, match=rf"httpx {httpx.__version__} sends"),
+        open_sender(variant, "http://127.0.0.1:9"),
     ):
-        sender.send(ADD)
-    assert caught.value.maybe_sent
-
-
-@pytest.mark.usefixtures("unknown")
-def test_without_the_name_limits_hold(variant: str) -> None:
-    """A call ends within its limit while a server drips."""
-
-    def drip(connection: Connection) -> None:
-        connection.request()
-        connection.drip(b"HTTP/1.1 200 OK\r\nX: " + b"x" * 3000)
-
-    with (
-        serve(drip) as server,
-        open_sender(variant, server.address) as sender,
-        pytest.raises(RequestTimeoutError, match="before total_timeout"),
-    ):
-        sender.send(total=0.1)
+        pass

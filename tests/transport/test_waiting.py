@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import selectors
 import threading
 import time
 from functools import partial
@@ -62,7 +63,9 @@ def test_no_thread_for_a_name_is_a_failed_connection(
 
 def test_without_poll_select_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the system has no poll, a call and its limit work by select."""
-    monkeypatch.delattr("select.poll", raising=False)
+    monkeypatch.setattr(
+        "sitestats._transport.waiting._Selector", selectors.SelectSelector
+    )
     with serve(polite) as server, open_sender("blocking", server.address) as sender:
         assert sender.send().status == 200
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from typing import assert_type
 
@@ -27,12 +26,14 @@ def every_step(query: StatsQuery) -> None:
     assert_type(query.since(date(2026, 3, 1)), StatsQuery)
     assert_type(query.on("yesterday"), StatsQuery)
     assert_type(query.during("2026-03"), StatsQuery)
+    assert_type(query.during(2026), StatsQuery)
     assert_type(query.during(date(2026, 3, 5)), StatsQuery)
     assert_type(query.during(pd.Period("2026-03")), StatsQuery)
     assert_type(query.pinned(), StatsQuery)
     assert_type(query.pinned("UTC", now=datetime.now(UTC)), StatsQuery)
     assert_type(query.is_relative, bool)
-    assert_type(query.each("month"), Iterator[StatsQuery])
+    assert_type(query.each("month"), tuple[StatsQuery, ...])
+    assert_type(query.previous("year"), StatsQuery)
     assert_type(query.timezone("Europe/Amsterdam"), StatsQuery)
     assert_type(query.where(country="NL", pages=["/a*", "/b*"]), StatsQuery)
     assert_type(query.where(pages="/a*", device_type=None), StatsQuery)
@@ -60,7 +61,7 @@ def wrong_names(query: StatsQuery, names: list[str]) -> None:
     query.where(country=5)  # type: ignore[arg-type] # not a str
     query.where_metadata(tags=["a"])  # type: ignore[arg-type] # a list
     query.each("hour")  # type: ignore[arg-type] # not a unit
-    query.during(2026)  # type: ignore[arg-type] # an int
+    query.previous("day")  # type: ignore[arg-type] # not a unit before
     query.website(5)  # type: ignore[arg-type] # not a website
     query.limit("50")  # type: ignore[arg-type] # a str
 

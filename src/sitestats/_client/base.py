@@ -134,6 +134,8 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
         if http_client is not None:
             _refuse_beside_http_client(transport, proxy, verify)
             proxy = None
+        if opened is not None:
+            _check_partition(opened, transport, http_client, verify)
         settings = resolve(
             base_url=base_url,
             api_key=key,
@@ -384,6 +386,28 @@ def _as_store(given: object) -> tuple[KeyValueStore | None, Store | None]:
 
     own = Store(cast("str", given))
     return own, own
+
+
+def _check_partition(
+    store: KeyValueStore, transport: object, http_client: object, verify: object
+) -> None:
+    """Refuse a store where nobody sees whose responses it would have."""
+    given = {
+        # An emulator makes the responses itself.
+        "transport=": transport is not None
+        and not getattr(transport, "is_emulator", False),
+        "http_client=": http_client is not None,
+        # It may trust everybody, or have a certificate of the client's.
+        "an SSLContext as verify=": callable(getattr(verify, "wrap_bio", None)),
+    }
+    names = [name for name, is_given in given.items() if is_given]
+    if names and not getattr(store, "partition", ""):
+        raise ConfigurationError(
+            f"store= beside {' and '.join(names)}: what that sends and trusts can't be "
+            "seen, so this client could get what was stored for another one. Name "
+            "whose responses these are, as in Store('stats.sqlite', "
+            "partition='team-a'); a store of your own has an attribute partition"
+        )
 
 
 def stored_responses(settings: Settings) -> StoredResponses | None:

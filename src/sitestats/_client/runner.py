@@ -64,8 +64,8 @@ def _use_store(
 ) -> HttpResponse | None:
     assert stored is not None, "only a client with a store has such a step"
     if isinstance(step, LookUp):
-        return stored.look_up(step.requested, step.clock)
-    stored.store(step.requested, step.response, step.stats)
+        return stored.look_up(step.requested, step.clock, step.seconds)
+    stored.store(step.requested, step.response, step.stats, step.clock, step.seconds)
     return None
 
 
@@ -219,9 +219,13 @@ class AsyncRunner:
                 _log(event)
                 if on_note is not None:
                     await on_note(event)
-            # In a thread: another process may have the file for a moment.
             case LookUp() | StoreResponse():
-                return await anyio.to_thread.run_sync(_use_store, self._stored, step)
+                # In a thread, since another process may have the file for a moment. All
+                # of the loop's threads may be in use, so there are two limits.
+                with anyio.move_on_after(2 * step.seconds):
+                    return await anyio.to_thread.run_sync(
+                        _use_store, self._stored, step, abandon_on_cancel=True
+                    )
         return None
 
     async def _send(self, step: Send) -> HttpResponse:

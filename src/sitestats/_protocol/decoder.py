@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict
 import attrs
 
 from sitestats._common.fields import COUNTS, ENVELOPE, FIELDS, LISTS
+from sitestats._common.jsontext import is_too_deep
 from sitestats._results.entries import entry_class
 from sitestats._results.histogram import Bucket
 
@@ -40,7 +41,7 @@ class Shape:
 
     def decode(self, body: bytes) -> dict[str, Any] | None:
         """The values in *body*, or None if anything is unexpected."""
-        if body.count(b"{") > _MOST_OBJECTS:
+        if body.count(b"{") > _MOST_OBJECTS or is_too_deep(body):
             return None
         try:
             # msgspec does not decode what it skips, so invalid UTF-8 would pass there.

@@ -64,6 +64,8 @@ class LookUp:
     requested: Requested
     clock: datetime
     """The time now: words are days by it."""
+    seconds: float
+    """How long that may take."""
 
 
 @attrs.frozen
@@ -73,6 +75,10 @@ class StoreResponse:
     requested: Requested
     response: HttpResponse
     stats: Stats
+    clock: datetime
+    """The time now: the period must be over by it."""
+    seconds: float
+    """How long that may take."""
 
 
 Step: TypeAlias = Send | Sleep | Now | Note | LookUp | StoreResponse

@@ -16,7 +16,7 @@ from sitestats._common.errors import (
 from sitestats._common.settings import API_KEY_VARIABLE, USER_ID_VARIABLE
 from sitestats._common.text import shown
 from sitestats._common.wire import Credentials, HttpResponse
-from sitestats._query.builder import StatsQuery, requested
+from sitestats._query.builder import StatsQuery, query_against, requested
 from sitestats._query.validation import validate
 from sitestats._results.outcomes import Failed, Succeeded
 
@@ -29,7 +29,7 @@ from .requests import (
     stats_request,
 )
 from .responses import read_added, read_json, read_jsonp, read_stats, read_websites
-from .retry import NO_DEADLINE, send_in_block, send_with_retries
+from .retry import ALONE, NO_DEADLINE, send_in_block, send_with_retries
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,6 +46,10 @@ if TYPE_CHECKING:
 
     from .flow import Flow
     from .retry import Deadline
+
+
+_STORE_SECONDS: Final = 1.0
+"""How long the client waits for its store at most, each time that it uses it."""
 
 
 def list_websites(settings: Settings) -> Flow[WebsiteList]:
@@ -83,7 +87,7 @@ def add_website(
 def get_stats(
     settings: Settings,
     query: StatsQuery,
-    deadline: Deadline | None = None,
+    deadline: Deadline = ALONE,
     *,
     fresh: bool = False,
 ) -> Flow[Stats]:
@@ -93,19 +97,28 @@ def get_stats(
     """
     validated = _validated(query, settings)
     request = stats_request(validated)
-    stores = settings.store is not None
-    if stores and not fresh:
-        moment = yield from now()
+    if settings.store is None:
+        response = yield from _exchange(request, settings, deadline)
+        return read_stats(response, request, query, validated)
+    # What the store takes is part of the total timeout, and is bounded twice: what
+    # waits for a thread waits for as long again.
+    moment = yield from now()
+    seconds = min(_STORE_SECONDS, settings.total_timeout / 8, deadline.left(moment) / 2)
+    left = settings.total_timeout - 2 * seconds
+    if not fresh:
         clock = datetime.fromtimestamp(moment.unix, UTC)
-        stored = yield LookUp(validated, clock)
+        stored = yield LookUp(validated, clock, seconds)
         if isinstance(stored, HttpResponse):
             # What an earlier version of this package stored may not pass any more.
             with suppress(SiteStatsError):
                 return read_stats(stored, request, query, validated, looked_up_at=clock)
-    response = yield from _exchange(request, settings, deadline)
+        left -= (yield from now()).monotonic - moment.monotonic
+    response = yield from _exchange(request, settings, deadline, left)
     stats = read_stats(response, request, query, validated)
-    if stores:
-        yield StoreResponse(validated, response, stats)
+    moment = yield from now()
+    clock = datetime.fromtimestamp(moment.unix, UTC)
+    seconds = min(seconds, deadline.left(moment) / 2)
+    yield StoreResponse(validated, response, stats, clock, seconds)
     return stats
 
 
@@ -113,7 +126,7 @@ def compare(
     settings: Settings, query: StatsQuery, against: Against, *, fresh: bool = False
 ) -> Flow[Comparison]:
     """The statistics of *query* and those of the period *against*."""
-    other = query.against(against)
+    other = query_against(query, against)
     after = yield from get_stats(settings, query, fresh=fresh)
     before = yield from get_stats(settings, other, fresh=fresh)
     return after.compare_to(before)
@@ -164,13 +177,15 @@ def request_json(
 def _exchange(
     request: HttpRequest,
     settings: Settings,
-    deadline: Deadline | None = None,
+    deadline: Deadline = ALONE,
+    total_timeout: float | None = None,
 ) -> Flow[HttpResponse]:
     """Send *request* with retries; one that is not permitted is an error at once."""
     _check_permitted(request, settings)
-    how = request, settings.retry, settings.total_timeout, settings.pauses
+    seconds = settings.total_timeout if total_timeout is None else total_timeout
+    how = request, settings.retry, seconds, settings.pauses
     return (
-        send_with_retries(*how) if deadline is None else send_in_block(*how, deadline)
+        send_with_retries(*how) if deadline is ALONE else send_in_block(*how, deadline)
     )
 
 

@@ -70,6 +70,10 @@ class Deadline:
         """Whether it has passed, or is so close that a timer may have fired."""
         return moment.monotonic > self.at - _EARLY
 
+    def left(self, moment: Moment) -> float:
+        """The seconds until it passes."""
+        return self.at - moment.monotonic
+
     def error(
         self, query: StatsQuery, last: TransportError | None = None
     ) -> RequestTimeoutError:
@@ -84,6 +88,9 @@ class Deadline:
 
 
 NO_DEADLINE: Final = Deadline(math.inf, math.inf)
+"""That of a block without one."""
+ALONE: Final = Deadline(math.inf, math.inf)
+"""That of a call by itself, in no block."""
 
 
 def send_in_block(

@@ -9,7 +9,7 @@ query and checks its own arguments; ``validate`` checks what spans steps.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Final, TypeAlias, Unpack, cast, final
 
@@ -20,6 +20,7 @@ from sitestats._common.fields import TOTALS, FieldName
 from sitestats._common.hostnames import BaseAddress
 from sitestats._common.problems import Problem, line_of
 from sitestats._common.wire import HttpRequest
+from sitestats._common.zones import zone_names
 
 from . import dashboards, periods, rules, units, urls, validation
 from . import filters as filter_rules
@@ -31,7 +32,7 @@ from .rules import Filters, HasHostname, Interval
 from .units import Span, Unit
 
 if TYPE_CHECKING:
-    from .previous import Relation
+    from .previous import PreviousUnit, Relation
 
 _NUMBER: Final = re.compile(r"[0-9]{1,9}")
 _FLAGS: Final = {"true": True, "false": False}
@@ -172,13 +173,13 @@ class StatsQuery:
         stored = _day(day, "start")
         return self._with({"start": stored, "end": stored})
 
-    def during(self, period: str | date | Span) -> StatsQuery:
+    def during(self, period: str | int | date | Span) -> StatsQuery:
         """Set the period: a year, quarter, month, week or day (section 4.3).
 
         Args:
-            period: ``"2026"``, ``"2026-Q1"``, ``"2026-03"``, ``"2026-W10"`` (a week
-                of ISO 8601, which begins on Monday), ``"2026-03-05"``, a ``date``,
-                or a ``pandas.Period`` of whole days.
+            period: ``2026`` or ``"2026"``, ``"2026-Q1"``, ``"2026-03"``, ``"2026-W10"``
+                (a week of ISO 8601, which begins on Monday), ``"2026-03-05"``, a
+                ``date``, or a ``pandas.Period`` of whole days.
 
         Raises:
             QueryError: It is none of these.
@@ -191,37 +192,33 @@ class StatsQuery:
             raise QueryError(days)
         return self._with({"start": days[0], "end": days[1]})
 
-    def against(self, other: Against) -> StatsQuery:
-        """Make the query for the period that this one's is compared with.
+    def previous(self, unit: PreviousUnit) -> StatsQuery:
+        """Make the same query for the time before, to compare the two.
 
-        ``client.stats.compare`` does so. With it many websites can be compared, by
-        ``outcomes.compare_to``.
+        So two lists of queries, and ``outcomes.compare_to``, compare many websites.
 
         Args:
-            other: ``"previous_period"``, as many days just before;
-                ``"previous_week"`` and ``"previous_month"``, as many whole weeks or
-                months just before; ``"previous_year"``, the same days a year before;
-                a pair of days; or a query, which is the value then.
+            unit: ``"period"``, as many days just before; ``"week"`` and ``"month"``, as
+                many whole weeks or months just before; ``"year"``, the same days a year
+                before, which are 365 days before where the period has words.
 
         Raises:
-            QueryError: *other* is none of these, or the period of this query is not
-                known: it has none, is from a date to a placeholder, or is no whole
-                weeks or months.
+            QueryError: It is none of these, or the period of this query is not known:
+                it has none, is from a date to a placeholder, or is no whole weeks or
+                months.
 
-        >>> StatsQuery("example.com").last(days=7).against("previous_period")
+        >>> query = StatsQuery("example.com")
+        >>> query.last(days=7).previous("period")
         StatsQuery('example.com').between('today-14d', 'today-8d')
+        >>> query.during("2026-03").previous("month")
+        StatsQuery('example.com').between('2026-02-01', '2026-02-28')
         """
-        given: object = other
-        if isinstance(other, StatsQuery):
-            return other
-        if isinstance(given, tuple) and len(other) == 2:  # noqa: PLR2004 - a pair
-            return self.between(*other)
         # Imported here, since only a comparison needs it.
         from .previous import find_previous
 
         params = self.params()
         return self.between(
-            *find_previous(given, params.get("start"), params.get("end"))
+            *find_previous(unit, params.get("start"), params.get("end"))
         )
 
     @property
@@ -287,31 +284,45 @@ class StatsQuery:
         start, end = params.get("start"), params.get("end")
         return self.between(*periods.pinned(start, end, name, moment))
 
-    def each(self, unit: Unit) -> Iterator[StatsQuery]:
-        """Split the period: a query for each day, week, month or year, in order.
+    def each(
+        self,
+        unit: Unit | None = None,
+        *,
+        websites: Iterable[str | HasHostname] | None = None,
+    ) -> tuple[StatsQuery, ...]:
+        """Make a query for each website, for each part of the period, or for both.
 
-        Together they cover the period exactly. Where it begins or ends within a
-        week, a month or a year, that one is cut. Weeks begin on Monday.
+        The queries of a website follow each other, in the order of its days. Together
+        they cover the period exactly. Where it begins or ends within a week, a month or
+        a year, that one is cut. Weeks begin on Monday.
 
-        The period needs dates: make them of words by ``pinned``. Days alone are
-        also made of words, and are words then, which are right in the zone of every
-        website as long as they are sent before midnight.
+        To be split, the period needs dates: make them of words by ``pinned``. Days
+        alone are also made of words, and are words then, which are right in the zone of
+        every website as long as they are sent before midnight.
 
         Args:
-            unit: ``"day"``, ``"week"``, ``"month"`` or ``"year"``.
+            unit: ``"day"``, ``"week"``, ``"month"`` or ``"year"``; None splits nothing.
+            websites: Host names, or what has one, such as ``client.websites.list()``.
+                A website's time zone becomes that of its queries, where this query has
+                none.
 
         Raises:
-            QueryError: It is no such unit, or the period has words.
+            QueryError: There is no such unit, or neither a unit nor websites; one of
+                these is no website; or the period has words.
 
         >>> query = StatsQuery("example.com").between("2026-01-15", "2026-02-28")
         >>> for month in query.each("month"):
         ...     print(month)
         StatsQuery('example.com').between('2026-01-15', '2026-01-31')
         StatsQuery('example.com').between('2026-02-01', '2026-02-28')
+        >>> websites = client.websites.list()
+        >>> len(websites), len(query.each("month", websites=websites))
+        (3, 6)
         """
-        params = self.params()
-        days = units.split(params.get("start"), params.get("end"), unit)
-        return (self._with({"start": start, "end": end}) for start, end in days)
+        wholes = (self,) if websites is None else _of_each(self, websites)
+        if unit is None and websites is not None:
+            return wholes
+        return tuple(part for whole in wholes for part in _split(whole, unit))
 
     def timezone(self, name: str) -> StatsQuery:
         """Set the time zone of days, instead of the website's (section 4.3).
@@ -421,8 +432,8 @@ class StatsQuery:
         Raises:
             QueryError: It is no host name.
 
-        >>> query = StatsQuery("example.com").fields("visitors").last(days=30)
-        >>> queries = [query.website(website) for website in client.websites.list()]
+        >>> StatsQuery("example.com").last(days=30).website("example.org")
+        StatsQuery('example.org').last(days=30)
         """
         return _changed(self, hostname=_text(rules.website(hostname)))
 
@@ -703,8 +714,56 @@ def requested(query: StatsQuery) -> Requested:
     )
 
 
-Against: TypeAlias = "Relation | tuple[Day, Day] | StatsQuery"
-"""The other period of a comparison: by its relation, by its days, or as a query."""
+Against: TypeAlias = "Relation | str | int | date | Span | tuple[Day, Day] | StatsQuery"
+"""The other period of a comparison: by its relation, by what ``during`` takes, by its
+days, or as a query."""
+
+
+def query_against(query: StatsQuery, other: Against) -> StatsQuery:
+    """*query* for the period that it is compared with.
+
+    Raises:
+        QueryError: There is no such period.
+    """
+    given: object = other
+    if isinstance(given, StatsQuery):
+        return given
+    if isinstance(other, tuple) and len(other) == 2:  # noqa: PLR2004 - a pair
+        return query.between(*other)
+    from .previous import RELATIONS, no_relation
+
+    if isinstance(given, str) and given in RELATIONS:
+        return query.previous(RELATIONS[given])
+    try:
+        return query.during(cast("str", given))
+    except QueryError as error:
+        raise QueryError(no_relation(given, error.problems)) from None
+
+
+def _of_each(query: StatsQuery, websites: object) -> tuple[StatsQuery, ...]:
+    """*query* for each of the *websites*, in its time zone."""
+    found = list[StatsQuery]()
+    problems = list[Problem]()
+    own = "timezone" in query._values
+    for website in rules.websites(websites):
+        hostname = rules.website(website)
+        if isinstance(hostname, list):
+            problems += hostname
+            continue
+        zone = None if own else getattr(website, "timezone", None)
+        # A name that this machine does not know is left to the service.
+        known = zone in zone_names() if isinstance(zone, str) else False
+        of_zone = query._with({"timezone": str(zone)}) if known else query
+        found.append(_changed(of_zone, hostname=hostname))
+    if problems:
+        raise QueryError(problems)
+    return tuple(found)
+
+
+def _split(query: StatsQuery, unit: object) -> Iterator[StatsQuery]:
+    params = query.params()
+    days = units.split(params.get("start"), params.get("end"), unit)
+    return (query._with({"start": start, "end": end}) for start, end in days)
 
 
 # --- addresses --------------------------------------------------------------------

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 from sitestats._common.advice import Argument, Step
 from sitestats._common.errors import QueryError
@@ -18,7 +18,10 @@ from .units import beginning, dates_of, ending, written
 Relation: TypeAlias = Literal[
     "previous_period", "previous_week", "previous_month", "previous_year"
 ]
-"""How the other period is found from a query's own."""
+"""How the other period of a comparison is found from a query's own."""
+
+PreviousUnit: TypeAlias = Literal["period", "week", "month", "year"]
+"""What is repeated before a period: itself, or whole weeks, months or years."""
 
 _DAY: Final = timedelta(days=1)
 _YEAR: Final = 365
@@ -97,32 +100,46 @@ def previous_week(start: str | None, end: str | None) -> tuple[str, str]:
         raise QueryError(too_early()) from None
 
 
-PREVIOUS: Final[Mapping[str, Callable[[str | None, str | None], tuple[str, str]]]] = {
-    "previous_period": previous_period,
-    "previous_week": previous_week,
-    "previous_month": previous_month,
-    "previous_year": previous_year,
+_PREVIOUS: Final[Mapping[str, Callable[[str | None, str | None], tuple[str, str]]]] = {
+    "period": previous_period,
+    "week": previous_week,
+    "month": previous_month,
+    "year": previous_year,
 }
-"""What finds the period before, by its relation."""
+RELATIONS: Final[Mapping[str, PreviousUnit]] = {
+    f"previous_{unit}": unit for unit in get_args(PreviousUnit)
+}
+"""The unit of each relation."""
 
 
-def find_previous(
-    relation: object, start: str | None, end: str | None
-) -> tuple[str, str]:
-    """The period that is so related to the days from *start* to *end*.
+def find_previous(unit: object, start: str | None, end: str | None) -> tuple[str, str]:
+    """The period of this unit before the days from *start* to *end*.
 
     Raises:
-        QueryError: There is no such relation, or it has no such period.
+        QueryError: There is no such unit, or the period has none before it.
     """
-    previous = PREVIOUS.get(relation) if isinstance(relation, str) else None
-    if previous is None:
-        hint = did_you_mean(relation, PREVIOUS) if isinstance(relation, str) else ""
+    find = _PREVIOUS.get(unit) if isinstance(unit, str) else None
+    if find is None:
+        hint = did_you_mean(unit, _PREVIOUS) if isinstance(unit, str) else ""
         message = (
-            f"against is {', '.join(map(repr, PREVIOUS))}, a pair of days, or a "
-            f"query, not {shown(relation)}{hint}"
+            f"previous takes {', '.join(map(repr, _PREVIOUS))}, not {shown(unit)}{hint}"
         )
-        raise QueryError([Problem(message, where="against")])
-    return previous(start, end)
+        raise QueryError(refused("period-unit", message, "previous"))
+    return find(start, end)
+
+
+def no_relation(given: object, problems: Sequence[Problem]) -> Sequence[Problem]:
+    """The problem of *given*, which is no other period; or its own *problems*, where it
+    is one that the calendar does not have.
+    """
+    if any(problem.rule != "period-unit" for problem in problems):
+        return problems
+    hint = did_you_mean(given, RELATIONS) if isinstance(given, str) else ""
+    message = (
+        f"against is {', '.join(map(repr, RELATIONS))}, a period such as '2026-03', a "
+        f"pair of days, or a query, not {shown(given)}{hint}"
+    )
+    return [Problem(message, where="against")]
 
 
 def _comparable(

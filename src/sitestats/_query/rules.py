@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import Final, Literal, Protocol, TypeAlias, TypedDict, get_args
+from typing import Final, Literal, Protocol, TypeAlias, TypedDict, cast, get_args
 
 import attrs
 
-from sitestats._common.advice import error_text
+from sitestats._common.advice import Step, error_text
+from sitestats._common.errors import QueryError
 from sitestats._common.hostnames import HostnameError, normalise_hostname
 from sitestats._common.problems import Problem
 from sitestats._common.text import shown
@@ -236,6 +237,26 @@ def website(value: object) -> TextOrProblems:
         with suppress(Exception):  # an object of the user's may raise anything
             value = getattr(value, "hostname", value)
     return hostname(value)
+
+
+def websites(value: object) -> Iterable[object]:
+    """The websites of a list.
+
+    Raises:
+        QueryError: It is no list, but a single website, or something else.
+    """
+    if isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping)):
+        return cast("Iterable[object]", value)
+    raise QueryError(
+        refused(
+            "hostname",
+            "websites is a list of host names or websites, such as "
+            f"client.websites.list(), not {shown(value)}: use "
+            + Step("website", ...)
+            + " for one",
+            "each",
+        )
+    )
 
 
 def hostname(

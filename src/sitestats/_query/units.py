@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import date, datetime, timedelta
+from datetime import MAXYEAR, date, datetime, timedelta
 from typing import Final, Literal, Protocol, TypeAlias, get_args
 
 from sitestats._common.advice import PythonOnly, Step
@@ -25,12 +25,15 @@ from .periods import (
     placeholder,
 )
 from .rules import refused
+from .values import whole_number
 
 Unit: TypeAlias = Literal["day", "week", "month", "year"]
 """A unit of the calendar that a period can be split into."""
 
 UNITS: Final[tuple[Unit, ...]] = get_args(Unit)
 _DAY: Final = timedelta(days=1)
+_YEARS: Final = (1000, MAXYEAR)
+"""The years that an int can be: 7 would rather be meant as days."""
 _NAME: Final = re.compile(
     r"([0-9]{4})(?:-?W(?P<week>[0-9]{2})|-?Q(?P<quarter>[1-4])|-(?P<month>[0-9]{2}))?"
 )
@@ -102,6 +105,9 @@ def named_period(value: object) -> tuple[StoredDay, StoredDay] | list[Problem]:
         return stored if isinstance(stored, list) else (stored, stored)
     if isinstance(value, str):
         return _period_of_text(str.__str__(value))
+    year = whole_number(value, *_YEARS)
+    if year is not None:
+        return _period_of_text(year)
     try:
         return _period_of_span(value)
     except Exception:  # noqa: BLE001 - an object of the user's may raise anything

@@ -186,7 +186,7 @@ class CollectedOutcomes(Sequence[Outcome], Displayed, Generic[CollectedT_co]):
             FieldNotRequestedError: A query did not request the histogram.
 
         >>> query = StatsQuery("semicomplete.com").fields("histogram").last(days=4)
-        >>> queries = [query.website(website) for website in client.websites.list()]
+        >>> queries = query.each(websites=client.websites.list())
         >>> axes = client.stats.get_many(queries).collect().plot(sharey=True)
         >>> [one.get_title(loc="left") for one in axes][:2]
         ['semicomplete.com', 'blog.semicomplete.com']

@@ -1,12 +1,13 @@
 """Which responses may be stored, and when a stored one may be used. Pure.
 
 A good response to a Stats query is stored if its period was over by the service's
-own clock. A wrong result is worse than a request: where it is not certain which days a
-query is about, the request is sent.
+own clock and by this machine's. A wrong result is worse than a request: where it is not
+certain which days a query is about, the request is sent.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zlib
 from datetime import date, datetime, timedelta
@@ -23,8 +24,13 @@ if TYPE_CHECKING:
     from sitestats._query.requested import Requested
     from sitestats._results.stats import Stats
 
-_FORMAT: Final = b"\x01"
-"""The first byte of a packed response: another one is of a later version."""
+MAX_AGE: Final = timedelta(days=30)
+_TOLERANCE: Final = timedelta(minutes=1)
+"""How far two clocks may be apart when a response is used."""
+_MARGIN: Final = timedelta(minutes=10)
+"""How long a period must have been over when a response about it is stored: both clocks
+may be some minutes ahead."""
+_SEAL_BYTES: Final = 16
 _PERIOD: Final = frozenset(("start", "end"))
 
 
@@ -101,19 +107,17 @@ class StoreEntry:
     def to_bytes(self) -> bytes:
         """The packed response, compressed."""
         head = json.dumps({"date": self.date, "timezone": self.timezone})
-        return _FORMAT + zlib.compress(head.encode() + b"\n" + self.body, 1)
+        return zlib.compress(head.encode() + b"\n" + self.body, 1)
 
     @classmethod
     def from_bytes(cls, data: bytes, *, most_bytes: int) -> StoreEntry | None:
-        """The response that was packed; None where *data* is of another version,
-        damaged, or larger than *most_bytes*.
+        """The response that was packed; None where it is larger than *most_bytes*, or
+        *data* is none.
         """
-        if data[:1] != _FORMAT:
-            return None
         unpacker = zlib.decompressobj()
         try:
             # One more for the head, which is short.
-            text = unpacker.decompress(data[1:], most_bytes + 1_000)
+            text = unpacker.decompress(data, most_bytes + 1_000)
             if unpacker.unconsumed_tail or not unpacker.eof:
                 return None
             head, _, body = text.partition(b"\n")
@@ -141,18 +145,36 @@ class StoreEntry:
         return HttpResponse(200, {"date": self.date}, self.body)
 
 
-_TOLERANCE: Final = timedelta(minutes=1)
-"""How far two clocks may be apart."""
+def seal(key: str, value: bytes) -> bytes:
+    """*value* with a digest of it and of its *key* in front."""
+    return _digest(key, value) + value
+
+
+def unseal(key: str, data: bytes) -> bytes | None:
+    """The value that was sealed as that of *key*.
+
+    None where it was not: a damaged store may return the value of another key.
+    """
+    digest, value = data[:_SEAL_BYTES], data[_SEAL_BYTES:]
+    return value if digest == _digest(key, value) else None
+
+
+def _digest(key: str, value: bytes) -> bytes:
+    digest = hashlib.blake2b(digest_size=_SEAL_BYTES)
+    # A key has no null character.
+    digest.update(key.encode("utf-8", "surrogatepass") + b"\0" + value)
+    return digest.digest()
 
 
 def to_store(
-    requested: Requested, response: HttpResponse, stats: Stats
+    requested: Requested, response: HttpResponse, stats: Stats, now: datetime
 ) -> tuple[ResponseKey, StoreEntry] | None:
-    """What to store of *response*, which was read as *stats*; None for nothing.
+    """What to store of *response*, which was read as *stats* at the time *now*; None
+    for nothing.
 
     The days are those of the response: at midnight "yesterday" is another day here
-    than at the service. Without a ``Date`` nothing is stored, since this machine's
-    clock may be a day ahead.
+    than at the service. The period must be over by this machine's clock and by the
+    service's, its ``Date``, since either may be a day ahead.
     """
     moment, date_header = response.date, response.headers.get("date")
     if (
@@ -167,7 +189,9 @@ def to_store(
         or response.status != 200  # noqa: PLR2004  a good response
     ):
         return None
-    if moment <= stats.end or not _is_as_requested(requested, stats):
+    if min(moment, now) <= stats.end + _MARGIN or not _is_as_requested(
+        requested, stats
+    ):
         return None
     first_day, last_day = stats.first_day.isoformat(), stats.last_day.isoformat()
     found = _of_days(requested, first_day, last_day)
@@ -186,7 +210,16 @@ def _is_as_requested(requested: Requested, stats: Stats) -> bool:
         )
         and stats.version in {None, requested.version}
         and (requested.path is None or stats.path in {None, requested.path})
+        and _has_all_events(requested, stats)
     )
+
+
+def _has_all_events(requested: Requested, stats: Stats) -> bool:
+    """Whether no event that was requested is missing, which would count 0 for good."""
+    if not isinstance(requested.events, tuple):
+        return True
+    events: list[object] | None = json.loads(stats.body).get("events")
+    return events is None or len(events) == len(stats.events)
 
 
 def _fit(start: str, end: str, first: date | None, last: date | None) -> bool:

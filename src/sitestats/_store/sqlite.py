@@ -4,59 +4,34 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import threading
 import time
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Final, Self, cast
+from typing import Any, Final, Self, TypeVar, cast
 
 import attrs
 
-from sitestats._common.errors import ConfigurationError
+from sitestats._common.errors import ConfigurationError, warn
 from sitestats._common.settings import positive_count
 from sitestats._common.text import shown
+from sitestats._query.builder import StatsQuery
+from sitestats._query.rules import HasHostname
 
-from .stored_responses import MAX_AGE
+from .file import StoreFile, is_busy
+from .rules import MAX_AGE
 
-_LOCK: Final = threading.RLock()
-"""Held while SQLite is at work, and during a fork: a process that was forked while a
-thread was in SQLite would wait for its locks for ever."""
-if hasattr(os, "register_at_fork"):  # not on Windows
-    os.register_at_fork(
-        before=_LOCK.acquire,
-        after_in_parent=_LOCK.release,
-        after_in_child=_LOCK.release,
-    )
+T = TypeVar("T")
 
-_APPLICATION: Final = 0x53745374
-"""``PRAGMA application_id``: the file is one of ours."""
-_VERSION: Final = 1
-_PATIENCE: Final = 0.05
-"""Seconds to wait while another process writes."""
-_MOST_WAITS: Final = 3
-"""After so many such waits in a row the file counts as locked."""
 _MIB: Final = 1024 * 1024
 _DAY: Final = 86_400
 _FOREVER: Final = 1 << 31
 _COUNT_EVERY: Final = 256
 _PRUNE_STEP: Final = 50
-"""Entries that one call deletes at most, so that none takes long."""
-
-_SCHEMA: Final = """
-BEGIN IMMEDIATE;
-CREATE TABLE IF NOT EXISTS entries (
-    key TEXT PRIMARY KEY,
-    value BLOB NOT NULL,
-    size INTEGER NOT NULL,
-    used INTEGER NOT NULL  -- the day of the last use, counted from 1970
-);
-CREATE INDEX IF NOT EXISTS by_use ON entries (used, key, size);
-PRAGMA application_id = {};
-PRAGMA user_version = {};
-COMMIT;
-"""
+"""Entries that one step deletes at most, so that none takes long."""
+_CLEAR_PATIENCE: Final = 5.0
+"""Seconds that ``clear`` waits for other connections."""
+_CLEAR_PAUSE: Final = 0.02
 
 _SET: Final = "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?)"
 _ADD: Final = "INSERT OR IGNORE INTO entries VALUES (?, ?, ?, ?)"
@@ -79,13 +54,18 @@ class Store:
 
     Threads, processes and clients may use one file at once. It holds statistics, which
     are private, and no API key; only its owner can read it. Whatever is wrong with the
-    file is a ``SiteStatsWarning``, and requests are sent instead.
+    file is a ``SiteStatsWarning``, and requests are sent instead. A file that is no
+    store is left as it is; one that is empty becomes a store.
 
     Args:
         path: The file; it is made when it is not there. Have it on a disk of this
             machine, not on one of the network.
         max_age: A response that is older is requested again; None for no limit.
         max_bytes: When the entries are larger, those unused for longest are deleted.
+        partition: A name of your choice, such as ``"team-a"``. Responses are used
+            under the name alone that they were stored under. A client whose way to
+            the service can't be seen here needs one: with an ``http_client``, a
+            ``transport`` or an ``ssl.SSLContext`` of yours.
 
     Raises:
         ConfigurationError: A value is wrong.
@@ -109,66 +89,80 @@ class Store:
         *,
         max_age: timedelta | None = MAX_AGE,
         max_bytes: int = 256 * _MIB,
+        partition: str = "",
     ) -> None:
         # Before anything can fail: __del__ needs it. One for each process, since a
         # connection does not survive a fork.
-        self._files: dict[int, _File] = {}
+        self._files: dict[int, StoreFile] = {}
         self.path: Path = _checked_path(path)
         self.max_age: timedelta | None = _checked_age(max_age)
         self.max_bytes: int = positive_count("max_bytes", max_bytes)
+        self.partition: str = _checked_partition(partition)
         self._hits = 0
 
     def get(self, key: str, /) -> bytes | None:
         """The value of *key*, or None (as a ``KeyValueStore``)."""
-        with self._opened() as file:
-            row = file.one("SELECT value FROM entries WHERE key = ?", key)
+        row = self._use(
+            lambda file: file.one("SELECT value FROM entries WHERE key = ?", key)
+        )
         return None if row is None else row[0]
 
     def set(self, key: str, value: bytes, /) -> None:
         """Store *value* as that of *key* (as a ``KeyValueStore``)."""
         is_response = ":response:" in key
         used = _today() if is_response else _FOREVER
-        with self._opened() as file:
-            # The salt is set once: of two processes the second one reads the first's.
-            statement = _ADD if key.startswith(":") else _SET
+        # The salt is set once: of two processes the second one reads the first's.
+        statement = _ADD if key.startswith(":") else _SET
+
+        def write(file: StoreFile) -> None:
             file.write(statement, key, value, len(value), used, patient=is_response)
             self._prune(file)
+
+        self._use(write)
 
     def used(self, key: str) -> None:
         """Record that the value of *key* was used for a call."""
         self._hits += 1
         today = _today()
-        with self._opened() as file:
+
+        def write(file: StoreFile) -> None:
             # Once a day, so that a hit is no write.
             if file.one("SELECT 1 FROM entries WHERE key = ? AND used < ?", key, today):
                 file.write("UPDATE entries SET used = ? WHERE key = ?", today, key)
 
-    def clear(self, hostname: str | None = None) -> int:
+        self._use(write)
+
+    def clear(self, hostname: str | HasHostname | None = None) -> int:
         """Delete all responses, or those of one website, and return how many.
 
+        Where there are none of that website, a ``SiteStatsWarning`` says so. While
+        another connection uses the file, this waits for five seconds.
+
         Raises:
-            ConfigurationError: The file can't be written, or is no store.
+            QueryError: *hostname* is no host name.
+            ConfigurationError: The file can't be written, or is no store; or what was
+                deleted can still be read in it, as another connection uses it.
         """
-        # No entry of the store itself: those have no host name.
-        pattern = f"{'?*' if hostname is None else hostname}:*"
+        name = None if hostname is None else StatsQuery(hostname).hostname
+        deleted, until = 0, time.monotonic() + _CLEAR_PATIENCE
         try:
-            with self._opened() as file:
-                count = file.one(
-                    "SELECT sum(used < ?) FROM entries WHERE key GLOB ?",
-                    _FOREVER,
-                    pattern,
-                )
-                # What is deleted can't be read in the file either.
-                file.connection.execute("PRAGMA secure_delete = ON")
-                file.connection.execute(
-                    "DELETE FROM entries WHERE key GLOB ?", (pattern,)
-                )
-                file.connection.executescript("PRAGMA incremental_vacuum")
-                file.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            while used := self._insist(lambda file: _delete_some(file, name), until):
+                deleted += sum(day < _FOREVER for day in used)
+                until = time.monotonic() + _CLEAR_PATIENCE
+            while self._insist(_is_log_in_use, until):
+                if time.monotonic() > until:
+                    raise TimeoutError(
+                        f"{deleted} responses were deleted, but can still be read in "
+                        f"the file or in {self.path}-wal, as another connection uses "
+                        "them: end that one, and clear again"
+                    )
+                time.sleep(_CLEAR_PAUSE)
         except (sqlite3.Error, ValueError, OSError) as error:
             problem = f"the store {self.path} can't be cleared: {error}"
         else:
-            return (count[0] or 0) if count else 0
+            if not deleted and name is not None:
+                warn(f"the store {self.path} has no response about {name}")
+            return deleted
         raise ConfigurationError(problem)
 
     def stats(self) -> StoreStats:
@@ -177,9 +171,9 @@ class Store:
         Raises:
             ConfigurationError: The file can't be read, or is no store.
         """
+        statement = "SELECT sum(used < ?), sum(size) FROM entries"
         try:
-            with self._opened() as file:
-                row = file.one("SELECT sum(used < ?), sum(size) FROM entries", _FOREVER)
+            row = self._use(lambda file: file.one(statement, _FOREVER))
         except (sqlite3.Error, ValueError, OSError) as error:
             problem = f"the store {self.path} can't be read: {error}"
         else:
@@ -191,8 +185,7 @@ class Store:
         """Close the file in this process; a later use opens it again."""
         file = self._files.pop(os.getpid(), None)
         if file is not None:
-            with _LOCK:
-                file.close()
+            file.close()
 
     def __enter__(self) -> Self:
         return self
@@ -207,17 +200,24 @@ class Store:
         return f"Store({str(self.path)!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (str(self.path), self.max_age, self.max_bytes)
+        values = str(self.path), self.max_age, self.max_bytes, self.partition
+        return _again, values
 
-    @contextmanager
-    def _opened(self) -> Generator[_File]:
-        file = self._files.setdefault(os.getpid(), _File())
-        with _LOCK:
-            if not file.is_open:
-                file.open(self.path)
-            yield file
+    def _use(self, action: Callable[[StoreFile], T]) -> T:
+        file = self._files.setdefault(os.getpid(), StoreFile())
+        return file.use(self.path, action)
 
-    def _prune(self, file: _File) -> None:
+    def _insist(self, action: Callable[[StoreFile], T], until: float) -> T:
+        """What *action* returns, once other connections let it."""
+        while True:
+            try:
+                return self._use(action)
+            except sqlite3.Error as error:
+                if not is_busy(error) or time.monotonic() > until:
+                    raise
+            time.sleep(_CLEAR_PAUSE)
+
+    def _prune(self, file: StoreFile) -> None:
         """Delete some entries where they are too many or too old."""
         age = self.max_age
         oldest = 0 if age is None else _today() - age.days - 1
@@ -238,106 +238,41 @@ class Store:
         ).fetchall()
         file.excess = max(0, file.excess - sum(size for _, size in rows))
         file.has_old = file.has_old and len(rows) == _PRUNE_STEP
-        keys = [key for key, _ in rows]
-        marks = ",".join("?" * len(keys))
-        statement = f"DELETE FROM entries WHERE key IN ({marks})"  # noqa: S608 - marks
-        file.write(statement, *keys)
-        # By executescript: execute() would free a single page.
-        file.connection.executescript(f"PRAGMA incremental_vacuum({4 * _PRUNE_STEP})")
+        file.delete([key for key, _ in rows], patient=True)
 
 
-class _File:
-    """The file as one process has it open."""
-
-    connection: sqlite3.Connection
-
-    def __init__(self) -> None:
-        self.is_open = False
-        self.writes = 0
-        self.excess = 0
-        """Bytes to delete yet, since the entries are too many."""
-        self.has_old = False
-        """Whether there are entries that are too old."""
-        self._waits = 0
-
-    def one(self, statement: str, *values: object) -> tuple[Any, ...] | None:
-        """The first row."""
-        row: tuple[Any, ...] | None = self.connection.execute(
-            statement, values
-        ).fetchone()
-        return row
-
-    def write(self, statement: str, *values: object, patient: bool = True) -> None:
-        """Change something. When *patient*, what another process makes wait for long is
-        left out.
-        """
-        try:
-            self.connection.execute(statement, values)
-        except sqlite3.OperationalError as error:
-            self._waits += 1
-            busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
-            if not (busy and patient) or self._waits >= _MOST_WAITS:
-                raise
-        else:
-            self._waits = 0
-            self.writes += 1
-
-    def open(self, path: Path) -> None:
-        """Open the file, and make it when it is not there.
-
-        Raises:
-            ValueError: It is no store, or one of a later version.
-            sqlite3.Error: It can't be opened, or is damaged.
-        """
-        # Made here, as SQLite would make it readable for all. It gives the files
-        # beside it the same mode.
-        with suppress(OSError):
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        can_write = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
-        # Where the folder can't be written, SQLite can't put what it needs beside it.
-        is_whole = not path.with_name(f"{path.name}-wal").exists()
-        mode = "rw" if can_write else "ro&immutable=1" if is_whole else "ro"
-        self.connection = sqlite3.connect(
-            f"{path.absolute().as_uri()}?mode={mode}",
-            uri=True,
-            timeout=_PATIENCE,
-            isolation_level=None,
-            check_same_thread=False,
-        )
-        try:
-            self._set_up()
-        except BaseException:
-            self.connection.close()
-            raise
-        self.is_open = True
-
-    def _set_up(self) -> None:
-        if not self._pragma("schema_version"):
-            self.connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-            self.connection.execute("PRAGMA journal_mode = WAL")
-            self.connection.executescript(_SCHEMA.format(_APPLICATION, _VERSION))
-        if self._pragma("application_id") != _APPLICATION:
-            raise ValueError("it is another kind of file: name one of its own")
-        version = self._pragma("user_version")
-        if version != _VERSION:
-            raise ValueError(
-                f"it is of version {version}, and this package reads {_VERSION}: name "
-                "another file, or upgrade"
-            )
-        self.connection.execute("PRAGMA synchronous = NORMAL")
-
-    def _pragma(self, name: str) -> int:
-        row = self.one(f"PRAGMA {name}")
-        return cast("int", row[0]) if row else 0
-
-    def close(self) -> None:
-        if self.is_open:
-            self.is_open = False
-            self.connection.close()
+def _again(
+    path: str, max_age: timedelta | None, max_bytes: int, partition: str
+) -> Store:
+    return Store(path, max_age=max_age, max_bytes=max_bytes, partition=partition)
 
 
-def _again(path: str, max_age: timedelta | None, max_bytes: int) -> Store:
-    return Store(path, max_age=max_age, max_bytes=max_bytes)
+def _delete_some(file: StoreFile, hostname: str | None) -> list[int]:
+    """Delete some entries of a website, or of all; the days when they were used."""
+    # What the store itself needs has no host name. No host name has a colon or what is
+    # behind it in ASCII, a semicolon.
+    low, high = (":", ";") if hostname is None else (f"{hostname}:", f"{hostname};")
+    which = "key < ? OR key >= ?" if hostname is None else "key >= ? AND key < ?"
+    rows = file.connection.execute(
+        f"SELECT key, used FROM entries WHERE {which} LIMIT ?",  # noqa: S608 - as above
+        (low, high, _PRUNE_STEP),
+    ).fetchall()
+    # What is deleted can't be read in the file either.
+    file.connection.execute("PRAGMA secure_delete = ON")
+    file.delete([key for key, _ in rows], patient=False)
+    return [used for _, used in rows]
+
+
+def _is_log_in_use(file: StoreFile) -> bool:
+    """Whether another connection keeps what was deleted in the file or its log."""
+    row = file.one("PRAGMA wal_checkpoint(TRUNCATE)")
+    return row is not None and bool(row[0])
+
+
+def _checked_partition(name: object) -> str:
+    if isinstance(name, str):
+        return name
+    raise ConfigurationError(f"partition is a name of your choice; got {shown(name)}")
 
 
 def _today() -> int:

@@ -5,15 +5,25 @@ from __future__ import annotations
 import hashlib
 import secrets
 import sys
-import threading
 import time
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from sitestats._common.errors import warn
 from sitestats._common.zones import same_zone
 
-from .rules import StoreEntry, has_words, response_key, to_store
+from .bounded import call_within
+from .rules import (
+    MAX_AGE,
+    StoreEntry,
+    has_words,
+    response_key,
+    seal,
+    to_store,
+    unseal,
+)
+from .sqlite import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,58 +39,59 @@ if TYPE_CHECKING:
 _SALT: Final = ":salt"
 _REST: Final = 10.0
 """Seconds without the store after it failed."""
-MAX_AGE: Final = timedelta(days=30)
+_SALT_BYTES: Final = 32
 
 
 class StoredResponses:
     """The responses in a store that are those of one client.
 
-    The keys of the store are ``HOSTNAME:response:DIGEST``. The digest is over the base
-    address, the API key and the query, and keyed with a random salt of the store. So
-    each API key has responses of its own, and nobody can read it from the store.
+    The keys of the store are ``HOSTNAME:response:DIGEST``. The digest is over the query
+    and all that decides what the response is: the address, the API key, the headers and
+    whom the client trusts. It is keyed with a random salt of the store, so nobody can
+    read them from it. Each value has a digest of itself and of its key.
     """
 
     __slots__ = (
         "_advised",
-        "_base",
+        "_damage",
         "_max_age",
         "_most_bytes",
         "_resting_until",
         "_salt",
-        "_salt_lock",
-        "_secret",
+        "_settings",
         "_store",
         "_warned",
     )
 
     def __init__(self, store: KeyValueStore, settings: Settings) -> None:
         self._store = store
-        self._base = str(settings.base)
-        self._secret = settings.api_key
-        self._most_bytes = settings.max_response_bytes
+        self._settings = settings
         self._max_age: timedelta | None = getattr(store, "max_age", MAX_AGE)
         self._salt = b""
-        self._salt_lock = threading.Lock()
+        self._damage = ""
         self._resting_until = 0.0
         self._warned = False
         self._advised = False
 
-    def look_up(self, requested: Requested, now: datetime) -> HttpResponse | None:
+    def look_up(
+        self, requested: Requested, now: datetime, seconds: float
+    ) -> HttpResponse | None:
         """The stored response to *requested* at the time *now*; None where none can be
-        used.
+        used, or found within so many *seconds*.
         """
         found = response_key(requested, now)
         if found is None:
             self._advise(requested)
             return None
-        return self._trying(lambda: self._read(found, requested, now))
+        return self._trying(lambda: self._read(found, requested, now), seconds)
 
     def _read(
         self, found: ResponseKey, requested: Requested, now: datetime
     ) -> HttpResponse | None:
         key = self._key(found.hostname, "response", found.text)
-        data = self._store.get(key)
-        entry = data and StoreEntry.from_bytes(data, most_bytes=self._most_bytes)
+        data = self._get(key)
+        most_bytes = self._settings.max_response_bytes
+        entry = data and StoreEntry.from_bytes(data, most_bytes=most_bytes)
         if not entry or not entry.is_usable(now, self._max_age):
             return None
         if requested.timezone is None:
@@ -92,12 +103,21 @@ class StoredResponses:
             used(key)
         return entry.response
 
-    def store(self, requested: Requested, response: HttpResponse, stats: Stats) -> None:
-        """Store *response*, which was read as *stats*, where that is right."""
-        self._trying(lambda: self._write(requested, response, stats))
+    def store(
+        self,
+        requested: Requested,
+        response: HttpResponse,
+        stats: Stats,
+        now: datetime,
+        seconds: float,
+    ) -> None:
+        """Store *response*, which was read as *stats* at the time *now*, where that is
+        right; wait for so many *seconds*.
+        """
+        self._trying(lambda: self._write(requested, response, stats, now), seconds)
 
     def _write(
-        self, requested: Requested, response: HttpResponse, stats: Stats
+        self, requested: Requested, response: HttpResponse, stats: Stats, now: datetime
     ) -> None:
         hostname = requested.hostname
         if requested.timezone is None and stats.timezone is not None:
@@ -105,59 +125,93 @@ class StoredResponses:
             # changed has other days.
             zone = self._zone(hostname)
             if zone is None or not same_zone(zone, stats.timezone):
-                self._store.set(self._zone_key(hostname), stats.timezone.encode())
-        found = to_store(requested, response, stats)
+                self._set(self._zone_key(hostname), stats.timezone.encode())
+        found = to_store(requested, response, stats, now)
         if found is not None:
             key = self._key(hostname, "response", found[0].text)
-            self._store.set(key, found[1].to_bytes())
+            self._set(key, found[1].to_bytes())
 
     def _zone(self, hostname: str) -> str | None:
         """The zone of a website in the newest response without a zone of its own."""
-        data = self._store.get(self._zone_key(hostname))
-        return None if data is None else data.decode("utf-8", "replace")
+        data = self._get(self._zone_key(hostname))
+        return None if data is None else data.decode()
 
     def _zone_key(self, hostname: str) -> str:
         return self._key(hostname, "zone", "")
 
     def _key(self, hostname: str, kind: str, text: str) -> str:
-        # Threads that each made one would store responses that nobody finds again.
-        with self._salt_lock:
-            if not self._salt:
-                self._salt = self._read_salt()
-        digest = hashlib.blake2b(key=self._salt, digest_size=16)
-        secret = "" if self._secret is None else self._secret.reveal()
-        for part in (self._base, secret, hostname, text):
+        settings = self._settings
+        digest = hashlib.blake2b(key=self._found_salt(), digest_size=16)
+        for part in (
+            str(settings.base),
+            settings.api_key.reveal() if settings.api_key else "",
+            getattr(self._store, "partition", ""),
+            settings.user_agent or "",
+            # One whose trust can't be seen has a partition.
+            repr(settings.verify) if isinstance(settings.verify, (bool, str)) else "",
+            # Where nothing is encrypted, a proxy makes the responses.
+            (settings.base.scheme == "http" and settings.proxy) or "",
+            *chain.from_iterable(
+                sorted((name.lower(), text.reveal()) for name, text in settings.headers)
+            ),
+            hostname,
+            text,
+        ):
             # With its length, so that no two lists of parts are one text.
             data = part.encode("utf-8", "surrogatepass")
             digest.update(b"%d:%s" % (len(data), data))
         return f"{hostname}:{kind}:{digest.hexdigest()}"
 
-    def _read_salt(self) -> bytes:
-        salt = self._store.get(_SALT)
+    def _found_salt(self) -> bytes:
+        # Without a lock, which a fork could leave taken for ever. So threads that begin
+        # at once may each set one; the one that the store has then is used.
+        if self._salt:
+            return self._salt
+        salt = self._get(_SALT)
         if salt is None:
-            self._store.set(_SALT, secrets.token_bytes(32))
-            # Another process may have been quicker.
-            salt = self._store.get(_SALT)
-        if salt is None or len(salt) != 32:  # noqa: PLR2004  bytes, as made above
+            self._set(_SALT, secrets.token_bytes(_SALT_BYTES))
+            # Not remembered: another one may take its place at this moment.
+            salt = self._get(_SALT)
+        else:
+            self._salt = salt
+        if salt is None or len(salt) != _SALT_BYTES:
             raise ValueError("it does not return what was stored")
         return salt
 
-    def _trying(self, action: Callable[[], HttpResponse | None]) -> HttpResponse | None:
-        if time.monotonic() < self._resting_until:
+    def _get(self, key: str) -> bytes | None:
+        data = self._store.get(key)
+        value = None if data is None else unseal(key, bytes(data))
+        if data is not None and value is None:
+            self._damage = f"returned a damaged value for {key}, so requests are sent"
+        return value
+
+    def _set(self, key: str, value: bytes) -> None:
+        self._store.set(key, seal(key, value))
+
+    def _trying(
+        self, action: Callable[[], HttpResponse | None], seconds: float
+    ) -> HttpResponse | None:
+        response = None
+        problem = ""
+        if seconds <= 0 or time.monotonic() < self._resting_until:
             return None
         try:
-            return action()
+            # A file bounds its uses itself.
+            is_file = type(self._store) is Store
+            response = action() if is_file else call_within(seconds, action)
+            problem = self._damage
         except Exception as error:  # noqa: BLE001 - a store of the user's may raise any
             self._resting_until = time.monotonic() + _REST
-            if not self._warned:
-                self._warned = True
-                # Not its repr, which may hold the password of a server.
-                name = getattr(self._store, "path", type(self._store).__name__)
-                warn(
-                    f"the store {name} is not used, and requests are sent instead: "
-                    f"{type(error).__name__}: {error}"
-                )
-        return None
+            problem = self._damage or (
+                "is not used, and requests are sent instead: "
+                f"{type(error).__name__}: {error}"
+            )
+        if problem and not self._warned:
+            self._warned = True
+            # Not its repr, which may hold the password of a server.
+            name = getattr(self._store, "path", type(self._store).__name__)
+            warn(f"the store {name} {problem}")
+        return response
 
     def _advise(self, requested: Requested) -> None:
         logging = sys.modules.get("logging")

@@ -8,7 +8,9 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, cast
 
+import anyio
 import attrs
+import httpx
 
 from sitestats._common.advice import Argument
 from sitestats._common.errors import (
@@ -21,7 +23,7 @@ from sitestats._common.wire import HttpRequest
 
 from .body import CorruptError, TooLargeError
 from .pool import Lease, PoolTimeoutError
-from .waiting import OutOfTimeError
+from .waiting import OutOfTimeError, SilenceError
 
 if TYPE_CHECKING:
     from sitestats._common.settings import Settings
@@ -35,6 +37,38 @@ _AUTHORITY: Final = (
 )
 _NO_TLS: Final = {"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"}
 """Why a handshake fails where the other side speaks plain HTTP."""
+
+_NEVER_SENT: Final = (
+    httpx.ConnectError,
+    httpx.ConnectTimeout,
+    httpx.PoolTimeout,
+    httpx.ProxyError,
+    httpx.UnsupportedProtocol,
+    httpx.InvalidURL,
+)
+"""With these the request did not leave the machine: there was no connection."""
+
+_SILENCES: Final = {
+    httpx.ConnectTimeout: "no connection to",
+    httpx.WriteTimeout: "nothing could be sent to",
+    httpx.PoolTimeout: "no free connection in the transport to",
+    httpx.TimeoutException: "nothing came from",
+}
+"""What was waited for in vain."""
+
+_FAULTS: Final = (
+    OSError,
+    httpx.HTTPError,
+    httpx.StreamError,
+    httpx.InvalidURL,
+    EOFError,
+    StopIteration,
+    StopAsyncIteration,
+    anyio.BrokenResourceError,
+    anyio.ClosedResourceError,
+    anyio.EndOfStream,
+)
+"""By these a transport means that the network failed."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -51,13 +85,30 @@ class Attempt:
     began: bool = attrs.field(default=False, init=False)
     """Whether something may have left the machine; the connection sets it."""
 
-    def limit_error(self, error: BaseException) -> Exception | None:
-        """The error for a limit of ours that was reached; None for another *error*."""
+    def failure(self, error: BaseException) -> Exception | None:
+        """The error to raise instead of *error*, or None for *error* as it is.
+
+        That is an interrupt, or a mistake, whose author needs the traceback.
+        """
         if isinstance(error, (TooLargeError, CorruptError)):
             return self.body_error(error)
         if isinstance(error, (OutOfTimeError, PoolTimeoutError)):
             return self.total_timeout_error()
-        return None
+        # Python wraps a StopIteration that leaves a generator or a coroutine.
+        cause = error.__cause__ if isinstance(error, RuntimeError) else None
+        if not isinstance(error, _FAULTS) and not isinstance(
+            cause, (StopIteration, StopAsyncIteration)
+        ):
+            return None
+        self.began = not isinstance(error, _NEVER_SENT)
+        if time.monotonic() >= self.until:
+            return self.total_timeout_error()
+        for kind, what in _SILENCES.items():
+            if isinstance(error, kind):
+                # Ours knows more, such as the proxy.
+                is_ours = any(isinstance(link, SilenceError) for link in chain(error))
+                return self.timeout_error(str(error) if is_ours else what)
+        return self.connection_error(error)
 
     def total_timeout_error(self) -> RequestTimeoutError:
         """The error for a call that reached the limit of all its attempts together."""

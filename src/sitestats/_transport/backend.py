@@ -1,4 +1,4 @@
-"""Network backends for httpcore: our streams, within the limits of the attempt.
+"""Slots, and the network backend that connects them for httpcore, within all limits.
 
 httpcore reads and writes HTTP over whatever stream a backend connects. Ours knows what
 httpcore's own does not: when the whole call must have ended, that another thread wants
@@ -8,7 +8,7 @@ it to stop, and whether bytes are left over behind a response.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 import httpcore
 
@@ -19,64 +19,102 @@ from .waiting import SilenceError, run, run_async
 
 if TYPE_CHECKING:
     import ssl
+    from collections.abc import Callable
 
-    from .slot import Slot
+    from .attempt import Attempt
     from .stream import Stream
     from .waiting import Waiting
 
 T = TypeVar("T")
+
+_Kinds: TypeAlias = tuple[type[httpcore.TimeoutException], type[httpcore.NetworkError]]
+_Run: TypeAlias = "Callable[[Slot, Waiting[Any] | None, float | None, _Kinds], Any]"
+"""Runs a wait to its end, or returns what is awaited for that."""
 
 _CONNECT: Final = (httpcore.ConnectTimeout, httpcore.ConnectError)
 _READ: Final = (httpcore.ReadTimeout, httpcore.ReadError)
 _WRITE: Final = (httpcore.WriteTimeout, httpcore.WriteError)
 
 
-def _as_httpcore(
-    waiting: Waiting[T],
-    kinds: tuple[type[httpcore.TimeoutException], type[httpcore.NetworkError]],
-) -> Waiting[T]:
-    """Fail as httpcore's own backends do, with the text and the cause of ours."""
-    timeout, failure = kinds
-    try:
-        return (yield from waiting)
-    except SilenceError as error:
-        raise timeout(str(error)) from error
-    except ProxyRefusedError as error:
-        raise httpcore.ProxyError(str(error)) from error
-    except OSError as error:
-        raise failure(str(error)) from error
+class Slot:
+    """The place of one connection, which one attempt at a time uses.
+
+    httpcore has locks that an interrupt can leave taken. One that did not come to its
+    end leaves its slot to be closed, and nothing waits for those locks.
+    """
+
+    __slots__ = ("attempt", "connection", "stream")
+
+    def __init__(self) -> None:
+        self.attempt: Attempt | None = None
+        """The attempt whose limits hold."""
+        self.connection: Any = None
+        """A connection of httpcore, blocking or asynchronous."""
+        self.stream: Stream | None = None
+        """What that connection reads and writes, once it is open."""
+
+    def is_open(self) -> bool:
+        """Whether there is a connection to close."""
+        return self.stream is not None
+
+    def close(self) -> None:
+        """Close the connection at once; a further request opens another."""
+        self.connection = None
+        stream, self.stream = self.stream, None
+        if stream is not None:
+            stream.close()
 
 
-class _Bound:
-    """What both kinds of streams have in common."""
+class BoundStream:
+    """A stream of one connection as httpcore has them, blocking or awaited."""
 
-    def __init__(self, slot: Slot, stream: Stream) -> None:
+    def __init__(self, slot: Slot, stream: Stream, run: _Run) -> None:
         self._slot = slot
         self._stream = slot.stream = stream
+        self._run = run
         self._framing = Framing()
 
+    def read(self, max_bytes: int, timeout: float | None = None) -> Any:
+        return self._run(self._slot, self._receiving(), timeout, _READ)
+
     def _receiving(self) -> Waiting[bytes]:
-        data = yield from _as_httpcore(self._stream.receive(), _READ)
+        data = yield from self._stream.receive()
         self._framing.feed(data)
         return data
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> Any:
+        sending = self._sending(buffer) if buffer else None
+        return self._run(self._slot, sending, timeout, _WRITE)
 
     def _sending(self, data: bytes) -> Waiting[None]:
         self._framing.begin()
         if self._slot.attempt is not None:
             # From now on it may have reached the service.
             self._slot.attempt.began = True
-        if (yield from _as_httpcore(self._stream.send(data), _WRITE)):
+        if (yield from self._stream.send(data)):
             # Then httpcore reads the response.
             raise httpcore.WriteError("the request was not read to its end")
 
-    def _securing(self, context: ssl.SSLContext, host: str | None) -> Waiting[Stream]:
-        name = (host or "").encode("ascii")
-        return _as_httpcore(secured(self._stream, context, name), _CONNECT)
+    def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,
+    ) -> Any:
+        securing = self._securing(ssl_context, (server_hostname or "").encode("ascii"))
+        return self._run(self._slot, securing, timeout, _CONNECT)
 
-    def _close(self) -> None:
+    def _securing(self, context: ssl.SSLContext, host: bytes) -> Waiting[BoundStream]:
+        stream = yield from secured(self._stream, context, host)
+        return BoundStream(self._slot, stream, self._run)
+
+    def close(self) -> None:
         self._stream.close()
         if self._slot.stream is self._stream:
             self._slot.close()
+
+    async def aclose(self) -> None:
+        self.close()
 
     def get_extra_info(self, info: str) -> Any:
         """Whether the stream ``is_readable``: then httpcore does not use it again."""
@@ -85,62 +123,14 @@ class _Bound:
         return None
 
 
-class _Connecting:
-    """What both kinds of backends have in common."""
+class Backend:
+    """Connects the connection of a slot along a route, blocking or awaited."""
 
-    def __init__(self, route: Route, slot: Slot, *, is_tls: bool) -> None:
+    def __init__(self, route: Route, slot: Slot, run: _Run, *, is_tls: bool) -> None:
         self._route = route
         self._slot = slot
+        self._run = run
         self._is_tls = is_tls
-
-    def _connecting(
-        self, host: str, port: int, timeout: float | None
-    ) -> Waiting[Stream]:
-        seconds = math.inf if timeout is None else timeout
-        way = self._route.connect(
-            host.encode("ascii"), port, is_tls=self._is_tls, timeout=seconds
-        )
-        return _as_httpcore(way, _CONNECT)
-
-
-# --- blocking ---------------------------------------------------------------------
-
-
-def _run(slot: Slot, waiting: Waiting[T], timeout: float | None) -> T:
-    attempt = slot.attempt
-    return run(
-        waiting,
-        until=math.inf if attempt is None else attempt.until,
-        timeout=math.inf if timeout is None else timeout,
-        stop=None if attempt is None else attempt.lease.stop,
-    )
-
-
-class BoundStream(_Bound, httpcore.NetworkStream):
-    """A blocking stream of one connection."""
-
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return _run(self._slot, self._receiving(), timeout)
-
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        if buffer:
-            _run(self._slot, self._sending(buffer), timeout)
-
-    def close(self) -> None:
-        self._close()
-
-    def start_tls(
-        self,
-        ssl_context: ssl.SSLContext,
-        server_hostname: str | None = None,
-        timeout: float | None = None,
-    ) -> BoundStream:
-        securing = self._securing(ssl_context, server_hostname)
-        return BoundStream(self._slot, _run(self._slot, securing, timeout))
-
-
-class Backend(_Connecting, httpcore.NetworkBackend):
-    """Connects the blocking connection of a slot along a route."""
 
     def connect_tcp(
         self,
@@ -149,58 +139,63 @@ class Backend(_Connecting, httpcore.NetworkBackend):
         timeout: float | None = None,
         local_address: str | None = None,
         socket_options: object = None,
-    ) -> BoundStream:
-        connecting = self._connecting(host, port, timeout)
-        return BoundStream(self._slot, _run(self._slot, connecting, timeout))
+    ) -> Any:
+        seconds = math.inf if timeout is None else timeout
+        connecting = self._connecting(host.encode("ascii"), port, seconds)
+        return self._run(self._slot, connecting, timeout, _CONNECT)
+
+    def _connecting(
+        self, host: bytes, port: int, seconds: float
+    ) -> Waiting[BoundStream]:
+        stream = yield from self._route.connect(
+            host, port, is_tls=self._is_tls, timeout=seconds
+        )
+        return BoundStream(self._slot, stream, self._run)
 
 
-# --- asyncio and trio -------------------------------------------------------------
+def run_blocking(
+    slot: Slot, waiting: Waiting[T] | None, timeout: float | None, kinds: _Kinds
+) -> T | None:
+    """Run *waiting* within the limits of the attempt in *slot*.
 
-
-async def _run_async(slot: Slot, waiting: Waiting[T], timeout: float | None) -> T:
+    It fails with one of *kinds* of errors, as httpcore's own backends do.
+    """
+    if waiting is None:
+        return None
     attempt = slot.attempt
-    return await run_async(
-        waiting,
-        until=math.inf if attempt is None else attempt.until,
-        timeout=math.inf if timeout is None else timeout,
-    )
+    try:
+        return run(
+            waiting,
+            until=math.inf if attempt is None else attempt.until,
+            timeout=math.inf if timeout is None else timeout,
+            stop=None if attempt is None else attempt.lease.stop,
+        )
+    except (SilenceError, ProxyRefusedError, OSError) as error:
+        raise _as_httpcore(error, kinds) from error
 
 
-class AsyncBoundStream(_Bound, httpcore.AsyncNetworkStream):
-    """An asynchronous stream of one connection."""
-
-    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return await _run_async(self._slot, self._receiving(), timeout)
-
-    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        if buffer:
-            await _run_async(self._slot, self._sending(buffer), timeout)
-
-    async def aclose(self) -> None:
-        self._close()
-
-    async def start_tls(
-        self,
-        ssl_context: ssl.SSLContext,
-        server_hostname: str | None = None,
-        timeout: float | None = None,
-    ) -> AsyncBoundStream:
-        securing = self._securing(ssl_context, server_hostname)
-        stream = await _run_async(self._slot, securing, timeout)
-        return AsyncBoundStream(self._slot, stream)
+async def run_awaited(
+    _slot: Slot,
+    waiting: Waiting[T] | None,
+    timeout: float | None,
+    kinds: _Kinds,
+) -> T | None:
+    """The same, awaited within the cancel scope of the attempt."""
+    if waiting is None:
+        return None
+    try:
+        return await run_async(
+            waiting, timeout=math.inf if timeout is None else timeout
+        )
+    except (SilenceError, ProxyRefusedError, OSError) as error:
+        raise _as_httpcore(error, kinds) from error
 
 
-class AsyncBackend(_Connecting, httpcore.AsyncNetworkBackend):
-    """Connects the asynchronous connection of a slot along a route."""
-
-    async def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: object = None,
-    ) -> AsyncBoundStream:
-        connecting = self._connecting(host, port, timeout)
-        stream = await _run_async(self._slot, connecting, timeout)
-        return AsyncBoundStream(self._slot, stream)
+def _as_httpcore(error: Exception, kinds: _Kinds) -> Exception:
+    """An error of httpcore with the text of *error*."""
+    silence, failure = kinds
+    if isinstance(error, SilenceError):
+        return silence(str(error))
+    if isinstance(error, ProxyRefusedError):
+        return httpcore.ProxyError(str(error))
+    return failure(str(error))

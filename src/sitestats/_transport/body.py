@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import zlib
 from io import BytesIO
-from typing import Final, Self
+from typing import Final
 
 _GZIP: Final = 31
 """zlib's window bits for the largest window and a gzip header."""
 
 _STEP: Final = 256 * 1024
 """The most bytes that one step decompresses."""
-
-_WITHOUT_BODY: Final = {204, 304}
-"""With these a length is that of a body that would come with another status."""
 
 
 class TooLargeError(ValueError):
@@ -48,7 +45,8 @@ class Body:
     ) -> None:
         """Collect a body with this ``Content-Encoding`` and ``Content-Length``.
 
-        One that is not needed is empty where it can't be decompressed.
+        One that is not needed is empty where it can't be decompressed: the status of an
+        error says enough.
 
         Raises:
             CorruptError: The encoding is not gzip, which alone is requested.
@@ -56,8 +54,7 @@ class Body:
         """
         self._is_needed = is_needed
         self._is_refused = False
-        codings = {coding.strip().lower() for coding in encoding.split(",")}
-        codings -= {"", "identity"}
+        codings = set(encoding.replace(",", " ").lower().split()) - {"identity"}
         if codings - {"gzip", "x-gzip"} or encoding.count("gzip") > 1:
             self._refuse(f"it is encoded as {encoding!r}, but gzip was requested")
         self._inflater = zlib.decompressobj(_GZIP) if codings else None
@@ -77,24 +74,6 @@ class Body:
             and (len(length) > 20 or int(length) > self._wire_limit)  # noqa: PLR2004  # digits
         ):
             raise TooLargeError
-
-    @classmethod
-    def of(
-        cls, method: str, status: int, encoding: str, length: str | None, *, limit: int
-    ) -> Self:
-        """The body of a response to a request of *method*.
-
-        Only that of a success is needed. The status of any other says enough: whether
-        to try again, and what is wrong.
-
-        Raises:
-            CorruptError: It has an encoding that was not requested.
-            TooLargeError: The length is over the limit already.
-        """
-        if method == "HEAD" or status in _WITHOUT_BODY:
-            encoding, length = "", None
-        is_needed = 200 <= status < 300  # noqa: PLR2004 - success
-        return cls(encoding, limit=limit, length=length, is_needed=is_needed)
 
     def feed(self, piece: bytes) -> None:
         """Take the next piece as it came.

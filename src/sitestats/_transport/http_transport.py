@@ -6,14 +6,13 @@ They are httpx's own, with another pool below: whatever patches or wraps
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Generator, Iterator
-from contextlib import contextmanager
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+import ssl
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import httpcore
 import httpx
 
+from sitestats._common.errors import ConfigurationError
 from sitestats._common.frames import forgetful
 from sitestats._common.settings import checked_verify
 
@@ -22,7 +21,11 @@ from .slot_pools import AsyncSlotPool, SlotPool
 
 if TYPE_CHECKING:
     import os
-    import ssl
+
+_TransportT = TypeVar("_TransportT", "HTTPTransport", "AsyncHTTPTransport")
+
+_UNUSED: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""For a pool that sends nothing. To read certificates takes as long as 100 requests."""
 
 
 class HTTPTransport(httpx.HTTPTransport):
@@ -53,8 +56,8 @@ class HTTPTransport(httpx.HTTPTransport):
         verify: bool | str | os.PathLike[str] | ssl.SSLContext = True,
         proxy: str | None = None,
     ) -> None:
-        # The base class would read certificates, which takes as long as 100 requests.
-        _send_by(self, SlotPool(Route(proxy, checked_verify(verify))))
+        super().__init__(verify=_UNUSED)
+        send_along(self, Route(proxy, checked_verify(verify)))
 
 
 class AsyncHTTPTransport(httpx.AsyncHTTPTransport):
@@ -85,103 +88,27 @@ class AsyncHTTPTransport(httpx.AsyncHTTPTransport):
         verify: bool | str | os.PathLike[str] | ssl.SSLContext = True,
         proxy: str | None = None,
     ) -> None:
-        _send_by(self, AsyncSlotPool(Route(proxy, checked_verify(verify))))
+        super().__init__(verify=_UNUSED)
+        send_along(self, Route(proxy, checked_verify(verify)))
 
 
-def transport_along(route: Route) -> HTTPTransport:
-    """A transport for the connections of a client."""
-    transport = HTTPTransport.__new__(HTTPTransport)
-    _send_by(transport, SlotPool(route))
-    return transport
+def send_along(transport: _TransportT, route: Route) -> _TransportT:
+    """Have *transport* send along *route*.
 
+    Its own methods run, since what traces or mocks httpx patches those. So the pool
+    below is another one; what httpx calls it is private, and does not matter here.
 
-def async_transport_along(route: Route) -> AsyncHTTPTransport:
-    """The same for an asynchronous client."""
-    transport = AsyncHTTPTransport.__new__(AsyncHTTPTransport)
-    _send_by(transport, AsyncSlotPool(route))
-    return transport
-
-
-# --- what is private in httpx -----------------------------------------------------
-
-_HAS_POOL: Final = "_pool" in httpx.HTTPTransport.close.__code__.co_names
-"""Whether httpx sends by what it calls its pool, the one private name in use. Without
-it requests are sent all the same, unseen by what patches httpx."""
-
-
-def _send_by(transport: Any, pool: SlotPool | AsyncSlotPool) -> None:
-    transport._pool = pool  # noqa: SLF001 - see _HAS_POOL
-    if _HAS_POOL:
-        return
-    if isinstance(pool, SlotPool):
-        transport.handle_request = partial(_send, pool)
-        transport.close = pool.close
-    else:
-        transport.handle_async_request = partial(_send_async, pool)
-        transport.aclose = pool.aclose
-
-
-def _send(pool: SlotPool, request: httpx.Request) -> httpx.Response:
-    with _as_httpx():
-        return _response(pool.handle_request(_request(request)))
-
-
-async def _send_async(pool: AsyncSlotPool, request: httpx.Request) -> httpx.Response:
-    with _as_httpx():
-        return _response(await pool.handle_async_request(_request(request)))
-
-
-def _request(request: httpx.Request) -> httpcore.Request:
-    url = request.url
-    return httpcore.Request(
-        request.method,
-        httpcore.URL(
-            scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
-        ),
-        headers=request.headers.raw,
-        content=request.stream,
-        extensions=request.extensions,
+    Raises:
+        ConfigurationError: This version of httpx has none. To send nevertheless would
+            be worse: unseen by a mock that a test relies on, or without limits.
+    """
+    for name, value in vars(transport).copy().items():
+        if isinstance(value, (httpcore.ConnectionPool, httpcore.AsyncConnectionPool)):
+            is_blocking = isinstance(transport, HTTPTransport)
+            pool = SlotPool(route) if is_blocking else AsyncSlotPool(route)
+            setattr(transport, name, pool)
+            return transport
+    raise ConfigurationError(
+        f"httpx {httpx.__version__} sends in a way that this version of sitestats does "
+        "not know: install another version of one of them"
     )
-
-
-def _response(response: httpcore.Response) -> httpx.Response:
-    return httpx.Response(
-        response.status, headers=response.headers, stream=_Stream(response.stream)
-    )
-
-
-class _Stream(httpx.SyncByteStream, httpx.AsyncByteStream):
-    """A body, with the errors of httpx."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-
-    def __iter__(self) -> Iterator[bytes]:
-        with _as_httpx():
-            yield from self._stream
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        with _as_httpx():
-            async for piece in self._stream:
-                yield piece
-
-    def close(self) -> None:
-        self._stream.close()
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
-
-@contextmanager
-def _as_httpx() -> Generator[None]:
-    try:
-        yield
-    except (
-        httpcore.TimeoutException,
-        httpcore.NetworkError,
-        httpcore.ProtocolError,
-        httpcore.ProxyError,
-        httpcore.UnsupportedProtocol,
-    ) as error:
-        # Each has its twin of the same name.
-        raise getattr(httpx, type(error).__name__)(str(error)) from error

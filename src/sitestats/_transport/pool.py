@@ -250,7 +250,8 @@ class Pool(_PoolBase[T]):
         event = run_locked(state.lock, state.enter_or_queue, lease)
         if event is not None:
             self._wait(state, lease, event, until)
-        self._close_retired(lease)
+        if lease.to_close:
+            self._close_retired(lease)
 
     @staticmethod
     def _wait(
@@ -275,7 +276,8 @@ class Pool(_PoolBase[T]):
 
     def _leave(self, state: _ThreadedState[T], lease: Lease[T]) -> None:
         run_locked(state.lock, state.leave, lease)
-        self._close_retired(lease)
+        if lease.to_close:
+            self._close_retired(lease)
 
     def close(self) -> None:
         """Close what is idle now, and what is in use as soon as it is left."""

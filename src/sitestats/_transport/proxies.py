@@ -6,7 +6,7 @@ import base64
 import re
 import socket
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import SplitResult, quote, unquote_to_bytes, urlsplit
 
 from sitestats._common.errors import ConfigurationError
@@ -14,9 +14,10 @@ from sitestats._common.hostnames import service_host
 from sitestats._common.secret import Secret
 
 if TYPE_CHECKING:
-    from .headers import RawHeaders
     from .stream import Stream
     from .waiting import Waiting
+
+RawHeaders: TypeAlias = list[tuple[bytes, bytes]]
 
 _PORTS: Final = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
 _LONGEST_LOGIN: Final = 255

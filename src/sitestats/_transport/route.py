@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sitestats._common.secret import Secret
     from sitestats._common.settings import Settings
 
-    from .headers import RawHeaders
+    from .proxies import RawHeaders
     from .stream import Stream
     from .tls import Verify
     from .waiting import Waiting
@@ -55,14 +55,14 @@ class Route:
         """What must not be shown."""
         return [] if self._proxy is None else self._proxy.secrets()
 
-    def forwarding(self, *, is_tls: bool) -> RawHeaders | None:
-        """What a proxy that forwards a request wants besides the whole address.
+    @property
+    def forwarding(self) -> RawHeaders | None:
+        """What a proxy that forwards plain requests wants besides the whole address.
 
         It is None where no proxy forwards: none is there, or it makes a tunnel.
         """
         proxy = self._proxy
-        forwards = proxy is not None and proxy.forwards and not is_tls
-        return proxy.authorization if proxy is not None and forwards else None
+        return proxy.authorization if proxy is not None and proxy.forwards else None
 
     def connect(
         self, host: bytes, port: int, *, is_tls: bool, timeout: float

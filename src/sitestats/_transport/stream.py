@@ -12,11 +12,15 @@ import ssl
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Any, Final, Protocol, TypeAlias
+from functools import partial
+from selectors import EVENT_READ, EVENT_WRITE
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from .waiting import Ready, SilenceError, Waiting
+
+T = TypeVar("T")
 
 Info: TypeAlias = tuple[Any, ...]
 """An address as ``getaddrinfo`` gives it."""
@@ -60,16 +64,15 @@ class TcpStream:
 
     def __init__(self, sock: socket.socket) -> None:
         self._socket = sock
-        self._readable = Ready((sock,), "nothing came from", to_read=True)
-        self._writable = Ready(
-            (sock,), "nothing could be sent to", to_read=True, to_write=True
-        )
+        self._readable = Ready((sock,), EVENT_READ)
+        self._writable = Ready((sock,), EVENT_READ | EVENT_WRITE)
 
     def receive(self) -> Waiting[bytes]:
         """Wait for bytes; none when the other side has closed."""
         while True:
             # First, so that a limit is noticed however much arrives.
-            yield self._readable
+            if not (yield self._readable):
+                raise SilenceError("nothing came from")
             try:
                 return self._socket.recv(_READ_SIZE)
             except BlockingIOError:
@@ -84,7 +87,8 @@ class TcpStream:
             except BlockingIOError:
                 if self.has_unread_bytes():
                     return bytes(rest)
-                yield self._writable
+                if not (yield self._writable):
+                    raise SilenceError("nothing could be sent to") from None
         return b""
 
     def has_unread_bytes(self) -> bool:
@@ -118,44 +122,40 @@ class TlsStream:
 
     def handshake(self) -> Waiting[None]:
         """Shake hands, which checks the certificate."""
-        while True:
-            try:
-                self._tls.do_handshake()
-            except ssl.SSLWantReadError:
-                yield from self._flush()
-                yield from self._fill()
-            except ssl.SSLError:
-                # The other side is told why.
-                yield from self._flush()
-                raise
-            else:
-                yield from self._flush()
-                return
+        try:
+            yield from self._do(self._tls.do_handshake)
+        except ssl.SSLError:
+            # The other side is told why.
+            yield from self._flush()
+            raise
+        yield from self._flush()
 
     def receive(self) -> Waiting[bytes]:
         """Wait for bytes; none when the other side has closed."""
         early, self._early = self._early, b""
-        while not early:
-            try:
-                return self._tls.read(_READ_SIZE)
-            except ssl.SSLWantReadError:
-                yield from self._flush()
-                yield from self._fill()
-            except ssl.SSLZeroReturnError:
-                # An end without this is anybody's, and may cut a body short.
-                return b""
-        return early
+        if early:
+            return early
+        try:
+            return (yield from self._do(partial(self._tls.read, _READ_SIZE)))
+        except ssl.SSLZeroReturnError:
+            # An end without this is anybody's, and may cut a body short.
+            return b""
 
     def send(self, data: bytes) -> Waiting[bytes]:
         """Send *data*, or until bytes arrive; the outcome is what is left."""
         rest = memoryview(data)
         while rest:
+            rest = rest[(yield from self._do(partial(self._tls.write, rest))) :]
+        return (yield from self._flush(until_bytes_arrive=True))
+
+    def _do(self, step: Callable[[], T]) -> Waiting[T]:
+        """Do *step* as soon as enough was sent and received for it."""
+        while True:
             try:
-                rest = rest[self._tls.write(rest) :]
+                return step()
             except ssl.SSLWantReadError:
                 yield from self._flush()
                 yield from self._fill()
-        return (yield from self._flush(until_bytes_arrive=True))
 
     def _flush(self, *, until_bytes_arrive: bool = False) -> Waiting[bytes]:
         rest = self._outgoing.read()
@@ -221,10 +221,7 @@ def connect(host: bytes, port: int, *, timeout: float) -> Waiting[TcpStream]:
             if left <= 0:
                 raise SilenceError(NO_CONNECTION)
             seconds = min(left, _NEXT_ADDRESS) if addresses else left
-            ready = yield Ready(
-                tuple(pending), NO_CONNECTION, seconds=seconds, to_write=True
-            )
-            for sock in ready:
+            for sock in (yield Ready(tuple(pending), EVENT_WRITE, seconds)):
                 pending.remove(sock)
                 number = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
                 if number == 0:
@@ -272,7 +269,8 @@ def _look_up(host: bytes, port: int) -> Waiting[Iterable[Info]]:
         except RuntimeError as error:
             finish.close()
             raise OSError(f"no thread to look up a name in: {error}") from None
-        yield Ready((done,), NO_CONNECTION, to_read=True)
+        if not (yield Ready((done,), EVENT_READ)):
+            raise SilenceError(NO_CONNECTION)
     (result,) = found
     if isinstance(result, BaseException):
         try:

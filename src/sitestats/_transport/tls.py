@@ -73,14 +73,11 @@ def _context(verify: bool | str) -> ssl.SSLContext:  # noqa: FBT001 - as above
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
         return context
-    if isinstance(verify, str):
-        if Path(verify).is_dir():
-            return ssl.create_default_context(capath=verify)
-        return ssl.create_default_context(cafile=verify)
-    if os.environ.get("SSL_CERT_FILE"):
-        return ssl.create_default_context(cafile=os.environ["SSL_CERT_FILE"])
-    if os.environ.get("SSL_CERT_DIR"):
-        return ssl.create_default_context(capath=os.environ["SSL_CERT_DIR"])
-    import certifi
+    if verify is True:
+        import certifi
 
-    return ssl.create_default_context(cafile=certifi.where())
+        variables = map(os.environ.get, ("SSL_CERT_FILE", "SSL_CERT_DIR"))
+        verify = next(filter(None, variables), None) or certifi.where()
+    if Path(verify).is_dir():
+        return ssl.create_default_context(capath=verify)
+    return ssl.create_default_context(cafile=verify)

@@ -7,10 +7,11 @@ never block. ``run`` and ``run_async`` do the waiting, within the limits of the 
 from __future__ import annotations
 
 import math
-import select
+import selectors
 import socket
 import time
 from collections.abc import Generator, Sequence
+from selectors import EVENT_READ, EVENT_WRITE
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 import anyio
@@ -24,18 +25,26 @@ T = TypeVar("T")
 _LONGEST: Final = 86_400.0
 """Seconds: a socket refuses to wait for some weeks."""
 
+_Selector: type[selectors.BaseSelector] = getattr(
+    # Windows has no poll, and there select takes sockets of any number.
+    selectors,
+    "PollSelector",
+    selectors.SelectSelector,
+)
+
 
 @attrs.frozen
 class Ready:
-    """Wait until at least one of the sockets is ready; the outcome are those."""
+    """Wait until at least one of the sockets is ready; the outcome are those.
+
+    It is none of them when that took too long.
+    """
 
     sockets: Sequence[socket.socket]
-    what: str
-    """What was waited for, as the beginning of an error's text."""
-    seconds: float | None = None
-    """After so many seconds none is the outcome, instead of an error."""
-    to_read: bool = False
-    to_write: bool = False
+    events: int
+    """``EVENT_READ`` or ``EVENT_WRITE`` of ``selectors``, or both."""
+    seconds: float = math.inf
+    """How long it takes at most, where the timeout is longer."""
 
 
 Waiting: TypeAlias = Generator[Ready, Any, T]
@@ -48,11 +57,6 @@ class SilenceError(Exception):
 
 class OutOfTimeError(Exception):
     """The time for the whole call is up."""
-
-
-def _over(what: str, until: float) -> Exception:
-    """Why a wait for *what* ended."""
-    return OutOfTimeError() if time.monotonic() >= until else SilenceError(what)
 
 
 # --- blocking ---------------------------------------------------------------------
@@ -70,61 +74,37 @@ def run(
         stop: What another thread may end it by.
 
     Raises:
-        SilenceError: A wait took longer than *timeout*.
         OutOfTimeError: The clock shows *until*.
         StoppedError: Another thread ended it.
     """
-    outcome: object = None
-    error: Exception | None = None
+    ready: list[socket.socket] | None = None
     try:
         if stop is not None:
             stop.check()
         while True:
-            try:
-                step = waiting.send(outcome) if error is None else waiting.throw(error)
-            except StopIteration as done:
-                return cast("T", done.value)
+            step = waiting.send(ready)
             left = until - time.monotonic()
             if left <= 0:
                 raise OutOfTimeError
-            seconds = min(timeout, left, _LONGEST)
-            if step.seconds is not None:
-                seconds = min(seconds, step.seconds)
-            outcome = _poll(step, seconds, stop)
-            is_over = not outcome and step.seconds is None
-            error = _over(step.what, until) if is_over else None
+            ready = _select(step, min(timeout, step.seconds, left, _LONGEST), stop)
+            if not ready and time.monotonic() >= until:
+                raise OutOfTimeError
+    except StopIteration as done:
+        return cast("T", done.value)
     finally:
-        # Its traceback has this frame: without the cycle it is freed at once.
-        error = None
         waiting.close()
 
 
-def _poll(step: Ready, seconds: float, stop: Stop | None) -> list[socket.socket]:
-    if not hasattr(select, "poll"):
-        return _select(step, seconds, stop)
-    poll = select.poll()
-    for sock in step.sockets:
-        poll.register(
-            sock, select.POLLIN * step.to_read | select.POLLOUT * step.to_write
-        )
-    if stop is not None:
-        poll.register(stop.wakes, select.POLLIN)
-    ready = {number for number, _ in poll.poll(math.ceil(seconds * 1000))}
-    if stop is not None:
-        stop.check()
-    return [sock for sock in step.sockets if sock.fileno() in ready]
-
-
 def _select(step: Ready, seconds: float, stop: Stop | None) -> list[socket.socket]:
-    # Windows has no poll, and there select takes sockets of any number.
-    writing = [*step.sockets] if step.to_write else []
-    reading = [*step.sockets] if step.to_read else []
-    reading += [] if stop is None else [stop.wakes]
-    # A failed connection is reported as an exceptional condition there.
-    found = select.select(reading, writing, writing, seconds)
+    with _Selector() as selector:
+        for sock in step.sockets:
+            selector.register(sock, step.events)
+        if stop is not None:
+            selector.register(stop.wakes, EVENT_READ)
+        ready = [key.fileobj for key, _ in selector.select(seconds)]
     if stop is not None:
         stop.check()
-    return [sock for sock in step.sockets if any(sock in part for part in found)]
+    return cast("list[socket.socket]", ready)
 
 
 # --- asyncio and trio -------------------------------------------------------------
@@ -133,32 +113,25 @@ def _select(step: Ready, seconds: float, stop: Stop | None) -> list[socket.socke
 async def run_async(
     waiting: Waiting[T],
     *,
-    until: float,
     timeout: float,  # noqa: ASYNC109 - for each wait
 ) -> T:
-    """The same, awaited, within a cancel scope of the caller's that ends at *until*."""
-    outcome: object = None
-    error: Exception | None = None
+    """The same, awaited; the time for the whole is a cancel scope of the caller's."""
+    ready: Sequence[socket.socket] | None = None
     try:
         while True:
-            try:
-                step = waiting.send(outcome) if error is None else waiting.throw(error)
-            except StopIteration as done:
-                return cast("T", done.value)
-            seconds = timeout if step.seconds is None else min(timeout, step.seconds)
-            outcome = ()
-            with anyio.move_on_after(seconds):
-                outcome = await _ready(step)
-            is_over = not outcome and step.seconds is None
-            error = _over(step.what, until) if is_over else None
+            step = waiting.send(ready)
+            ready = ()
+            with anyio.move_on_after(min(timeout, step.seconds)):
+                ready = await _ready(step)
+    except StopIteration as done:
+        return cast("T", done.value)
     finally:
-        error = None
         waiting.close()
 
 
 async def _ready(step: Ready) -> Sequence[socket.socket]:
-    functions = [anyio.wait_readable] * step.to_read
-    functions += [anyio.wait_writable] * step.to_write
+    functions = [anyio.wait_readable] if step.events & EVENT_READ else []
+    functions += [anyio.wait_writable] if step.events & EVENT_WRITE else []
     waits = [(function, sock) for function in functions for sock in step.sockets]
     if len(waits) == 1:
         await functions[0](step.sockets[0])

@@ -121,8 +121,8 @@ def other_query(query: StatsQuery, against: str) -> StatsQuery:
 
     if against in RELATIONS:
         # Not cast, which one of the two type checkers finds superfluous.
-        relation: Any = against
-        return query.against(relation)
+        unit: Any = against.removeprefix("previous_")
+        return query.previous(unit)
     start, between, end = against.partition(_BETWEEN)
     try:
         return query.between(start, end) if between else query.during(against)

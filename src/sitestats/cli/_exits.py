@@ -59,7 +59,7 @@ class Code(IntEnum):
 
 
 MEANINGS: Final = {
-    Code.OK: "done; every website is as specified",
+    Code.OK: "done; every website is as specified, or may differ",
     Code.MISTAKE: "a mistake in sitestats itself, with a traceback: please report it",
     Code.WRONG_USE: "wrong use: an option, a file, a missing setting or extra",
     Code.ERROR_RESPONSE: "an error response: credentials, permission, an unknown or "
@@ -69,7 +69,7 @@ MEANINGS: Final = {
     Code.BAD_RESPONSE: "the response was not understood",
     Code.UNKNOWN: "it is not known whether a website was added",
     Code.BUSY: "another run is under way for this account, journal or warehouse",
-    Code.TO_ADD: "plan: websites are missing, and would be added; none differs",
+    Code.TO_ADD: "plan: websites are missing, and would be added",
     Code.DIFFERING: "a website exists and differs: change it by hand",
     Code.REFUSED: "the service refused a website, and the run went on",
     Code.STOPPED: "the run stopped, because its journal can't be written",
@@ -138,10 +138,10 @@ def code_of(error: SiteStatsError) -> Code:
 
 
 def code_of_plan(planned: ProvisioningPlan) -> Code:
-    """The exit code for a plan; differing websites count more than missing ones."""
-    if planned.differing:
-        return Code.DIFFERING
-    return Code.TO_ADD if planned.to_add else Code.OK
+    """The exit code for a plan; missing websites count more than differing ones."""
+    if planned.to_add:
+        return Code.TO_ADD
+    return Code.OK if planned.complete else Code.DIFFERING
 
 
 def code_of_report(report: ProvisioningReport) -> Code:

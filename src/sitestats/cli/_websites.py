@@ -59,7 +59,8 @@ quiet_option = click.option(
     "--quiet",
     is_flag=True,
     help="Write nothing if every website is as specified, and otherwise only those "
-    "that are not, to standard error. JSON and CSV are written all the same.",
+    "that are not, to standard error, and what was guessed of a list before something "
+    "is added. JSON and CSV are written all the same.",
 )
 _FILE_OPTIONS: Final = (
     click.argument(
@@ -67,6 +68,12 @@ _FILE_OPTIONS: Final = (
         type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
     ),
     list_options,
+    click.option(
+        "--accept-differing",
+        is_flag=True,
+        help="Let existing websites differ: they are shown, and no error. For one "
+        "website, the list can say it: accept_differing.",
+    ),
     click.option(
         "--only-changes",
         is_flag=True,
@@ -85,15 +92,29 @@ def file_options(command: F) -> F:
 
 def _load(
     file: Path, options: dict[str, Any], *, quiet: bool
-) -> tuple[WebsiteSpec, ...]:
-    """The specifications of *file*; ``-`` is standard input."""
-    from sitestats import SiteStatsWarning, WebsiteSpec
+) -> tuple[tuple[WebsiteSpec, ...], list[Warning | str]]:
+    """The specifications of *file*, and the notes on it that a *quiet* run holds back
+    until something is to be added.
+    """
+    from sitestats import WebsiteSpec
 
     arguments = list_arguments(options)
-    with warnings.catch_warnings():
-        if quiet:
-            warnings.simplefilter("ignore", SiteStatsWarning)
-        return WebsiteSpec.load(source_of(str(file)), **arguments)
+    accept = options.pop("accept_differing")
+    with warnings.catch_warnings(record=quiet) as held:
+        specs = WebsiteSpec.load(
+            source_of(str(file)), accept_differing=accept, **arguments
+        )
+    return specs, [one.message for one in held or ()]
+
+
+def _plan(
+    client: Client, specs: Sequence[WebsiteSpec], notes: Iterable[Warning | str]
+) -> ProvisioningPlan:
+    planned = client.websites.plan(specs)
+    # What decides about an add is not hidden: it can't be undone.
+    for note in notes if planned.to_add else ():
+        warnings.warn(note, stacklevel=2)
+    return planned
 
 
 @click.group(invoke_without_command=True)
@@ -191,13 +212,15 @@ def _print_specs(found: Iterable[Website], output_format: Any) -> None:
 @click.argument("host")
 @click.option(
     "--timezone",
-    default="UTC",
-    show_default=True,
     metavar="ZONE",
     shell_complete=one_of(zones),
-    help="A name of the tz database.",
+    help="A name of the tz database; UTC when left out.",
 )
-@click.option("--public/--private", default=False, help="Who may see the statistics.")
+@click.option(
+    "--public/--private",
+    default=None,
+    help="Who may see the statistics; private when left out.",
+)
 @click.option("--label", metavar="TEXT", help="Free text of your own.")
 @yes_option
 @quiet_option
@@ -205,8 +228,8 @@ def _print_specs(found: Iterable[Website], output_format: Any) -> None:
 def add(
     host: str,
     *,
-    timezone: str,
-    public: bool,
+    timezone: str | None,
+    public: bool | None,
     label: str | None,
     yes: bool,
     quiet: bool,
@@ -214,8 +237,8 @@ def add(
 ) -> None:
     """Add the website HOST, which can cost money and can't be undone.
 
-    An existing website is not changed. An add without a response is not sent
-    again: the list shows whether it was added.
+    An existing website is not changed, and compared by the given options alone. An add
+    without a response is not sent again: the list shows whether it was added.
     """
     from sitestats import WebsiteSpec
 
@@ -249,12 +272,12 @@ def plan(
     """Show what `ensure` would do with FILE; nothing is added.
 
     FILE has a host name a line, or is CSV, TOML or JSON; - is standard input. The exit
-    code is 0 if every website exists as specified, 8 if some are missing, and 9 if one
-    differs.
+    code is 0 if every website exists as specified, 8 if some are missing, and else 9.
+    What FILE leaves out is not compared.
     """
-    specs = _load(file, options, quiet=quiet)
+    specs, notes = _load(file, options, quiet=quiet)
     with make_client(options) as client:
-        planned = client.websites.plan(specs)
+        planned = _plan(client, specs, notes)
     Show(output, raw=raw, only_changes=only_changes, quiet=quiet).print(planned)
     _exit(planned)
 
@@ -297,10 +320,10 @@ def ensure(
     FILE is as for `plan`. It asks for confirmation, since adding can cost money and
     can't be undone.
     """
-    specs = _load(file, options, quiet=quiet)
+    specs, notes = _load(file, options, quiet=quiet)
     show = Show(output, raw=raw, only_changes=only_changes, quiet=quiet)
     with make_client(options, read_only=dry_run) as client:
-        planned = client.websites.plan(specs)
+        planned = _plan(client, specs, notes)
         if dry_run:
             show.print(planned)
             _exit(planned)

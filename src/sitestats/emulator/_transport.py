@@ -20,6 +20,9 @@ class EmulatorTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
     loops may share it.
     """
 
+    is_emulator = True
+    """A client with a store takes it: its responses depend on the client alone."""
+
     def __init__(self, core: Core) -> None:
         self._core = core
 

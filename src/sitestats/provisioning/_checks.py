@@ -11,10 +11,12 @@ from sitestats._common.problems import Problem
 from sitestats._common.text import shown
 from sitestats._protocol.requests import website_value
 
-from ._columns import first_few
+from ._columns import FIELDS, first_few
 
-DEFAULTS: Final = {"timezone": "UTC", "public": False, "label": None}
-"""What a specification has where a list leaves a field out."""
+DEFAULT_ZONE: Final = "UTC"
+"""The zone in which a website is added whose specification leaves it out."""
+_SAME: Final = {"timezone": DEFAULT_ZONE, "public": False, "accept_differing": False}
+"""What means the same as nothing in a list."""
 _MOST_SUGGESTIONS: Final = 50
 """The most suggestions for one list, since finding one takes some milliseconds."""
 
@@ -44,8 +46,13 @@ def check_field(
 
     To *suggest* a right one takes some milliseconds.
     """
-    if name == "label" and value is None:
+    if value is None and name != "hostname":
         return None
+    if name == "accept_differing":
+        if isinstance(value, bool):
+            return value
+        message = f"accept_differing is true or false, not {shown(value)}"
+        return Problem(message, rule="website-accept-differing", where=where or name)
     checked = website_value(name, value, where, suggest=suggest)
     return checked[0] if isinstance(checked, list) else checked
 
@@ -109,12 +116,16 @@ def check_entries(
 def _problem_of_duplicate(
     fields: dict[str, Any], entry: Entry, earlier: dict[str, Any], there: Entry
 ) -> Problem | None:
+    both = fields, earlier
     others = ", ".join(
         f"{name} is {_text(here)} here and {_text(other)} there"
-        for name, default in DEFAULTS.items()
-        if (here := fields.get(name, default)) != (other := earlier.get(name, default))
+        for name in FIELDS[1:]
+        for here, other in [[one.get(name, _SAME.get(name)) for one in both]]
+        if here != other
     )
     if not others:
+        # What one of them leaves out is as the other one says.
+        earlier |= fields
         return None
     return Problem(
         f"{fields['hostname']} is given twice with different values, here and at "

@@ -13,7 +13,7 @@ from sitestats._common.errors import SpecError
 from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, nearest, shown
 
-FIELDS: Final = ("hostname", "timezone", "public", "label")
+FIELDS: Final = ("hostname", "timezone", "public", "label", "accept_differing")
 """The fields of a specification, in files too."""
 
 _LISTED: Final = {
@@ -81,7 +81,7 @@ class Columns:
         is_saved = {*keys} >= _SAVED and "public" not in keys
         known: dict[str, str | None] = {**_LISTED, "extra": None} if is_saved else {}
         known |= {
-            field: field
+            folded(field): field
             for field in self.fields
             if not (self.ignore and field in self.renamed)
         }

@@ -10,6 +10,8 @@ import attrs
 from sitestats._common.hostnames import HostnameError, normalise_hostname
 from sitestats._protocol.consistency import same_value
 
+from ._checks import DEFAULT_ZONE
+
 if TYPE_CHECKING:
     from sitestats._results.websites import AddedWebsite, Website
 
@@ -45,11 +47,14 @@ def _text(value: str | bool | None) -> str:  # noqa: FBT001 - a value to show
     return "not set" if value is None else repr(value)
 
 
-def differences_of(spec: WebsiteSpec, website: Website) -> tuple[Difference, ...]:
-    """Where *website* is different from *spec*.
+def as_added(spec: WebsiteSpec) -> WebsiteSpec:
+    """*spec* with the defaults for what it leaves out."""
+    zone = DEFAULT_ZONE if spec.timezone is None else spec.timezone
+    return attrs.evolve(spec, timezone=zone, public=bool(spec.public))
 
-    A label that the specification leaves out is not compared.
-    """
+
+def differences_of(spec: WebsiteSpec, website: Website) -> tuple[Difference, ...]:
+    """Where *website* is different from *spec*, as far as that goes."""
     found = _differences(
         ("timezone", spec.timezone, website.timezone),
         ("public", spec.public, website.is_public),
@@ -74,11 +79,13 @@ def differences_of_added(
     )
 
 
-def _differences(*values: tuple[str, str | bool, str | bool]) -> tuple[Difference, ...]:
+def _differences(
+    *values: tuple[str, str | bool | None, str | bool],
+) -> tuple[Difference, ...]:
     return tuple(
         Difference(name, wanted, found)
         for name, wanted, found in values
-        if not same_value(name, wanted, found)
+        if wanted is not None and not same_value(name, wanted, found)
     )
 
 

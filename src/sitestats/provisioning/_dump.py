@@ -17,12 +17,19 @@ FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 """The formats in which lists are written."""
 
 _RULE: Final = "website-file"
+_ACCEPT: Final = "accept_differing"
 
 
 def dump_rows(rows: Sequence[dict[str, Any]], output_format: str) -> str:
     """The fields of specifications as text; see ``WebsiteSpec.dumps``."""
     given = [
-        {name: row[name] for name in FIELDS if row[name] is not None} for row in rows
+        {
+            name: row[name]
+            for name in FIELDS
+            # What is not accepted is the rule, and left out.
+            if row[name] is not None and (row[name] or name != _ACCEPT)
+        }
+        for row in rows
     ]
     match output_format:
         case "csv":
@@ -51,8 +58,10 @@ def _csv(rows: list[dict[str, Any]]) -> str:
     ]
     if problems:
         raise SpecError(problems)
-    lines = [[_marked(row.get(name)) for name in FIELDS] for row in rows]
-    return "".join(map(csv_line, [FIELDS, *lines]))
+    is_used = any(_ACCEPT in row for row in rows)
+    names = FIELDS if is_used else [name for name in FIELDS if name != _ACCEPT]
+    lines = [[_marked(row.get(name)) for name in names] for row in rows]
+    return "".join(map(csv_line, [names, *lines]))
 
 
 def _marked(value: str | bool | None) -> str | bool | None:  # noqa: FBT001 - a value to write

@@ -23,7 +23,13 @@ from sitestats._common.errors import RateLimitedError, ReadOnlyError, SiteStatsE
 from sitestats._protocol import operations
 from sitestats._protocol.flow import note, now, sleep
 
-from ._differences import by_hostname, differences_of, differences_of_added, normalised
+from ._differences import (
+    as_added,
+    by_hostname,
+    differences_of,
+    differences_of_added,
+    normalised,
+)
 from ._events import Began, Ended, History, Sending, Settled, Waiting, WebsiteDone
 from ._refusals import (
     introduced,
@@ -158,12 +164,13 @@ class _Run:
 
     def _add(self, spec: WebsiteSpec) -> Flow[ProvisionedWebsite]:
         self._list_is_fresh = False
+        wanted = as_added(spec)
         try:
             added = yield from operations.add_website(
                 self._settings,
                 spec.hostname,
-                timezone=spec.timezone,
-                public=spec.public,
+                timezone=wanted.timezone,
+                public=bool(wanted.public),
                 label=spec.label,
                 # A warning may be raised as an error, although the website was
                 # added; the report has the differences.
@@ -175,7 +182,7 @@ class _Run:
         # Under both names, so that neither is added when it follows in the list.
         self._added[spec.hostname] = self._added[normalised(added.hostname)] = added
         return ProvisionedWebsite(
-            spec, "added", added, differences_of_added(spec, added)
+            spec, "added", added, differences_of_added(wanted, added)
         )
 
     def _after_error(

@@ -10,7 +10,7 @@ import attrs
 from sitestats._results.display import HasSheet, frame_maker
 from sitestats._results.tables import Column, Kind, Sheet
 
-from ._differences import BY_HAND, Difference
+from ._differences import BY_HAND, Difference, as_added
 
 if TYPE_CHECKING:
     from ._specs import WebsiteSpec
@@ -60,9 +60,19 @@ class Item(Generic[StateT, WebsiteT]):
         return self.hostname if written.isascii() else f"{self.hostname} ({written})"
 
     @property
+    def wanted(self) -> WebsiteSpec:
+        """The specification; of a website that is to be added, with the defaults for
+        what it leaves out.
+        """
+        is_there = self.state in {"present", "differing"}
+        return self.spec if is_there else as_added(self.spec)
+
+    @property
     def as_specified(self) -> bool:
-        """Whether the website exists and is as its specification wants it."""
-        return self.state in {"added", "present"} and not self.differences
+        """Whether the website exists, and is as its specification wants or accepts."""
+        if self.state == "differing" or self.differences:
+            return self.spec.accept_differing
+        return self.state in {"added", "present"}
 
     def row(self) -> Row:
         """This item for frames and CSV, with the differences as text."""
@@ -70,8 +80,8 @@ class Item(Generic[StateT, WebsiteT]):
             "hostname": self.hostname,
             "written": self.spec.written,
             "state": self.state,
-            "timezone": self.spec.timezone,
-            "public": self.spec.public,
+            "timezone": self.wanted.timezone,
+            "public": self.wanted.public,
             "label": self.spec.label,
             "differences": "; ".join(map(str, self.differences)) or None,
         }
@@ -115,7 +125,7 @@ class Items(HasSheet, Generic[ItemT]):
 
     @property
     def complete(self) -> bool:
-        """Whether every website exists and is as specified."""
+        """Whether every website exists, and is as specified or may differ."""
         return all(item.as_specified for item in self.items)
 
     @abstractmethod
@@ -163,15 +173,16 @@ class Items(HasSheet, Generic[ItemT]):
 
     def _notes(self) -> list[str]:
         """What there is to say below the last website."""
-        return [BY_HAND] if any(item.differences for item in self.items) else []
+        differ = (item.differences and not item.as_specified for item in self.items)
+        return [BY_HAND] if any(differ) else []
 
     def _sheet(self) -> Sheet:
         # A long table is shortened, so what needs attention comes first.
         items = sorted(self.items, key=lambda item: item.as_specified)
         rows = [
             (
-                *(item.names, words_of(item.state), item.spec.timezone),
-                *(item.spec.public, item.spec.label, item.detail() or None),
+                *(item.names, words_of(item.state), item.wanted.timezone),
+                *(item.wanted.public, item.spec.label, item.detail() or None),
             )
             for item in items
         ]

@@ -56,8 +56,8 @@ class ProvisioningPlan(Items[PlannedWebsite]):
 
     def _line_detail(self, item: PlannedWebsite) -> str:
         if item.state == "to_add":
-            visibility = "public" if item.spec.public else "private"
-            return f"{item.spec.timezone}, {visibility}"
+            visibility = "public" if item.wanted.public else "private"
+            return f"{item.wanted.timezone}, {visibility}"
         return item.detail()
 
 

@@ -30,10 +30,15 @@ class WebsiteSpec:
         hostname: Such as ``"example.com"``; kept in lower case, as ASCII and
             without a trailing dot, as the service stores it.
         timezone: A name of the tz database in its exact case. Any other is
-            refused, since the service would silently replace it by UTC.
-        public: Whether everybody may see the statistics.
-        label: Free text of your own. None sets no label, and is not compared
-            with the label of an existing website.
+            refused, since the service would silently replace it by UTC. With None, a
+            website is added in UTC.
+        public: Whether everybody may see the statistics. With None, a website is
+            added as a private one.
+        label: Free text of your own. With None, a website is added without one.
+        accept_differing: Whether an existing website may differ: it is shown, and is
+            no error.
+
+    What is None is not compared with an existing website.
 
     Raises:
         SpecError: A value breaks a rule; ``problems`` has every one.
@@ -45,9 +50,10 @@ class WebsiteSpec:
     """
 
     hostname: str
-    timezone: str = "UTC"
-    public: bool = False
+    timezone: str | None = None
+    public: bool | None = None
     label: str | None = None
+    accept_differing: bool = attrs.field(default=False, kw_only=True)
     written: str = attrs.field(init=False, eq=False, repr=False)
     """The host name as it was given, such as ``"Bücher.example"``."""
 
@@ -73,6 +79,7 @@ class WebsiteSpec:
         columns: Mapping[str, str] | None = None,
         ignore_columns: bool = False,
         ignore_column: str | Iterable[str] = (),
+        accept_differing: bool = False,
     ) -> tuple[WebsiteSpec, ...]:
         r"""Read the specifications of a list: names by line, CSV, TOML or JSON.
 
@@ -102,6 +109,8 @@ class WebsiteSpec:
                 the list lacks: it may be meant, and a website that was added can't be
                 changed.
             ignore_column: The names of columns that are left out in any case.
+            accept_differing: Whether websites may differ for which the list does not
+                say it.
 
         Returns:
             The specifications in the list's order.
@@ -133,7 +142,8 @@ class WebsiteSpec:
             ignore_columns=ignore_columns,
             ignore_column=ignore_column,
         )
-        return tuple(cls(**fields) for fields in websites)
+        default = {"accept_differing": accept_differing}
+        return tuple(cls(**default | fields) for fields in websites)
 
     @classmethod
     def of(cls, website: Website) -> WebsiteSpec:
@@ -173,7 +183,7 @@ class WebsiteSpec:
         Example:
             >>> print(WebsiteSpec.dumps([WebsiteSpec("example.com", public=True)]))
             hostname,timezone,public,label
-            example.com,UTC,true,
+            example.com,,true,
             <BLANKLINE>
         """
         from ._dump import dump_rows

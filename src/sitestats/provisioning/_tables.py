@@ -118,7 +118,7 @@ def table_entries(
 
 
 def _value(field: str, text: str, *, is_marked: bool) -> Any:
-    if field == "public":
+    if field in {"public", "accept_differing"}:
         return _FLAGS.get(text.lower(), text)
     return without_text_mark(text) if is_marked else text
 

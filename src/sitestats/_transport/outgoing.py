@@ -1,0 +1,180 @@
+"""Outgoing requests: what httpx sends for an attempt, with credentials."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Iterator
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+import httpx
+
+from sitestats._common.errors import ClientClosedError, QueryError
+from sitestats._common.problems import Problem
+from sitestats._common.wire import Credentials
+
+from .slot_pools import EXTENSION
+from .waiting import OutOfTimeError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sitestats._common.secret import Secret
+    from sitestats._common.settings import Settings
+    from sitestats._common.wire import HttpRequest
+
+    from .attempt import Attempt
+    from .proxies import RawHeaders
+
+_LONGEST: Final = 30 * 86_400.0
+"""Seconds: sockets refuse to be given a limit of some centuries."""
+
+_LONGEST_STORED: Final = 2_000
+"""Characters of an address that is worth storing."""
+
+_NO_AUTH: Final = httpx.Auth()
+
+
+class Outgoing:
+    """Makes the requests of a sender: credentials in plain text are here alone."""
+
+    # Slots keep them from whatever shows the attributes of objects.
+    __slots__ = ("_always", "_base", "_credentials", "_given")
+
+    def __init__(
+        self, settings: Settings, given: httpx.Client | httpx.AsyncClient | None
+    ) -> None:
+        """Make requests for a client of ours, or for the one of the user's."""
+        self._base = str(settings.base)
+        self._given = given
+        self._always = (
+            (b"Host", settings.base.authority.encode("ascii")),
+            (b"Accept", b"application/json"),
+            (b"Accept-Encoding", b"gzip"),
+            (b"User-Agent", _user_agent(settings.user_agent)),
+            *(_header(name, value) for name, value in settings.headers),
+        )
+        key, user = settings.api_key, settings.user_id
+        with_key = [] if key is None else [_header("Api-Key", key)]
+        with_user = [] if user is None else [_header("User-Id", user)]
+        self._credentials: Mapping[Credentials, RawHeaders] = {
+            Credentials.NONE: [],
+            Credentials.KEY: with_key,
+            Credentials.KEY_AND_USER: [*with_key, *with_user],
+        }
+
+    def of(self, attempt: Attempt) -> tuple[httpx.Request, dict[str, Any]]:
+        """The request of *attempt*, and how a client sends it.
+
+        Raises:
+            QueryError: Its address is none that httpx takes.
+            ClientClosedError: The user's client was closed.
+            OutOfTimeError: No time is left.
+        """
+        left = attempt.until - time.monotonic()
+        if left <= 0:
+            raise OutOfTimeError
+        seconds = min(attempt.timeout, left, _LONGEST)
+        request, given = attempt.request, self._given
+        target = request.target
+        url = _stored_url if len(target) <= _LONGEST_STORED else _url
+        headers: Any = self._headers(request)
+        auth: Any = _NO_AUTH
+        if given is not None:
+            if given.is_closed:
+                raise ClientClosedError("http_client was closed; make a new client")
+            ours, headers = headers, given.headers.copy()
+            headers.update(ours)
+            # A write goes out once, and a scheme that waits for a challenge sends it
+            # twice.
+            if request.method in {"GET", "HEAD"}:
+                auth = httpx.USE_CLIENT_DEFAULT
+        outgoing = httpx.Request(
+            request.method,
+            url(self._base, target),
+            headers=headers,
+            stream=_Content(request.body) if request.body else _NO_CONTENT,
+            extensions={
+                "timeout": dict.fromkeys(("connect", "read", "write", "pool"), seconds),
+                EXTENSION: attempt,
+            },
+        )
+        # So that hooks and transports can look at its content.
+        outgoing.read()
+        attempt.began = True
+        return outgoing, {"stream": True, "auth": auth, "follow_redirects": False}
+
+    def _headers(self, request: HttpRequest) -> RawHeaders:
+        """The headers of *request*, with the credentials that it wants."""
+        headers = [*self._always]
+        if request.content_type is not None:
+            headers.append((b"Content-Type", request.content_type.encode("ascii")))
+        if request.body or request.method not in {"GET", "HEAD"}:
+            headers.append((b"Content-Length", b"%d" % len(request.body)))
+        return headers + self._credentials[request.credentials]
+
+
+def _header(name: str, value: Secret) -> tuple[bytes, bytes]:
+    return name.encode("ascii"), value.reveal().encode("ascii")
+
+
+@cache
+def _own_user_agent() -> str:
+    from importlib.metadata import version
+
+    return f"sitestats/{version('sitestats')}"
+
+
+def _user_agent(program: str | None) -> bytes:
+    return " ".join(filter(None, [program, _own_user_agent()])).encode("ascii")
+
+
+def _url(base: str, target: str) -> httpx.URL:
+    address = f"{base}{target}"
+    try:
+        return httpx.URL(address)
+    except httpx.InvalidURL as error:
+        reason = str(error)
+    # Not from the transport, and so nothing that a retry could mend.
+    raise QueryError(
+        [
+            Problem(
+                f"the request's address has {len(address):,} characters and httpx, "
+                f"which sends it, refuses it: {reason}",
+                where="query",
+            )
+        ]
+    )
+
+
+_stored_url: Final = lru_cache(maxsize=1024)(_url)
+"""To read an address takes as long as a tenth of a call."""
+
+
+class _Content(httpx.ByteStream):
+    """A request's body, without a generator: trio warns of one left in its middle."""
+
+    def __init__(self, content: bytes) -> None:
+        # No piece at all where there is no content: each is written by itself.
+        self._pieces = (content,) if content else ()
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._pieces)
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return _Pieces(iter(self._pieces))  # type: ignore[return-value]  # as far as needed
+
+
+class _Pieces:
+    """The pieces of a body, awaited."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+
+    async def __anext__(self) -> bytes:
+        for piece in self._pieces:
+            return piece
+        raise StopAsyncIteration
+
+
+_NO_CONTENT: Final = _Content(b"")
