@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import atexit
 import itertools
 import json
 import os
 import threading
+import time
 import weakref
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+from sitestats._common.thread_locks import ForkSafeLock
 
 from ._columns import (
     ALLOWED,
@@ -29,6 +33,7 @@ from ._staging import stage
 if TYPE_CHECKING:
     import duckdb
 
+_Metadata: TypeAlias = dict[MetadataKey, str]
 
 _TABLE: Final = """
 (
@@ -63,12 +68,12 @@ class Rows:
     """The rows of one emulator, in an in-memory database of its own."""
 
     def __init__(self) -> None:
-        self._database, name = attach()
-        weakref.finalize(self, detach, self._database, name).atexit = False
+        self._place, name = attach()
+        weakref.finalize(self, detach, self._place, name).atexit = False
         self.table: str = f"{name}.rows"
         """The table's full name."""
         self.cursor().execute(f"CREATE TABLE {self.table} {_TABLE}")
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
         self.metadata: Mapping[MetadataKey, str] = {}
         """The columns of the metadata keys. They are numbered, since names of
         DuckDB ignore case and keys do not."""
@@ -77,7 +82,7 @@ class Rows:
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
         """A cursor for one request; a shared one would mix up the threads' results."""
-        return self._database.cursor()
+        return _instances[self._place].cursor()
 
     def load(
         self,
@@ -88,14 +93,17 @@ class Rows:
     ) -> list[str]:
         """Insert all of *rows*, or none; returns their host names."""
         hosts: set[str] = set()
-        with self._change() as (cursor, metadata):
+
+        def change(cursor: duckdb.DuckDBPyConnection, metadata: _Metadata) -> None:
             for names in stage(cursor, rows):
                 load = _Load(cursor, self.table, names)
                 load.check()
                 load.add_columns(metadata)
                 found = load.hosts(hostname)
                 load.insert(metadata, found, now)
-                hosts |= set(found.values())
+                hosts.update(found.values())
+
+        self._lock.run(self._change, change)
         return sorted(hosts)
 
     def recent(self, now: datetime) -> dict[str, tuple[int, int]]:
@@ -119,13 +127,15 @@ class Rows:
 
     def copy(self, *, source: str, target: str, prefix: str) -> None:
         """Copy the rows of *source* whose path starts with *prefix* to *target*."""
-        with self._change() as (cursor, _):
-            cursor.execute(
+        self._lock.run(
+            self._change,
+            lambda cursor, _: cursor.execute(
                 f"INSERT INTO {self.table} "
                 f"SELECT * REPLACE (? AS hostname) FROM {self.table} "
                 "WHERE hostname = ? AND starts_with(path, ?)",
                 [target, source, prefix],
-            )
+            ),
+        )
 
     def spread(self, shares: Sequence[Share], *, size: int) -> None:
         """Replace the rows by copies, as *shares* say; each is of *size* rows."""
@@ -136,7 +146,8 @@ class Rows:
             for name, kind in zip(Share._fields, types, strict=True)
         )
         numbers = "row_number() OVER (ORDER BY rowid) - 1"
-        with self._change() as (cursor, _):
+
+        def change(cursor: duckdb.DuckDBPyConnection, _: _Metadata) -> None:
             cursor.execute(
                 f"CREATE OR REPLACE TEMP TABLE shares AS SELECT {selected}", columns
             )
@@ -158,43 +169,52 @@ class Rows:
                 """
             )
 
-    def shift(self, *, days: int) -> None:
-        """Move every row, and every date of its metadata, by whole days."""
-        dates = [column for key, column in self.metadata.items() if key.type == "date"]
-        changes = ", ".join(
-            f"{column} = {column} + to_days({days})" for column in ["ts", *dates]
+        self._lock.run(self._change, change)
+
+    def take(self, source: Rows, *, days: int) -> None:
+        """Replace the rows by those of *source*, moved by whole days."""
+        dates = [
+            column for key, column in source.metadata.items() if key.type == "date"
+        ]
+        moved = ", ".join(
+            f"{column} + to_days({days}) AS {column}" for column in ["ts", *dates]
         )
-        with self._change() as (cursor, _):
-            cursor.execute(f"UPDATE {self.table} SET {changes}")
 
-    @contextmanager
+        def change(cursor: duckdb.DuckDBPyConnection, metadata: _Metadata) -> None:
+            metadata.update(source.metadata)
+            cursor.execute(
+                f"CREATE OR REPLACE TABLE {self.table} AS "
+                f"SELECT * REPLACE ({moved}) FROM {source.table}"
+            )
+
+        self._lock.run(self._change, change)
+
     def _change(
-        self,
-    ) -> Generator[tuple[duckdb.DuckDBPyConnection, dict[MetadataKey, str]]]:
-        """A transaction, one at a time.
+        self, change: Callable[[duckdb.DuckDBPyConnection, _Metadata], object]
+    ) -> None:
+        """Call *change* in a transaction, with a cursor and a copy of the metadata.
 
-        Gives a cursor, and a copy of the metadata keys to add to.
+        The caller has the lock.
         """
-        with self._lock:
-            metadata = dict(self.metadata)
-            cursor = self.cursor()
-            cursor.execute("BEGIN")
-            try:
-                yield cursor, metadata
-                span = cursor.execute(
-                    f"SELECT min(ts), max(ts) FROM {self.table}"
-                ).fetchone()
-                # Before the commit, as a span that is too wide does no harm.
-                if span and span[0] is not None:
-                    self.span = span
-                cursor.execute("COMMIT")
-            except BaseException:
-                cursor.execute("ROLLBACK")
-                raise
-            finally:
-                cursor.close()
-            # After the commit, as requests would read columns that do not exist yet.
-            self.metadata = metadata
+        metadata = dict(self.metadata)
+        cursor = self.cursor()
+        cursor.execute("BEGIN")
+        try:
+            change(cursor, metadata)
+            span = cursor.execute(
+                f"SELECT min(ts), max(ts) FROM {self.table}"
+            ).fetchone()
+            # Before the commit, as a span that is too wide does no harm.
+            if span and span[0] is not None:
+                self.span = span
+            cursor.execute("COMMIT")
+        except BaseException:
+            cursor.execute("ROLLBACK")
+            raise
+        finally:
+            cursor.close()
+        # After the commit, as requests would read columns that do not exist yet.
+        self.metadata = metadata
 
 
 class _Load:
@@ -293,38 +313,83 @@ class _Load:
 # --- the database -----------------------------------------------------------------
 
 
-_guard = threading.Lock()
 _numbers = itertools.count()
+# Only this list has the connections: a thread that still runs when the process ends
+# keeps what it refers to, and DuckDB would print that it leaked.
 _instances: list[duckdb.DuckDBPyConnection] = []
-_abandoned: list[duckdb.DuckDBPyConnection] = []
+_prepared: dict[Callable[[Rows], None], Rows] = {}
+_first_own = 0
+"""The place of the first instance that is not a parent process's."""
+_RUNNING: Final[set[object]] = set()
+_LONGEST_END: Final = 2.0
+_ending = threading.Event()
 
 
-def attach() -> tuple[duckdb.DuckDBPyConnection, str]:
-    """Attach a new in-memory database; the DuckDB instance, and the database's name."""
+def prepared(fill: Callable[[Rows], None]) -> Rows:
+    """Rows that *fill* has filled, once for all emulators of the process."""
+    if fill not in _prepared:
+        rows = Rows()
+        fill(rows)
+        _prepared[fill] = rows
+    return _prepared[fill]
+
+
+def attach() -> tuple[int, str]:
+    """Attach a new in-memory database; its instance's place, and its name."""
     import duckdb
 
-    with _guard:
-        if not _instances:
-            _instances.append(duckdb.connect(":memory:"))
-        instance = _instances[0]
-        name = f"emulator{next(_numbers)}"
-        instance.cursor().execute(f"ATTACH ':memory:' AS {name}")
-    return instance, name
+    place = _first_own
+    if len(_instances) == place:
+        # Of two threads at once either may be first: another instance stays unused.
+        _instances.append(duckdb.connect(":memory:"))
+    name = f"emulator{next(_numbers)}"
+    _instances[place].cursor().execute(f"ATTACH ':memory:' AS {name}")
+    return place, name
 
 
-def detach(instance: duckdb.DuckDBPyConnection, name: str) -> None:
+def detach(place: int, name: str) -> None:
     """Drop a database with all of its rows."""
-    if instance not in _abandoned:
-        instance.cursor().execute(f"DETACH {name}")
+    if _first_own <= place < len(_instances):
+        _instances[place].cursor().execute(f"DETACH {name}")
+
+
+@contextmanager
+def running() -> Generator[None]:
+    """A block, of a request, that the end of the process waits for."""
+    block = object()
+    _RUNNING.add(block)
+    try:
+        if _ending.is_set() and threading.current_thread().daemon:
+            # Python stops it soon, wherever it is: not while it holds a cursor.
+            _RUNNING.discard(block)
+            threading.Event().wait()
+        yield
+    finally:
+        _RUNNING.discard(block)
+
+
+@atexit.register
+def _end() -> None:
+    _ending.set()
+    until = time.monotonic() + _LONGEST_END
+    while _RUNNING and time.monotonic() < until:
+        time.sleep(0.001)
+    _prepared.clear()
+    _instances.clear()
 
 
 def _forked() -> None:
     # The instance's threads exist only in the parent: a child needs an instance of
-    # its own, and must not close this one, which would wait for them.
-    global _guard  # noqa: PLW0603 - it may have been held while the process forked
-    _guard = threading.Lock()
-    _abandoned.extend(_instances)
-    _instances.clear()
+    # its own, and must never close this one, which would wait for them.
+    global _first_own  # noqa: PLW0603 - it belongs to the process
+    import ctypes
+
+    for instance in _instances[_first_own:]:
+        # DuckDB prints at the end of the child that it leaked; it would hang otherwise.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(instance))
+    _first_own = len(_instances)
+    _prepared.clear()
+    _RUNNING.clear()
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows
