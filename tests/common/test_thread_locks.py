@@ -7,29 +7,17 @@ import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from types import FrameType
 
 import pytest
 
-from interrupts import at_each_place
+from interrupts import at_each_place, works_in_another_thread
 from sitestats._common import thread_locks
 from sitestats._common.thread_locks import ForkSafeLock, run_locked
 
 LONG = 30.0
 """Seconds that pass only when a test fails."""
-
-
-def is_free(lock: ForkSafeLock) -> bool:
-    """Whether another thread gets *lock*, several times."""
-    done = threading.Event()
-
-    def work() -> None:
-        for _ in range(3):
-            lock.run(int)
-        done.set()
-
-    threading.Thread(target=work, daemon=True).start()
-    return done.wait(LONG)
 
 
 def test_one_thread_at_a_time() -> None:
@@ -53,7 +41,7 @@ def test_an_error_releases_the_lock() -> None:
     lock = ForkSafeLock()
     with pytest.raises(ZeroDivisionError):
         lock.run(divmod, 1, 0)
-    assert is_free(lock)
+    assert works_in_another_thread(partial(lock.run, int), seconds=LONG)
 
 
 def test_an_interrupt_at_any_place_releases_the_lock() -> None:
@@ -65,7 +53,8 @@ def test_an_interrupt_at_any_place_releases_the_lock() -> None:
         with interrupt:
             lock.run(int)
         places += 1
-        assert is_free(lock), places
+        works = works_in_another_thread(partial(lock.run, int), seconds=LONG)
+        assert works, places
     assert places > 5
 
 
