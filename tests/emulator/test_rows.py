@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import gc
+import os
+import subprocess
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterable
+from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
 
 from bare_client import NOW, GetStats, bare_client
-from sitestats.emulator import Emulator
+from sitestats import StatsQuery
+from sitestats.emulator import Emulator, _rows
 
 TARGET = "/semicomplete.com.json?version=6&fields=pageviews&info=false"
 
@@ -88,7 +93,7 @@ def test_an_emulator_leaves_no_cycles() -> None:
     """No reference cycle keeps an emulator and its database in memory."""
     emulator = Emulator()
     emulator.load([{"hostname": "example.com"}])
-    instance = emulator._core.service.rows._database
+    instance = _rows._instances[emulator._core.service.rows._place]
     name = emulator._core.service.rows.table.partition(".")[0]
     left = weakref.ref(emulator)
 
@@ -143,3 +148,74 @@ def test_a_late_batch_takes_the_first_back(
     emulator.load([{"hostname": "example.com", "metadata.c_text": "d"}])
     assert get_stats(fields="pageviews", **{"metadata.a": "b"}).json()["pageviews"] == 0
     assert get_stats(fields="pageviews", **{"metadata.c": "d"}).json()["pageviews"] == 1
+
+
+def pageviews(emulator: Emulator) -> int:
+    """The page views of the demo's website, of all times."""
+    with emulator.client() as client:
+        query = (
+            StatsQuery("semicomplete.com").fields("pageviews").last(days=30, today=True)
+        )
+        return client.stats.get(query).pageviews
+
+
+def test_demos_never_see_one_another() -> None:
+    """Each has a copy of the prepared traffic: what changes in one is in no other."""
+    now = datetime(2026, 3, 1, tzinfo=UTC)
+    first, later = Emulator.demo(), Emulator.demo(now=now)
+    before = pageviews(first)
+    first.load([{"path": "/"}] * 5, hostname="semicomplete.com")
+    first.load([{"metadata.plan_text": "pro"}], hostname="mine.example")
+    assert pageviews(first) == before + 5
+    assert pageviews(later) == pageviews(Emulator.demo()) == before
+    assert later._core.service.rows.span[1].date() == date(2026, 2, 28)
+    assert len(later._core.service.rows.metadata) == 4
+    assert "mine.example" not in later.websites
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_forked_process_has_demos_of_its_own() -> None:
+    """A child prepares the traffic again, and ends as any program does."""
+    program = """
+import os, sys
+from sitestats.emulator import Emulator, _rows
+parent = Emulator.demo()
+child = os.fork()
+views = parent if child else Emulator.demo()
+websites = views.client().websites.list()
+assert [website.pageviews for website in websites][0] > 1000, websites
+if not child:
+    assert len(_rows._instances) == 2
+    sys.exit(7)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "address = demo.serve(); address.__enter__()",
+        """
+def use():
+    while True:
+        demo.client().websites.list()
+threading.Thread(target=use, daemon=True).start()
+time.sleep(0.2)
+""",
+    ],
+    ids=["a server that is never closed", "a thread that never ends"],
+)
+def test_a_program_ends_in_silence(use: str) -> None:
+    """Nothing keeps the program, nor the connection, of which DuckDB would print."""
+    program = f"""
+import threading, time
+from sitestats.emulator import Emulator
+demo = Emulator.demo()
+{use}
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, check=True, timeout=60
+    )
+    assert (run.stdout, run.stderr) == (b"", b"")

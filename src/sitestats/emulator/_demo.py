@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 from importlib.resources import as_file, files
 from typing import Final
 
-from ._rows import Rows
+from ._periods import EPOCH
+from ._rows import Rows, prepared
 
 HOSTNAME: Final = "semicomplete.com"
 PARTS: Final = {
@@ -18,9 +19,13 @@ PARTS: Final = {
 
 def load(rows: Rows, now: datetime) -> None:
     """Load the demo's traffic into *rows*."""
-    with as_file(files("sitestats.emulator") / "data" / "semicomplete.csv.gz") as path:
-        rows.load(path, now=now)
+    traffic = prepared(_read)
     yesterday = now.astimezone(UTC).date() - timedelta(days=1)
-    rows.shift(days=(yesterday - rows.span[1].date()).days)
+    rows.take(traffic, days=(yesterday - traffic.span[1].date()).days)
+
+
+def _read(rows: Rows) -> None:
+    with as_file(files("sitestats.emulator") / "data" / "semicomplete.csv.gz") as path:
+        rows.load(path, now=EPOCH)
     for hostname, prefix in PARTS.items():
         rows.copy(source=HOSTNAME, target=hostname, prefix=prefix)

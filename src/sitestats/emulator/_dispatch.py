@@ -12,6 +12,7 @@ from sitestats._common.wire import HttpResponse
 
 from ._faults import Fault, Faults
 from ._http import RecordedRequest
+from ._rows import running
 from ._service import Service
 
 KEPT: Final = 10_000
@@ -42,7 +43,8 @@ class Core:
         """Respond to one request. Safe to call from many threads."""
         self.requests.append(request)
         fault = self.faults.take(request) or _NO_FAULT
-        response = fault.respond(request, self.service.respond)
+        with running():
+            response = fault.respond(request, self.service.respond)
         return Reply(self._dated(response), fault)
 
     def _dated(self, response: HttpResponse) -> HttpResponse:

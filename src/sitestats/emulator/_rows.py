@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import itertools
 import json
 import os
 import threading
+import time
 import weakref
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -63,8 +65,8 @@ class Rows:
     """The rows of one emulator, in an in-memory database of its own."""
 
     def __init__(self) -> None:
-        self._database, name = attach()
-        weakref.finalize(self, detach, self._database, name).atexit = False
+        self._place, name = attach()
+        weakref.finalize(self, detach, self._place, name).atexit = False
         self.table: str = f"{name}.rows"
         """The table's full name."""
         self.cursor().execute(f"CREATE TABLE {self.table} {_TABLE}")
@@ -77,7 +79,7 @@ class Rows:
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
         """A cursor for one request; a shared one would mix up the threads' results."""
-        return self._database.cursor()
+        return _instances[self._place].cursor()
 
     def load(
         self,
@@ -158,14 +160,20 @@ class Rows:
                 """
             )
 
-    def shift(self, *, days: int) -> None:
-        """Move every row, and every date of its metadata, by whole days."""
-        dates = [column for key, column in self.metadata.items() if key.type == "date"]
-        changes = ", ".join(
-            f"{column} = {column} + to_days({days})" for column in ["ts", *dates]
+    def take(self, source: Rows, *, days: int) -> None:
+        """Replace the rows by those of *source*, moved by whole days."""
+        dates = [
+            column for key, column in source.metadata.items() if key.type == "date"
+        ]
+        moved = ", ".join(
+            f"{column} + to_days({days}) AS {column}" for column in ["ts", *dates]
         )
-        with self._change() as (cursor, _):
-            cursor.execute(f"UPDATE {self.table} SET {changes}")
+        with self._change() as (cursor, metadata):
+            metadata.update(source.metadata)
+            cursor.execute(
+                f"CREATE OR REPLACE TABLE {self.table} AS "
+                f"SELECT * REPLACE ({moved}) FROM {source.table}"
+            )
 
     @contextmanager
     def _change(
@@ -295,36 +303,82 @@ class _Load:
 
 _guard = threading.Lock()
 _numbers = itertools.count()
+# Only this list has the connections: a thread that still runs when the process ends
+# keeps what it refers to, and DuckDB would print that it leaked.
 _instances: list[duckdb.DuckDBPyConnection] = []
-_abandoned: list[duckdb.DuckDBPyConnection] = []
+_prepared: dict[Callable[[Rows], None], Rows] = {}
+_first_own = 0
+"""The place of the first instance that is not a parent process's."""
+_RUNNING: Final[set[object]] = set()
+_LONGEST_END: Final = 2.0
+_ending = threading.Event()
 
 
-def attach() -> tuple[duckdb.DuckDBPyConnection, str]:
-    """Attach a new in-memory database; the DuckDB instance, and the database's name."""
+def prepared(fill: Callable[[Rows], None]) -> Rows:
+    """Rows that *fill* has filled, once for all emulators of the process."""
+    if fill not in _prepared:
+        rows = Rows()
+        fill(rows)
+        _prepared[fill] = rows
+    return _prepared[fill]
+
+
+def attach() -> tuple[int, str]:
+    """Attach a new in-memory database; its instance's place, and its name."""
     import duckdb
 
     with _guard:
-        if not _instances:
+        if len(_instances) == _first_own:
             _instances.append(duckdb.connect(":memory:"))
-        instance = _instances[0]
         name = f"emulator{next(_numbers)}"
-        instance.cursor().execute(f"ATTACH ':memory:' AS {name}")
-    return instance, name
+        _instances[-1].cursor().execute(f"ATTACH ':memory:' AS {name}")
+        return len(_instances) - 1, name
 
 
-def detach(instance: duckdb.DuckDBPyConnection, name: str) -> None:
+def detach(place: int, name: str) -> None:
     """Drop a database with all of its rows."""
-    if instance not in _abandoned:
-        instance.cursor().execute(f"DETACH {name}")
+    if _first_own <= place < len(_instances):
+        _instances[place].cursor().execute(f"DETACH {name}")
+
+
+@contextmanager
+def running() -> Generator[None]:
+    """A block, of a request, that the end of the process waits for."""
+    block = object()
+    _RUNNING.add(block)
+    try:
+        if _ending.is_set() and threading.current_thread().daemon:
+            # Python stops it soon, wherever it is: not while it holds a cursor.
+            _RUNNING.discard(block)
+            threading.Event().wait()
+        yield
+    finally:
+        _RUNNING.discard(block)
+
+
+@atexit.register
+def _end() -> None:
+    _ending.set()
+    until = time.monotonic() + _LONGEST_END
+    while _RUNNING and time.monotonic() < until:
+        time.sleep(0.001)
+    _prepared.clear()
+    _instances.clear()
 
 
 def _forked() -> None:
     # The instance's threads exist only in the parent: a child needs an instance of
-    # its own, and must not close this one, which would wait for them.
-    global _guard  # noqa: PLW0603 - it may have been held while the process forked
+    # its own, and must never close this one, which would wait for them.
+    global _guard, _first_own  # noqa: PLW0603 - they belong to the process
+    import ctypes
+
     _guard = threading.Lock()
-    _abandoned.extend(_instances)
-    _instances.clear()
+    for instance in _instances[_first_own:]:
+        # DuckDB prints at the end of the child that it leaked; it would hang otherwise.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(instance))
+    _first_own = len(_instances)
+    _prepared.clear()
+    _RUNNING.clear()
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows

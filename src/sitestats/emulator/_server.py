@@ -8,8 +8,9 @@ import socket
 import struct
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterable
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, suppress
+from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final, cast
@@ -197,28 +198,39 @@ def serve(
         )
     given = [allowed_hosts] if isinstance(allowed_hosts, str) else allowed_hosts
     names = frozenset(name.lower().rstrip(".") for name in (host, *given))
-    return _serve(core, (host, port), names, cors)
+    return _Serving(core, (host, port), names, cors)
 
 
-@contextmanager
-def _serve(
-    core: Core, address: tuple[str, int], names: frozenset[str], cors: str | None
-) -> Generator[str]:
-    server = _Server(core, address, names, cors)
-    thread = threading.Thread(
-        target=server.serve_forever,
-        args=(0.05,),
-        name="sitestats-emulator",
-        daemon=True,
-    )
-    thread.start()
-    try:
-        yield f"http://{address[0]}:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.end()
-        server.server_close()
+class _Serving(AbstractContextManager[str]):
+    # No generator: one that is never left would be closed when the program ends, and
+    # wait for a thread that has stopped.
+
+    def __init__(
+        self,
+        core: Core,
+        address: tuple[str, int],
+        names: frozenset[str],
+        cors: str | None,
+    ) -> None:
+        self._host = address[0]
+        self._make = partial(_Server, core, address, names, cors)
+
+    def __enter__(self) -> str:
+        self._server = server = self._make()
+        self._thread = threading.Thread(
+            target=server.serve_forever,
+            args=(0.05,),
+            name="sitestats-emulator",
+            daemon=True,
+        )
+        self._thread.start()
+        return f"http://{self._host}:{server.server_port}"
+
+    def __exit__(self, *exception: object) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.end()
+        self._server.server_close()
 
 
 def _is_own(host: str, names: frozenset[str]) -> bool:
