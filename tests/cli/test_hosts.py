@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from sitestats import StatsQuery
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -67,6 +69,63 @@ def test_websites_of_a_list(
         "sitestats: warning: 2 websites are given more than once, and requested once\n"
     )
     assert len(emulator.requests) == 2
+
+
+@pytest.fixture
+def far_away(emulator: Emulator) -> str:
+    """A website whose day is nearly always another one than that of UTC."""
+    emulator.add_website("far.example", timezone="Pacific/Kiritimati")
+    return "far.example"
+
+
+@pytest.mark.parametrize("command", ["stats", "compare"])
+def test_a_word_is_days_in_the_zone_of_each_website(
+    emulator: Emulator, run: Run, far_away: str, command: str, tmp_path: Path
+) -> None:
+    """`--during last-month` needs no zone: it is that of the service's list, for one
+    website, several, a list and all, also when it is split; or that of --timezone.
+    """
+    (tmp_path / "hosts.txt").write_text(far_away)
+    listed = ("--hosts-from", tmp_path / "hosts.txt")
+    query = StatsQuery(far_away).during("this-year")
+
+    def requested(*options: object) -> list[tuple[str, str]]:
+        emulator.forget_requests()
+        done = run(command, *options, "-f", "visitors", "--format", "csv")
+        assert (done.code, done.err) == (0, "")
+        queries = [dict(request.params) for request in emulator.requests]
+        assert all("timezone" not in params for params in queries)
+        return [
+            (params["start"], params["end"])
+            for request, params in zip(emulator.requests, queries, strict=True)
+            if request.path == f"/{far_away}.json"
+        ]
+
+    for hosts in ([far_away], [HOST, far_away], listed, ["--all"]):
+        here = query.pinned("Pacific/Kiritimati").params()
+        assert (here["start"], here["end"]) in requested(
+            *hosts, "--during", "this-year"
+        )
+        assert len(emulator.requests) > len(requested(*hosts, "--on", "today"))
+    if command == "stats":
+        months = requested(far_away, "--during", "last-quarter", "--each", "month")
+        assert len(months) == 3
+        assert len(requested(*listed, "--last", 60, "--each", "month")) in {2, 3}
+    emulator.forget_requests()
+    done = run(command, far_away, "--during", "last-year", "--timezone", "UTC")
+    assert done.code == 0
+    assert {request.path for request in emulator.requests} == {f"/{far_away}.json"}
+
+
+def test_a_word_for_a_website_that_is_not_listed(emulator: Emulator, run: Run) -> None:
+    """Where nobody knows the zone, the option that gives it is named; nothing is
+    requested of the website.
+    """
+    done = run("stats", "other.example", "--during", "last-month")
+    assert (done.code, "use --timezone Europe/Amsterdam" in done.err) == (2, True)
+    assert [request.path for request in emulator.requests] == ["/api/websites"]
+    done = run("url", HOST, "--during", "last-month")
+    assert (done.code, "add --timezone Europe/Amsterdam" in done.err) == (2, True)
 
 
 def test_a_saved_list_is_a_list(emulator: Emulator, run: Run, tmp_path: Path) -> None:

@@ -7,29 +7,17 @@ import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from types import FrameType
 
 import pytest
 
-from interrupts import at_each_place
+from interrupts import at_each_place, works_in_another_thread
 from sitestats._common import thread_locks
 from sitestats._common.thread_locks import ForkSafeLock, LibraryLock, run_locked
 
 LONG = 30.0
 """Seconds that pass only when a test fails."""
-
-
-def is_free(lock: ForkSafeLock | LibraryLock) -> bool:
-    """Whether another thread gets *lock*, several times."""
-    done = threading.Event()
-
-    def work() -> None:
-        for _ in range(3):
-            lock.run(int)
-        done.set()
-
-    threading.Thread(target=work, daemon=True).start()
-    return done.wait(LONG)
 
 
 def test_one_thread_at_a_time() -> None:
@@ -53,7 +41,7 @@ def test_an_error_releases_the_lock() -> None:
     lock = ForkSafeLock()
     with pytest.raises(ZeroDivisionError):
         lock.run(divmod, 1, 0)
-    assert is_free(lock)
+    assert works_in_another_thread(partial(lock.run, int), seconds=LONG)
 
 
 @pytest.mark.parametrize("lock", [ForkSafeLock(), LibraryLock("a library", seconds=1)])
@@ -68,7 +56,8 @@ def test_an_interrupt_at_any_place_releases_the_lock(
         with interrupt:
             lock.run(int)
         places += 1
-        assert is_free(lock), places
+        works = works_in_another_thread(partial(lock.run, int), seconds=LONG)
+        assert works, places
     assert places > 3
 
 
@@ -159,7 +148,7 @@ def test_a_fork_waits_for_a_library(
     may_end.set()
     holder.join(LONG)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == (not is_in_time)
-    assert is_free(lock)
+    assert works_in_another_thread(partial(lock.run, int), seconds=LONG)
 
 
 def test_who_waits_too_long_for_a_library_gets_an_error() -> None:
@@ -179,4 +168,4 @@ def test_who_waits_too_long_for_a_library_gets_an_error() -> None:
             lock.run(int)
     may_end.set()
     holder.join(LONG)
-    assert is_free(lock)
+    assert works_in_another_thread(partial(lock.run, int), seconds=LONG)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import itertools
+import pickle
 import warnings
 from datetime import UTC, date, datetime, timedelta
 from typing import get_args
@@ -13,13 +15,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from query_strategies import around, queries
+from query_strategies import MOMENTS, around, queries
 from rule_cases import Step, assert_refused, refused_by
 from same_text import SameText
 from sitestats import Website, WebsiteSpec
 from sitestats._common.errors import QueryError, SiteStatsWarning
 from sitestats._query.builder import StatsQuery
-from sitestats._query.units import Unit, ending, named_period
+from sitestats._query.units import WORDS, Unit, ending, named_period
 from sitestats.emulator import Emulator
 
 pytestmark = pytest.mark.once
@@ -86,6 +88,66 @@ def test_every_day_is_in_the_units_that_are_named_after_it(day: date) -> None:
     first, last = days_of(QUERY.during(f"{year:04}-W{week:02}"))
     assert first <= day <= last == first + 6 * DAY
     assert first.weekday() == 0
+
+
+@given(
+    word=st.sampled_from(WORDS),
+    now=MOMENTS,
+    zone=st.sampled_from(["UTC", "Asia/Tokyo", "America/Los_Angeles"]),
+)
+def test_a_word_is_the_unit_before_today_or_until_today(
+    word: str, now: datetime, zone: str
+) -> None:
+    """`last-…` is the whole unit that ends just before today's, and `this-…` is today's
+    so far, in the query's zone whenever that is set.
+    """
+    today = now.astimezone(ZoneInfo(zone)).date()
+    which, _, unit = word.partition("-")
+    query = QUERY.during(word, now=now).timezone(zone)
+    assert query == QUERY.timezone(zone).during(word, now=now)
+    first, last = days_of(query)
+
+    def name(day: date) -> tuple[int, int]:
+        year, week, _ = day.isocalendar()
+        quarter = (day.month + 2) // 3
+        numbers = {"week": week, "month": day.month, "quarter": quarter, "year": 0}
+        return (year if unit == "week" else day.year), numbers[unit]
+
+    assert name(first) == name(last) != name(first - DAY)
+    if which == "this":
+        assert last == today
+    else:
+        assert name(last + DAY) == name(today) != name(last)
+    assert not query.is_relative
+    pinned = QUERY.during(word, now=now).pinned(zone)
+    assert days_of(pinned) == (first, last)
+    assert "timezone" not in pinned.params()
+    assert pickle.loads(pickle.dumps(query)) == query
+    names = {"StatsQuery": StatsQuery, "datetime": dt}
+    assert eval(repr(query), names) == query
+
+
+def test_a_word_needs_a_zone(same_text: SameText) -> None:
+    """Without a zone a word is no dates, and the one problem says which step to add."""
+    for query in (
+        QUERY.during("last-month"),
+        QUERY.during("this-week").website("b.nl"),
+    ):
+        with pytest.raises(QueryError, match="timezone") as caught:
+            query.validate()
+        assert len(caught.value.problems) == 1
+        same_text(caught.value)
+        assert "during('" in repr(query)
+    with pytest.raises(QueryError, match="did you mean 'last-month'") as caught:
+        QUERY.during("last month")
+    with pytest.raises(QueryError, match="now is a datetime with a time zone"):
+        QUERY.during("last-month", now=datetime(2026, 3, 1))  # noqa: DTZ001 - that is the point
+    early = datetime(1, 1, 1, 12, tzinfo=UTC)
+    with pytest.raises(QueryError, match="too early"):
+        QUERY.timezone("UTC").during("last-year", now=early).validate()
+    before = datetime.now(UTC).date()
+    _, today = days_of(QUERY.timezone("UTC").during("this-year"))
+    assert before <= today <= datetime.now(UTC).date()
 
 
 def test_dates_and_moments_are_days() -> None:

@@ -12,6 +12,7 @@ from sitestats._common.zones import zone_names
 from sitestats._query.builder import StatsQuery
 from sitestats._query.periods import placeholder
 from sitestats._query.rules import FILTERS, INTERVALS
+from sitestats._query.units import WORDS
 
 # What UTF-8 can encode.
 TEXT = st.text(st.characters(codec="utf-8"))
@@ -86,6 +87,8 @@ def queries(draw: st.DrawFn, *, contains: bool | None = None) -> StatsQuery:
         query = query.timezone(draw(st.sampled_from(sorted(zone_names()))))
         if draw(st.booleans()):
             query = query.since(draw(MOMENTS))
+        elif draw(st.booleans()):
+            query = query.during(draw(st.sampled_from(WORDS)), now=draw(MOMENTS))
     # The responses of version 2 always have the pages.
     versions = [6, 6, 6, 5, 4, 3, 1] if search else [6, 6, 6, 5, 4, 3, 2, 1]
     version = draw(st.sampled_from(versions))

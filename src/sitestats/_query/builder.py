@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Final, TypeAlias, Unpack, cast, final
 
 import attrs
@@ -173,21 +173,34 @@ class StatsQuery:
         stored = _day(day, "start")
         return self._with({"start": stored, "end": stored})
 
-    def during(self, period: str | int | date | Span) -> StatsQuery:
+    def during(
+        self, period: str | int | date | Span, *, now: datetime | None = None
+    ) -> StatsQuery:
         """Set the period: a year, quarter, month, week or day (section 4.3).
 
         Args:
             period: ``2026`` or ``"2026"``, ``"2026-Q1"``, ``"2026-03"``, ``"2026-W10"``
                 (a week of ISO 8601, which begins on Monday), ``"2026-03-05"``, a
-                ``date``, or a ``pandas.Period`` of whole days.
+                ``date``, or a ``pandas.Period`` of whole days. Or a word:
+                ``"last-week"``, ``"last-month"``, ``"last-quarter"``, ``"last-year"``
+                for the last whole one, and ``"this-week"`` and so on for this one until
+                today. A word is stored with the moment of this call, and becomes dates
+                in the query's zone when its parameters are read.
+            now: The moment of a word: a datetime with a time zone. This machine's
+                clock when None.
 
         Raises:
             QueryError: It is none of these.
 
         >>> StatsQuery("example.com").during("2026-Q1")
         StatsQuery('example.com').between('2026-01-01', '2026-03-31')
+        >>> from datetime import UTC, datetime
+        >>> now = datetime(2026, 3, 31, 23, tzinfo=UTC)
+        >>> query = StatsQuery("example.com").during("last-month", now=now)
+        >>> query.timezone("Asia/Tokyo").params()["end"]
+        '2026-03-31'
         """
-        days = units.named_period(period)
+        days = units.named_period(period, now)
         if isinstance(days, list):
             raise QueryError(days)
         return self._with({"start": days[0], "end": days[1]})
@@ -235,8 +248,8 @@ class StatsQuery:
 
     @property
     def is_relative(self) -> bool:
-        """Whether the period has other days tomorrow: its start or end is a word,
-        or is left to the service.
+        """Whether the period has other days tomorrow: its start or end is a word of
+        the service, or is left to it. A word of ``during`` has the days of its moment.
 
         >>> query = StatsQuery("example.com")
         >>> query.last(days=30).is_relative, query.during("2026-03").is_relative
@@ -272,17 +285,16 @@ class StatsQuery:
         name = own if zone is None else _text(periods.timezone(zone, "pinned"))
         if own not in {None, name}:
             raise QueryError(periods.other_zone(name, own))
-        if not self.is_relative and not requested(self).problems:
+        if not self.is_relative and not requested(self).has_moments:
             return self
         if name is None:
             raise QueryError(periods.no_zone())
         days, problems = with_days({**self._values, "timezone": name})
         if problems:
             raise QueryError(problems)
-        moment = datetime.now(UTC) if now is None else now
         params = in_order(days)
         start, end = params.get("start"), params.get("end")
-        return self.between(*periods.pinned(start, end, name, moment))
+        return self.between(*periods.pinned(start, end, name, now))
 
     def each(
         self,

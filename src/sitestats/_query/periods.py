@@ -12,6 +12,8 @@ import zoneinfo
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Final, TypeAlias
 
+import attrs
+
 from sitestats._common.advice import PythonOnly, Step
 from sitestats._common.errors import QueryError
 from sitestats._common.problems import Problem
@@ -25,8 +27,24 @@ Day: TypeAlias = date | str
 """A day: a ``date``, ``"2026-03-01"``, ``"today"``, ``"yesterday"``,
 ``"today-30d"``, or a ``datetime`` with a time zone."""
 
-StoredDay: TypeAlias = str | datetime
-"""The text of a day, or a moment in UTC that becomes one in the query's zone."""
+
+@attrs.frozen
+class EndOfWord:
+    """The first or the last day of a period that is named by a word.
+
+    As a moment, it becomes a day in the query's zone.
+    """
+
+    word: str
+    """Such as ``"last-month"``."""
+    now: datetime
+    """The moment of which it is, in UTC."""
+    is_last: bool
+
+
+StoredDay: TypeAlias = str | datetime | EndOfWord
+"""The text of a day; or what becomes one in the query's zone: a moment in UTC, or an
+end of a period that a word names."""
 
 MOST_DAYS: Final = 99_999
 """How far back a placeholder goes: 273 years, which is a date in any year of
@@ -244,8 +262,8 @@ def timezone(
 
 
 def is_date(value: StoredDay | None) -> bool:
-    """Whether a stored day is the same one tomorrow: a date, or a moment."""
-    return isinstance(value, datetime) or as_date(value) is not None
+    """Whether a stored day is the same one tomorrow: a date, or of a moment."""
+    return isinstance(value, (datetime, EndOfWord)) or as_date(value) is not None
 
 
 def other_zone(zone: str | None, own: str | None) -> list[Problem]:
@@ -289,16 +307,7 @@ def pinned(
     """
     from dateutil.relativedelta import relativedelta
 
-    moment = utc(now) if isinstance(now, datetime) else None
-    if moment is None:
-        raise QueryError(
-            refused(
-                "period-naive",
-                f"now is a datetime with a time zone, not {shown(now)}",
-                "now",
-            )
-        )
-    text = in_zone(moment, zone, "pinned")
+    text = in_zone(moment_of(now), zone, "pinned")
     if not isinstance(text, str):
         raise QueryError(text)
     today = date.fromisoformat(text)
@@ -310,6 +319,19 @@ def pinned(
     if first is None or last is None:
         raise QueryError(_no_day(start if first is None else end, "pinned"))
     return first.isoformat(), last.isoformat()
+
+
+def moment_of(now: object) -> datetime:
+    """The moment *now* in UTC; that of this machine's clock when None.
+
+    Raises:
+        QueryError: It is no moment.
+    """
+    moment = utc(now) if isinstance(now, datetime) else None
+    if now is None or moment is not None:
+        return moment or datetime.now(UTC)
+    message = f"now is a datetime with a time zone, not {shown(now)}"
+    raise QueryError(refused("period-naive", message, "now"))
 
 
 def _on(text: str, today: date) -> date | None:

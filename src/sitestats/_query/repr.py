@@ -8,7 +8,7 @@ from typing import Final
 from urllib.parse import urlencode
 
 from .filters import METADATA
-from .periods import StoredDay, days_back, last
+from .periods import EndOfWord, StoredDay, days_back, last
 from .requested import Unchecked, Values
 from .rules import FILTERS, LATEST_VERSION
 
@@ -62,12 +62,13 @@ def _several(texts: str) -> str:
 
 
 def _period(start: StoredDay | None, end: StoredDay | None) -> list[str]:
-    if start is None and end is None:
+    either = end if start is None else start
+    if either is None:
         return []
-    if end is None:
-        return [f"since({start!r})"]
-    if start == end:
-        return [f"on({start!r})"]
+    if isinstance(either, EndOfWord):
+        return [f"during({either.word!r}, now={either.now!r})"]
+    if start == end or end is None:
+        return [f"{'on' if end else 'since'}({start!r})"]
     back = days_back(start) if isinstance(start, str) else None
     # The same days may have another text, and the longest period has no step.
     if back is not None and (start, end) == last(back, today=False):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Final, Literal, TypeAlias
 from urllib.parse import quote
 
@@ -13,7 +12,7 @@ import attrs
 from sitestats._common.fields import FIELDS
 from sitestats._common.problems import Problem
 
-from . import periods, rules
+from . import periods, rules, units
 from .filters import METADATA
 from .periods import StoredDay
 
@@ -27,7 +26,7 @@ _KNOWN: Final = frozenset(_ORDER)
 _NUMBER: Final = re.compile(r"[0-9]{1,9}")
 
 Values: TypeAlias = Mapping[str, StoredDay]
-"""A query's parameters as it holds them; a moment is no day yet."""
+"""A query's parameters as it holds them; a moment or a word is no day yet."""
 Unchecked: TypeAlias = Mapping[str, tuple[Problem, ...]]
 """Parameters that were not checked, each with its known problems."""
 
@@ -57,7 +56,7 @@ class Requested:
     problems: tuple[Problem, ...] = ()
     """Why it can't be sent: a moment is no day without a time zone."""
     has_moments: bool = False
-    """Whether a start or an end was a moment, which is a day now."""
+    """Whether a start or an end was a moment or a word, which is a day now."""
 
     def checked(self, name: str) -> str | None:
         """A parameter that was checked; None if there is none."""
@@ -97,23 +96,29 @@ def is_documented(name: str) -> bool:
 
 
 def with_days(values: Values) -> tuple[dict[str, StoredDay], list[Problem]]:
-    """The *values* with days for moments, and the problems of the moments.
+    """The *values* with days for moments and words, and the problems of these.
 
-    A moment is stored as it is, since its day depends on the query's time zone,
+    They are stored as they are, since their days depend on the query's time zone,
     which a later step may set.
     """
     days = dict(values)
     problems: list[Problem] = []
     timezone = values.get("timezone")
-    assert not isinstance(timezone, datetime)
+    assert timezone is None or isinstance(timezone, str)
     for name in ("start", "end"):
         value = values.get(name)
-        if isinstance(value, datetime):
-            day = periods.in_zone(value, timezone, name)
-            if isinstance(day, str):
-                days[name] = day
-            else:
-                problems += day
+        if value is None or isinstance(value, str):
+            continue
+        day = (
+            units.day_of_word(value, timezone)
+            if isinstance(value, periods.EndOfWord)
+            else periods.in_zone(value, timezone, name)
+        )
+        if isinstance(day, str):
+            days[name] = day
+        else:
+            # A word has one problem for both of its ends.
+            problems += [problem for problem in day if problem not in problems]
     return days, problems
 
 
@@ -131,7 +136,7 @@ def _metadata_first(name: str) -> tuple[bool, str]:
 
 
 def _is_moment(values: Values, name: str) -> bool:
-    return isinstance(values.get(name), datetime)
+    return not isinstance(values.get(name, ""), str)
 
 
 def _documented_first(text: str) -> tuple[str, ...]:

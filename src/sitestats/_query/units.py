@@ -17,20 +17,30 @@ from sitestats._common.text import did_you_mean, shown
 
 from .periods import (
     DATE,
+    EndOfWord,
     StoredDay,
     as_date,
     day,
     days_back,
     in_order,
+    in_zone,
+    moment_of,
     placeholder,
+    too_early,
 )
-from .rules import refused
+from .rules import TextOrProblems, refused
 from .values import whole_number
 
 Unit: TypeAlias = Literal["day", "week", "month", "year"]
 """A unit of the calendar that a period can be split into."""
 
 UNITS: Final[tuple[Unit, ...]] = get_args(Unit)
+WORDS: Final = tuple(
+    f"{which}-{unit}"
+    for which in ("last", "this")
+    for unit in ("week", "month", "quarter", "year")
+)
+"""The words that name a period: the last whole one, or this one until today."""
 _DAY: Final = timedelta(days=1)
 _YEARS: Final = (1000, MAXYEAR)
 """The years that an int can be: 7 would rather be meant as days."""
@@ -54,7 +64,7 @@ class Span(Protocol):
 
 
 def beginning(of: date, unit: str | None) -> date:
-    """The first day of the week, month or year that a day is in.
+    """The first day of the week, month, quarter or year that a day is in.
 
     >>> from sitestats._query.units import beginning
     >>> beginning(date(2026, 3, 5), "week")
@@ -65,6 +75,8 @@ def beginning(of: date, unit: str | None) -> date:
             return of - timedelta(days=of.weekday())
         case "month":
             return of.replace(day=1)
+        case "quarter":
+            return of.replace(month=(of.month - 1) // 3 * 3 + 1, day=1)
         case "year":
             return of.replace(month=1, day=1)
         case _:
@@ -98,8 +110,20 @@ def ending(of: date, unit: str | None) -> date:
 # --- a period by its name ---------------------------------------------------------
 
 
-def named_period(value: object) -> tuple[StoredDay, StoredDay] | list[Problem]:
-    """The first and the last day of a year, quarter, month, week or day."""
+def named_period(
+    value: object, now: object = None
+) -> tuple[StoredDay, StoredDay] | list[Problem]:
+    """The first and the last day of a year, quarter, month, week or day.
+
+    A word is that period as of *now*.
+
+    Raises:
+        QueryError: *now* is no moment.
+    """
+    if isinstance(value, str) and value in WORDS:
+        word, moment = str.__str__(value), moment_of(now)
+        first, last = (EndOfWord(word, moment, is_last) for is_last in (False, True))
+        return first, last
     if isinstance(value, date) or (isinstance(value, str) and DATE.fullmatch(value)):
         stored = day(value, "during")
         return stored if isinstance(stored, list) else (stored, stored)
@@ -112,6 +136,36 @@ def named_period(value: object) -> tuple[StoredDay, StoredDay] | list[Problem]:
         return _period_of_span(value)
     except Exception:  # noqa: BLE001 - an object of the user's may raise anything
         return _no_period(value)
+
+
+def day_of_word(end: EndOfWord, zone: str | None) -> TextOrProblems:
+    """The day of an end of a period that a word names, in *zone*.
+
+    >>> from datetime import UTC
+    >>> from sitestats._query.units import day_of_word
+    >>> now = datetime(2026, 3, 31, 23, tzinfo=UTC)
+    >>> day_of_word(EndOfWord("last-month", now, is_last=True), "Asia/Tokyo")
+    '2026-03-31'
+    """
+    if zone is None:
+        return refused(
+            "period-zone",
+            f"{end.word!r} is days only in a time zone: add "
+            + Step("timezone", "Europe/Amsterdam")
+            + " with the website's",
+            "during",
+        )
+    text = in_zone(end.now, zone, "during")
+    if not isinstance(text, str):
+        return text
+    which, _, unit = end.word.partition("-")
+    last = date.fromisoformat(text)
+    if which == "last":
+        first = beginning(last, unit)
+        if first == date.min:
+            return too_early()
+        last = first - _DAY
+    return (last if end.is_last else beginning(last, unit)).isoformat()
 
 
 def _period_of_text(text: str) -> tuple[StoredDay, StoredDay] | list[Problem]:
@@ -152,12 +206,12 @@ def _period_of_span(value: object) -> tuple[StoredDay, StoredDay] | list[Problem
 
 
 def _no_period(value: object) -> list[Problem]:
-    hint = ""
+    hint = did_you_mean(value, WORDS) if isinstance(value, str) else ""
     if isinstance(value, str) and days_back(str.__str__(value)) is not None:
         hint = ": use " + Step("on", str.__str__(value))
     message = (
         "a year, quarter, month, week or day is '2026', '2026-Q1', '2026-03', "
-        "'2026-W10', '2026-03-05'"
+        "'2026-W10', '2026-03-05', 'last-month', 'this-week'"
         + PythonOnly(", a date or a pandas.Period")
         + f", not {shown(value)}"
         + hint

@@ -95,6 +95,8 @@ def compare(
         print_outcomes(websites, print_options, partial(_both, against=against), read)
         return
     with websites.client as client:
+        (first,) = websites.queries()
+        before = other_query(first, against)
         found = client.stats.compare(first, against=before)
     if output == "table":
         from sitestats.analysis import Display

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -94,42 +95,53 @@ class Websites:
             named = [("example.com", "")]
         base = base_address(options)
         queries = make_queries(named, base, options, fields)
-        for query in {_kind(query): query for query in queries}.values():
+        # In any zone: which one has what days is asked later.
+        checked = [self._dated(query, "UTC") for query in queries]
+        for query in {_kind(query): query for query in checked}.values():
             query.validate()
-        self.first = queries[0]
-        self._every = every
-        self._queries = [] if every else _once(queries)
-        if not every:
+        self.first = checked[0]
+        self._every, self._queries = every, _once(queries)
+        for query in checked:
             # What can't be split is an error before anything is sent.
-            for query in self._queries:
-                self._split(query, None)
+            self._split(query)
         self.client: Client = make_client(options)
 
     def queries(self) -> Iterable[StatsQuery]:
         """The queries, in the order of the websites, and of the days of each."""
-        zones: list[str | None] = [None] * len(self._queries)
-        if self._every:
+        zones: dict[str, str] = {}
+        if self._every or any(map(self._needs_zone, self._queries)):
             websites = self.client.websites.list()
-            if not websites:
+            if self._every and not websites:
                 click.echo("sitestats: the user has no websites", err=True)
-            self._queries = [self.first.website(website) for website in websites]
-            zones = [website.timezone for website in websites]
-        if self._each is None:
-            return self._queries
-        return self._all(zones)
+            listed = {self.first.website(one): one.timezone for one in websites}
+            zones = {query.hostname: zone for query, zone in listed.items()}
+            if self._every:
+                first = self._queries[0]
+                self._queries = [first.website(query.hostname) for query in listed]
+        dated = [self._dated(one, zones.get(one.hostname)) for one in self._queries]
+        # Split when they are sent, since they may be many.
+        return (
+            dated
+            if self._each is None
+            else chain.from_iterable(map(self._split, dated))
+        )
 
-    def _all(self, zones: Iterable[str | None]) -> Iterator[StatsQuery]:
-        # Made when they are sent, since they may be many.
-        for query, zone in zip(self._queries, zones, strict=True):
-            yield from self._split(query, zone)
+    def _needs_zone(self, query: StatsQuery) -> bool:
+        """Whether the words of its period have to be dates, in a zone not given."""
+        if any(problem.rule == "period-zone" for problem in query.problems()):
+            return True
+        words = self._each not in {None, "day"} and query.is_relative
+        return words and "timezone" not in query.params()
 
-    def _split(self, query: StatsQuery, zone: str | None) -> Iterable[StatsQuery]:
-        if self._each is None:
-            return [query]
+    def _dated(self, query: StatsQuery, zone: str | None) -> StatsQuery:
+        """*query* with dates where it needs them, or is split."""
+        if self._needs_zone(query):
+            return query.pinned(zone)
         zone = query.params().get("timezone", zone)
-        if query.is_relative and zone is not None:
-            query = query.pinned(zone)
-        return query.each(self._each)
+        return query.pinned(zone) if self._each and zone else query
+
+    def _split(self, query: StatsQuery) -> Iterable[StatsQuery]:
+        return [query] if self._each is None else query.each(self._each)
 
 
 def _kind(query: StatsQuery) -> object:

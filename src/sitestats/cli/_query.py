@@ -30,6 +30,8 @@ OVERVIEW_OF_MANY: Final = ("pageviews", "visitors")
 """The same where many websites are a row each."""
 
 
+_UNITS: Final = ("week", "month", "quarter", "year")
+
 # The library is imported when a shell completes a value: a name is completed without.
 
 
@@ -50,6 +52,10 @@ def _intervals() -> Iterable[str]:
     from sitestats import Interval
 
     return get_args(Interval)
+
+
+def _periods() -> Iterable[str]:
+    return [f"{which}-{unit}" for which in ("last", "this") for unit in _UNITS]
 
 
 def _filter_names() -> Iterable[str]:
@@ -91,7 +97,10 @@ _OPTIONS = (
     click.option(
         "--during",
         metavar="PERIOD",
-        help="A year, quarter, month, week or day: 2026, 2026-Q1, 2026-03, 2026-W10.",
+        shell_complete=one_of(_periods),
+        help="A year, quarter, month, week or day: 2026, 2026-Q1, 2026-03, 2026-W10; "
+        "or last-month, last-week, last-quarter, last-year, this-month and so on, in "
+        "the website's zone.",
     ),
     click.option(
         "--timezone",

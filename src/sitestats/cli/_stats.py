@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from ._client import base_address, client_options, make_client
+from ._client import base_address, client_options
 from ._hosts import Websites, each_option, host_options, is_one
 from ._output import (
     FORMATS,
@@ -18,7 +18,7 @@ from ._output import (
     print_json,
     print_json_line,
 )
-from ._query import make_query, query_options
+from ._query import OVERVIEW, make_query, query_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -88,8 +88,9 @@ def stats(
     if not is_one(options):
         _print_websites(options, table, output, raw=raw, top=top)
         return
-    query = make_query(options["hosts"][0], base_address(options), options)
-    with make_client(options) as client:
+    websites = Websites(options, OVERVIEW)
+    with websites.client as client:
+        (query,) = websites.queries()
         found = client.stats.get(query)
     if output == "json":
         print_json(found.to_dict())

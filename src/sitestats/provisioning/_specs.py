@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import attrs
 
@@ -142,7 +142,7 @@ class WebsiteSpec:
             ignore_columns=ignore_columns,
             ignore_column=ignore_column,
         )
-        default = {"accept_differing": accept_differing}
+        default: dict[str, Any] = {"accept_differing": accept_differing}
         return tuple(cls(**default | fields) for fields in websites)
 
     @classmethod
