@@ -19,7 +19,7 @@ nox.needs_version = ">=2025.5.1"
 
 PYTHONS = ["3.11", "3.12", "3.13"]
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
-EXTRAS = "[emulator,cli,pandas,polars,arrow,plot,warehouse]"
+EXTRAS = "[emulator,cli,pandas,polars,arrow,plot,excel,warehouse]"
 # What dlt needs was not tried with all versions of the hosted platforms.
 HOSTED_EXTRAS = EXTRAS.replace(",warehouse", "")
 EVERY_EXTRA = f".{EXTRAS}"
