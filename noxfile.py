@@ -13,15 +13,19 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import nox
+from nox.command import CommandFailed
 
 nox.needs_version = ">=2025.5.1"
 
 PYTHONS = ["3.11", "3.12", "3.13"]
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
-EXTRAS = "[emulator,cli,pandas,polars,arrow,plot,warehouse]"
+EXTRAS = "[emulator,cli,pandas,polars,arrow,plot,excel,warehouse]"
 # What dlt needs was not tried with all versions of the hosted platforms.
 HOSTED_EXTRAS = EXTRAS.replace(",warehouse", "")
 EVERY_EXTRA = f".{EXTRAS}"
+# .ci/run sets it. Without it the tests leave out what takes long, and coverage, which
+# doubles the time of a test.
+CI = "CI" in os.environ
 # The path of a wheel to test, so that several runs of nox test the same one.
 WHEEL = os.environ.get("WHEEL")
 LOCKED = ["--constraint", "tests/locked.txt"]
@@ -60,24 +64,29 @@ def pytest(session: nox.Session, *args: str, measured: bool = False) -> None:
         "MPLCONFIGDIR": str(tmp),
         # Many tests start a program, which would compile all modules each time.
         "PYTHONDONTWRITEBYTECODE": "",
+        "COVERAGE_FILE": str(tmp / "coverage"),
     }
     if session.posargs:
         session.run("pytest", *session.posargs, env=env)
         return
+    command = ["pytest", "--numprocesses", "logical", "--maxprocesses", "4"]
     # The tests of a file stay in one process: its examples share a namespace, and its
     # fixtures are made once. conftest.py sets the order.
-    args = ("--dist", "loadfile", "--no-loadscope-reorder", *args)
-    if not measured:
-        # .ci/run has three of these beside each other.
-        session.run("pytest", "--numprocesses", "2", *args, env=env)
-        return
-    env["COVERAGE_FILE"] = str(tmp / "coverage")
-    session.run("coverage", "erase", env=env)
-    # A third of the time is waiting: three processes keep two cores busy.
-    three = ("pytest", "--numprocesses", "3")
-    session.run("coverage", "run", "--module", *three, *args, env=env)
-    session.run("coverage", "combine", "--quiet", env=env)
-    session.run("coverage", "report", env=env)
+    command += ["--dist", "loadfile", "--no-loadscope-reorder"]
+    if measured:
+        session.run("coverage", "erase", env=env)
+        command = ["coverage", "run", "--module", *command]
+    try:
+        # Each process would rewrite every assert, for ten seconds.
+        session.run(*command, "--assert", "plain", *args, env=env)
+    except CommandFailed:
+        # To show what the asserts compared.
+        last = ("--last-failed", "--last-failed-no-failures", "none")
+        session.run("pytest", *last, *args, env=env, success_codes=range(6))
+        raise
+    if measured:
+        session.run("coverage", "combine", "--quiet", env=env)
+        session.run("coverage", "report", env=env)
 
 
 def dist(session: nox.Session) -> Path:
@@ -97,7 +106,7 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """Check the types: mypy, pyright, and that every public name has a type.
+    """Check the types: mypy, pyright, and in CI that every public name has a type.
 
     It is for the lowest Python; ``-- 3.13`` checks for another one.
     """
@@ -108,7 +117,7 @@ def types(session: nox.Session) -> None:
         ("pyright", "--pythonversion", python),
         ("mypy", "--python-version", python),
     ]
-    if not session.posargs:
+    if CI and not session.posargs:
         commands.append(("pyright", "--verifytypes", "sitestats", "--ignoreexternal"))
     # In parallel, since each uses one core.
     with ThreadPoolExecutor(2) as pool:
@@ -130,9 +139,9 @@ def docs(session: nox.Session) -> None:
 
 @nox.session(python=PYTHONS if HERE in PYTHONS else [*PYTHONS, HERE])
 def tests(session: nox.Session) -> None:
-    """Run the tests and the examples of the documentation; report the coverage."""
+    """Run the tests and the examples of the documentation; in CI all, and measured."""
     session.install("--editable", EVERY_EXTRA, *groups("tests", "pages"), *LOCKED)
-    pytest(session, measured=True)
+    pytest(session, *([] if CI else ["-m", "not long"]), measured=CI)
 
 
 @nox.session

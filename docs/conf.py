@@ -83,7 +83,8 @@ html_last_updated_fmt = None
 KEYWORDS = {
     "authentication": ["api key", "401"],
     "filters": ["utm", "wildcard"],
-    "frames-and-plots": ["pandas", "polars", "excel", "csv"],
+    "frames-and-plots": ["pandas", "polars"],
+    "excel": ["excel", "xlsx", "csv", "parquet"],
     "logging": ["sentry", "opentelemetry", "datadog", "debug"],
     "many-at-once": ["rate limit", "concurrency"],
     "notebooks/a-year-of-forty-websites": ["heat map", "heatmap"],

@@ -19,11 +19,11 @@ settings.register_profile(
     database=None,
     deadline=None,
     print_blob=True,
-    max_examples=40,
+    max_examples=20,
     # A slow machine is no reason to fail.
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.register_profile("brief", settings.get_profile("ci"), max_examples=20)
+settings.register_profile("brief", settings.get_profile("ci"), max_examples=8)
 settings.register_profile("dev", deadline=None, max_examples=200)
 settings.register_profile(
     "fuzz",
@@ -45,8 +45,13 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put slow tests first, so that both processes end at about the same time."""
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    """Put slow tests first, so that all processes end at about the same time."""
+
+    def place(item: pytest.Item) -> int:
+        long, slow = map(item.get_closest_marker, ("long", "slow"))
+        return 0 if long else 1 if slow else 2
+
+    items.sort(key=place)
 
 
 @pytest.fixture

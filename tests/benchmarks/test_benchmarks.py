@@ -16,7 +16,7 @@ import measuring
 import report
 from measuring import Goal, Row, Scale, Table
 
-pytestmark = [pytest.mark.slow, pytest.mark.once]
+pytestmark = [pytest.mark.long, pytest.mark.once]
 
 HERE = Path(__file__).parent
 DOCS = HERE.parent.parent / "docs"

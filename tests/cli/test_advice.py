@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 import sitestats
 from sitestats import Problem, RateLimitedError, SpecError
 from sitestats._common.advice import Step, at
+from sitestats._common.pauses import Pauses
 from sitestats._common.wire import HttpRequest
 from sitestats._protocol.flow import Moment
-from sitestats._protocol.retry import Pauses, wait_for_pauses
+from sitestats._protocol.retry import wait_for_pauses
 from sitestats.cli._advice import OPTIONS, in_a_shell, messages_of
 from sitestats.cli._app import app
 
@@ -223,7 +224,7 @@ def test_a_place_is_written_as_an_option() -> None:
 def test_a_pause_that_is_too_long_names_the_option() -> None:
     """A pause of the service that no attempt waits for names the limit's option."""
     request, pauses = HttpRequest("GET", "/a.json"), Pauses()
-    pauses.begin(request, now=0, seconds=500)
+    pauses.begin(now=0, seconds=500, searches_alone=False)
     flow = wait_for_pauses(request, pauses, patience=120)
     next(flow)
     with pytest.raises(RateLimitedError) as caught:

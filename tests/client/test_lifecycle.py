@@ -45,6 +45,7 @@ from sitestats import (
     RetryPolicy,
     StatsQuery,
 )
+from sitestats.emulator import Emulator
 
 pytestmark = [pytest.mark.slow, pytest.mark.standard_library]
 
@@ -144,6 +145,28 @@ client.close()
 print("done")
 """
 
+FORK_IN_A_PAUSE = """
+import os, sys
+from client_variants import QUERY
+from sitestats import Client, RateLimitedError
+
+def get_stats():
+    try:
+        client.stats.get(QUERY)
+    except RateLimitedError as error:
+        return error.retry_after
+
+client = Client(sys.argv[1], proxy=None)
+assert get_stats() == 3_000
+child = os.fork()
+if child == 0:
+    assert 2_000 < get_stats() < 3_000
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+client.close()
+print("done")
+"""
+
 FORK_ASYNC = """
 import asyncio, os, signal, sys
 from client_variants import QUERY
@@ -199,6 +222,16 @@ def test_fork_with_a_live_pool(good: ServedCase, threads: str) -> None:
     threads are in the middle of calls.
     """
     assert run_script(FORK, good.origin, threads) == "done\n"
+
+
+@with_fork
+def test_a_forked_child_knows_of_a_pause() -> None:
+    """A child sends nothing while its parent's pause runs."""
+    emulator = Emulator.demo()
+    emulator.fail_next(status=429, retry_after=3_000)
+    with emulator.serve() as address:
+        assert run_script(FORK_IN_A_PAUSE, address) == "done\n"
+    assert len(emulator.requests) == 1
 
 
 @with_fork

@@ -171,7 +171,7 @@ def test_a_single_call_begins_no_pause(
     assert "retried in" in record.getMessage()
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(queries())
 @pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")
 def test_no_parameter_is_logged(

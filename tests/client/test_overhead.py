@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import anyio
 import httpx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from query_strategies import queries
@@ -26,7 +26,6 @@ BASES = st.sampled_from(
 
 
 @pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")
-@settings(max_examples=30)
 @given(BASES, queries())
 def test_a_query_is_sent_as_httpx_would(
     base: tuple[str, str], query: StatsQuery

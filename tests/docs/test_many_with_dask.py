@@ -21,7 +21,7 @@ from dask import config
 from sitestats import Client, StatsQuery
 from sitestats.emulator import Emulator
 
-pytestmark = [pytest.mark.slow, pytest.mark.once]
+pytestmark = [pytest.mark.long, pytest.mark.once]
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MONTHS = ["2026-02", "2026-03"]

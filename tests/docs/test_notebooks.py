@@ -18,7 +18,7 @@ from sitestats.emulator import Emulator
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = [pytest.mark.slow, pytest.mark.once]
+pytestmark = [pytest.mark.long, pytest.mark.once]
 
 ROOT = Path(__file__).parents[2] / "examples" / "notebooks"
 NOTEBOOKS = sorted(ROOT.glob("*.ipynb"))

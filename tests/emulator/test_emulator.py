@@ -6,6 +6,7 @@ import ast
 import socket
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -13,6 +14,9 @@ import pytest
 
 import sitestats.emulator
 from bare_client import NOW, bare_client
+from interrupts import at_each_place, works_in_another_thread
+from sitestats import StatsQuery
+from sitestats._common import thread_locks
 from sitestats.emulator import Emulator
 
 PACKAGE = Path(sitestats.emulator.__file__).parent
@@ -39,8 +43,11 @@ class RunTime(ast.NodeTransformer):
         return None if seen else self.generic_visit(node)
 
 
+SHARED = ("sitestats._common.wire", "sitestats._common.thread_locks")
+
+
 def test_it_shares_nothing_with_the_client_but_the_wire() -> None:
-    """The emulator imports only HTTP values and errors of the client."""
+    """The emulator imports only HTTP values, errors and locks of the client."""
     modules = sorted(PACKAGE.glob("*.py"))
     assert len(modules) > 12
     fronts = set[str]()
@@ -49,7 +56,7 @@ def test_it_shares_nothing_with_the_client_but_the_wire() -> None:
         shared = {
             name
             for name in ours
-            if not name.startswith(("sitestats.emulator", "sitestats._common.wire"))
+            if not name.startswith(("sitestats.emulator", *SHARED))
         }
         if shared:
             fronts.add(module.name)
@@ -123,3 +130,34 @@ def test_set_up_fails_loudly() -> None:
         with pytest.raises(TypeError):
             emulator.change_website("example.com", **unknown)
     assert emulator.websites == ("example.com",)
+
+
+# A website with rows that another one can have, too.
+SEARCHED = "*of-all-websites*"
+ROWS = [{"path": "/of-all-websites", "hostname": "example.com"}]
+
+
+def test_an_interrupt_anywhere_leaves_the_emulator_whole() -> None:
+    """Wherever Ctrl-C comes while rows are loaded, a website is added and a search is
+    made, another thread can do the same afterwards.
+    """
+    emulator, places = Emulator(now=NOW, contains_per_minute=10_000), 0
+    emulator.add_website("example.com")
+    within = (str(PACKAGE), thread_locks.__file__)
+    with emulator.client() as client:
+
+        def work(hostname: str) -> None:
+            emulator.load(ROWS)
+            emulator.fail_next(status=429, path="/none")
+            client.websites.add(hostname)
+            query = StatsQuery("example.com").fields("visitors").where(pages=SEARCHED)
+            client.stats.get(query)
+
+        work("first.example")
+        for interrupt in at_each_place(lambda file: file.startswith(within), stride=29):
+            with interrupt:
+                work(f"during{places}.example")
+            again = partial(work, f"after{places}.example")
+            assert works_in_another_thread(again, seconds=30), places
+            places += 1
+    assert places > 10

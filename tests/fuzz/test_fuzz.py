@@ -19,7 +19,7 @@ from fuzz.costly import check_costs, enlarge
 from fuzz.inputs import EVERYTHING
 from fuzz.mutate import KEYS, VALUES, mutate
 
-pytestmark = pytest.mark.once
+pytestmark = [pytest.mark.long, pytest.mark.once]
 
 
 TARGETS = sorted({seed.target for seed in SEEDS})

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from same_text import SameText
@@ -80,7 +80,6 @@ def test_what_is_dumped_is_read_back(specs: list[WebsiteSpec], form: Any) -> Non
     assert (read, notes) == (tuple(specs), [])
 
 
-@settings(max_examples=12)
 @given(
     st.lists(
         st.tuples(

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from same_text import SameText
@@ -206,7 +206,6 @@ EVENTS: list[object] = [
 ]
 
 
-@settings(max_examples=40)  # each waits for the disk
 @given(st.data())
 def test_a_cut_off_journal_forgets_no_whole_line(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

@@ -12,7 +12,7 @@ from typing import Any
 import anyio
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -87,7 +87,6 @@ def test_outcomes_are_in_the_order_of_the_queries(
 
 
 @VARIANTS
-@settings(max_examples=25, deadline=None)
 @given(
     failing=st.lists(st.booleans(), max_size=14),
     concurrency=st.integers(1, 5),

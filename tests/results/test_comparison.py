@@ -212,7 +212,11 @@ def test_frames_of_a_comparison(client: Client) -> None:
     """Totals and lists of a comparison become frames."""
     comparison = client.stats.compare(QUERY.last(days=2))
     totals = comparison.to_pandas()
-    assert totals["name"].tolist() == ["pageviews", "visitors"]
+    assert [name for name in totals if name.startswith("visitors")] == [
+        *("visitors", "visitors_before", "visitors_change", "visitors_percent")
+    ]
+    assert str(totals["visitors_change"].dtype) == "int64"
+    assert comparison.to_pandas("pages").shape[0] == len(comparison["pages"])
     pages = comparison["pages"].to_polars()
     assert pages.columns[:4] == [
         "value",

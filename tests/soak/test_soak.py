@@ -14,7 +14,7 @@ from soak.__main__ import BLOCKS, GROWTH, LONG, what_grew
 from soak.measure import Held, can_measure
 from soak.phases import AT_ONCE, MOMENTS, VARIANTS, Phase
 
-pytestmark = [pytest.mark.slow, pytest.mark.once]
+pytestmark = [pytest.mark.long, pytest.mark.once]
 
 NOTHING = Held(memory=50, blocks=1000, files=10, threads=3, tasks=1)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import httpx
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from client_variants import VARIANTS
@@ -457,7 +457,6 @@ def periods(draw: st.DrawFn) -> StatsQuery:
     return query.between("today-1d", "today")
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(
     zones,
     st.lists(

@@ -23,7 +23,7 @@ SEARCHES: Final = {
 FIRST: Final = {
     "429": "retries-and-timeouts",
     "dbt": "warehouse",
-    "excel": "frames-and-plots",
+    "excel": "excel",
     "heat map": "notebooks/a-year-of-forty-websites",
     "mock": "testing-your-code",
     "pandas": "frames-and-plots",

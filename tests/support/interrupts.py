@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from types import FrameType, TracebackType
 from typing import Self
@@ -59,3 +60,15 @@ def at_each_place(
         yield interrupt
         if interrupt.left:
             return
+
+
+def works_in_another_thread(action: Callable[[], object], *, seconds: float) -> bool:
+    """Whether *action* comes to its end there, and waits for no lock."""
+    done = threading.Event()
+
+    def work() -> None:
+        action()
+        done.set()
+
+    threading.Thread(target=work, daemon=True).start()
+    return done.wait(seconds)

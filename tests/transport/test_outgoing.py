@@ -48,10 +48,10 @@ def test_the_bytes_of_a_post(variant: str) -> None:
         "Accept: application/json",
         "Accept-Encoding: gzip",
         f"User-Agent: {AGENT}",
-        "Content-Type: application/json",
-        "Content-Length: 26",
         f"Api-Key: {KEY}",
         f"User-Id: {USER}",
+        "Content-Length: 26",
+        "Content-Type: application/json",
     ]
     assert body == '{"hostname":"example.com"}'
 

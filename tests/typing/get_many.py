@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable
 from datetime import date
 from typing import Protocol, assert_type
 
@@ -94,7 +94,7 @@ def collected(client: Client, queries: Iterable[StatsQuery]) -> None:
     assert_type(outcomes.failed[0].error, SiteStatsError)
     assert_type(outcomes.retry(), Outcomes)
     assert_type([one.stats.visitors for one in outcomes.succeeded], list[int])
-    sequence: Sequence[Outcome] = outcomes
+    assert_type(outcomes["example.com"], Outcome)
     assert_type(outcomes.to_dicts("pages")[0]["value"], JsonValue)
     outcomes.to_polars()
     outcomes.to_pandas("histogram")
@@ -114,7 +114,7 @@ def collected(client: Client, queries: Iterable[StatsQuery]) -> None:
     outcomes.plot(Figure().subplots(2, 2))
     outcomes.plot([Figure().subplots()])
     outcomes.plot("histogram")  # type: ignore[arg-type] # no axes
-    outcomes.compare_to([*sequence])  # type: ignore[arg-type] # no outcomes
+    outcomes.compare_to([*outcomes])  # type: ignore[arg-type] # no outcomes
 
 
 async def collected_async(client: AsyncClient, queries: list[StatsQuery]) -> None:

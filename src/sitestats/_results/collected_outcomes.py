@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 
 import attrs
 
 from sitestats._common.errors import ConfigurationError, warn
+from sitestats._common.fields import TABLES
 from sitestats._common.settings import NOT_GIVEN, NotGiven
+from sitestats._common.text import shown
 
-from .display import Displayed, draw_each, frame_maker
+from .display import draw_each
+from .many_results import ManyResults
 from .outcome_frames import columns_of_outcomes, failed_warning
 from .outcomes import Failed, Outcome, Succeeded
-from .tables import Column, to_dicts
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
-    import polars as pl
-    import pyarrow as pa
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from sitestats._common.fields import TableName
-    from sitestats._common.jsontext import JsonValue
     from sitestats._query.builder import StatsQuery
 
     from .outcome_comparison import Comparisons
+    from .tables import Column
 
 CollectedT_co = TypeVar("CollectedT_co", covariant=True)
 
@@ -42,7 +42,7 @@ class Collect(Protocol[CollectedT_co]):
         ...
 
 
-class CollectedOutcomes(Sequence[Outcome], Displayed, Generic[CollectedT_co]):
+class CollectedOutcomes(ManyResults[Outcome, "TableName"], Generic[CollectedT_co]):
     """The outcomes of all queries, in the order of the queries."""
 
     def __init__(
@@ -50,18 +50,18 @@ class CollectedOutcomes(Sequence[Outcome], Displayed, Generic[CollectedT_co]):
         outcomes: Iterable[Outcome],
         collect: Collect[CollectedT_co] | None = None,
     ) -> None:
-        self._outcomes = tuple(sorted(outcomes, key=lambda outcome: outcome.index))
+        self._items = tuple(sorted(outcomes, key=lambda outcome: outcome.index))
         self._collect = collect
 
     @property
     def succeeded(self) -> tuple[Succeeded, ...]:
         """The outcomes with statistics, in the order of the queries."""
-        return tuple(one for one in self._outcomes if isinstance(one, Succeeded))
+        return tuple(one for one in self._items if isinstance(one, Succeeded))
 
     @property
     def failed(self) -> tuple[Failed, ...]:
         """The outcomes without a response, in the order of the queries."""
-        return tuple(one for one in self._outcomes if isinstance(one, Failed))
+        return tuple(one for one in self._items if isinstance(one, Failed))
 
     # --- frames, comparisons and plots --------------------------------------------
 
@@ -100,38 +100,7 @@ class CollectedOutcomes(Sequence[Outcome], Displayed, Generic[CollectedT_co]):
         2  blog.semicomplete.com    US        222
         3  blog.semicomplete.com    DE         29
         """
-        return frame_maker("pandas")(self._columns(field))
-
-    def to_polars(self, field: TableName | None = None) -> pl.DataFrame:
-        """The outcomes as one polars data frame: see ``to_pandas``.
-
-        Raises:
-            MissingExtraError: polars is not installed.
-            FieldNotRequestedError: See ``to_pandas``.
-        """
-        return frame_maker("polars")(self._columns(field))
-
-    def to_arrow(self, field: TableName | None = None) -> pa.Table:
-        """The outcomes as one table of Arrow: see ``to_pandas``.
-
-        Raises:
-            MissingExtraError: pyarrow is not installed.
-            FieldNotRequestedError: See ``to_pandas``.
-        """
-        return frame_maker("arrow")(self._columns(field))
-
-    def to_dicts(self, field: TableName | None = None) -> list[dict[str, JsonValue]]:
-        """The rows of ``to_pandas`` as dicts, ready for JSON.
-
-        Raises:
-            FieldNotRequestedError: See ``to_pandas``.
-
-        >>> query = StatsQuery("semicomplete.com").fields("countries").limit(1)
-        >>> outcomes = client.stats.get_many([query.on("yesterday")]).collect()
-        >>> [country["value"] for country in outcomes.to_dicts("countries")]
-        ['US']
-        """
-        return to_dicts(self._columns(field))
+        return super().to_pandas(field)
 
     def compare_to(self, before: Outcomes | AsyncOutcomes) -> Comparisons:
         """Compare these outcomes with those *before*, website by website.
@@ -191,53 +160,39 @@ class CollectedOutcomes(Sequence[Outcome], Displayed, Generic[CollectedT_co]):
         >>> [one.get_title(loc="left") for one in axes][:2]
         ['semicomplete.com', 'blog.semicomplete.com']
         """
+        if isinstance(ax, str):
+            raise TypeError(
+                "outcomes.plot() draws the histogram of each website; for a list of "
+                f"one of them call outcomes['example.com'].stats.plot({shown(ax)})"
+            )
         return draw_each(self, ax, most=most, sharey=sharey)
 
-    def columns(self, field: TableName | None = None) -> list[str]:
-        """The names of the columns of a frame, which are the keys of ``to_dicts``.
+    def _table(self, field: str | None = None) -> list[Column]:
+        return columns_of_outcomes(self._items, field)
 
-        There are columns without rows too, as the head of a file needs them.
-
-        Raises:
-            FieldNotRequestedError: See ``to_pandas``.
-
-        >>> query = StatsQuery("semicomplete.com").fields("countries").on("yesterday")
-        >>> client.stats.get_many([query]).collect().columns("countries")[4:]
-        ['value', 'pageviews', 'visitors', 'truncated', 'query']
-        """
-        return [column.name for column in columns_of_outcomes(self._outcomes, field)]
-
-    def _columns(self, field: str | None) -> list[Column]:
-        columns = columns_of_outcomes(self._outcomes, field)
-        if field is not None and self.failed:
+    def _warn(self) -> None:
+        if self.failed:
             warn(failed_warning(self.failed, len(self)))
-        return columns
+
+    def _tables(self) -> Iterator[tuple[str, Sequence[Column]]]:
+        yield "totals", self._table()
+        for name in TABLES:
+            having = [one for one in self.succeeded if name in one.stats]
+            if having:
+                yield name, columns_of_outcomes(having, name)
 
     # --- a sequence ---------------------------------------------------------------
 
-    def __len__(self) -> int:
-        return len(self._outcomes)
+    def _part(self, part: slice) -> Self:
+        return type(self)(self._items[part], self._collect)
 
-    def __iter__(self) -> Iterator[Outcome]:
-        return iter(self._outcomes)
-
-    @overload
-    def __getitem__(self, index: int) -> Outcome: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Self: ...
-
-    def __getitem__(self, index: int | slice) -> Outcome | Self:
-        if isinstance(index, slice):
-            return type(self)(self._outcomes[index], self._collect)
-        return self._outcomes[index]
-
-    def __repr__(self) -> str:
-        return self._as_text()
+    @staticmethod
+    def _hostname(item: Outcome) -> str:
+        return item.query.hostname
 
     def __reduce__(self) -> tuple[type[Self], tuple[tuple[Outcome, ...]]]:
         # Without the client, which may hold a credential.
-        return type(self), (self._outcomes,)
+        return type(self), (self._items,)
 
     # --- retries ------------------------------------------------------------------
 

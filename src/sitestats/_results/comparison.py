@@ -11,7 +11,7 @@ from sitestats._common.advice import Step
 from sitestats._common.errors import FieldNotRequestedError
 from sitestats._common.fields import COUNTS, CountName, ListName, TotalName
 
-from .display import Displayed, HasFrame, draw
+from .display import Displayed, HasFrame, HasFrames, draw
 from .entries import Entries, check_count
 from .tables import Column, Kind, for_json, named, to_dicts
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sitestats._common.jsontext import JsonValue
 
     from .entries import Entry
+    from .outcome_comparison import Comparisons
     from .stats import Stats
 
 COLUMNS: Final = (
@@ -33,7 +34,7 @@ COLUMNS: Final = (
 
 
 @attrs.frozen(repr=False)
-class Comparison(HasFrame, Displayed):
+class Comparison(HasFrames[ListName], Displayed):
     """Two periods of one query compared: totals, and every list.
 
     >>> query = StatsQuery("semicomplete.com").fields("visitors", "pages").last(days=2)
@@ -169,18 +170,19 @@ class Comparison(HasFrame, Displayed):
             for stats in (self.now, self.before)
         )
 
-    def _table(self) -> Sequence[Column]:
-        totals = self.totals
-        return [
-            named("name", list(totals)),
-            *(
-                Column(
-                    value, Kind.SECONDS, [getattr(c, value) for c in totals.values()]
-                )
-                for _, value, _ in COLUMNS
-            ),
-            named("partial", [self.partial] * len(totals)),
-        ]
+    def _table(self, field: str | None = None) -> Sequence[Column]:
+        return self._as_many()._table(field)  # noqa: SLF001 - of the same layer
+
+    def _tables(self) -> Iterator[tuple[str, Sequence[Column]]]:
+        return self._as_many()._tables()  # noqa: SLF001 - as above
+
+    def _as_many(self) -> Comparisons:
+        """The same with one website, which has the same frames as with many."""
+        from .outcome_comparison import Comparisons, Pair
+        from .outcomes import Succeeded
+
+        now, before = (Succeeded(one.query, 0, one) for one in (self.now, self.before))
+        return Comparisons([Pair(now, before)])
 
     def __rich_repr__(self) -> Iterator[Any]:
         yield self.now.query.hostname
@@ -316,6 +318,9 @@ class Changes(HasFrame, Displayed):
             named("direction", [item.direction for item in self]),
             named("partial", [self.partial] * len(self)),
         ]
+
+    def _tables(self) -> Sequence[tuple[str, Sequence[Column]]]:
+        return [(self.name, self._table())]
 
     def __len__(self) -> int:
         return len(self._items)

@@ -333,6 +333,9 @@ class Entries(HasFrame, Displayed, Generic[EntryT_co]):
     def _table(self) -> Sequence[Column]:
         return columns_of_entries(self)
 
+    def _tables(self) -> Sequence[tuple[str, Sequence[Column]]]:
+        return [(self.name, self._table())]
+
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the entries with matplotlib (the extra ``plot``).
 
@@ -423,6 +426,12 @@ def check_list(field: str, lists: Sequence[str]) -> None:
     """
     if field in lists:
         return
+    if not isinstance(field, str):
+        raise FieldNotRequestedError(
+            f"a frame is of one list, not {shown(field)}: call it for each list, or "
+            ".to_excel(path), which writes a sheet for each",
+            name=str(field),
+        )
     hint = did_you_mean(field, lists)
     if field in TOTALS:
         hint = ": it is a total, which are a row each when no field is given"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections import defaultdict, deque
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final, Self, get_args, overload
+from typing import TYPE_CHECKING, Any, Final, Self, get_args
 
 import attrs
 
@@ -16,19 +16,16 @@ from sitestats._common.text import shown
 from sitestats._query.builder import requested
 
 from .comparison import COLUMNS, Change, Changes, Comparison
-from .display import Displayed, draw, frame_maker
+from .display import draw
 from .entries import check_list
+from .many_results import ManyResults
 from .outcome_frames import error_text, failed_warning, period_of
 from .outcomes import Failed, Outcome, Succeeded
-from .tables import Column, Kind, count_rows, named, shared, stacked, to_dicts
+from .tables import Column, Kind, count_rows, named, shared, stacked
 
 if TYPE_CHECKING:
     import pandas as pd
-    import polars as pl
-    import pyarrow as pa
     from matplotlib.axes import Axes
-
-    from sitestats._common.jsontext import JsonValue
 
     from .stats import Stats
 
@@ -52,7 +49,7 @@ class Pair:
     @property
     def comparison(self) -> Comparison | None:
         """The comparison, None where one of the two has no statistics."""
-        now, before = self._stats
+        now, before = self.stats
         return None if now is None or before is None else Comparison(now, before)
 
     @property
@@ -63,11 +60,12 @@ class Pair:
 
     def total(self, name: TotalName) -> Change:
         """One total in both periods, None where it is not known."""
-        now, before = self._stats
+        now, before = self.stats
         return Change(getattr(now, name, None), getattr(before, name, None))
 
     @property
-    def _stats(self) -> tuple[Stats | None, Stats | None]:
+    def stats(self) -> tuple[Stats | None, Stats | None]:
+        """The statistics of both, None where there are none."""
         now, before = self.now, self.before
         return (
             None if now is None else now.stats,
@@ -88,7 +86,7 @@ class TotalChanges:
     """Whether one of the periods was not over."""
 
 
-class Comparisons(Sequence[Comparison], Displayed):
+class Comparisons(ManyResults[Comparison, ListName]):
     """Many websites compared, one by one: ``outcomes.compare_to(before)``.
 
     It is a sequence of a ``Comparison`` for each query that succeeded in both
@@ -109,7 +107,7 @@ class Comparisons(Sequence[Comparison], Displayed):
     def __init__(self, pairs: Iterable[Pair]) -> None:
         self._pairs = tuple(pairs)
         found = (pair.comparison for pair in self._pairs)
-        self._comparisons = tuple(one for one in found if one is not None)
+        self._items = tuple(one for one in found if one is not None)
 
     @property
     def failed(self) -> tuple[Failed, ...]:
@@ -163,29 +161,6 @@ class Comparisons(Sequence[Comparison], Displayed):
             )
         return [(pair.hostname, pair.total(total)) for pair in self._pairs]
 
-    # --- a sequence ---------------------------------------------------------------
-
-    def __len__(self) -> int:
-        return len(self._comparisons)
-
-    def __iter__(self) -> Iterator[Comparison]:
-        return iter(self._comparisons)
-
-    @overload
-    def __getitem__(self, index: int) -> Comparison: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Self: ...
-
-    def __getitem__(self, index: int | slice) -> Comparison | Self:
-        if isinstance(index, slice):
-            whole = [pair for pair in self._pairs if pair.comparison is not None]
-            return type(self)(whole[index])
-        return self._comparisons[index]
-
-    def __repr__(self) -> str:
-        return self._as_text()
-
     # --- frames and plots ---------------------------------------------------------
 
     def to_pandas(self, field: ListName | None = None) -> pd.DataFrame:
@@ -211,33 +186,7 @@ class Comparisons(Sequence[Comparison], Displayed):
             FieldNotRequestedError: There is no such list, or a query did not
                 request it.
         """
-        return frame_maker("pandas")(self._columns(field))
-
-    def to_polars(self, field: ListName | None = None) -> pl.DataFrame:
-        """The changes as one polars data frame: see ``to_pandas``.
-
-        Raises:
-            MissingExtraError: polars is not installed.
-            FieldNotRequestedError: See ``to_pandas``.
-        """
-        return frame_maker("polars")(self._columns(field))
-
-    def to_arrow(self, field: ListName | None = None) -> pa.Table:
-        """The changes as one table of Arrow: see ``to_pandas``.
-
-        Raises:
-            MissingExtraError: pyarrow is not installed.
-            FieldNotRequestedError: See ``to_pandas``.
-        """
-        return frame_maker("arrow")(self._columns(field))
-
-    def to_dicts(self, field: ListName | None = None) -> list[dict[str, JsonValue]]:
-        """The rows of ``to_pandas`` as dicts, ready for JSON.
-
-        Raises:
-            FieldNotRequestedError: See ``to_pandas``.
-        """
-        return to_dicts(self._columns(field))
+        return super().to_pandas(field)
 
     def plot(self, total: TotalName | None = None, ax: Axes | None = None) -> Axes:
         """Draw a total of each website in both periods (the extra ``plot``).
@@ -263,23 +212,30 @@ class Comparisons(Sequence[Comparison], Displayed):
         if total is None:
             total = self.totals[0] if self.totals else "pageviews"
         changes = self.changes(total)
-        return draw(TotalChanges(total, changes, self._comparisons, self.partial), ax)
+        return draw(TotalChanges(total, changes, self._items, self.partial), ax)
 
-    def columns(self, field: ListName | None = None) -> list[str]:
-        """The names of the columns of a frame, which are the keys of ``to_dicts``.
+    def _tables(self) -> Iterator[tuple[str, Sequence[Column]]]:
+        yield "totals", self._table()
+        for name in get_args(ListName):
+            having = [
+                pair
+                for pair in self._pairs
+                if all(side is not None and name in side for side in pair.stats)
+            ]
+            if having:
+                yield name, Comparisons(having)._table(name)  # noqa: SLF001 - its own
 
-        Raises:
-            FieldNotRequestedError: See ``to_pandas``.
-        """
-        return [column.name for column in self._table(field)]
+    # --- a sequence ---------------------------------------------------------------
 
-    def _columns(self, field: str | None) -> list[Column]:
-        columns = self._table(field)
-        if field is not None:
-            self._warn()
-        return columns
+    def _part(self, part: slice) -> Self:
+        whole = [pair for pair in self._pairs if pair.comparison is not None]
+        return type(self)(whole[part])
 
-    def _table(self, field: str | None) -> list[Column]:
+    @staticmethod
+    def _hostname(item: Comparison) -> str:
+        return item.now.query.hostname
+
+    def _table(self, field: str | None = None) -> list[Column]:
         if field is None:
             rows = [_totals(pair, self.totals) for pair in self._pairs]
             columns = stacked([_totals(None, self.totals), *rows])

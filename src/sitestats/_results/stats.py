@@ -16,8 +16,15 @@ from sitestats._common.text import bounded
 from sitestats._common.zones import common_zone
 from sitestats._query.requested import Requested
 
-from .display import Displayed, HasFrame, draw
-from .entries import Entries, EventCount, ListEntry, PageEntry, check_list
+from .display import Displayed, HasFrames, draw
+from .entries import (
+    Entries,
+    EventCount,
+    ListEntry,
+    PageEntry,
+    check_list,
+    columns_of_entries,
+)
 from .histogram import HistogramEntry
 from .tables import Column, for_json, named
 
@@ -38,7 +45,7 @@ KNOWN_NAMES: Final = frozenset(
 
 
 @attrs.frozen(kw_only=True, repr=False, eq=False)
-class Stats(HasFrame, Displayed):
+class Stats(HasFrames["TableName"], Displayed):
     """The statistics that a query requested (section 2.3).
 
     Each field that was requested is an attribute of its plain type. One that
@@ -356,8 +363,17 @@ class Stats(HasFrame, Displayed):
         self._value(name)
         return draw(self, ax, field=name)
 
-    def _table(self) -> Sequence[Column]:
-        return columns_of_totals([self])
+    def _table(self, field: str | None = None) -> Sequence[Column]:
+        if field is None:
+            return columns_of_totals([self])
+        check_list(field, TABLES)
+        return columns_of_entries(self._value(field))
+
+    def _tables(self) -> Iterator[tuple[str, Sequence[Column]]]:
+        yield "totals", self._table()
+        for name, value in self._values.items():
+            if _are_entries(value):
+                yield name, columns_of_entries(value)
 
     def __contains__(self, name: object) -> bool:
         return name in self._values

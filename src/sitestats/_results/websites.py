@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
+from operator import attrgetter
 from typing import Final, SupportsIndex, overload
 
 import attrs
@@ -13,6 +14,7 @@ from sitestats._common.problems import Problem
 from sitestats._common.text import bounded
 
 from .display import HasFrame, HasSheet
+from .many_results import of_hostname
 from .tables import Column, Sheet, named
 
 _MOST_SHOWN: Final = 1000
@@ -93,24 +95,31 @@ class WebsiteList(tuple[Website, ...], HasFrame, HasSheet):
     """The websites that the service lists: ``client.websites.list()``.
 
     It is a tuple that shows itself as a table and becomes a frame, and so is a slice
-    of it. A frame has the nine values of the document, and nothing of ``extra``.
+    of it. A website is found by its host name too. A frame has the nine values of
+    the document, and nothing of ``extra``.
 
     >>> websites = client.websites.list()
     >>> websites[:2].to_pandas()[["hostname", "timezone"]]
                     hostname timezone
     0       semicomplete.com      UTC
     1  blog.semicomplete.com      UTC
+    >>> websites["blog.semicomplete.com"].timezone
+    'UTC'
     """
 
     __slots__ = ()
 
     @overload
-    def __getitem__(self, index: SupportsIndex, /) -> Website: ...
+    def __getitem__(self, index: SupportsIndex | str, /) -> Website: ...
 
     @overload
     def __getitem__(self, index: slice, /) -> WebsiteList: ...
 
-    def __getitem__(self, index: SupportsIndex | slice, /) -> Website | WebsiteList:
+    def __getitem__(
+        self, index: SupportsIndex | str | slice, /
+    ) -> Website | WebsiteList:
+        if isinstance(index, str):
+            return of_hostname(self, index, attrgetter("hostname"))
         if isinstance(index, slice):
             return WebsiteList(super().__getitem__(index))
         return super().__getitem__(index)
@@ -118,6 +127,9 @@ class WebsiteList(tuple[Website, ...], HasFrame, HasSheet):
     def to_dicts(self) -> list[dict[str, JsonValue]]:
         """The websites as dicts, ready for JSON."""
         return [website.to_dict() for website in self]
+
+    def _tables(self) -> Iterable[tuple[str, Sequence[Column]]]:
+        return [("websites", self._table())]
 
     def _table(self) -> Sequence[Column]:
         return [

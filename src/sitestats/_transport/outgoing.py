@@ -21,10 +21,8 @@ if TYPE_CHECKING:
 
     from sitestats._common.secret import Secret
     from sitestats._common.settings import Settings
-    from sitestats._common.wire import HttpRequest
 
     from .attempt import Attempt
-    from .proxies import RawHeaders
 
 _LONGEST: Final = 30 * 86_400.0
 """Seconds: sockets refuse to be given a limit of some centuries."""
@@ -39,7 +37,7 @@ class Outgoing:
     """Makes the requests of a sender: credentials in plain text are here alone."""
 
     # Slots keep them from whatever shows the attributes of objects.
-    __slots__ = ("_always", "_base", "_credentials", "_given")
+    __slots__ = ("_base", "_given", "_headers")
 
     def __init__(
         self, settings: Settings, given: httpx.Client | httpx.AsyncClient | None
@@ -47,20 +45,19 @@ class Outgoing:
         """Make requests for a client of ours, or for the one of the user's."""
         self._base = str(settings.base)
         self._given = given
-        self._always = (
-            (b"Host", settings.base.authority.encode("ascii")),
-            (b"Accept", b"application/json"),
-            (b"Accept-Encoding", b"gzip"),
-            (b"User-Agent", _user_agent(settings.user_agent)),
-            *(_header(name, value) for name, value in settings.headers),
-        )
-        key, user = settings.api_key, settings.user_id
-        with_key = [] if key is None else [_header("Api-Key", key)]
-        with_user = [] if user is None else [_header("User-Id", user)]
-        self._credentials: Mapping[Credentials, RawHeaders] = {
-            Credentials.NONE: [],
-            Credentials.KEY: with_key,
-            Credentials.KEY_AND_USER: [*with_key, *with_user],
+        always = [
+            ("Host", settings.base.authority),
+            ("Accept", "application/json"),
+            ("Accept-Encoding", "gzip"),
+            ("User-Agent", _user_agent(settings.user_agent)),
+            *((name, value.reveal()) for name, value in settings.headers),
+        ]
+        key = _header("Api-Key", settings.api_key)
+        user = _header("User-Id", settings.user_id)
+        self._headers: Mapping[Credentials, httpx.Headers] = {
+            Credentials.NONE: httpx.Headers(always),
+            Credentials.KEY: httpx.Headers(always + key),
+            Credentials.KEY_AND_USER: httpx.Headers(always + key + user),
         }
 
     def of(self, attempt: Attempt) -> tuple[httpx.Request, dict[str, Any]]:
@@ -78,7 +75,13 @@ class Outgoing:
         request, given = attempt.request, self._given
         target = request.target
         url = _stored_url if len(target) <= _LONGEST_STORED else _url
-        headers: Any = self._headers(request)
+        headers = self._headers[request.credentials]
+        is_read = request.method in {"GET", "HEAD"}
+        if request.body or not is_read:
+            headers = headers.copy()
+            headers["Content-Length"] = str(len(request.body))
+            if request.content_type is not None:
+                headers["Content-Type"] = request.content_type
         auth: Any = _NO_AUTH
         if given is not None:
             if given.is_closed:
@@ -87,7 +90,7 @@ class Outgoing:
             headers.update(ours)
             # A write goes out once, and a scheme that waits for a challenge sends it
             # twice.
-            if request.method in {"GET", "HEAD"}:
+            if is_read:
                 auth = httpx.USE_CLIENT_DEFAULT
         outgoing = httpx.Request(
             request.method,
@@ -104,18 +107,9 @@ class Outgoing:
         attempt.began = True
         return outgoing, {"stream": True, "auth": auth, "follow_redirects": False}
 
-    def _headers(self, request: HttpRequest) -> RawHeaders:
-        """The headers of *request*, with the credentials that it wants."""
-        headers = [*self._always]
-        if request.content_type is not None:
-            headers.append((b"Content-Type", request.content_type.encode("ascii")))
-        if request.body or request.method not in {"GET", "HEAD"}:
-            headers.append((b"Content-Length", b"%d" % len(request.body)))
-        return headers + self._credentials[request.credentials]
 
-
-def _header(name: str, value: Secret) -> tuple[bytes, bytes]:
-    return name.encode("ascii"), value.reveal().encode("ascii")
+def _header(name: str, value: Secret | None) -> list[tuple[str, str]]:
+    return [] if value is None else [(name, value.reveal())]
 
 
 @cache
@@ -125,8 +119,8 @@ def _own_user_agent() -> str:
     return f"sitestats/{version('sitestats')}"
 
 
-def _user_agent(program: str | None) -> bytes:
-    return " ".join(filter(None, [program, _own_user_agent()])).encode("ascii")
+def _user_agent(program: str | None) -> str:
+    return " ".join(filter(None, [program, _own_user_agent()]))
 
 
 def _url(base: str, target: str) -> httpx.URL:

@@ -11,7 +11,7 @@ import selectors
 import socket
 import time
 from collections.abc import Generator, Sequence
-from selectors import EVENT_READ, EVENT_WRITE
+from selectors import EVENT_READ
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 import anyio
@@ -130,12 +130,14 @@ async def run_async(
 
 
 async def _ready(step: Ready) -> Sequence[socket.socket]:
-    functions = [anyio.wait_readable] if step.events & EVENT_READ else []
-    functions += [anyio.wait_writable] if step.events & EVENT_WRITE else []
-    waits = [(function, sock) for function in functions for sock in step.sockets]
-    if len(waits) == 1:
-        await functions[0](step.sockets[0])
-        return step.sockets
+    if step.events == EVENT_READ:
+        # Of those that are to be read there is only one.
+        (sock,) = step.sockets
+        await anyio.wait_readable(sock)
+        return (sock,)
+    waits = [(anyio.wait_writable, sock) for sock in step.sockets]
+    if step.events & EVENT_READ:
+        waits += [(anyio.wait_readable, sock) for sock in step.sockets]
     ready: list[socket.socket] = []
 
     async def wait_for(wait: Any, sock: socket.socket) -> None:

@@ -42,21 +42,6 @@ def load(library: str, *, extra: str) -> Any:
     raise missing
 
 
-def maker(library: str) -> Callable[[Sequence[Column]], Any]:
-    """The function that makes a frame of *library*: pandas, polars or arrow.
-
-    Raises:
-        MissingExtraError: It is not installed.
-    """
-    make, name = {
-        "pandas": (to_pandas, "pandas"),
-        "polars": (to_polars, "polars"),
-        "arrow": (to_arrow, "pyarrow"),
-    }[library]
-    load(name, extra=library)
-    return make
-
-
 def check_range(columns: Sequence[Column]) -> None:
     """Check that every number fits a column of its kind.
 

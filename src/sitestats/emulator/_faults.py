@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from http import HTTPStatus
+from itertools import repeat
+from operator import length_hint
 from typing import Final, TypedDict, Unpack
 
 import attrs
@@ -92,36 +93,32 @@ def _path_matches(path: str, pattern: str) -> bool:
 
 
 class Faults:
-    """A thread-safe queue of faults, each with the number of requests left for it."""
+    """A thread-safe queue of faults, each with what gives its uses."""
+
+    # Without a lock: each line is one step, whatever comes between two of them.
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._waiting: list[tuple[Fault, int | None]] = []
+        self._waiting: dict[repeat[bool], Fault] = {}
 
     def add(self, fault: Fault, times: int | None) -> None:
         """Append a fault for the next *times* matching requests; None for all."""
-        with self._lock:
-            self._waiting.append((fault, times))
+        uses = repeat(True) if times is None else repeat(True, times)  # noqa: FBT003 - a value
+        self._waiting[uses] = fault
 
     def clear(self) -> None:
         """Remove all faults."""
-        with self._lock:
-            self._waiting.clear()
+        self._waiting.clear()
 
     def __len__(self) -> int:
         return len(self._waiting)
 
     def take(self, request: RecordedRequest) -> Fault | None:
         """The first fault that matches *request*, which uses it once."""
-        if not self._waiting:
-            return None
-        with self._lock:
-            for place, (fault, times) in enumerate(self._waiting):
-                if fault.matches(request):
-                    if times is not None:
-                        left = [(fault, times - 1)] if times > 1 else []
-                        self._waiting[place : place + 1] = left
-                    return fault
+        for uses, fault in self._waiting.copy().items():
+            if fault.matches(request) and next(uses, False):
+                if not length_hint(uses, 1):
+                    self._waiting.pop(uses, None)
+                return fault
         return None
 
 

@@ -13,7 +13,9 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+from sitestats._common.thread_locks import ForkSafeLock
 
 from ._columns import (
     ALLOWED,
@@ -31,6 +33,7 @@ from ._staging import stage
 if TYPE_CHECKING:
     import duckdb
 
+_Metadata: TypeAlias = dict[MetadataKey, str]
 
 _TABLE: Final = """
 (
@@ -70,7 +73,7 @@ class Rows:
         self.table: str = f"{name}.rows"
         """The table's full name."""
         self.cursor().execute(f"CREATE TABLE {self.table} {_TABLE}")
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
         self.metadata: Mapping[MetadataKey, str] = {}
         """The columns of the metadata keys. They are numbered, since names of
         DuckDB ignore case and keys do not."""
@@ -90,14 +93,17 @@ class Rows:
     ) -> list[str]:
         """Insert all of *rows*, or none; returns their host names."""
         hosts: set[str] = set()
-        with self._change() as (cursor, metadata):
+
+        def change(cursor: duckdb.DuckDBPyConnection, metadata: _Metadata) -> None:
             for names in stage(cursor, rows):
                 load = _Load(cursor, self.table, names)
                 load.check()
                 load.add_columns(metadata)
                 found = load.hosts(hostname)
                 load.insert(metadata, found, now)
-                hosts |= set(found.values())
+                hosts.update(found.values())
+
+        self._lock.run(self._change, change)
         return sorted(hosts)
 
     def recent(self, now: datetime) -> dict[str, tuple[int, int]]:
@@ -121,13 +127,15 @@ class Rows:
 
     def copy(self, *, source: str, target: str, prefix: str) -> None:
         """Copy the rows of *source* whose path starts with *prefix* to *target*."""
-        with self._change() as (cursor, _):
-            cursor.execute(
+        self._lock.run(
+            self._change,
+            lambda cursor, _: cursor.execute(
                 f"INSERT INTO {self.table} "
                 f"SELECT * REPLACE (? AS hostname) FROM {self.table} "
                 "WHERE hostname = ? AND starts_with(path, ?)",
                 [target, source, prefix],
-            )
+            ),
+        )
 
     def spread(self, shares: Sequence[Share], *, size: int) -> None:
         """Replace the rows by copies, as *shares* say; each is of *size* rows."""
@@ -138,7 +146,8 @@ class Rows:
             for name, kind in zip(Share._fields, types, strict=True)
         )
         numbers = "row_number() OVER (ORDER BY rowid) - 1"
-        with self._change() as (cursor, _):
+
+        def change(cursor: duckdb.DuckDBPyConnection, _: _Metadata) -> None:
             cursor.execute(
                 f"CREATE OR REPLACE TEMP TABLE shares AS SELECT {selected}", columns
             )
@@ -160,6 +169,8 @@ class Rows:
                 """
             )
 
+        self._lock.run(self._change, change)
+
     def take(self, source: Rows, *, days: int) -> None:
         """Replace the rows by those of *source*, moved by whole days."""
         dates = [
@@ -168,41 +179,42 @@ class Rows:
         moved = ", ".join(
             f"{column} + to_days({days}) AS {column}" for column in ["ts", *dates]
         )
-        with self._change() as (cursor, metadata):
+
+        def change(cursor: duckdb.DuckDBPyConnection, metadata: _Metadata) -> None:
             metadata.update(source.metadata)
             cursor.execute(
                 f"CREATE OR REPLACE TABLE {self.table} AS "
                 f"SELECT * REPLACE ({moved}) FROM {source.table}"
             )
 
-    @contextmanager
-    def _change(
-        self,
-    ) -> Generator[tuple[duckdb.DuckDBPyConnection, dict[MetadataKey, str]]]:
-        """A transaction, one at a time.
+        self._lock.run(self._change, change)
 
-        Gives a cursor, and a copy of the metadata keys to add to.
+    def _change(
+        self, change: Callable[[duckdb.DuckDBPyConnection, _Metadata], object]
+    ) -> None:
+        """Call *change* in a transaction, with a cursor and a copy of the metadata.
+
+        The caller has the lock.
         """
-        with self._lock:
-            metadata = dict(self.metadata)
-            cursor = self.cursor()
-            cursor.execute("BEGIN")
-            try:
-                yield cursor, metadata
-                span = cursor.execute(
-                    f"SELECT min(ts), max(ts) FROM {self.table}"
-                ).fetchone()
-                # Before the commit, as a span that is too wide does no harm.
-                if span and span[0] is not None:
-                    self.span = span
-                cursor.execute("COMMIT")
-            except BaseException:
-                cursor.execute("ROLLBACK")
-                raise
-            finally:
-                cursor.close()
-            # After the commit, as requests would read columns that do not exist yet.
-            self.metadata = metadata
+        metadata = dict(self.metadata)
+        cursor = self.cursor()
+        cursor.execute("BEGIN")
+        try:
+            change(cursor, metadata)
+            span = cursor.execute(
+                f"SELECT min(ts), max(ts) FROM {self.table}"
+            ).fetchone()
+            # Before the commit, as a span that is too wide does no harm.
+            if span and span[0] is not None:
+                self.span = span
+            cursor.execute("COMMIT")
+        except BaseException:
+            cursor.execute("ROLLBACK")
+            raise
+        finally:
+            cursor.close()
+        # After the commit, as requests would read columns that do not exist yet.
+        self.metadata = metadata
 
 
 class _Load:
@@ -301,7 +313,6 @@ class _Load:
 # --- the database -----------------------------------------------------------------
 
 
-_guard = threading.Lock()
 _numbers = itertools.count()
 # Only this list has the connections: a thread that still runs when the process ends
 # keeps what it refers to, and DuckDB would print that it leaked.
@@ -327,12 +338,13 @@ def attach() -> tuple[int, str]:
     """Attach a new in-memory database; its instance's place, and its name."""
     import duckdb
 
-    with _guard:
-        if len(_instances) == _first_own:
-            _instances.append(duckdb.connect(":memory:"))
-        name = f"emulator{next(_numbers)}"
-        _instances[-1].cursor().execute(f"ATTACH ':memory:' AS {name}")
-        return len(_instances) - 1, name
+    place = _first_own
+    if len(_instances) == place:
+        # Of two threads at once either may be first: another instance stays unused.
+        _instances.append(duckdb.connect(":memory:"))
+    name = f"emulator{next(_numbers)}"
+    _instances[place].cursor().execute(f"ATTACH ':memory:' AS {name}")
+    return place, name
 
 
 def detach(place: int, name: str) -> None:
@@ -369,10 +381,9 @@ def _end() -> None:
 def _forked() -> None:
     # The instance's threads exist only in the parent: a child needs an instance of
     # its own, and must never close this one, which would wait for them.
-    global _guard, _first_own  # noqa: PLW0603 - they belong to the process
+    global _first_own  # noqa: PLW0603 - it belongs to the process
     import ctypes
 
-    _guard = threading.Lock()
     for instance in _instances[_first_own:]:
         # DuckDB prints at the end of the child that it leaked; it would hang otherwise.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(instance))

@@ -45,7 +45,6 @@ class _Server(ThreadingHTTPServer):
         self.cors = cors
         self.ending = threading.Event()
         self._open: dict[socket.socket, threading.Thread] = {}
-        self._guard = threading.Lock()
         super().__init__(address, _Handler)
 
     def process_request(self, request: Any, client_address: Any) -> None:
@@ -55,16 +54,14 @@ class _Server(ThreadingHTTPServer):
             daemon=True,
         )
         # Registered before it runs, so that ``end`` can't miss it.
-        with self._guard:
-            self._open[request] = worker
+        self._open[request] = worker
         worker.start()
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         try:
             super().process_request_thread(request, client_address)
         finally:
-            with self._guard:
-                del self._open[request]
+            del self._open[request]
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         # Clients may close the connection at any time; anything else is a bug.
@@ -74,8 +71,7 @@ class _Server(ThreadingHTTPServer):
     def end(self) -> None:
         """Close every open connection, and wait for its thread."""
         self.ending.set()
-        with self._guard:
-            left = dict(self._open)
+        left = self._open.copy()
         for connection in left:
             with suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import threading
 import time
 from collections import deque
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from urllib.parse import unquote_to_bytes
 
 import attrs
 
+from sitestats._common.thread_locks import ForkSafeLock
 from sitestats._common.wire import HttpResponse
 
 from . import _access, _responses
@@ -53,7 +53,7 @@ class Service:
     _searches: dict[str, deque[float]] = attrs.field(
         factory=dict[str, "deque[float]"], init=False
     )
-    _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
+    _lock: ForkSafeLock = attrs.field(factory=ForkSafeLock, init=False)
 
     def respond(self, request: RecordedRequest) -> HttpResponse:
         """Respond to one request. Safe to call from many threads."""
@@ -77,8 +77,7 @@ class Service:
 
     def put(self, website: Website) -> None:
         """Add a website, or change one."""
-        with self._lock:
-            self.websites = {**self.websites, website.hostname: website}
+        self.websites[website.hostname] = website
 
     # -- the Admin API (sections 4.1 and 4.2)
 
@@ -115,7 +114,7 @@ class Service:
                 "pageviews": recent.get(website.hostname, (0, 0))[0],
                 "events": recent.get(website.hostname, (0, 0))[1],
             }
-            for website in self.websites.values()
+            for website in list(self.websites.values())
         ]
         return _responses.json_response(
             200, websites if self.bare_list else {"success": True, "websites": websites}
@@ -125,32 +124,36 @@ class Service:
         website = self._requested_website(request)
         if isinstance(website, str):
             return _admin_failure(400, website)
-        hostname = website.hostname
-        with self._lock:
-            # Checked within the lock, or two requests could add the same website.
-            if hostname in self.websites:
-                return _admin_failure(400, f"{hostname} was added before")
-            limit = self.website_limit
-            if limit is not None and len(self.websites) >= limit:
-                return _admin_failure(
-                    400, f"The plan's limit of {limit} websites is reached"
-                )
-            self.websites = {**self.websites, hostname: website}
-            if key.access is not None:
-                place = self.keys.index(key)
-                self.keys[place] = attrs.evolve(key, access=key.access | {hostname})
+        # Within the lock, or two requests could add the same website.
+        refusal = self._lock.run(self._put_new, website, key)
+        if refusal is not None:
+            return _admin_failure(400, refusal)
         return _responses.json_response(
             200,
             {
                 "ok": True,
                 "success": True,
-                "hostname": hostname,
+                "hostname": website.hostname,
                 "customDomain": website.own_hostname,
                 "public": website.public,
                 "timezone": website.timezone,
                 "validDNS": True,
             },
         )
+
+    def _put_new(self, website: Website, key: Key) -> str | None:
+        """Add a website that the user of *key* requested, or say why that can't be."""
+        hostname = website.hostname
+        if hostname in self.websites:
+            return f"{hostname} was added before"
+        limit = self.website_limit
+        if limit is not None and len(self.websites) >= limit:
+            return f"The plan's limit of {limit} websites is reached"
+        self.put(website)
+        if key.access is not None:
+            place = self.keys.index(key)
+            self.keys[place] = attrs.evolve(key, access=key.access | {hostname})
+        return None
 
     def _requested_website(self, request: RecordedRequest) -> Website | str:
         """The website that is to be added, or why it can't be added."""
@@ -204,7 +207,10 @@ class Service:
             denied = Denied(400, "; ".join(map(str, problems)))
         if denied is not None:
             return _failure(denied, query)
-        if query.contains and (wait := self._search(text or "")) is not None:
+        if (
+            query.contains
+            and (wait := self._lock.run(self._search, text or "")) is not None
+        ):
             denied = Denied(429, "Too many contains searches (section 7)")
             return _failure(denied, query, {"retry-after": str(wait)})
         numbers = self._count(hostname, query)
@@ -249,16 +255,15 @@ class Service:
         """
         if self.contains_per_minute is None:
             return None
-        with self._lock:
-            now = self.clock()
-            done = self._searches.setdefault(key, deque())
-            while done and now - done[0] >= MINUTE:
-                done.popleft()
-            if len(done) < self.contains_per_minute:
-                done.append(now)
-                return None
-            # In this order, since a minute added to now may be rounded up.
-            return max(1, math.ceil(MINUTE - (now - done[0] if done else 0)))
+        now = self.clock()
+        done = self._searches.setdefault(key, deque())
+        while done and now - done[0] >= MINUTE:
+            done.popleft()
+        if len(done) < self.contains_per_minute:
+            done.append(now)
+            return None
+        # In this order, since a minute added to now may be rounded up.
+        return max(1, math.ceil(MINUTE - (now - done[0] if done else 0)))
 
 
 def _parse_path(path: str) -> tuple[str, str | None] | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeAlias, Type
 
 import attrs
 
-from sitestats._results.display import HasSheet, frame_maker
+from sitestats._results.display import HasSheet, pandas_frame
 from sitestats._results.tables import Column, Kind, Sheet
 
 from ._differences import BY_HAND, Difference, as_added
@@ -159,7 +159,7 @@ class Items(HasSheet, Generic[ItemT]):
             for name in self._columns
         ]
         # A flag without gaps is a plain bool; this column has always been nullable.
-        return frame_maker("pandas")(columns).astype({"public": "boolean"})
+        return pandas_frame(columns).astype({"public": "boolean"})
 
     def _in_state(self, state: str) -> tuple[ItemT, ...]:
         return tuple(item for item in self.items if item.state == state)
