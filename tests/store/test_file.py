@@ -389,7 +389,7 @@ with emulator.serve() as address:
             call(client, 9)
             os._exit(0)
         assert wait_for(pid), f"the child of round {number} did not end"
-print("done")
+print("done", flush=True)
 os._exit(0)
 """
 
