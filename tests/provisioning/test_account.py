@@ -85,6 +85,8 @@ def test_two_runs_at_once(
     assert runner.sent == ["a.example", "b.example"]
 
 
+@pytest.mark.long
+@pytest.mark.once
 def test_eight_runs_at_once(runner: ProcessRunner, tmp_path: Path) -> None:
     """Of many runs that begin at once, each website is sent by one alone."""
     processes = [runner.start(journal=tmp_path / f"{n}") for n in range(8)]
