@@ -117,21 +117,52 @@ def test_what_a_table_of_many_shows(emulator: Emulator, run: Run) -> None:
     assert "1,586" in done.out
     pages = run("stats", HOST, BLOG, "--last", 4, "-f", "pages", "--top", 2)
     assert pages.out.count(HOST) == 4
-    assert all(len(line) <= 80 for line in pages.out.splitlines())
+    # One line for each, whatever is in it, since a pipe has no width.
+    assert len(pages.out.splitlines()) == 6
 
 
 @pytest.mark.parametrize("output", ["csv", "jsonl", "json", "table"])
-def test_what_failed_is_on_stderr(emulator: Emulator, run: Run, output: str) -> None:
-    """One that fails spoils no other: it is a line on stderr, and the code is 4."""
-    done = run("stats", HOST, "nobody.example", BLOG, *LAST, "--format", output)
-    assert done.code == 4
+def test_what_failed_is_on_stderr(
+    emulator: Emulator, run: Run, output: str, tmp_path: Path
+) -> None:
+    """One that fails spoils no other: it is a line on stderr, an object in JSON, and a
+    row in the file of --errors; the code is 3, as to wait does not help.
+    """
+    hosts = (HOST, "nobody.example", BLOG)
+    errors = ("--errors", tmp_path / "errors.csv")
+    done = run("stats", *hosts, *LAST, "--format", output, *errors)
+    assert done.code == 3
     assert done.out.count("semicomplete.com") == 2
-    assert "nobody" not in done.out
+    (row,) = rows_of((tmp_path / "errors.csv").read_text("utf-8"))
+    assert (row["hostname"], row["status"]) == ("nobody.example", "404")
+    assert "does not know" in row["error"]
+    if output.startswith("json"):
+        text = done.out if output == "json" else f"[{','.join(done.out.splitlines())}]"
+        _, failed, _ = json.loads(text)
+        assert {name: str(value) for name, value in failed.items()} == row
+    else:
+        assert "nobody" not in done.out
+    emulator.fail_next(1, status=503)
+    mixed = run("stats", *hosts, *LAST, "--retries", 0, "--concurrency", 1)
+    assert mixed.code == 4
     line, summary = done.err.splitlines()
     assert line.startswith(
         "sitestats: nobody.example today-4d to yesterday: the service"
     )
     assert summary == "sitestats: 1 of 3 failed"
+
+
+@pytest.mark.parametrize("command", ["stats", "compare"])
+def test_labels_beside_host_names(emulator: Emulator, run: Run, command: str) -> None:
+    """--with label has the label of each website from the list, in every format."""
+    command_line = (command, HOST, "--last", 2, "--with", "label")
+    labels = {"label": emulator.client().websites.list()[0].label}
+    (row,) = rows_of(run(*command_line, "--format", "csv").out)
+    assert [*row][:2] == ["hostname", "label"]
+    assert labels.items() <= row.items()
+    (one,) = json.loads(run(*command_line, "--format", "json").out)
+    assert labels.items() <= one.items()
+    assert str(labels["label"]) in run(*command_line).out
 
 
 def test_many_failures_of_one_kind_are_counted(emulator: Emulator, run: Run) -> None:
