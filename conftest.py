@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import doctest
+import gc
 import ipaddress
 import os
 import shutil
@@ -37,6 +38,18 @@ def pytest_configure(config: pytest.Config) -> None:
     """Make the state folder of the tests."""
     config.stash[STATE] = tempfile.mkdtemp(prefix="sitestats-state-")
     os.environ["XDG_STATE_HOME"] = config.stash[STATE]
+
+
+def pytest_collection_finish() -> None:
+    """Leave the tests themselves out of each garbage collection: there are many."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish() -> None:
+    """Let everything be collected again, before plugins look at it."""
+    gc.unfreeze()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

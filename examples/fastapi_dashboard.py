@@ -10,13 +10,15 @@ made when the application starts, and closed when it stops.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from fastapi import FastAPI, HTTPException, Request
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse
 
-from sitestats import AsyncClient, QueryError, ServiceError, StatsQuery, TransportError
+from sitestats import AsyncClient, NotFoundError, QueryError, SiteStatsError, StatsQuery
 
 
 @asynccontextmanager
@@ -30,19 +32,24 @@ async def with_client(app: FastAPI) -> AsyncGenerator[None, None]:
 app = FastAPI(lifespan=with_client)
 
 
+@app.exception_handler(SiteStatsError)
+async def without_statistics(_request: Request, error: SiteStatsError) -> JSONResponse:
+    """Respond to an error. Its text is for the log, not for a visitor."""
+    logging.getLogger(__name__).warning("no statistics: %s", error)
+    if isinstance(error, QueryError):
+        return JSONResponse({"error": "this is no website, or no period"}, 422)
+    if isinstance(error, NotFoundError):
+        return JSONResponse({"error": "this website is not known"}, 404)
+    status = 503 if error.retryable else 502
+    return JSONResponse({"error": "the statistics are not available"}, status)
+
+
 @app.get("/{hostname}")
 async def dashboard(request: Request, hostname: str, days: int = 30) -> dict[str, Any]:
     """Return the last days of one website."""
     client: AsyncClient = request.app.state.client
-    try:
-        query = StatsQuery(hostname).fields("pageviews", "visitors", "histogram")
-        stats = await client.stats.get(query.last(days=days))
-    except QueryError as error:
-        raise HTTPException(422, str(error)) from None
-    except ServiceError as error:
-        raise HTTPException(error.status, error.message) from None
-    except TransportError as error:
-        raise HTTPException(504, str(error)) from None
+    query = StatsQuery(hostname).fields("pageviews", "visitors", "histogram")
+    stats = await client.stats.get(query.last(days=days))
     return {
         "hostname": stats.hostname,
         "pageviews": stats.pageviews,

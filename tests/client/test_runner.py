@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import pickle
+import time
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+import anyio.to_thread
 import pytest
 
 from client_calls import TOTALS, ClientVariant
-from sitestats import RateLimitedError, ServerError
+from sitestats import Client, RateLimitedError, ServerError
+from sitestats.emulator import Emulator
 
 pytestmark = pytest.mark.slow
 
@@ -31,3 +39,100 @@ def test_a_write_is_not_repeated(run: ClientVariant) -> None:
     with pytest.raises(ServerError):
         run(lambda client: client.websites.add("example.com"))
     assert len(run.emulator.requests) == 1
+
+
+# --- pauses that the calls of a client share --------------------------------------
+
+
+async def get(client: Any) -> RateLimitedError | None:
+    """The error of one call, in a thread where the client blocks; None without."""
+    try:
+        if isinstance(client, Client):
+            await anyio.to_thread.run_sync(client.stats.get, TOTALS)
+        else:
+            await client.stats.get(TOTALS)
+    except RateLimitedError as error:
+        return error
+    return None
+
+
+def follow(run: ClientVariant, calls: Callable[[Any], Any], **options: Any) -> Any:
+    """What *calls* gives, which awaits calls of any kind of client."""
+
+    def follow(client: Any) -> Any:
+        if isinstance(client, Client):
+            return anyio.run(calls, client)
+        return calls(client)
+
+    return run(follow, **options)
+
+
+async def one_and_twenty(client: Any) -> list[RateLimitedError | None]:
+    """The errors of one call, and of twenty at once, of a client and a view of it."""
+    errors = [await get(client)]
+    view = client.with_options(total_timeout=9.0)
+
+    async def one_of_many(client: Any) -> None:
+        errors.append(await get(client))
+
+    async with anyio.create_task_group() as group:
+        for call in [client, view] * 10:
+            group.start_soon(one_of_many, call)
+    return errors
+
+
+def test_a_pause_is_the_clients(run: ClientVariant) -> None:
+    """While a Retry-After runs, twenty calls of a client and a view of it, in threads
+    or tasks, send nothing: each fails at once with the seconds that are left.
+    """
+    run.emulator.fail_next(status=429, retry_after=3_000)
+    for error in follow(run, one_and_twenty):
+        assert error is not None
+        assert 2_000 < error.retry_after <= 3_000
+    assert len(run.emulator.requests) == 1
+
+
+def test_pauses_that_are_not_shared(run: ClientVariant) -> None:
+    """With ``share_pauses=False`` each call finds out by itself."""
+    run.emulator.fail_next(status=429, retry_after=3_000)
+    first, *others = follow(run, one_and_twenty, share_pauses=False)
+    assert first is not None
+    assert others == [None] * 20
+    assert len(run.emulator.requests) == 21
+
+
+def test_a_call_waits_for_the_pause_of_another(run: ClientVariant) -> None:
+    """A call whose time is enough waits until the pause is over, and succeeds."""
+    run.emulator.fail_next(status=429, retry_after=0.3)
+
+    async def twice(client: Any) -> None:
+        assert await get(client) is not None
+        started = time.monotonic()
+        assert await get(client) is None
+        assert time.monotonic() - started > 0.1
+
+    follow(run, twice, retries=0)
+    assert len(run.emulator.requests) == 2
+
+
+def test_clients_of_a_task_queue_share_their_pauses(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A client that is unpickled for every task knows of the pause of another one,
+    which travels to no other process.
+    """
+    emulator = Emulator.demo()
+    with emulator.serve() as address:
+        monkeypatch.setenv("SITESTATS_BASE_URL", address)
+        monkeypatch.setenv("SITESTATS_API_KEY", emulator.api_key)
+        with Client(total_timeout=10.0) as client:
+            emulator.fail_next(status=429, retry_after=20)
+            with pytest.raises(RateLimitedError):
+                client.stats.get(TOTALS)
+            pickled = pickle.dumps(client)
+        assert pickle.loads(pickled).stats.get(TOTALS).pageviews
+        emulator.fail_next(status=429, retry_after=20)
+        for _ in range(3):
+            with pytest.raises(RateLimitedError):
+                pickle.loads(pickled).stats.get(TOTALS)
+    assert len(emulator.requests) == 3

@@ -111,6 +111,7 @@ class TestEnvironment:
         *(("max_connections", value) for value in (0, True, 1.5, None)),
         *(("max_response_bytes", value) for value in (0, True, None)),
         ("read_only", "yes"),
+        ("share_pauses", None),
         ("proxy", 8080),
     ],
 )

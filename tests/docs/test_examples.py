@@ -111,6 +111,9 @@ def test_an_endpoint_of_an_application(
     assert len(good.json()["days"]) == 7
     assert unknown.status_code == 404
     assert wrong.status_code == 422
+    for response in (unknown, wrong):
+        assert list(response.json()) == ["error"]
+        assert "json" not in response.json()["error"]
 
 
 # In one process, since importing dlt takes seconds.
@@ -127,6 +130,7 @@ for _ in range(2):
 """
 
 
+@pytest.mark.long
 def test_the_nightly_job_loads_each_day_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from same_text import SameText
 from sitestats._common.errors import ConfigurationError, ConnectionFailedError
+from sitestats._common.pauses import Pauses
 from sitestats._common.settings import RetryPolicy
 from sitestats._common.wire import HttpRequest, HttpResponse
 from sitestats._protocol.flow import Moment, Note, Now, Send, Sleep
-from sitestats._protocol.retry import Pauses, Pausing, Retrying, send_with_retries
+from sitestats._protocol.retry import Pausing, Retrying, send_with_retries
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,14 +11,15 @@ from hypothesis import strategies as st
 
 from same_text import SameText
 from sitestats._common.errors import RateLimitedError
+from sitestats._common.pauses import Pauses
 from sitestats._common.settings import RetryPolicy
 from sitestats._common.wire import HttpRequest, HttpResponse
 from sitestats._protocol.flow import Moment, Note, Now, Send, Sleep
 from sitestats._protocol.retry import (
     NO_DEADLINE,
     Deadline,
-    Pauses,
     is_contains_search,
+    send_in_block,
     send_with_retries,
     wait_for_pauses,
 )
@@ -94,10 +94,20 @@ def sends(
     total_timeout: float = 60.0,
     deadline: Deadline = NO_DEADLINE,
 ) -> list[Flow[HttpResponse]]:
-    """A flow for each request; they share their pauses and their deadline."""
+    """A flow for each request of a block; they share pauses and a deadline."""
     pauses = Pauses()
     return [
-        send_with_retries(request, POLICY, total_timeout, pauses, deadline)
+        send_in_block(request, POLICY, total_timeout, pauses, deadline)
+        for request in requests
+    ]
+
+
+def calls(
+    *requests: HttpRequest, pauses: Pauses, total_timeout: float = 60.0
+) -> list[Flow[HttpResponse]]:
+    """A flow for each request, as calls of one client that share its *pauses*."""
+    return [
+        send_with_retries(request, POLICY, total_timeout, pauses)
         for request in requests
     ]
 
@@ -147,25 +157,17 @@ def test_the_last_attempt_holds_the_others_too() -> None:
 def test_a_pause_grows_while_it_is_waited_for() -> None:
     """A request that waits for a pause that becomes longer is not sent too soon."""
     pauses = Pauses()
-    pauses.begin(PLAIN, now=0.0, seconds=5.0)
+    pauses.begin(now=0.0, seconds=5.0, searches_alone=False)
     flow = wait_for_pauses(PLAIN, pauses, patience=100.0)
     assert next(flow) == Now()
     assert flow.send(Moment(1.0, 0.0)) == Sleep(4.0)
-    pauses.begin(PLAIN, now=2.0, seconds=10.0)
+    pauses.begin(now=2.0, seconds=10.0, searches_alone=False)
     assert next(flow) == Now()
     assert flow.send(Moment(5.0, 0.0)) == Sleep(7.0)
     assert next(flow) == Now()
     # It is over at its end.
     with pytest.raises(StopIteration):
         flow.send(Moment(12.0, 0.0))
-
-
-def test_a_shorter_pause_does_not_end_a_longer_one() -> None:
-    """Of several pauses the longest counts."""
-    pauses = Pauses()
-    pauses.begin(PLAIN, now=0.0, seconds=9.0)
-    pauses.begin(PLAIN, now=1.0, seconds=2.0)
-    assert pauses.end(PLAIN) == 9.0
 
 
 @pytest.mark.parametrize("seconds", [60, 600])
@@ -195,13 +197,31 @@ def test_the_time_of_a_request_begins_after_the_pause() -> None:
     assert second.status == 200
 
 
-def test_nothing_is_remembered_of_pauses_long_over() -> None:
-    """Pauses that are over are forgotten, however many there were."""
+def test_a_call_waits_within_its_own_time() -> None:
+    """A call waits for a pause of another call as long as its total timeout allows, and
+    what it waited counts: one that could not end in time fails at once, unsent.
+    """
     pauses = Pauses()
-    for second in range(1_000):
-        pauses.begin(SEARCH, now=float(second), seconds=1.5)
-    assert len(pauses._of_contains_searches) <= 2
-    assert pauses.end(PLAIN) == -math.inf
+    flows = ConcurrentFlows([refusal(20)])
+    flows.run(*calls(PLAIN, PLAIN, pauses=pauses))
+    assert [when - 1_000 for when, _ in flows.sent] == [0, 20, 20]
+    assert flows.limits == [1_060, 1_060, 1_060]
+    pauses.begin(now=flows.time, seconds=20.0, searches_alone=False)
+    flows.run(*calls(PLAIN, pauses=pauses, total_timeout=20.0))
+    assert len(flows.sent) == 3
+    error = flows.ended[0]
+    assert isinstance(error, RateLimitedError)
+    assert error.retry_after == 20
+    assert error.retryable
+
+
+def test_a_call_whose_waits_add_up_ends_in_time() -> None:
+    """Pauses one after the other are waited for only as long as the call may take."""
+    flows = ConcurrentFlows([refusal(40), refusal(40), refusal(40)])
+    flows.run(*calls(PLAIN, PLAIN, PLAIN, pauses=Pauses()))
+    assert len(flows.ended) == 3
+    assert flows.time == 1_040
+    assert [when - 1_000 for when, _ in flows.sent] == [0, 40]
 
 
 @given(
@@ -217,6 +237,11 @@ def test_no_request_is_sent_within_a_pause(
     flows = ConcurrentFlows(list(responses))
     flows.run(*sends(*requests))
     assert len(flows.ended) == len(requests)
+    assert_held(flows, responses)
+
+
+def assert_held(flows: ConcurrentFlows, responses: list[HttpResponse]) -> None:
+    """Check that nothing was sent within a pause that concerned it."""
     refusals = [
         (when, request, float(response.headers["retry-after"]))
         for (when, request), response in zip(flows.sent, responses, strict=False)
@@ -226,6 +251,27 @@ def test_no_request_is_sent_within_a_pause(
         for when, request in flows.sent:
             if request == SEARCH or refused == PLAIN:
                 assert not began < when < began + seconds - 1e-6
+
+
+@given(
+    requests=st.lists(st.sampled_from([PLAIN, SEARCH]), min_size=1, max_size=8),
+    responses=st.lists(
+        st.one_of(st.just(HttpResponse(503)), st.floats(0.001, 20).map(refusal)),
+        max_size=12,
+    ),
+    seconds=st.floats(0.1, 100),
+)
+def test_nothing_of_a_call_is_sent_or_waited_for_after_its_time(
+    requests: list[HttpRequest], responses: list[HttpResponse], seconds: float
+) -> None:
+    """Whatever is refused, every call ends within its total timeout, and none that
+    could know of a pause is sent within it.
+    """
+    flows = ConcurrentFlows(list(responses))
+    flows.run(*calls(*requests, pauses=Pauses(), total_timeout=seconds))
+    assert len(flows.ended) == len(requests)
+    assert flows.time <= 1_000 + seconds
+    assert_held(flows, responses)
 
 
 @given(

@@ -7,9 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import attrs
+
 from sitestats import RetryPolicy, SiteStatsError, WebsiteSpec
 from sitestats._common.errors import ConnectionFailedError, RequestTimeoutError
 from sitestats._common.hostnames import BaseAddress
+from sitestats._common.pauses import Pauses
 from sitestats._common.secret import Secret
 from sitestats._common.settings import Settings
 from sitestats._common.wire import HttpRequest, HttpResponse
@@ -136,6 +139,8 @@ class FakeService:
         """Run ``ensure`` once, and check what holds for every run."""
         wanted = tuple(wanted)
         posts = len(self.posts)
+        # A client of its own for each run.
+        settings = attrs.evolve(settings, pauses=Pauses())
         flow = ensure_websites(settings, wanted, history or History())
         report = self.run(flow)
         assert [item.spec for item in report.items] == list(wanted)

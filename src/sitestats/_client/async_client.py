@@ -316,9 +316,9 @@ class AsyncStatistics:
         Without a block, ``await get_many(…).collect()`` returns all outcomes, in the
         order of the queries, for frames, tables and comparisons.
 
-        Leaving the block ends what is under way. When the service responds
-        with 429 and a pause, all requests that it concerns wait: contains
-        searches if it responded to one, else all.
+        Leaving the block ends what is under way. When the service responds with 429 and
+        a pause, all requests of the client that it concerns wait: contains searches if
+        it responded to one, else all. The time of a query begins when they go on.
 
         Args:
             queries: Any iterable, asynchronous or not. It is read
@@ -415,6 +415,9 @@ class AsyncClient(
             decompression.
         read_only: Refuse every write before it is sent. ``SITESTATS_READ_ONLY=1``
             does so for every client, whatever this is.
+        share_pauses: Whether all calls that it concerns wait when the service responds
+            with 429 and a pause: those of this client, and of what ``with_options``
+            makes of it.
         proxy: A proxy's address. Left out, as the environment says
             (``HTTPS_PROXY``, ``NO_PROXY`` …); None goes without.
         verify: True to check certificates, a path to a bundle of CA

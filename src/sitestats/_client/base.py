@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from sitestats._common.keyvalue import KeyValueStore
+    from sitestats._common.pauses import Pauses
     from sitestats._common.settings import RetryPolicy
     from sitestats._store.sqlite import Store
     from sitestats._store.stored_responses import StoredResponses
@@ -86,6 +87,7 @@ class Options(TypedDict, Generic[TransportT, HttpClientT], total=False):
     max_connections: int
     max_response_bytes: int
     read_only: bool
+    share_pauses: bool
     proxy: str | NotGiven | None
     verify: bool | str | os.PathLike[str] | ssl.SSLContext
     headers: Mapping[str, str] | None
@@ -136,6 +138,7 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
         max_connections: int = 50,
         max_response_bytes: int = 64 * MIB,
         read_only: bool = False,
+        share_pauses: bool = True,
         proxy: str | NotGiven | None = NOT_GIVEN,
         verify: bool | str | os.PathLike[str] | ssl.SSLContext = True,
         headers: Mapping[str, str] | None = None,
@@ -166,6 +169,7 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
             max_connections=max_connections,
             max_response_bytes=max_response_bytes,
             read_only=read_only,
+            share_pauses=share_pauses,
             proxy=proxy,
             verify=verify,
             headers=check_headers(given_headers),
@@ -437,15 +441,16 @@ def stored_responses(settings: Settings) -> StoredResponses | None:
     return StoredResponses(settings.store, settings)
 
 
-_senders: dict[tuple[type, Settings], Any] = {}
+_shared: dict[tuple[type, Settings], tuple[Any, Pauses | None]] = {}
 
 
 def _unpickle(cls: type[BaseClient[Any, Any, Any]], settings: Settings) -> Any:
     # A task queue unpickles a client for every task. They share one sender for
-    # each process, since a TLS context alone costs some 25 ms.
+    # each process, since a TLS context alone costs some 25 ms, and their pauses.
     settings = with_credentials_of_environment(settings)
-    sender = _senders.get((cls, settings))
-    if sender is None:
+    shared = _shared.get((cls, settings))
+    if shared is None:
         sender = cls._make_sender(cls.__new__(cls), settings, None, None)
-        sender = _senders.setdefault((cls, settings), sender)
-    return cls._view(settings, sender)
+        shared = _shared.setdefault((cls, settings), (sender, settings.pauses))
+    sender, pauses = shared
+    return cls._view(attrs.evolve(settings, pauses=pauses), sender)

@@ -297,9 +297,9 @@ class Statistics:
         Without a block, ``get_many(…).collect()`` returns all outcomes, in the order of
         the queries, for frames, tables and comparisons.
 
-        Leaving the block ends what is under way. When the service responds
-        with 429 and a pause, all requests that it concerns wait: contains
-        searches if it responded to one, else all.
+        Leaving the block ends what is under way. When the service responds with 429 and
+        a pause, all requests of the client that it concerns wait: contains searches if
+        it responded to one, else all. The time of a query begins when they go on.
 
         Args:
             queries: Any iterable. It is read as the outcomes are
@@ -386,6 +386,9 @@ class Client(BaseClient["httpx.BaseTransport", "httpx.Client", "Sender"]):
             decompression.
         read_only: Refuse every write before it is sent. ``SITESTATS_READ_ONLY=1``
             does so for every client, whatever this is.
+        share_pauses: Whether all calls that it concerns wait when the service responds
+            with 429 and a pause: those of this client, and of what ``with_options``
+            makes of it.
         proxy: A proxy's address. Left out, as the environment says
             (``HTTPS_PROXY``, ``NO_PROXY`` …); None goes without.
         verify: True to check certificates, a path to a bundle of CA

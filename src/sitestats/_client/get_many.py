@@ -1,7 +1,7 @@
 """``get_many``: concurrent queries, in threads (sync) or in tasks (async).
 
-What both decide is shared: ``Schedule`` when to take a query, ``Pauses`` how long
-to wait after a 429, a flow the outcome of a query.
+What both decide is shared: ``Schedule`` when to take a query, a flow the outcome of a
+query, and after a 429 all of them wait.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeGuard
 import anyio
 
 from sitestats._protocol import operations
-from sitestats._protocol.retry import Pauses
 from sitestats._results.collected_outcomes import AsyncOutcomes, Outcomes
 from sitestats._transport.interrupt import Stop, StoppedError
 
@@ -76,7 +75,7 @@ class OutcomeStream:
         self._collect_others = partial(_collect, runner, options)
         self._fresh = options.fresh
         self._queries = queries
-        self._pauses = Pauses()
+        self._settings = runner.settings.with_pauses()
         self._runner = runner
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._results: SimpleQueue[Outcome | BaseException] = SimpleQueue()
@@ -151,11 +150,9 @@ class OutcomeStream:
 
     def _work(self) -> None:
         result: Outcome | BaseException
-        settings, deadline = self._runner.settings, self._schedule.deadline
+        settings, deadline = self._settings, self._schedule.deadline
         while (job := self._jobs.get()) is not None:
-            flow = operations.get_outcome(
-                settings, *job, self._pauses, deadline, fresh=self._fresh
-            )
+            flow = operations.get_outcome(settings, *job, deadline, fresh=self._fresh)
             try:
                 result = self._runner.run(flow)
             except StoppedError:
@@ -226,7 +223,7 @@ class AsyncOutcomeStream:
         self._collect_others = partial(_collect_async, runner, options)
         self._fresh = options.fresh
         self._queries = queries
-        self._pauses = Pauses()
+        self._settings = runner.settings.with_pauses()
         self._results: deque[Outcome | BaseException] = deque()
 
     async def __aenter__(self) -> Self:
@@ -281,9 +278,9 @@ class AsyncOutcomeStream:
         return next(self._iterator, END)
 
     async def _work(self, query: StatsQuery, index: int) -> None:
-        settings, deadline = self._runner.settings, self._schedule.deadline
+        settings, deadline = self._settings, self._schedule.deadline
         flow = operations.get_outcome(
-            settings, query, index, self._pauses, deadline, fresh=self._fresh
+            settings, query, index, deadline, fresh=self._fresh
         )
         result: Outcome | BaseException
         try:

@@ -14,6 +14,7 @@ import attrs
 from .advice import Argument, error_text
 from .errors import ConfigurationError
 from .hostnames import BaseAddress
+from .pauses import Pauses
 from .secret import Secret, checked_secret
 from .text import shown
 
@@ -134,11 +135,19 @@ class Settings:
     user_agent: str | None = None
     # Clients with different stores may share their connections.
     store: KeyValueStore | None = attrs.field(default=None, eq=False, repr=False)
+    # None where each call finds out by itself.
+    pauses: Pauses | None = attrs.field(
+        factory=Pauses, eq=lambda pauses: pauses is None, repr=False
+    )
     profile: str = ""
     """The name of the profile that the account is of, for errors."""
     from_environment: frozenset[str] = frozenset()
     """Which of the credentials were read from the environment, the proxy if it was
     left to it, and ``read_only`` if a variable demands it."""
+
+    def with_pauses(self) -> Settings:
+        """These settings, with pauses in any case."""
+        return self if self.pauses is not None else attrs.evolve(self, pauses=Pauses())
 
     @property
     def why_read_only(self) -> str:
@@ -159,6 +168,7 @@ def resolve(
     max_connections: object,
     max_response_bytes: object,
     read_only: object,
+    share_pauses: object,
     proxy: object,
     verify: object,
     headers: tuple[tuple[str, Secret], ...] = (),
@@ -189,6 +199,7 @@ def resolve(
         max_connections=positive_count("max_connections", max_connections),
         max_response_bytes=positive_count("max_response_bytes", max_response_bytes),
         read_only=_flag("read_only", read_only) or "read_only" in from_environment,
+        pauses=Pauses() if _flag("share_pauses", share_pauses) else None,
         proxy=_proxy(proxy, base),
         verify=checked_verify(verify),
         headers=headers,

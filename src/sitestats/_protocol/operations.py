@@ -29,7 +29,7 @@ from .requests import (
     stats_request,
 )
 from .responses import read_added, read_json, read_jsonp, read_stats, read_websites
-from .retry import NO_DEADLINE, Deadline, send_with_retries
+from .retry import ALONE, NO_DEADLINE, send_in_block, send_with_retries
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from sitestats._results.websites import AddedWebsite, WebsiteList
 
     from .flow import Flow
-    from .retry import Pauses
+    from .retry import Deadline
 
 
 _STORE_SECONDS: Final = 1.0
@@ -87,8 +87,7 @@ def add_website(
 def get_stats(
     settings: Settings,
     query: StatsQuery,
-    pauses: Pauses | None = None,
-    deadline: Deadline = NO_DEADLINE,
+    deadline: Deadline = ALONE,
     *,
     fresh: bool = False,
 ) -> Flow[Stats]:
@@ -99,7 +98,7 @@ def get_stats(
     validated = _validated(query, settings)
     request = stats_request(validated)
     if settings.store is None:
-        response = yield from _exchange(request, settings, pauses, deadline)
+        response = yield from _exchange(request, settings, deadline)
         return read_stats(response, request, query, validated)
     # What the store takes is part of the total timeout, and is bounded twice: what
     # waits for a thread waits for as long again.
@@ -114,7 +113,7 @@ def get_stats(
             with suppress(SiteStatsError):
                 return read_stats(stored, request, query, validated, looked_up_at=clock)
         left -= (yield from now()).monotonic - moment.monotonic
-    response = yield from _exchange(request, settings, pauses, deadline, left)
+    response = yield from _exchange(request, settings, deadline, left)
     stats = read_stats(response, request, query, validated)
     moment = yield from now()
     clock = datetime.fromtimestamp(moment.unix, UTC)
@@ -137,18 +136,15 @@ def get_outcome(
     settings: Settings,
     query: StatsQuery,
     index: int,
-    pauses: Pauses,
     deadline: Deadline,
     *,
     fresh: bool = False,
 ) -> Flow[Outcome]:
-    """The outcome of the query at *index* of many, which share *pauses* and
-    *deadline*.
-    """
+    """The outcome of the query at *index* of many, which share *deadline*."""
     if deadline is not NO_DEADLINE and deadline.is_over((yield from now())):
         return Failed(query, index, deadline.error(query))
     try:
-        stats = yield from get_stats(settings, query, pauses, deadline, fresh=fresh)
+        stats = yield from get_stats(settings, query, deadline, fresh=fresh)
     except RequestTimeoutError as error:
         is_over = deadline.is_over((yield from now()))
         return Failed(query, index, deadline.error(query, error) if is_over else error)
@@ -181,14 +177,16 @@ def request_json(
 def _exchange(
     request: HttpRequest,
     settings: Settings,
-    pauses: Pauses | None = None,
-    deadline: Deadline = NO_DEADLINE,
+    deadline: Deadline = ALONE,
     total_timeout: float | None = None,
 ) -> Flow[HttpResponse]:
     """Send *request* with retries; one that is not permitted is an error at once."""
     _check_permitted(request, settings)
     seconds = settings.total_timeout if total_timeout is None else total_timeout
-    return send_with_retries(request, settings.retry, seconds, pauses, deadline)
+    how = request, settings.retry, seconds, settings.pauses
+    return (
+        send_with_retries(*how) if deadline is ALONE else send_in_block(*how, deadline)
+    )
 
 
 def _validated(query: StatsQuery, settings: Settings) -> Requested:

@@ -5,8 +5,8 @@ other method is retried only when it certainly did not leave the machine. No
 wait is shorter than ``Retry-After``, and one that would pass the total timeout
 ends the call at once.
 
-Requests that share ``Pauses`` all wait when the service asks one of them to. Those
-that share a ``Deadline`` all end when it passes.
+Requests that share ``Pauses``, those of a client, all wait when the service asks one of
+them to. Those that share a ``Deadline``, in a block of many, all end when it passes.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from sitestats._common.errors import (
     RequestTimeoutError,
     TransportError,
 )
+from sitestats._common.pauses import Pauses
 from sitestats._common.retryable import TOO_MANY_REQUESTS, is_temporary, may_repeat
 from sitestats._common.settings import RetryPolicy
 from sitestats._common.wire import HttpRequest, HttpResponse
@@ -87,6 +88,31 @@ class Deadline:
 
 
 NO_DEADLINE: Final = Deadline(math.inf, math.inf)
+"""That of a block without one."""
+ALONE: Final = Deadline(math.inf, math.inf)
+"""That of a call by itself, in no block."""
+
+
+def send_in_block(
+    request: HttpRequest,
+    policy: RetryPolicy,
+    total_timeout: float,
+    pauses: Pauses | None,
+    deadline: Deadline,
+) -> Flow[HttpResponse]:
+    """Send *request*, with retries, as one of many that share a *deadline*.
+
+    Its time counts from the end of a pause that is under way, since what waits for its
+    turn anyway can wait for that too.
+    """
+    before = deadline.at
+    if pauses:
+        yield from wait_for_pauses(
+            request, pauses, patience=total_timeout, before=before
+        )
+    return (
+        yield from send_with_retries(request, policy, total_timeout, pauses, before)
+    )
 
 
 def send_with_retries(
@@ -94,25 +120,30 @@ def send_with_retries(
     policy: RetryPolicy,
     total_timeout: float,
     pauses: Pauses | None = None,
-    deadline: Deadline = NO_DEADLINE,
+    before: float = math.inf,
 ) -> Flow[HttpResponse]:
-    """Send *request*, with retries, within *total_timeout* and before *deadline*.
+    """Send *request*, with retries and pauses, within *total_timeout*.
 
     The value is the last response, whatever its status; without one the last
-    ``TransportError`` is raised. The time counts from the end of a pause that
-    is under way in *pauses*.
+    ``TransportError`` is raised. It ends *before* the clock shows so much.
+
+    Raises:
+        RateLimitedError: A pause in *pauses* is longer than that.
     """
-    shared = pauses is not None
-    pauses = pauses or Pauses()
-    yield from wait_for_pauses(
-        request, pauses, patience=total_timeout, before=deadline.at
-    )
     # Not by now(): one generator less for each request.
     started = yield Now()
     assert isinstance(started, Moment)
-    until = min(started.monotonic + total_timeout, deadline.at)
+    until = min(started.monotonic + total_timeout, before)
     retry = 0
     while True:
+        if pauses:
+            yield from wait_for_pauses(
+                request,
+                pauses,
+                patience=total_timeout,
+                since=started.monotonic,
+                before=before,
+            )
         retry += 1
         last = retry > policy.retries
         cause: int | str
@@ -129,12 +160,8 @@ def send_with_retries(
                 raise
             cause = type(error).__name__
         else:
-            if response.status == TOO_MANY_REQUESTS:
-                moment = yield from now()
-                seconds = response.retry_after or 0.0
-                pauses.begin(request, now=moment.monotonic, seconds=seconds)
-                if shared and seconds:
-                    yield Note(Pausing(request, seconds, retry, response.status))
+            if response.status == TOO_MANY_REQUESTS and pauses is not None:
+                yield from _begin(pauses, request, response, retry)
             if last or request.method != "GET" or not is_temporary(response.status):
                 return response
             moment = yield from now()
@@ -144,13 +171,6 @@ def send_with_retries(
             cause = response.status
         yield Note(Retrying(request, seconds, retry, cause))
         yield Sleep(seconds)
-        yield from wait_for_pauses(
-            request,
-            pauses,
-            patience=total_timeout,
-            since=started.monotonic,
-            before=deadline.at,
-        )
 
 
 # --- pauses that requests share ---------------------------------------------------
@@ -167,32 +187,16 @@ def is_contains_search(request: HttpRequest) -> bool:
     )
 
 
-class Pauses:
-    """Pauses that the service asked for, by their end on the monotonic clock."""
-
-    def __init__(self) -> None:
-        # Threads share these. Adding a key is atomic; to compare and assign is
-        # not, and could lose a longer pause.
-        self._of_all: dict[float, None] = {}
-        self._of_contains_searches: dict[float, None] = {}
-
-    def begin(self, request: HttpRequest, *, now: float, seconds: float) -> None:
-        """Record that the service asked *request* to wait for *seconds*."""
-        ends = (
-            self._of_contains_searches if is_contains_search(request) else self._of_all
-        )
-        for end in [end for end in tuple(ends) if end <= now]:
-            ends.pop(end, None)
-        ends[now + seconds] = None
-
-    def end(self, request: HttpRequest) -> float:
-        """When *request* may be sent; minus infinity without a pause."""
-        if not self._of_all and not self._of_contains_searches:
-            return -math.inf
-        ends = [*self._of_all]
-        if is_contains_search(request):
-            ends += self._of_contains_searches
-        return max(ends, default=-math.inf)
+def _begin(
+    pauses: Pauses, request: HttpRequest, response: HttpResponse, attempt: int
+) -> Flow[None]:
+    """Begin the pause that *response* asks for, if it does."""
+    seconds = response.retry_after
+    if seconds:
+        moment = yield from now()
+        is_search = is_contains_search(request)
+        pauses.begin(now=moment.monotonic, seconds=seconds, searches_alone=is_search)
+        yield Note(Pausing(request, seconds, attempt, response.status))
 
 
 def wait_for_pauses(
@@ -205,20 +209,21 @@ def wait_for_pauses(
 ) -> Flow[None]:
     """Wait until no pause applies to *request*.
 
-    Its *patience* in seconds counts from *since*, when it was first sent. For one
-    that was not sent yet it counts anew with each pause. It ends *before* the clock
-    shows so much.
+    Its *patience* in seconds counts *since* its call began; without that it counts anew
+    with each pause. It ends *before* the clock shows so much.
 
     Raises:
         RateLimitedError: A pause is longer than that, so nothing was sent.
     """
-    while (end := pauses.end(request)) > -math.inf:
+    is_search = is_contains_search(request)
+    while True:
         moment = yield from now()
-        left = end - moment.monotonic
-        if left <= 0:
+        time = moment.monotonic
+        left = pauses.left(now=time, is_search=is_search)
+        if not left:
             return
-        patient_until = (moment.monotonic if since is None else since) + patience
-        if end >= min(patient_until, before):
+        patient_until = (time if since is None else since) + patience
+        if time + left >= min(patient_until, before):
             is_total = before >= patient_until
             raise RateLimitedError(
                 f"{request} was not sent: the service asked for a pause (429, "

@@ -183,7 +183,7 @@ class StatsQuery:
         Raises:
             QueryError: *day* is no day; see ``between``.
         """
-        return self._with({"start": _day(day, "start"), "end": None})
+        return self._with({"start": _day(day, "since"), "end": None})
 
     def on(self, day: Day) -> StatsQuery:
         """Set the period: one day (section 4.3).
@@ -191,7 +191,7 @@ class StatsQuery:
         Raises:
             QueryError: *day* is no day; see ``between``.
         """
-        stored = _day(day, "start")
+        stored = _day(day, "on")
         return self._with({"start": stored, "end": stored})
 
     def during(
@@ -829,9 +829,8 @@ def _read_address(
     split = urls.split_address(address, base_url)
     page, params = split.page, dict(split.pairs)
     warned = urls.view_problems(split)
-    callback = params.pop("callback", None)
-    if callback is not None:
-        warned += urls.callback_problems(callback)
+    if params.pop("callback", None) is not None:
+        warned += urls.callback_problems()
     if not split.is_data:
         params, unclear = dashboards.documented_parameters(params, page)
         warned += unclear

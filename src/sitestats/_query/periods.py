@@ -115,7 +115,7 @@ def _no_day(value: object, where: str) -> list[Problem]:
         f"up to {MOST_DAYS}, not {shown(value)}"
         + hint
         + "; another form that the service takes can be sent by "
-        + Step("extra_param", where, ...),
+        + Step("extra_param", "end" if where == "end" else "start", ...),
         where,
     )
 
