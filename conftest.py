@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import doctest
+import gc
 import ipaddress
 import os
 import shutil
@@ -39,8 +40,15 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["XDG_STATE_HOME"] = config.stash[STATE]
 
 
+def pytest_collection_finish() -> None:
+    """Leave the tests themselves out of each garbage collection: there are many."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Remove the state folder of the tests."""
+    gc.unfreeze()
     shutil.rmtree(config.stash[STATE], ignore_errors=True)
 
 

@@ -27,13 +27,11 @@ import secret_search
 from client_variants import QUERY, QUICK
 from faults import CASES, FaultServer, authority
 from faults.responses import GOOD, response, stats
-from faults.script import CASE_OPTIONS, Case, Finish, ReadRequest, Send
+from faults.script import CASE_OPTIONS, Case, ReadRequest, Send
 from sitestats import (
     AsyncClient,
-    AsyncHTTPTransport,
     Client,
     ConfigurationError,
-    HTTPTransport,
     SiteStatsError,
     SiteStatsWarning,
 )
@@ -302,38 +300,6 @@ def test_the_search_for_secrets_finds_one() -> None:
 
 # --- what is logged below -----------------------------------------------------------
 
-REFLECTED = "sa_api_key_that_comes_back"
-LOGGED = {
-    "a status line": b"HTTP/1.1 400 %s\r\nContent-Length: 0\r\n\r\n",
-    "a broken status line": b"HTTP/1.1 %s\r\n\r\n",
-    "a header": b"HTTP/1.1 400 Bad\r\nX-Key: %s\r\nContent-Length: 0\r\n\r\n",
-    "a chunk": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%s\r\nx\r\n",
-}
-
-
-@pytest.mark.parametrize("place", LOGGED)
-@pytest.mark.parametrize("given", [False, True], ids=["ours", "a transport of httpx"])
-def test_what_is_logged_below(
-    place: str,
-    given: bool,  # noqa: FBT001 - a parameter
-) -> None:
-    """A key that comes back is in no record, though httpcore logs what came at DEBUG,
-    in the places that docs/logging.md names.
-    """
-    data = LOGGED[place] % REFLECTED.encode()
-    case = Case("logged", "", ((ReadRequest(), Send(data), Finish()),), "")
-    transports = {Client: httpx.HTTPTransport, AsyncClient: httpx.AsyncHTTPTransport}
-    with FaultServer([case]) as server:
-        for cls, transport in transports.items():
-            options = {"transport": transport()} if given else {}
-            with (
-                secret_search.everything_logged() as lines,
-                pytest.raises(SiteStatsError),
-            ):
-                get(cls, server["logged"].origin, api_key=REFLECTED, **options)
-            assert any("'name': 'httpcore.http11'" in line for line in lines)
-            assert not shows("\n".join(lines), REFLECTED)
-
 
 # --- where requests go ------------------------------------------------------------
 
@@ -513,53 +479,3 @@ def test_quick_is_quick() -> None:
 
 
 # --- values in a wrong place ------------------------------------------------------
-
-MISPLACED = "sa_key/0123456789:abcdefgh"
-"""A key that is no address, no path and no command."""
-
-
-@pytest.mark.parametrize("make", [Client, AsyncClient, Client.from_env])
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"base_url": MISPLACED},
-        {"base_url": f"https://me:{MISPLACED[7:]}@stats.example"},
-        {"base_url": BASE, "proxy": MISPLACED},
-        {"base_url": BASE, "proxy": f"ftp://user:{MISPLACED}@127.0.0.1"},
-        {"base_url": BASE, "verify": [MISPLACED]},
-        {"base_url": BASE, "store": MISPLACED, "retries": "no"},
-    ],
-    ids=" ".join,
-)
-def test_a_key_in_a_wrong_place_is_not_shown(make: Any, given: Any) -> None:
-    """A key that is given as something else is in no variable of our frames."""
-    with pytest.raises(ConfigurationError) as caught:
-        make(**given)
-    assert not shows(secret_search.shown_by(caught.value), MISPLACED)
-
-
-@pytest.mark.parametrize("kind", [HTTPTransport, AsyncHTTPTransport])
-def test_a_transport_shows_no_login(kind: Any) -> None:
-    """A proxy that is refused is in no variable of our frames."""
-    with pytest.raises(ConfigurationError) as caught:
-        kind(proxy=f"ftp://user:{MISPLACED}@127.0.0.1")
-    assert not shows(secret_search.shown_by(caught.value), MISPLACED)
-
-
-def test_a_key_as_a_command_is_not_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A key in the place of a profile's command is in no variable of our frames."""
-    folder = tmp_path / "sitestats"
-    folder.mkdir()
-    text = f'[profiles.work]\nbase_url = "{BASE}"\nkey_command = ["{MISPLACED}"]\n'
-    (folder / "config.toml").write_text(text, "utf-8")
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    with pytest.raises(ConfigurationError) as caught:
-        Client.from_profile("work")
-    report = traceback.TracebackException.from_exception(
-        caught.value, capture_locals=True
-    )
-    ours = [f for f in report.stack if f.filename.startswith(secret_search.PACKAGE)]
-    assert len(ours) >= 2
-    assert not shows(str([f.locals for f in ours]), MISPLACED)

@@ -130,6 +130,7 @@ for _ in range(2):
 """
 
 
+@pytest.mark.long
 def test_the_nightly_job_loads_each_day_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,11 +25,6 @@ WITHOUT: Final = {
     "provisioning/__init__.py": "it names what is public",
     "provisioning/_events.py": "it has values alone, which the journal's tests write",
     "_protocol/flow.py": "it has the steps of a flow, which tests of any flow run",
-    "_client/senders.py": "tests/transport/test_http_client.py shows it",
-    "_common/frames.py": "tests/client/test_secrets.py shows it",
-    "_transport/backend.py": "tests/transport/test_stream.py shows it",
-    "_transport/logs.py": "tests/client/test_log.py shows it",
-    "_transport/route.py": "tests/transport/test_proxies.py shows it",
     "warehouse/__init__.py": "it names what is public",
 }
 """The modules without a file of their own, each with its reason."""

@@ -33,7 +33,7 @@ from sitestats._results.websites import WebsiteList
 from sitestats._transport.body import Body
 from sitestats.emulator import Emulator
 
-pytestmark = [pytest.mark.slow, pytest.mark.once]
+pytestmark = [pytest.mark.long, pytest.mark.once]
 
 QUERY = StatsQuery("example.com").fields("pageviews")
 PAGES = StatsQuery("example.com").fields("pages")

@@ -7,10 +7,11 @@ import hashlib
 import json
 import multiprocessing
 import os
+import re
 import stat
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,8 @@ def test_two_runs_at_once(
     assert runner.sent == ["a.example", "b.example"]
 
 
+@pytest.mark.long
+@pytest.mark.once
 def test_eight_runs_at_once(runner: ProcessRunner, tmp_path: Path) -> None:
     """Of many runs that begin at once, each website is sent by one alone."""
     processes = [runner.start(journal=tmp_path / f"{n}") for n in range(8)]
@@ -269,6 +272,68 @@ def test_a_damaged_file_is_begun_anew(content: bytes) -> None:
         assert isinstance(journal, Journal)
         assert journal.history.pending == {}
         assert json.loads(file.read_bytes())["service"] == "https://s.example:443"
+
+
+def link_to(file: Path, other: Path) -> None:
+    """A symbolic link."""
+    file.symlink_to(other)
+
+
+def name_again(file: Path, other: Path) -> None:
+    """A second name of the other file."""
+    file.hardlink_to(other)
+
+
+def write_the_same(file: Path, other: Path) -> None:
+    """A file that is no journal."""
+    file.write_bytes(other.read_bytes())
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links are others there")
+@pytest.mark.parametrize("make", [link_to, name_again, write_the_same])
+@pytest.mark.parametrize("content", ["important", '{"journal"', "x" * 100_000])
+def test_a_file_that_is_not_ours_is_left_alone(
+    tmp_path: Path, make: Callable[[Path, Path], None], content: str
+) -> None:
+    """In place of the file, whatever leads to another one or has no mark of ours is
+    neither opened as a journal nor cut: the run warns that it excludes nobody.
+    """
+    other = tmp_path / "other"
+    other.write_text(content)
+    emulator = Emulator()
+    with emulator.client() as client:
+        file = account_file(client._settings)
+        file.parent.mkdir(parents=True)
+        make(file, other)
+        with pytest.warns(SiteStatsWarning, match="can't be excluded"):
+            assert client.websites.ensure(SPECS).complete
+    assert other.read_text() == file.read_text() == content
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+@pytest.mark.parametrize("part", ["file", "folder"])
+@pytest.mark.parametrize("spoil", ["mode", "owner"])
+def test_what_other_users_can_change_is_not_used(part: str, spoil: str) -> None:
+    """A file or a folder of another user, or one that everybody can change, is no lock:
+    the run warns.
+    """
+    emulator = Emulator()
+    with emulator.client() as client:
+        file = account_file(client._settings)
+        file.parent.mkdir(parents=True)
+        file.touch(mode=0o600)
+        path = file if part == "file" else file.parent
+        if spoil == "mode":
+            path.chmod(0o777)
+        elif os.geteuid():
+            pytest.skip("only root can give a file away")
+        else:
+            os.chown(path, 65534, -1)
+        why = "every user" if spoil == "mode" else "another user"
+        with pytest.warns(
+            SiteStatsWarning, match=f"{re.escape(str(path))}: it .* {why}"
+        ):
+            assert client.websites.ensure(SPECS).complete
 
 
 def test_old_adds_are_forgotten() -> None:

@@ -38,6 +38,7 @@ def test_an_add_that_was_processed_is_not_sent_again(runner: ProcessRunner) -> N
     assert runner.sent == NAMES
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("first", "second"),
     [

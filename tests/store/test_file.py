@@ -317,6 +317,7 @@ def test_a_read_only_file_can_be_read(tmp_path: Path) -> None:
 # --- forks and threads
 
 
+@pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
 def test_a_forked_process_has_a_connection_of_its_own(store: Store) -> None:
     """A process that was forked, while a thread used the store, can use it too."""
     store.set(KEY, b"value")
@@ -417,6 +418,7 @@ def test_a_process_forked_during_first_calls_is_not_stuck(
     assert done.stdout == "done\n", done.stderr
 
 
+@pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
 def test_a_fork_during_a_long_use_leaves_the_child_without_a_store(
     store: Store,
 ) -> None:

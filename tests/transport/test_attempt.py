@@ -72,27 +72,6 @@ def test_a_refused_connection_names_its_reason(variant: str) -> None:
         sender.send()
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
-        f"http://127.0.0.1:{closed_port()}",
-        f"https://127.0.0.1:{closed_port()}",
-        "http://nobody.invalid",
-    ],
-    ids=["refused", "refused TLS", "unknown name"],
-)
-def test_without_a_connection_nothing_was_sent(variant: str, address: str) -> None:
-    """An error without a connection says that the request was not sent."""
-    with (
-        open_sender(variant, address) as sender,
-        pytest.raises(ConnectionFailedError, match="could not connect to") as caught,
-    ):
-        sender.send(ADD)
-    assert not caught.value.maybe_sent
-    # Nobody will know the name in a second either.
-    assert caught.value.retryable is ("nobody" not in address)
-
-
 # Limits ---------------------------------------------------------------------
 
 
@@ -144,16 +123,6 @@ def responds_once(connection: Connection) -> None:
     connection.respond()
 
 
-def test_a_connection_that_went_stale_is_not_used(variant: str) -> None:
-    """A connection that the server has closed since is not used for a request."""
-    with serve(responds_once) as server, open_sender(variant, server.address) as sender:
-        for number in range(1, 4):
-            assert sender.send().status == 200
-            while not all(connection.closed for connection in server.open):
-                time.sleep(0.001)
-            assert server.connections == number
-
-
 def test_a_connection_that_closes_on_the_request_is_a_failure(variant: str) -> None:
     """A connection that closes on a request raises: it may have been received."""
 
@@ -196,40 +165,19 @@ def test_a_connection_in_place_of_a_stale_one_has_the_same_limit(variant: str) -
     assert server.connections == 2
 
 
-def test_connections_are_used_again(variant: str) -> None:
-    """Sequential requests share one connection."""
-    with serve(polite) as server, open_sender(variant, server.address) as sender:
-        for _ in range(20):
-            sender.send()
-    assert server.connections == 1
-
-
-def test_adding_takes_a_fresh_connection(variant: str) -> None:
-    """A request with fresh_connection is never sent over a used connection."""
-    with serve(polite) as server, open_sender(variant, server.address) as sender:
-        sender.send()
-        sender.send(ADD)
-        sender.send(ADD)
-        assert server.connections == 3
-        sender.send()
-        assert server.connections == 3
-
-
-def test_old_connections_are_not_used(
-    variant: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A connection that was idle for long is closed, as the server may close it."""
-    monkeypatch.setattr("sitestats._transport.sender.IDLE_SECONDS", 0.02)
-    with serve(polite) as server, open_sender(variant, server.address) as sender:
-        sender.send()
-        time.sleep(0.05)
-        sender.send()
-    assert server.connections == 2
-
-
 @pytest.mark.parametrize("error", [TransportError, ConnectionFailedError])
 def test_faults_are_transport_errors(error: type[Exception]) -> None:
     """One except clause catches every fault."""
     address = f"http://127.0.0.1:{closed_port()}"
     with open_sender("blocking", address) as sender, pytest.raises(error):
         sender.send()
+
+
+def test_a_connection_that_went_stale_is_not_used(variant: str) -> None:
+    """A connection that the server has closed since is not used for a request."""
+    with serve(responds_once) as server, open_sender(variant, server.address) as sender:
+        for number in range(1, 4):
+            assert sender.send().status == 200
+            while not all(connection.closed for connection in server.open):
+                time.sleep(0.001)
+            assert server.connections == number

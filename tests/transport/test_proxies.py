@@ -26,7 +26,6 @@ from sitestats import AsyncClient, Client
 from sitestats._common.errors import (
     ConfigurationError,
     ConnectionFailedError,
-    RequestTimeoutError,
 )
 from sitestats._common.hostnames import BaseAddress
 from sitestats._common.settings import proxy_from_environment
@@ -139,26 +138,6 @@ def test_a_proxy_behind_tls(variant: str) -> None:
     assert len(proxy.requests) == 1
 
 
-def test_a_proxy_gets_nothing_that_is_for_the_service(variant: str) -> None:
-    """A proxy behind TLS is neither shown the certificate of the client nor trusted by
-    the authorities that are for the service.
-    """
-    behind = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    AUTHORITY.issue_cert("localhost").configure_cert(behind)
-    ours = ssl.create_default_context()
-    AUTHORITY.configure_trust(ours)
-    AUTHORITY.issue_cert("client.example").configure_cert(ours)
-    with (
-        serve(polite, behind) as proxy,
-        open_sender(
-            variant, "http://stats.example", proxy=proxy.address, verify=ours
-        ) as sender,
-        pytest.raises(ConnectionFailedError, match="CERTIFICATE_VERIFY_FAILED"),
-    ):
-        sender.send()
-    assert proxy.requests == []
-
-
 def test_a_password_goes_to_the_proxy_alone(variant: str) -> None:
     """A proxy's password is in the tunnel's request, and in none to the service."""
     secret = base64.b64encode(f"user:{PASSWORD}".encode())
@@ -237,43 +216,6 @@ def test_a_proxy_of_bytes_that_are_no_utf_8(monkeypatch: pytest.MonkeyPatch) -> 
     assert "ssword" not in shown_by(caught.value)
 
 
-def test_a_dead_proxy_is_named(variant: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error of a proxy that is not there names it, and where it is from."""
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        port = closed.getsockname()[1]
-    address = f"http://user:{PASSWORD}@127.0.0.1:{port}"
-    settings = {"proxy": address, "from_environment": frozenset({"proxy"})}
-    with (
-        open_sender(variant, "https://stats.example", **settings) as sender,
-        pytest.raises(ConnectionFailedError) as caught,
-    ):
-        sender.send(ADD)
-    assert str(caught.value).startswith(
-        "could not connect to https://stats.example:443: the proxy "
-        f"http://127.0.0.1:{port} (HTTPS_PROXY or ALL_PROXY): "
-    )
-    assert not caught.value.maybe_sent
-
-
-def test_a_proxy_that_does_not_answer_is_named(variant: str) -> None:
-    """The error of a proxy that is silent names it."""
-
-    def silent(connection: Connection) -> None:
-        connection.wait()
-        connection.wait()
-
-    with (
-        serve(silent) as proxy,
-        open_sender(variant, "https://stats.example", proxy=proxy.address) as sender,
-        pytest.raises(RequestTimeoutError) as caught,
-    ):
-        sender.send(ADD, timeout=0.05)
-    assert str(caught.value).startswith(
-        f"no way by the proxy {proxy.address} to https://stats.example:443 within"
-    )
-    assert not caught.value.maybe_sent
-
-
 @pytest.mark.parametrize(
     ("given", "host"),
     [
@@ -287,21 +229,6 @@ def test_a_proxy_that_does_not_answer_is_named(variant: str) -> None:
 def test_the_host_of_a_proxy(given: str, host: bytes) -> None:
     """The host of a proxy is read as that of the service is."""
     assert Proxy(given).host == host
-
-
-def test_a_proxy_that_is_silent(variant: str) -> None:
-    """The total timeout includes setting up the tunnel."""
-
-    def silent(connection: Connection) -> None:
-        connection.request()
-        connection.drip(b"HTTP/1.1 200 Go on\r\nX: " + b"x" * 3000)
-
-    with (
-        serve(silent) as proxy,
-        open_sender(variant, "https://stats.example", proxy=proxy.address) as sender,
-        pytest.raises(RequestTimeoutError, match="before total_timeout"),
-    ):
-        sender.send(total=0.1)
 
 
 @pytest.mark.parametrize(
@@ -471,6 +398,18 @@ def test_a_proxy_without_a_password_is_pickled(environment: pytest.MonkeyPatch) 
         assert pickle.loads(pickle.dumps(client))._settings.proxy == proxy
 
 
+def tunnel_to(service: Server) -> Callable[[Connection], None]:
+    """A proxy that tunnels to *service*, wherever it is told to."""
+
+    def script(connection: Connection) -> None:
+        connection.request()
+        connection.send(b"HTTP/1.1 200 Go on\r\n\r\n")
+        with socket.create_connection(("127.0.0.1", service.port)) as onward:
+            carry(connection, onward)
+
+    return script
+
+
 @pytest.mark.usefixtures("trusted")
 def test_tls_within_tls(variant: str) -> None:
     """A service behind TLS is reached through a proxy behind TLS."""
@@ -486,18 +425,6 @@ def test_tls_within_tls(variant: str) -> None:
         for _ in range(2):
             assert sender.send().body == b'{"ok":true}'
     assert proxy.connections == 1
-
-
-def tunnel_to(service: Server) -> Callable[[Connection], None]:
-    """A proxy that tunnels to *service*, wherever it is told to."""
-
-    def script(connection: Connection) -> None:
-        connection.request()
-        connection.send(b"HTTP/1.1 200 Go on\r\n\r\n")
-        with socket.create_connection(("127.0.0.1", service.port)) as onward:
-            carry(connection, onward)
-
-    return script
 
 
 def socks_to(

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from broken_servers import OK
 from loopback import Connection, answer, polite, serve
 from sender_variants import GET, SyncSender, open_sender, settings_for
 from sitestats import Client, StatsQuery
@@ -290,3 +291,69 @@ def test_a_client_is_usable_after_a_recursion_error() -> None:
         with pytest.raises(RecursionError):
             deeper()
         assert client.stats.get(query).pageviews == 1
+
+
+CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("wire", "status", "body"),
+    [
+        (b"HTTP/1.1 204 No Content\r\n\r\n", 204, b""),
+        (b"HTTP/1.1 304 Not Modified\r\nContent-Length: 99999999\r\n\r\n", 304, b""),
+        (b"HTTP/1.1 103 Early\r\n\r\n" + OK + b"Content-Length: 1\r\n\r\n1", 200, b"1"),
+        (OK + CHUNKED + b"1\r\n{\r\n1;x=y\r\n}\r\n0\r\nTrailer: x\r\n\r\n", 200, b"{}"),
+        (b"HTTP/1.0 200 OK\r\n\r\n{}", 200, b"{}"),
+        (b"HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n", 200, b""),
+        (b"HTTP/1.1 599 What\r\nContent-Length: 2\r\n\r\n\xff\x00", 599, b"\xff\x00"),
+    ],
+    ids=["204", "304", "1xx", "chunked", "until close", "no reason", "bytes"],
+)
+def test_unusual_responses(variant: str, wire: bytes, status: int, body: bytes) -> None:
+    """Everything that HTTP allows is accepted, and the next request works."""
+
+    def script(connection: Connection) -> None:
+        while connection.request():
+            connection.send(wire)
+            if b"HTTP/1.0" in wire:
+                return
+
+    with serve(script) as server, open_sender(variant, server.address) as sender:
+        for _ in range(2):
+            response = sender.send()
+            assert (response.status, response.body) == (status, body)
+
+
+def test_a_head_has_a_length_and_no_body(variant: str) -> None:
+    """A response to HEAD is not refused for a Content-Length over the limit."""
+
+    def script(connection: Connection) -> None:
+        while connection.request():
+            connection.send(b"HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r\n")
+
+    with (
+        serve(script) as server,
+        open_sender(variant, server.address, max_response_bytes=1000) as sender,
+    ):
+        for _ in range(2):
+            assert sender.send(HttpRequest("HEAD", "/x")).body == b""
+
+
+@pytest.mark.parametrize("status", [204, 401, 429, 503])
+@pytest.mark.parametrize("encoding", ["br", "gzip", "deflate, gzip"])
+def test_a_status_counts_before_its_body(
+    variant: str, status: int, encoding: str
+) -> None:
+    """An error response is one, with its headers, also where its body can't be read."""
+
+    def script(connection: Connection) -> None:
+        while connection.request():
+            body = b"" if status == 204 else b"no gzip at all"
+            head = f"Content-Encoding: {encoding}", "Retry-After: 7"
+            connection.respond(body, status, *head)
+
+    with serve(script) as server, open_sender(variant, server.address) as sender:
+        for _ in range(2):
+            response = sender.send()
+            assert (response.status, response.body) == (status, b"")
+            assert response.retry_after == 7

@@ -9,12 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-import attrs
 import pytest
 
 from broken_servers import silent
 from loopback import Connection, Script, contexts, polite, resolving, serve
-from sender_variants import ADD, LONG, open_sender
+from sender_variants import ADD, open_sender
 from sitestats._common.errors import ConnectionFailedError, RequestTimeoutError
 
 
@@ -156,50 +155,6 @@ def test_tls_errors_have_readable_reasons() -> None:
         pytest.raises(ConnectionFailedError, match=r"(?i)handshake|alert"),
     ):
         sender.send()
-
-
-LARGE = attrs.evolve(ADD, body=b"x" * 16_000_000)
-"""Too large for the buffers on the way: sending it waits for the other side."""
-
-
-@pytest.mark.parametrize("secure", [False, True], ids=["plain", "tls"])
-def test_a_response_before_the_whole_request_was_read(
-    variant: str,
-    secure: bool,  # noqa: FBT001 - a parameter
-) -> None:
-    """A server that refuses a large body from its head has its status taken."""
-
-    def refuse(connection: Connection) -> None:
-        while b"\r\n\r\n" not in connection.take():
-            pass
-        connection.respond(b"too much", 413, "Connection: close")
-        connection.server.ending.wait(LONG)
-
-    behind, trusting = contexts("localhost")
-    with (
-        serve(refuse, behind if secure else None) as server,
-        open_sender(variant, server.address, verify=trusting) as sender,
-    ):
-        response = sender.send(LARGE, timeout=5)
-    assert (response.status, response.body) == (413, b"too much")
-
-
-def test_a_ticket_does_not_end_a_request(variant: str) -> None:
-    """What TLS itself sends, while a large body is being sent, is no response."""
-    behind, trusting = contexts("localhost")
-
-    def slow(connection: Connection) -> None:
-        # The tickets are there by now, and the client has not read them.
-        connection.server.ending.wait(0.05)
-        connection.request()
-        connection.respond(b"all of it")
-
-    with (
-        serve(slow, behind) as server,
-        open_sender(variant, server.address, verify=trusting) as sender,
-    ):
-        assert sender.send(LARGE).body == b"all of it"
-    assert len(server.requests[0]) > len(LARGE.body)
 
 
 @pytest.mark.parametrize("ending", ["said", "cut"])

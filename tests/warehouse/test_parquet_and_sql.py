@@ -13,7 +13,7 @@ from sitestats.emulator import Emulator
 from sitestats.warehouse._tables import ALL_LISTS, COLUMNS
 from updates import NOW, PAGE, QUERIES, VIEWS, query, run, tables
 
-pytestmark = [pytest.mark.slow, pytest.mark.once]
+pytestmark = [pytest.mark.long, pytest.mark.once]
 
 
 @pytest.fixture(scope="module")

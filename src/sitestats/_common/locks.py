@@ -36,17 +36,21 @@ class SpecialFileError(OSError):
 
 
 @contextmanager
-def locked(name: str, *, busy: str, mode: int = 0o666) -> Generator[FileIO]:
+def locked(name: str, *, busy: str, is_private: bool = False) -> Generator[FileIO]:
     """Open the file *name* for reading and appending, or create it, and lock it.
+
+    One that *is_private* is of this user alone: no link leads to it, and neither it nor
+    its folder is of another user, or can be changed by everybody.
 
     Raises:
         BusyError: Another process has locked it, or another part of this one; *busy*
             is its message.
         SpecialFileError: It is no regular file; it was not opened.
-        OSError: It can't be opened or locked.
+        OSError: It can't be opened or locked, or is not as private as it must be.
     """
+    path = os.path.abspath(name)  # noqa: PTH100 - links stay
     try:
-        file = _open_locked(os.path.abspath(name), mode)  # noqa: PTH100 - links stay
+        file = _open_locked(path, is_private=is_private)
     except BlockingIOError:
         raise BusyError(busy) from None
     try:
@@ -67,10 +71,13 @@ def is_in_place(file: FileIO) -> bool:
         return False
 
 
-def _open_locked(name: str, mode: int) -> FileIO:
+def _open_locked(name: str, *, is_private: bool) -> FileIO:
     def opener(path: str, flags: int) -> int:
         # A pipe that takes the file's place at this moment would block.
-        return os.open(path, flags | getattr(os, "O_NONBLOCK", 0), mode)
+        flags |= getattr(os, "O_NONBLOCK", 0)
+        if is_private:
+            flags |= getattr(os, "O_NOFOLLOW", 0)
+        return os.open(path, flags, 0o600 if is_private else 0o666)
 
     for _ in range(_ATTEMPTS):
         # Opening alone has effects: on a pipe, a terminal, a tape.
@@ -78,7 +85,10 @@ def _open_locked(name: str, mode: int) -> FileIO:
             _check_kind(name, os.stat(name))  # noqa: PTH116 - beside fstat
         file = FileIO(name, "a+", opener=opener)
         try:
-            _check_kind(name, os.fstat(file.fileno()))
+            status = os.fstat(file.fileno())
+            _check_kind(name, status)
+            if is_private and os.name == "posix":
+                _check_private(name, status)
             _lock(file)
             if is_in_place(file):
                 return file
@@ -93,6 +103,22 @@ def _open_locked(name: str, mode: int) -> FileIO:
 def _check_kind(name: str, status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise SpecialFileError(name, status.st_mode)
+
+
+def _check_private(name: str, status: os.stat_result) -> None:
+    # Whoever can change the folder could have put a file of this user's in its place.
+    folder = os.path.dirname(name)  # noqa: PTH120 - beside stat
+    parts = {name: status, folder: os.stat(folder)}  # noqa: PTH116 - beside fstat
+    for path, found in parts.items():
+        why = ""
+        if found.st_uid != os.geteuid():
+            why = "belongs to another user"
+        elif found.st_mode & stat.S_IWOTH:
+            why = "can be changed by every user"
+        elif path == name and found.st_nlink > 1:
+            why = "has another name too"
+        if why:
+            raise PermissionError(errno.EPERM, f"it {why}", path)
 
 
 def _lock(file: FileIO) -> None:

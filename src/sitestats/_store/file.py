@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
-import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, TypeVar, cast
+from typing import Any, ClassVar, Final, TypeVar, cast
 from weakref import WeakSet
 
 from sitestats._common.errors import warn
+from sitestats._common.thread_locks import LibraryLock
 
 T = TypeVar("T")
 
@@ -56,6 +56,8 @@ class StoreFile:
     """The file as one process has it open."""
 
     connection: sqlite3.Connection
+    _until: ClassVar[float] = 0.0
+    """When the thread that uses SQLite must have ended, by the monotonic clock."""
 
     def __init__(self) -> None:
         self.is_open = False
@@ -106,11 +108,12 @@ class StoreFile:
         """
 
         def run() -> T:
+            StoreFile._until = time.monotonic() + LONGEST_USE
             if not self.is_open:
                 self._open(path)
             return action(self)
 
-        return _alone(run)
+        return _SQLITE.run(run)
 
     def close(self) -> None:
         """Close the file, unless other threads use SQLite for too long."""
@@ -122,7 +125,7 @@ class StoreFile:
                 self.connection.close()
 
         with suppress(OSError):
-            _alone(run)
+            _SQLITE.run(run)
 
     def _open(self, path: Path) -> None:
         # Made here, as SQLite would make it readable for all. It gives the files
@@ -141,7 +144,7 @@ class StoreFile:
             isolation_level=None,
             check_same_thread=False,
         )
-        self.connection.set_progress_handler(_is_late, _STEPS)
+        self.connection.set_progress_handler(self._is_late, _STEPS)
         try:
             self._set_up()
         except BaseException:
@@ -200,75 +203,19 @@ class StoreFile:
             raise ValueError("its tables are not those of a store: name another file")
         self.connection.execute("PRAGMA synchronous = NORMAL")
 
+    @staticmethod
+    def _is_late() -> bool:
+        return time.monotonic() > StoreFile._until
+
     def _pragma(self, name: str) -> int:
         row = self.one(f"PRAGMA {name}")
         return cast("int", row[0]) if row else 0
 
 
+_SQLITE: Final = LibraryLock("SQLite", seconds=LONGEST_USE)
 _open_files: Final[WeakSet[StoreFile]] = WeakSet()
 
 
 def is_busy(error: sqlite3.Error) -> bool:
     """Whether another connection made SQLite wait for too long."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
-
-
-# --- one thread at a time ---------------------------------------------------------
-
-
-class _Turn:
-    """Whose turn it is to use SQLite.
-
-    SQLite's own locks do not survive a fork while a thread has them. So a fork waits
-    for the threads, and where they take too long, the child does without SQLite.
-    """
-
-    lock = threading.RLock()
-    until = 0.0
-    """When the thread that has it must have ended, by the monotonic clock."""
-    is_lost = False
-    forking = threading.local()
-
-
-def _is_late() -> bool:
-    return time.monotonic() > _Turn.until
-
-
-def _alone(action: Callable[[], T]) -> T:
-    """What *action* returns while no other thread is in SQLite."""
-    lock = _Turn.lock
-    if _Turn.is_lost:
-        raise OSError("this process was forked while SQLite was in use for too long")
-    # No with block: an interrupt may come between the lock and the block.
-    try:
-        if not lock.acquire(timeout=LONGEST_USE):
-            raise TimeoutError("other threads use SQLite for too long")
-        _Turn.until = time.monotonic() + LONGEST_USE
-        return action()
-    finally:
-        try:  # noqa: SIM105 - an interrupt may come when suppress begins
-            lock.release()
-        except RuntimeError:
-            pass
-
-
-def _before_fork() -> None:
-    _Turn.forking.has_turn = _Turn.lock.acquire(timeout=2 * LONGEST_USE)
-
-
-def _after_fork_in_parent() -> None:
-    if _Turn.forking.has_turn:
-        _Turn.lock.release()
-
-
-def _after_fork_in_child() -> None:
-    _Turn.is_lost = _Turn.is_lost or not _Turn.forking.has_turn
-    _Turn.lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):  # not on Windows
-    os.register_at_fork(
-        before=_before_fork,
-        after_in_parent=_after_fork_in_parent,
-        after_in_child=_after_fork_in_child,
-    )

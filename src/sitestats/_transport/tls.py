@@ -5,24 +5,24 @@ from __future__ import annotations
 import os
 import ssl
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from sitestats._common.errors import ConfigurationError
-from sitestats._common.thread_locks import ForkSafeLock
+from sitestats._common.thread_locks import LibraryLock
 
 Verify: TypeAlias = bool | str | ssl.SSLContext
 """A flag, a file or a folder of certificates, or a context."""
+_OPENSSL: Final = LibraryLock("OpenSSL", seconds=60.0)
 
 
 class Certificates:
     """Certificates to verify a server by, which are read when they are first needed."""
 
-    __slots__ = ("_context", "_lock", "_verify")
+    __slots__ = ("_context", "_verify")
 
     def __init__(self, verify: Verify) -> None:
         self._verify = verify
         self._context: ssl.SSLContext | None = None
-        self._lock = ForkSafeLock()
 
     def context(self) -> ssl.SSLContext:
         """The context of all connections.
@@ -30,9 +30,11 @@ class Certificates:
         Raises:
             ConfigurationError: The certificates can't be read.
         """
-        # Reading them takes some 25 ms. The lock keeps fifty threads that start at
-        # once from each reading them.
-        return self._lock.run(self._read_once)
+        if self._context is None:
+            # Reading them takes some 25 ms. The lock keeps fifty threads that start at
+            # once from each reading them.
+            return _OPENSSL.run(self._read_once)
+        return self._context
 
     def _read_once(self) -> ssl.SSLContext:
         if self._context is None:

@@ -7,6 +7,7 @@ uses.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import time
@@ -20,7 +21,7 @@ from sitestats._common.errors import SpecError
 from sitestats._common.locks import locked
 
 from ._events import History
-from ._journal import Journal, read_history
+from ._journal import Journal, is_journal, read_history
 
 if TYPE_CHECKING:
     from io import FileIO
@@ -46,7 +47,7 @@ def locked_account(settings: Settings) -> Generator[Journal | OSError]:
                     str(path),
                     busy="another run adds websites for this account on this machine: "
                     f"wait for its end, and run this one again (it holds {path})",
-                    mode=0o600,
+                    is_private=True,
                 )
             )
             origin = "{}://{}:{}".format(*settings.base.origin)
@@ -77,6 +78,9 @@ def _begin(file: FileIO, name: str, service: str) -> Journal:
         pending = read_history(file, name, service, durable=False).pending
     except SpecError:
         # It is not flushed to the disk, so a power failure may damage it.
+        if not is_journal(file):
+            message = "it is no file of this package, and was not changed"
+            raise FileExistsError(errno.EEXIST, message, name) from None
         pending = {}
     now = time.monotonic()
     pending = {hostname: until for hostname, until in pending.items() if until > now}

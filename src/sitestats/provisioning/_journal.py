@@ -161,6 +161,15 @@ def read_history(
     return history
 
 
+def is_journal(file: FileIO) -> bool:
+    """Whether *file* begins as a journal, or has nothing but null bytes, which a power
+    failure may leave.
+    """
+    file.seek(0)
+    head = file.read(_LONGEST_HEADER)
+    return head.startswith(_MARK) or not head.strip(b"\0")
+
+
 def _check_header(head: bytes, name: str, service: str) -> None:
     line = head.partition(b"\n")[0]
     record: object = json.loads(line) if _is_json(line) else None
