@@ -39,7 +39,7 @@ from sitestats import Client, StatsQuery
 BATCHES = 16
 """Of another number other websites are together: use a new folder for it."""
 PAUSE = "sitestats-pause"
-HERE = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+HERE = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
 
 
 class SharedPause(logging.Handler):

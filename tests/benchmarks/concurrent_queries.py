@@ -160,7 +160,7 @@ def _beside_ideal(ideal: float, names: list[str], bests: list[float]) -> list[Ro
     ]
 
 
-MOST: Final = {50: (1.15, 1.15), 200: (2.5, 2.2)}
+MOST: Final = {50: (1.15, 1.15), 200: (2.5, 2.5)}
 """By concurrent queries: the goals, in ideal times, with event loops and threads."""
 
 

@@ -66,7 +66,7 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "a version": (["--api-version", "9"], "is a whole number from 1 to"),
     "days of words": (
         ["--each", "month", "--last", "60"],
-        "give dates, or use --timezone Europe/Amsterdam with",
+        "needs an API key: set SITESTATS_API_KEY",
     ),
     "contains": (["--where", "pages=*abcdefghijklmn*", "-f", "visitors"], "API_KEY"),
     "timeout": (["--total-timeout", "0"], "--total-timeout is"),
@@ -95,14 +95,11 @@ def test_advice_in_a_shell_is_about_options(
 @pytest.mark.parametrize(
     ("left_out", "words"),
     [
-        (["API_KEY"], "an API key (section 5): set SITESTATS_API_KEY"),
-        (["USER_ID"], "a user ID (section 5): set SITESTATS_USER_ID"),
+        (["API_KEY"], "an API key: set SITESTATS_API_KEY"),
+        (["USER_ID"], "a user ID: set SITESTATS_USER_ID"),
         (
             ["API_KEY", "USER_ID"],
-            (
-                "an API key and a user ID (section 5): set SITESTATS_API_KEY and "
-                "SITESTATS_USER_ID"
-            ),
+            ("an API key and a user ID: set SITESTATS_API_KEY and SITESTATS_USER_ID"),
         ),
     ],
 )
@@ -161,7 +158,7 @@ def test_everything_that_messages_advise_is_an_option() -> None:
     assert options - options_of(app) == IN_OTHER_WORDS
 
 
-NO_OPTION = {"now", "query", "url", "callback", "method", "params", "json"}
+NO_OPTION = {"now", "info", "query", "url", "callback", "method", "params", "json"}
 """Places that no option leads to, but for the query as a whole."""
 
 
@@ -234,7 +231,7 @@ def test_a_pause_that_is_too_long_names_the_option() -> None:
         flow.send(Moment(0, 0))
     (text,) = messages_of(caught.value)
     assert "longer than --total-timeout allows; give a longer one" in text
-    assert text.endswith("(status 429, GET /a.json): try again in 500 s")
+    assert "(status 429, GET /a.json): try again in 9 minutes (at " in text
     assert "longer than total_timeout allows" in str(caught.value)
 
 

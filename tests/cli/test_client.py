@@ -125,7 +125,7 @@ def test_a_profile_is_a_whole_account(
     done = run("websites", "list", "--profile", "work")
     assert done.code == 2
     assert done.err == (
-        "sitestats: the Admin API needs an API key and a user ID (section 5): the "
+        "sitestats: the Admin API needs an API key and a user ID: the "
         "profile 'work' has no 'key_file' or 'key_command' and no 'user_id'\n"
     )
 

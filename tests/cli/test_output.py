@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitestats.cli._output import print_csv
+from sitestats.cli._output import CsvStyle
 
 if TYPE_CHECKING:
     from commands import Run
@@ -45,7 +45,7 @@ def written(
 ) -> list[str]:
     """The lines of one column with these values, below its name."""
     capsys.readouterr()
-    print_csv(["x"], [{"x": value} for value in values], raw=raw)
+    CsvStyle(raw).write(["x"], [{"x": value} for value in values])
     name, _, rest = capsys.readouterr().out.partition("\n")
     assert name == "x"
     return rest.splitlines(keepends=True)
@@ -72,10 +72,10 @@ texts = st.text(
 def test_no_value_is_a_formula(text: str) -> None:
     """No cell is a formula, whichever separator a spreadsheet takes."""
     with pytest.MonkeyPatch.context() as patch:
-        out = io.StringIO()
-        patch.setattr("sys.stdout", out)
-        print_csv(["x", "y"], [{"x": "a", "y": text}], raw=False)
-    line = out.getvalue().splitlines()[1]
+        out = io.BytesIO()
+        patch.setattr("sys.stdout", io.TextIOWrapper(out, "utf-8"))
+        CsvStyle().write(["x", "y"], [{"x": "a", "y": text}])
+        line = out.getvalue().decode().splitlines()[1]
     assert line.isprintable()
     comma = next(csv.reader([line]))
     assert len(comma) == 2
@@ -85,8 +85,25 @@ def test_no_value_is_a_formula(text: str) -> None:
 
 def test_numbers_stay_numbers(capsys: pytest.CaptureFixture[str]) -> None:
     """A negative number is no formula, and stays one that programs can read."""
-    print_csv(["x", "y", "z"], [{"x": -1, "y": -0.5, "z": None}], raw=False)
+    CsvStyle().write(["x", "y", "z"], [{"x": -1, "y": -0.5, "z": None}])
     assert capsys.readouterr().out == "x,y,z\n-1,-0.5,\n"
+
+
+def test_csv_for_a_spreadsheet(emulator: Emulator, run: Run) -> None:
+    """Excel of a country with decimal commas wants semicolons and a byte order mark,
+    and a person one decimal; --raw has all of them.
+    """
+    command = ["compare", "semicomplete.com", "--last", 2, "--format", "csv"]
+    done = run(*command, "--delimiter", ";", "--bom")
+    header, row = done.out.splitlines()
+    assert header.startswith("\ufeffhostname;timezone;")
+    assert row.count(";") == header.count(";")
+    (plain,) = csv.DictReader(io.StringIO(run(*command).out))
+    (raw,) = csv.DictReader(io.StringIO(run(*command, "--raw").out))
+    assert plain["visitors_percent"] == str(round(float(raw["visitors_percent"]), 1))
+    assert len(raw["visitors_percent"]) > 8
+    for wrong in (";;", "\n", '"'):
+        assert run(*command, "--delimiter", wrong).code == 2
 
 
 def test_statistics_as_csv(emulator: Emulator, run: Run) -> None:

@@ -25,7 +25,7 @@ def test_every_option_is_a_step_of_the_builder(emulator: Emulator, run: Run) -> 
         *("--timezone", "Europe/Amsterdam", "--interval", "week", "--limit", 7),
         *("--where", "country=NL", "--where", "pages=/a*", "--where", "pages=/b=c"),
         *("--metadata", "plan=pro", "--metadata", "paid=true"),
-        *("--api-version", 6, "--info", "--param", "new=x&y"),
+        *("--api-version", 6, "--param", "new=x&y"),
     )
     query = (
         StatsQuery(HOST)
@@ -37,7 +37,6 @@ def test_every_option_is_a_step_of_the_builder(emulator: Emulator, run: Run) -> 
         .limit(7)
         .where(country="NL", pages=["/a*", "/b=c"])
         .where_metadata(plan="pro", paid=True)
-        .info(True)  # noqa: FBT003 - the step's only argument
         .extra_param("new", "x&y")
     )
     assert done.code == 0, done.err

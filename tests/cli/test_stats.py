@@ -23,7 +23,7 @@ HOST = "semicomplete.com"
 def test_the_overview_is_for_people(
     emulator: Emulator, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without options totals, a chart and tables are shown, 80 columns wide."""
+    """Without options totals, a chart and tables are shown."""
     monkeypatch.setattr(emulator._core.service, "null_entries", True)
     done = run("stats", HOST, "--last", 4, "--top", 3)
     assert (done.code, done.err) == (0, "")

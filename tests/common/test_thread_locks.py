@@ -12,6 +12,7 @@ from types import FrameType
 
 import pytest
 
+from children import exit_code
 from interrupts import at_each_place, works_in_another_thread
 from sitestats._common import thread_locks
 from sitestats._common.thread_locks import ForkSafeLock, LibraryLock, run_locked
@@ -108,13 +109,10 @@ def test_a_forked_child_has_a_lock_of_its_own() -> None:
     holder = threading.Thread(target=lock.run, args=(hold,))
     holder.start()
     assert has_it.wait(LONG)
-    child = os.fork()
-    if child == 0:
-        signal.alarm(int(LONG))
-        lock.run(os._exit, 7)
+    code = exit_code(partial(lock.run, int))
     may_end.set()
     holder.join(LONG)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    assert code == 0
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -137,17 +135,10 @@ def test_a_fork_waits_for_a_library(
     holder = threading.Thread(target=lock.run, args=(hold,))
     holder.start()
     assert has_it.wait(LONG)
-    child = os.fork()
-    if child == 0:
-        signal.alarm(int(LONG))
-        try:
-            lock.run(int)
-        except OSError:
-            os._exit(1)
-        os._exit(0)
+    code = exit_code(partial(lock.run, int))
     may_end.set()
     holder.join(LONG)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == (not is_in_time)
+    assert code == (not is_in_time)
     assert works_in_another_thread(partial(lock.run, int), seconds=LONG)
 
 

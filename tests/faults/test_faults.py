@@ -6,6 +6,7 @@ import socket
 import ssl
 import tracemalloc
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -72,13 +73,20 @@ def _run_together(
 
 @pytest.fixture(scope="module")
 def runs(request: pytest.FixtureRequest) -> Runs:
-    """The runs of the cases that this session's tests need."""
+    """The runs of the cases that this session's tests need: all where one of them is
+    about no single case.
+    """
     items = (
         item for item in request.session.items if isinstance(item, pytest.Function)
     )
-    specs = (item.callspec for item in items if hasattr(item, "callspec"))
-    cases = [spec.params.get("case") for spec in specs]
-    return Runs({case.name for case in cases if isinstance(case, Case)})
+    cases = [item.callspec.params.get("case") for item in items if _has_runs(item)]
+    if None in cases:
+        cases = list(CASES)
+    return Runs({case.name for case in cases})
+
+
+def _has_runs(item: pytest.Function) -> bool:
+    return item.path == Path(__file__) and "runs" in item.fixturenames
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -138,9 +146,13 @@ def test_floods_take_little_memory(variant: str) -> None:
 def test_floods_are_not_read_on(runs: Runs, variant: str) -> None:
     """Little more than the limit is read of a body that never ends."""
     _, places = runs.get(variant)
-    for place in places.values():
-        if place.case.gives == "ResponseTooLargeError":
-            assert place.sent < 16 * MIB
+    sent = [
+        place.sent
+        for place in places.values()
+        if place.case.gives == "ResponseTooLargeError"
+    ]
+    assert len(sent) >= 5
+    assert max(sent) < 16 * MIB
 
 
 def test_the_table_is_long_and_its_names_are_unique() -> None:

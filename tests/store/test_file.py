@@ -8,7 +8,6 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import traceback
 from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from children import exit_code
 from sitestats import ConfigurationError, SiteStatsWarning, StatsQuery, Store
 from sitestats.emulator import Emulator
 from stores import execute
@@ -295,23 +295,18 @@ def test_a_read_only_file_can_be_read(tmp_path: Path) -> None:
     folder.chmod(0o555)
     for parent in [*path.parents][:-2]:
         parent.chmod(parent.stat().st_mode | 0o555)
-    pid = os.fork()
-    if not pid:
-        try:
-            # No permission matters to root.
-            with suppress(PermissionError):
-                os.setuid(65534)
-            with emulator.client(store=path) as client:
-                stats = client.stats.get(DAY)
-            assert (stats.from_store, stats.visitors) == (True, visitors)
-            os._exit(0)
-        except BaseException:  # noqa: BLE001 - the child ends here, whatever happens
-            traceback.print_exc()
-        finally:
-            os._exit(1)
-    folder_code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+    def look_up() -> None:
+        # No permission matters to root.
+        with suppress(PermissionError):
+            os.setuid(65534)
+        with emulator.client(store=path) as client:
+            stats = client.stats.get(DAY)
+        assert (stats.from_store, stats.visitors) == (True, visitors)
+
+    code = exit_code(look_up)
     folder.chmod(0o755)
-    assert folder_code == 0
+    assert code == 0
 
 
 # --- forks and threads
@@ -327,14 +322,14 @@ def test_a_forked_process_has_a_connection_of_its_own(store: Store) -> None:
         while not stop.is_set():
             store.get(KEY)
 
+    def use_in_child() -> None:
+        assert store.get(KEY) == b"value"
+
     thread = threading.Thread(target=use)
     thread.start()
     try:
         for _ in range(5):
-            pid = os.fork()
-            if not pid:
-                os._exit(0 if store.get(KEY) == b"value" else 1)
-            assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+            assert exit_code(use_in_child) == 0
     finally:
         stop.set()
         thread.join()
@@ -394,7 +389,7 @@ with emulator.serve() as address:
             call(client, 9)
             os._exit(0)
         assert wait_for(pid), f"the child of round {number} did not end"
-print("done")
+print("done", flush=True)
 os._exit(0)
 """
 
@@ -434,14 +429,14 @@ def test_a_fork_during_a_long_use_leaves_the_child_without_a_store(
     thread = threading.Thread(target=store._use, args=(work,))
     thread.start()
     began.wait(60)
-    pid = os.fork()
-    if not pid:
-        with suppress(OSError):
+
+    def use_in_child() -> None:
+        with pytest.raises(OSError):  # noqa: PT011 - the message is the system's
             store.get(KEY)
-            os._exit(1)
-        os._exit(0)
+
+    code = exit_code(use_in_child)
     let_go.set()
     thread.join()
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert code == 0
     store.set(KEY, b"value")
     assert store.get(KEY) == b"value"

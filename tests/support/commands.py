@@ -41,7 +41,7 @@ def emulator(
     monkeypatch.setenv("SITESTATS_USER_ID", emulator.user_id)
     for name in ("COLUMNS", "FORCE_COLOR", "NO_COLOR", "http_proxy", "HTTP_PROXY"):
         monkeypatch.delenv(name, raising=False)
-    there = emulator._core.service.websites
+    there = dict(emulator._core.service.websites)
     emulator.forget_requests()
     yield emulator
     emulator.clear_faults()

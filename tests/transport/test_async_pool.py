@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import math
-import os
 import random
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -15,6 +14,7 @@ import anyio.lowlevel
 import pytest
 import trio
 
+from children import exit_code
 from sitestats._common.errors import ClientClosedError
 from sitestats._transport.pool import AsyncPool, Lease
 
@@ -466,13 +466,14 @@ def test_a_forked_child_has_its_own() -> None:
     connections = Connections(1)
     loop = asyncio.new_event_loop()
     mine = loop.run_until_complete(connections.use())
-    child = os.fork()
-    if child == 0:
+
+    def in_child() -> None:
         theirs = loop.run_until_complete(connections.use())
         loop.run_until_complete(connections.pool.aclose())
-        good = theirs is not mine and theirs.closed == 1 and mine.closed == 0
-        os._exit(0 if good else 1)
-    assert os.waitpid(child, 0)[1] == 0
+        assert theirs is not mine
+        assert (theirs.closed, mine.closed) == (1, 0)
+
+    assert exit_code(in_child) == 0
     assert loop.run_until_complete(connections.use()) is mine
     loop.run_until_complete(connections.pool.aclose())
     loop.close()

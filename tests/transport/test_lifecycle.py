@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import random
 import re
 import ssl
@@ -18,6 +17,7 @@ import anyio.lowlevel
 import pytest
 import trustme
 
+from children import exit_code
 from loopback import Connection, polite, serve
 from sender_variants import ADD, GET, LONG, SyncSender, open_sender, settings_for
 from sitestats._common.errors import ClientClosedError, RequestTimeoutError
@@ -258,18 +258,6 @@ def test_one_sender_serves_loops_in_turn() -> None:
     assert server.connections == 6
 
 
-def in_child(work: Callable[[], bool]) -> bool:
-    """Fork and call *work* in the child; whether it returned true."""
-    child = os.fork()
-    if child == 0:
-        good = False
-        try:
-            good = work()
-        finally:
-            os._exit(0 if good else 1)
-    return os.waitpid(child, 0)[1] == 0
-
-
 @FORKING
 def test_a_forked_child_has_connections_of_its_own() -> None:
     """Child and parent go on, and neither reads the other's response."""
@@ -277,15 +265,12 @@ def test_a_forked_child_has_connections_of_its_own() -> None:
         blocking = SyncSender(settings_for(server.address), None)
         assert blocking.send(numbered(1)).body == b"/1"
 
-        def work() -> bool:
-            good = all(
-                blocking.send(numbered(number)).body == b"/%d" % number
-                for number in range(5)
-            )
+        def work() -> None:
+            for number in range(5):
+                assert blocking.send(numbered(number)).body == b"/%d" % number
             blocking.close()
-            return good
 
-        assert in_child(work)
+        assert exit_code(work) == 0
         assert server.connections == 2
         assert blocking.send(numbered(3)).body == b"/3"
         assert server.connections == 2
@@ -307,14 +292,11 @@ def test_a_forked_child_has_limits_of_its_own() -> None:
         blocking = SyncSender(settings_for(server.address), None)
         blocking.send()
 
-        def work() -> bool:
-            try:
+        def work() -> None:
+            with pytest.raises(RequestTimeoutError):
                 blocking.send(total=0.1)
-            except RequestTimeoutError:
-                return True
-            return False
 
-        assert in_child(work)
+        assert exit_code(work) == 0
         assert blocking.send().status == 200
         blocking.close()
 
@@ -325,9 +307,11 @@ def test_an_async_sender_in_a_forked_child() -> None:
     with serve(echoes) as server:
         sender = AsyncSender(settings_for(server.address))
         assert asyncio.run(send_once(sender, numbered(1))).body == b"/1"
-        assert in_child(
-            lambda: asyncio.run(send_once(sender, numbered(2))).body == b"/2"
-        )
+
+        def work() -> None:
+            assert asyncio.run(send_once(sender, numbered(2))).body == b"/2"
+
+        assert exit_code(work) == 0
         assert asyncio.run(send_once(sender, numbered(3))).body == b"/3"
         asyncio.run(sender.aclose())
 

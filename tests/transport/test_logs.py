@@ -12,10 +12,11 @@ from secret_search import everything_logged
 from sender_variants import GET, KEY, open_sender
 from sitestats._common.errors import TransportError
 
+END = b"Connection: close\r\nContent-Length: 0\r\n\r\n"
 PLACES = {
-    "a status line": b"HTTP/1.1 400 %s\r\nContent-Length: 0\r\n\r\n",
+    "a status line": b"HTTP/1.1 400 %s\r\n" + END,
     "a broken status line": b"HTTP/1.1 %s\r\n\r\n",
-    "a header": b"HTTP/1.1 400 Bad\r\nX-Key: %s\r\nContent-Length: 0\r\n\r\n",
+    "a header": b"HTTP/1.1 400 Bad\r\nX-Key: %s\r\n" + END,
     "a chunk": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%s\r\nx\r\n",
 }
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-import signal
 import threading
 import time
 from collections.abc import Callable
@@ -13,6 +11,7 @@ from typing import ClassVar
 
 import pytest
 
+from children import exit_code
 from interrupts import Interrupt, at_each_place
 from same_text import SameText
 from sitestats._common import thread_locks
@@ -334,20 +333,18 @@ def test_a_forked_child_has_its_own() -> None:
     pool = make_pool(1)
     connection = use(pool)
 
-    def in_child() -> bool:
+    def in_child() -> None:
         mine = use(pool)
         pool.close()
-        return mine is not connection and mine.closed == 1 and connection.closed == 0
+        assert mine is not connection
+        assert (mine.closed, connection.closed) == (1, 0)
 
     # Another thread has the lock when the process is forked.
     with ThreadPoolExecutor(1) as thread:
         thread.submit(pool._state.lock.acquire).result()
-        child = os.fork()
-        if child == 0:
-            signal.alarm(int(LONG))
-            os._exit(0 if in_child() else 1)
+        code = exit_code(in_child)
         thread.submit(pool._state.lock.release).result()
-    assert os.waitpid(child, 0)[1] == 0
+    assert code == 0
     assert use(pool) is connection
 
 
@@ -355,14 +352,12 @@ def test_a_child_of_a_closed_client_is_closed() -> None:
     """A pool that was closed before a fork is closed in the child."""
     pool = make_pool()
     pool.close()
-    child = os.fork()
-    if child == 0:
-        try:
+
+    def in_child() -> None:
+        with pytest.raises(ClientClosedError):
             use(pool)
-        except ClientClosedError:
-            os._exit(0)
-        os._exit(1)
-    assert os.waitpid(child, 0)[1] == 0
+
+    assert exit_code(in_child) == 0
 
 
 # Interrupts -----------------------------------------------------------------

@@ -273,7 +273,13 @@ def test_a_context_counts_whatever_its_class(
     """
 
     class Injected:
-        """What took its place."""
+        """What took its place. httpx makes one, which nothing uses."""
+
+        def __init__(self, protocol: int) -> None:
+            self.protocol = protocol
+
+        def __getattr__(self, name: str) -> Any:
+            return lambda *_: None
 
     own = trusting()
     with secured() as server:

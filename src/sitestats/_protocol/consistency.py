@@ -52,7 +52,10 @@ def differences(
         requested: What to compare with.
         date: When the service responded, by its own clock; None when it did not say.
     """
-    problems = [*_problems(data, wrong, expected, requested)]
+    problems = [
+        *_of_base_address(data, requested),
+        *_problems(data, wrong, expected, requested),
+    ]
     if problems:
         return problems, []
     return [], [
@@ -93,6 +96,24 @@ def _problems(
             "requested",
             section="4.3",
             where="$.hostname",
+        )
+
+
+def _of_base_address(
+    data: Mapping[str, Any], requested: Requested
+) -> Iterator[Problem]:
+    """The problem of a website's name in the base address, taken for a page's.
+
+    Its 0 page views would look as if nobody had come.
+    """
+    path = data.get("path")
+    is_whole = requested.path is None and PAGE_FILTERS.isdisjoint(requested.params)
+    if is_whole and str(path).startswith(f"/{requested.hostname}"):
+        yield Problem(
+            f"the response is about the page {shown(path)}, and none was requested: "
+            "leave the website's name out of the base address",
+            section="4.3",
+            where="$.path",
         )
 
 

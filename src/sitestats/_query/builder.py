@@ -162,7 +162,7 @@ class StatsQuery:
         Raises:
             QueryError: *day* is no day; see ``between``.
         """
-        return self._with({"start": _day(day, "start"), "end": None})
+        return self._with({"start": _day(day, "since"), "end": None})
 
     def on(self, day: Day) -> StatsQuery:
         """Set the period: one day (section 4.3).
@@ -170,7 +170,7 @@ class StatsQuery:
         Raises:
             QueryError: *day* is no day; see ``between``.
         """
-        stored = _day(day, "start")
+        stored = _day(day, "on")
         return self._with({"start": stored, "end": stored})
 
     def during(

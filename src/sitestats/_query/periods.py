@@ -108,7 +108,8 @@ def _no_day(value: object, where: str) -> list[Problem]:
         "period-day",
         "a day is a date, 'YYYY-MM-DD', 'today', 'yesterday' or 'today-Nd' with N "
         f"up to {MOST_DAYS}, not {shown(value)}{hint}; another form that the "
-        "service takes can be sent by " + Step("extra_param", where, ...),
+        "service takes can be sent by "
+        + Step("extra_param", "end" if where == "end" else "start", ...),
         where,
     )
 

@@ -6,8 +6,7 @@ They are httpx's own, with another pool below: whatever patches or wraps
 
 from __future__ import annotations
 
-import ssl
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import httpcore
 import httpx
@@ -21,11 +20,9 @@ from .slot_pools import AsyncSlotPool, SlotPool
 
 if TYPE_CHECKING:
     import os
+    import ssl
 
 _TransportT = TypeVar("_TransportT", "HTTPTransport", "AsyncHTTPTransport")
-
-_UNUSED: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-"""For a pool that sends nothing. To read certificates takes as long as 100 requests."""
 
 
 class HTTPTransport(httpx.HTTPTransport):
@@ -56,7 +53,8 @@ class HTTPTransport(httpx.HTTPTransport):
         verify: bool | str | os.PathLike[str] | ssl.SSLContext = True,
         proxy: str | None = None,
     ) -> None:
-        super().__init__(verify=_UNUSED)
+        # For the pool that is replaced: to read certificates takes time for 100 calls.
+        super().__init__(verify=False)
         send_along(self, Route(proxy, checked_verify(verify)))
 
 
@@ -88,7 +86,7 @@ class AsyncHTTPTransport(httpx.AsyncHTTPTransport):
         verify: bool | str | os.PathLike[str] | ssl.SSLContext = True,
         proxy: str | None = None,
     ) -> None:
-        super().__init__(verify=_UNUSED)
+        super().__init__(verify=False)
         send_along(self, Route(proxy, checked_verify(verify)))
 
 

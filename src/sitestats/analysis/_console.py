@@ -32,6 +32,7 @@ from ._labels import MOST_ROWS, NO_ENTRIES, cell, heading, percent
 
 _MOST_BARS: Final = 40
 _BAR: Final = 36
+_WIDEST_CHART: Final = 200
 _BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 _ASCII_BLOCKS: Final = " .:-=+*#@"
 _SHORT: Final = {"in percent": "%"}
@@ -104,7 +105,7 @@ def _sparkline(chart: Chart, options: ConsoleOptions) -> Iterator[Text]:
     blocks = _ASCII_BLOCKS if options.ascii_only else _BLOCKS
     highest = chart.highest
     widest = max(len(bar.label) for bar in chart.bars)
-    room = max(10, options.max_width - widest - 4)
+    room = max(10, min(options.max_width, _WIDEST_CHART) - widest - 4)
     for start in range(0, len(chart.bars), room):
         line = Text(f"  {chart.bars[start].label:{widest}}  ")
         line.append(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import re
 import shlex
 from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
 from itertools import cycle
 from typing import Final, cast
 
-from sitestats import InvalidInputError, Problem
+from sitestats import InvalidInputError, Problem, RateLimitedError
 from sitestats._common.advice import Advice, Argument, Step, render
 from sitestats._common.problems import grouped_lines
 
@@ -20,6 +23,8 @@ OPTIONS: Final = {
     "version": "--api-version",
     "extra_param": "--param",
     "from_url": "HOST",
+    "website": "HOST",
+    "previous": "--against",
     "hostname": "HOST",
     "api_key": "SITESTATS_API_KEY",
     "user_id": "SITESTATS_USER_ID",
@@ -29,7 +34,7 @@ OPTIONS: Final = {
     name: f"--{name.replace('_', '-')}"
     for name in (
         *("last", "on", "start", "end", "during", "each", "against", "timezone"),
-        *("interval", "limit", "where", "path", "info", "public", "label"),
+        *("interval", "limit", "where", "path", "public", "label"),
         *("all_events", "base_url", "timeout", "total_timeout", "retries"),
         *("ignore_column", "ignore_columns", "input_format", "key_file"),
     )
@@ -39,18 +44,28 @@ OPTIONS: Final = {
 _JOINED: Final = {"fields": ",", "extra_param": "="}
 """What stands between the values of steps that are one option."""
 _LONGEST: Final = 60
+_SECTION: Final = re.compile(r" \(section [0-9.]+\)")
+"""A section of the service's document, which who runs commands need not have."""
+_SECONDS: Final = re.compile(r": try again in [0-9,]+ s$")
 
 
 def in_a_shell(message: str | Exception) -> str:
     """A text with options and variables in place of steps and arguments."""
-    return render(message, _words)
+    return _SECTION.sub("", render(message, _words))
 
 
 def messages_of(error: Exception) -> Iterable[str]:
     """A line for each problem of an error or a warning; many of a kind are counted."""
     if isinstance(error, InvalidInputError):
         return grouped_lines(error.problems, place_of=_place, rewrite=in_a_shell)
-    return [in_a_shell(error)]
+    text = in_a_shell(error)
+    if isinstance(error, RateLimitedError) and error.retry_after:
+        pause = timedelta(seconds=math.ceil(error.retry_after))
+        minutes = math.ceil(pause.total_seconds() / 60)
+        words = f"{pause.seconds} seconds" if minutes <= 1 else f"{minutes} minutes"
+        until = datetime.now().astimezone() + pause
+        text = f"{_SECONDS.sub('', text)}: try again in {words} (at {until:%H:%M})"
+    return [text]
 
 
 def _place(problem: Problem) -> str:

@@ -10,6 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from . import _exits as exits
+from ._help import SuggestingGroup
 
 _COMMANDS: Final = {
     "compare": (
@@ -37,7 +38,7 @@ _COMMANDS: Final = {
 it runs, since a shell that completes a name should not wait for all of them."""
 
 
-class App(click.Group):
+class App(SuggestingGroup):
     """A group that shows each error as one line, without a traceback."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click gives it

@@ -5,7 +5,9 @@ A credential is never an argument: arguments show in the list of processes.
 
 from __future__ import annotations
 
+import logging
 import os
+import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,12 +19,43 @@ if TYPE_CHECKING:
     from sitestats import Client
 
 F = TypeVar("F", bound=Callable[..., Any])
+_LONG_PAUSE = 1
+"""The seconds from which a pause is shown in a terminal."""
 
 
 def _profile_names() -> list[str]:
     from sitestats import profile_names
 
     return profile_names()
+
+
+class _Lines(logging.Handler):
+    """Writes the library's records to standard error, where none has a secret."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        from ._exits import one_line
+
+        # In a terminal there may be a bar, which is drawn anew.
+        begin = "\r" if sys.stderr.isatty() else ""
+        click.echo(f"{begin}sitestats: {one_line(record.getMessage())}", err=True)
+
+
+def _log(ctx: click.Context, _option: click.Parameter, verbose: int) -> None:
+    level = ("", "info", "debug")[min(verbose, 2)]
+    level = level or os.environ.get("SITESTATS_LOG", "")
+    if level.lower() not in {"", "info", "debug"}:
+        raise click.UsageError(f"SITESTATS_LOG is info or debug, not {level}")
+    logger, handler = logging.getLogger("sitestats"), _Lines()
+    if level:
+        logger.setLevel(level.upper())
+    elif sys.stderr.isatty():
+        # Who waits at a terminal is told for what.
+        logger.setLevel(logging.INFO)
+        handler.addFilter(lambda record: getattr(record, "seconds", 0) >= _LONG_PAUSE)
+    else:
+        return
+    logger.addHandler(handler)
+    ctx.call_on_close(lambda: logger.removeHandler(handler))
 
 
 _OPTIONS = (
@@ -61,6 +94,15 @@ _OPTIONS = (
         type=int,
         metavar="N",
         help="How often a request is retried; 2 when left out.",
+    ),
+    click.option(
+        "-v",
+        "--verbose",
+        count=True,
+        expose_value=False,
+        callback=_log,
+        help="Write retries and pauses to standard error; -vv writes every attempt. "
+        "SITESTATS_LOG=info and SITESTATS_LOG=debug do the same.",
     ),
 )
 NAMES = ("base_url", "profile", "key_file", "timeout", "total_timeout", "retries")

@@ -5,14 +5,23 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+import attrs
 import click
 
 from ._client import client_options
 from ._completion import one_of
-from ._hosts import Websites, host_options, is_one
+from ._help import GroupedCommand
+from ._hosts import Websites, host_options, is_one, with_option
 from ._output import FORMATS, JSON_LINES, format_options, make_console
+from ._print_outcomes import print_options_of, print_outcomes, printer_of
 from ._query import query_options
-from ._stats import check_table, store_option, table_option, top_option
+from ._stats import (
+    check_table,
+    errors_option,
+    store_option,
+    table_option,
+    top_option,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -34,16 +43,18 @@ _BETWEEN: Final = ".."
 
 
 @click.command(
+    cls=GroupedCommand,
     epilog="""\b
     Examples:
       sitestats compare example.com --last 7
       sitestats compare example.com --during 2026-03 --against previous_month
       sitestats compare example.com --during 2026-W10 --against 2025-W10 -f pages
       sitestats compare --all --during 2026-03 --against previous_year --format csv
-    """
+    """,
 )
 @host_options
 @query_options
+@with_option
 @click.option(
     "--against",
     default=RELATIONS[0],
@@ -57,15 +68,12 @@ _BETWEEN: Final = ".."
 @top_option
 @table_option
 @store_option
+@errors_option
 @partial(format_options, formats=(*FORMATS, JSON_LINES))
 @client_options
 def compare(
     *,
     against: str,
-    top: int,
-    table: str | None,
-    output: str,
-    raw: bool,
     **options: Any,
 ) -> None:
     """Compare the statistics of HOST with those of another period.
@@ -75,9 +83,8 @@ def compare(
     """
     from sitestats import Outcomes, Succeeded
 
-    from ._print_outcomes import PrintOptions, print_outcomes, printer_of
-
-    one = is_one(options)
+    one, how = is_one(options), print_options_of(options)
+    output, table = how.output, how.table
     websites = Websites(options, OVERVIEW if one and output == "table" else TOTALS)
     first = websites.first
     before = other_query(first, against)
@@ -85,14 +92,14 @@ def compare(
     if output == "csv" or table is not None or (output == "table" and not one):
         field = check_table(first.lists, table)
     nothing = Outcomes([]).compare_to(Outcomes([]))
-    print_options = PrintOptions(output, raw, top, field, nothing)
+    how = attrs.evolve(how, table=field)
 
     def read(outcomes: Iterator[Outcome]) -> Iterator[Comparisons]:
         for now in outcomes:
             yield Outcomes([now]).compare_to(Outcomes([next(outcomes)]))
 
     if not one:
-        print_outcomes(websites, print_options, partial(_both, against=against), read)
+        print_outcomes(websites, how, nothing, partial(_both, against=against), read)
         return
     with websites.client as client:
         (first,) = websites.queries()
@@ -101,9 +108,9 @@ def compare(
     if output == "table":
         from sitestats.analysis import Display
 
-        make_console().print(Display(found, rows=top))
+        make_console().print(Display(found, rows=how.top))
         return
-    printer = printer_of(print_options)
+    printer = printer_of(how)
     sides = (Succeeded(first, 0, found.now), Succeeded(before, 1, found.before))
     for comparisons in read(iter(sides)):
         printer.show(comparisons)

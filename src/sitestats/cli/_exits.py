@@ -20,9 +20,7 @@ from sitestats import (
     ConfigurationError,
     InvalidInputError,
     MissingExtraError,
-    RateLimitedError,
     ResponseError,
-    ServerError,
     ServiceError,
     SiteStatsError,
     SiteStatsWarning,
@@ -62,10 +60,10 @@ MEANINGS: Final = {
     Code.OK: "done; every website is as specified, or may differ",
     Code.MISTAKE: "a mistake in sitestats itself, with a traceback: please report it",
     Code.WRONG_USE: "wrong use: an option, a file, a missing setting or extra",
-    Code.ERROR_RESPONSE: "an error response: credentials, permission, an unknown or "
-    "locked website",
-    Code.TRY_LATER: "try later: no response, too many requests, or the service failed; "
-    "of many websites, some failed",
+    Code.ERROR_RESPONSE: "waiting does not help: credentials, permission, an unknown "
+    "or locked website, a wrong address or certificate",
+    Code.TRY_LATER: "try later: no response, too many requests, or the service failed, "
+    "for one website or for some of many",
     Code.BAD_RESPONSE: "the response was not understood",
     Code.UNKNOWN: "it is not known whether a website was added",
     Code.BUSY: "another run is under way for this account, journal or warehouse",
@@ -127,10 +125,8 @@ def code_of(error: SiteStatsError) -> Code:
             return Code.BUSY
         case InvalidInputError() | ConfigurationError() | MissingExtraError():
             return Code.WRONG_USE
-        case TransportError() | RateLimitedError() | ServerError():
-            return Code.TRY_LATER
-        case ServiceError():
-            return Code.ERROR_RESPONSE
+        case TransportError() | ServiceError():
+            return Code.TRY_LATER if error.retryable else Code.ERROR_RESPONSE
         case ResponseError():
             return Code.BAD_RESPONSE
         case _:
@@ -188,7 +184,11 @@ def one_line_each() -> Generator[None]:
         except SiteStatsError as error:
             fail(messages_of(error), code_of(error))
         except click.UsageError as error:
-            fail([error.format_message()], Code.WRONG_USE)
+            context = error.ctx or click.get_current_context(silent=True)
+            path = "sitestats" if context is None else context.command_path
+            if error.ctx is None and context is not None and context.invoked_subcommand:
+                path += f" {context.invoked_subcommand}"
+            fail([f"{error.format_message()} (see {path} --help)"], Code.WRONG_USE)
         except click.Abort:
             # Ctrl-C or Ctrl-D at a prompt: the line of the prompt is not ended yet.
             fail(["", "interrupted"], Code.INTERRUPTED)

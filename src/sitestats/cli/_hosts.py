@@ -46,6 +46,12 @@ _OPTIONS = (
     ),
 )
 
+with_option = click.option(
+    "--with",
+    "more",
+    type=click.Choice(["label"]),
+    help="A column more, from the list of websites.",
+)
 each_option = click.option(
     "--each",
     metavar="UNIT",
@@ -73,7 +79,8 @@ def is_one(options: Mapping[str, Any]) -> bool:
         raise click.UsageError("--all: name no HOST and no --hosts-from beside it")
     if not (hosts or every or file):
         raise click.UsageError("name a HOST, or give --all or --hosts-from FILE")
-    return len(hosts) == 1 and not file and options.get("each") is None
+    is_row = options.get("each") is not None or options["more"]
+    return len(hosts) == 1 and not file and not is_row
 
 
 class Websites:
@@ -89,6 +96,8 @@ class Websites:
             options.pop(name) for name in ("hosts", "every", "concurrency")
         )
         self._each = options.pop("each", None)
+        self.labels: dict[str, str | None] | None = {} if options.pop("more") else None
+        """The label of each website, once the list was read; None for no labels."""
         named = [*((host, "") for host in hosts), *read_hosts(options)]
         if every:
             # Any valid host name, to check the options.
@@ -109,12 +118,16 @@ class Websites:
     def queries(self) -> Iterable[StatsQuery]:
         """The queries, in the order of the websites, and of the days of each."""
         zones: dict[str, str] = {}
-        if self._every or any(map(self._needs_zone, self._queries)):
+        needs_list = self._every or self.labels is not None
+        if needs_list or any(map(self._needs_zone, self._queries)):
             websites = self.client.websites.list()
             if self._every and not websites:
                 click.echo("sitestats: the user has no websites", err=True)
             listed = {self.first.website(one): one.timezone for one in websites}
             zones = {query.hostname: zone for query, zone in listed.items()}
+            if self.labels is not None:
+                labels = (website.label for website in websites)
+                self.labels |= zip(zones, labels, strict=True)
             if self._every:
                 first = self._queries[0]
                 self._queries = [first.website(query.hostname) for query in listed]

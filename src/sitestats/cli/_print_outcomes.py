@@ -6,19 +6,23 @@ import sys
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TextIO, TypeAlias
 
 import attrs
 import click
 
+from sitestats._common.text import csv_line
+
 from ._advice import messages_of
-from ._exits import Code, one_line
+from ._exits import Code, code_of, one_line
 from ._output import (
     JSON_LINES,
+    CsvStyle,
+    csv_style,
     make_console,
-    print_csv,
     print_json,
     print_json_line,
+    safe,
 )
 
 if TYPE_CHECKING:
@@ -42,17 +46,27 @@ class PrintOptions:
     """How the results are printed."""
 
     output: str
-    raw: bool
+    style: CsvStyle
     top: int
-    field: Any
+    table: Any
     """The list that has the rows; None for a row of totals each."""
-    nothing: Found
-    """What is printed without a website."""
+    errors: TextIO | None
+    """Gets a line of CSV for what fails."""
+    labels: Mapping[str, str | None] | None = None
+
+
+def print_options_of(options: dict[str, Any]) -> PrintOptions:
+    """How results are printed; the options are removed."""
+    style = csv_style(options)
+    names = ("output", "top", "table", "errors")
+    output, top, table, errors = (options.pop(name) for name in names)
+    return PrintOptions(output, style, top, table, errors)
 
 
 def print_outcomes(
     websites: Websites,
     options: PrintOptions,
+    nothing: Found,
     queries: Callable[[Iterable[StatsQuery]], Iterable[StatsQuery]],
     read: Callable[[Iterator[Outcome]], Iterator[Found]],
 ) -> None:
@@ -61,11 +75,13 @@ def print_outcomes(
     Args:
         websites: Whose.
         options: How.
+        nothing: What is printed without a website.
         queries: The queries for those of the websites.
         read: What to print of the outcomes, one by one.
     """
+    options = attrs.evolve(options, labels=websites.labels)
     printer, failures, total = printer_of(options), Failures(), 0
-    found = options.nothing
+    found = nothing
     # In a terminal a bar would be between the rows.
     is_between = printer.is_stream and sys.stdout.isatty() and sys.stderr.isatty()
     try:
@@ -82,14 +98,15 @@ def print_outcomes(
                 total += 1
                 if found.failed:
                     failures.add(found.failed)
+                    printer.show_failure(_failure(found.failed[0]))
                 else:
                     printer.show(found)
         printer.end(found)
     except KeyboardInterrupt:
         failures.report(total)
         raise
-    if failures.report(total):
-        raise click.exceptions.Exit(Code.TRY_LATER)
+    if (code := failures.report(total)) is not Code.OK:
+        raise click.exceptions.Exit(code)
 
 
 # --- formats ----------------------------------------------------------------------
@@ -119,19 +136,33 @@ class Printer(ABC):
     def show(self, found: Found) -> None:
         """Print one result, or keep it for the end."""
 
+    def show_failure(self, failure: Mapping[str, Any]) -> None:
+        """Print what failed, with its error and status, into the file for it."""
+        if (file := self._options.errors) is not None:
+            header = csv_line([] if file.tell() else failure)
+            file.write(header.lstrip() + csv_line(map(safe, failure.values())))
+
     def end(self, last: Found) -> None:  # noqa: B027 - a stream keeps nothing
         """Print what was kept; *last* is what was read last, which may have failed."""
 
     def _columns(self, found: Found) -> list[str]:
-        names = found.columns(self._options.field)
-        return [name for name in names if name not in _NOT_PRINTED]
+        names = [*found.columns(self._options.table)]
+        if self._options.labels is not None:
+            names = ["hostname", "label", *names]
+        return [name for name in dict.fromkeys(names) if name not in _NOT_PRINTED]
 
+    def _rows(self, found: Found) -> list[Mapping[str, Any]]:
+        return [self._with_label(row) for row in found.to_dicts(self._options.table)]
 
-def _objects(found: Found) -> Iterator[Mapping[str, Any]]:
-    from sitestats import Outcomes
+    def _objects(self, found: Found) -> Iterator[Mapping[str, Any]]:
+        from sitestats import Outcomes
 
-    for one in found.succeeded if isinstance(found, Outcomes) else found:
-        yield one.to_dict()
+        for one in found.succeeded if isinstance(found, Outcomes) else found:
+            yield self._with_label(one.to_dict())
+
+    def _with_label(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
+        labels = self._options.labels
+        return row if labels is None else {**row, "label": labels.get(row["hostname"])}
 
 
 class _Csv(Printer):
@@ -140,18 +171,21 @@ class _Csv(Printer):
 
     def show(self, found: Found) -> None:
         is_first, self._names = not self._names, self._names or self._columns(found)
-        rows = found.to_dicts(self._options.field)
-        print_csv(self._names, rows, raw=self._options.raw, names=is_first)
+        self._options.style.write(self._names, self._rows(found), names=is_first)
 
     def end(self, last: Found) -> None:
         if not self._names:
-            print_csv(self._columns(last), (), raw=self._options.raw)
+            self._options.style.write(self._columns(last), ())
 
 
 class _JsonLines(Printer):
     def show(self, found: Found) -> None:
-        for one in _objects(found):
+        for one in self._objects(found):
             print_json_line(one)
+
+    def show_failure(self, failure: Mapping[str, Any]) -> None:
+        super().show_failure(failure)
+        print_json_line(failure)
 
 
 class _Json(Printer):
@@ -162,7 +196,11 @@ class _Json(Printer):
         self._kept: list[Mapping[str, Any]] = []
 
     def show(self, found: Found) -> None:
-        self._kept += _objects(found)
+        self._kept += self._objects(found)
+
+    def show_failure(self, failure: Mapping[str, Any]) -> None:
+        super().show_failure(failure)
+        self._kept.append(failure)
 
     def end(self, last: Found) -> None:  # noqa: ARG002 - of Printer
         print_json(self._kept)
@@ -178,7 +216,7 @@ class _Table(Printer):
 
     def show(self, found: Found) -> None:
         self._names = self._names or self._columns(found)
-        self._kept += found.to_dicts(self._options.field)[: self._options.top]
+        self._kept += self._rows(found)[: self._options.top]
 
     def end(self, last: Found) -> None:  # noqa: ARG002 - of Printer
         from sitestats.analysis._console import table_of_rows
@@ -238,6 +276,7 @@ class Failures:
 
     def __init__(self) -> None:
         self._failed = 0
+        self._codes: set[Code] = set()
         self._counts: Counter[tuple[object, ...]] = Counter()
         self._lines: dict[tuple[object, ...], list[str]] = {}
         self._last: dict[tuple[object, ...], str] = {}
@@ -256,6 +295,7 @@ class Failures:
             error = one.error
             if isinstance(error, (ConfigurationError, InvalidInputError)):
                 raise error
+            self._codes.add(code_of(error))
             kind = type(error), getattr(error, "status", None)
             self._counts[kind] += 1
             where = _described(one.query)
@@ -264,8 +304,8 @@ class Failures:
             if len(lines) < _MOST_OF_A_KIND:
                 lines.append(f"{where}: {' '.join(messages_of(error))}")
 
-    def report(self, total: int) -> bool:
-        """Print the lines; the value is whether there are any."""
+    def report(self, total: int) -> Code:
+        """Print the lines; the value says whether to try later helps one of them."""
         for kind, lines in self._lines.items():
             for line in lines:
                 click.echo(f"sitestats: {one_line(line)}", err=True)
@@ -278,7 +318,20 @@ class Failures:
                 )
         if self._failed:
             click.echo(f"sitestats: {self._failed:,} of {total:,} failed", err=True)
-        return self._failed > 0
+        codes = sorted(self._codes, key=lambda code: code is not Code.TRY_LATER)
+        return next(iter(codes), Code.OK)
+
+
+def _failure(one: Failed) -> dict[str, Any]:
+    """What failed as an object: for whom, which days, why, and the status."""
+    params = one.query.params()
+    return {
+        "hostname": one.query.hostname,
+        "start": params.get("start"),
+        "end": params.get("end"),
+        "error": " ".join(messages_of(one.error)),
+        "status": getattr(one.error, "status", None),
+    }
 
 
 def _described(query: StatsQuery) -> str:

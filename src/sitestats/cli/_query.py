@@ -137,10 +137,11 @@ _OPTIONS = (
     ),
     click.option("--path", metavar="/PATH", help="One page, by its own address."),
     click.option(
-        "--api-version", type=int, metavar="1-6", help="The format of the response."
-    ),
-    click.option(
-        "--info/--no-info", default=None, help="Request prose about the fields."
+        "--api-version",
+        "version",
+        type=int,
+        metavar="1-6",
+        help="The format of the response.",
     ),
     click.option(
         "--param",
@@ -238,16 +239,9 @@ def _steps(
     yield lambda query: query.where(**cast("Any", filters))
     metadata = _pairs("--metadata", options["metadata"])
     yield lambda query: query.where_metadata(metadata)
-    for step, name in (
-        ("path", "path"),
-        ("timezone", "timezone"),
-        ("interval", "interval"),
-        ("limit", "limit"),
-        ("version", "api_version"),
-        ("info", "info"),
-    ):
+    for name in ("path", "timezone", "interval", "limit", "version"):
         if options[name] is not None:
-            yield methodcaller(step, options[name])
+            yield methodcaller(name, options[name])
     for name, value in _pairs("--param", options["param"]).items():
         yield methodcaller("extra_param", name, value)
 

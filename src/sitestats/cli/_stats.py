@@ -5,19 +5,21 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
+import attrs
 import click
 
 from ._client import base_address, client_options
-from ._hosts import Websites, each_option, host_options, is_one
+from ._help import GroupedCommand
+from ._hosts import Websites, each_option, host_options, is_one, with_option
 from ._output import (
     FORMATS,
     JSON_LINES,
     format_options,
     make_console,
-    print_csv,
     print_json,
     print_json_line,
 )
+from ._print_outcomes import PrintOptions, print_options_of, print_outcomes
 from ._query import OVERVIEW, make_query, query_options
 
 if TYPE_CHECKING:
@@ -38,6 +40,12 @@ table_option = click.option(
     help="The list that is printed as CSV, or of many websites as a table, if several "
     "are requested.",
 )
+errors_option = click.option(
+    "--errors",
+    metavar="FILE",
+    type=click.File("w", encoding="utf-8", lazy=False),
+    help="Write a line of CSV for each website that failed, with its error and status.",
+)
 top_option = click.option(
     "--top",
     type=click.IntRange(1),
@@ -48,6 +56,7 @@ top_option = click.option(
 
 
 @click.command(
+    cls=GroupedCommand,
     epilog="""\b
     Examples:
       sitestats stats example.com
@@ -62,19 +71,19 @@ top_option = click.option(
       sitestats stats a.example b.example --during 2026-03
       sitestats stats --all --during 2026-Q1 --each month --format csv
       sitestats stats --hosts-from hosts.txt --last 7 --format jsonl
-    """
+    """,
 )
 @host_options
 @query_options
 @each_option
+@with_option
 @top_option
 @table_option
 @store_option
+@errors_option
 @partial(format_options, formats=(*FORMATS, JSON_LINES))
 @client_options
-def stats(
-    *, top: int, table: str | None, output: str, raw: bool, **options: Any
-) -> None:
+def stats(**options: Any) -> None:
     """Read the statistics of HOST.
 
     HOST is a website's host name, or the address of its dashboard or of its
@@ -83,33 +92,37 @@ def stats(
 
     Of several websites, or with --each, a table, CSV and JSON lines have a row for
     each, in the order of the websites. What fails is a line on standard error, and
-    the exit code is 4.
+    the exit code is 4,
+    or 3 where waiting does not help.
     """
-    if not is_one(options):
-        _print_websites(options, table, output, raw=raw, top=top)
+    is_single, how = is_one(options), print_options_of(options)
+    if not is_single:
+        _print_websites(options, how)
         return
     websites = Websites(options, OVERVIEW)
     with websites.client as client:
         (query,) = websites.queries()
         found = client.stats.get(query)
-    if output == "json":
-        print_json(found.to_dict())
-    elif output == JSON_LINES:
-        print_json_line(found.to_dict())
-    elif output == "csv":
-        _print_csv(found, table, raw=raw)
-    else:
-        from sitestats.analysis import Display
+    match how.output:
+        case "json":
+            print_json(found.to_dict())
+        case "jsonl":
+            print_json_line(found.to_dict())
+        case "csv":
+            _print_csv(found, how)
+        case _:
+            from sitestats.analysis import Display
 
-        make_console().print(Display(found, rows=top))
+            make_console().print(Display(found, rows=how.top))
 
 
 @click.command(
+    cls=GroupedCommand,
     epilog="""\b
     Examples:
       sitestats url example.com --last 30 --field pages
       sitestats url example.com --where country=NL --base-url https://stats.example
-    """
+    """,
 )
 @click.argument("host")
 @query_options
@@ -126,37 +139,33 @@ def url(host: str, **options: Any) -> None:
     click.echo(query.url(base))
 
 
-def _print_websites(
-    options: dict[str, Any], table: str | None, output: str, *, raw: bool, top: int
-) -> None:
+def _print_websites(options: dict[str, Any], how: PrintOptions) -> None:
     from sitestats import Outcomes
 
-    from ._print_outcomes import PrintOptions, print_outcomes
-
     websites = Websites(options)
-    field = None
-    if output in {"csv", "table"} or table is not None:
-        field = check_table(websites.first.lists, table)
+    table = None
+    if how.output in {"csv", "table"} or how.table is not None:
+        table = check_table(websites.first.lists, how.table)
 
     def read(outcomes: Iterator[Outcome]) -> Iterator[Outcomes]:
         for outcome in outcomes:
             yield Outcomes([outcome])
 
-    print_options = PrintOptions(output, raw, top, field, Outcomes([]))
-    print_outcomes(websites, print_options, lambda queries: queries, read)
+    how = attrs.evolve(how, table=table)
+    print_outcomes(websites, how, Outcomes([]), lambda queries: queries, read)
 
 
-def _print_csv(found: Stats, table: str | None, *, raw: bool) -> None:
+def _print_csv(found: Stats, how: PrintOptions) -> None:
     from sitestats import Entries
 
     values = {name: getattr(found, name) for name in found.requested if name in found}
     lists = [name for name, value in values.items() if isinstance(value, Entries)]
-    table = check_table(lists, table)
+    table = check_table(lists, how.table)
     if table is None:
-        print_csv([*values], [values], raw=raw)
+        how.style.write([*values], [values])
         return
     entries = cast("Entries[Any]", values[table])
-    print_csv(entries.columns, entries.to_dicts(), raw=raw)
+    how.style.write(entries.columns, entries.to_dicts())
     if entries.truncated:
         # On standard error, since programs read the rows.
         click.echo(

@@ -17,8 +17,9 @@ from sitestats._common.text import plain
 
 from ._client import client_options, make_client
 from ._exits import Code, Terminated, fail
+from ._help import GroupedCommand, SuggestingGroup
 from ._hosts import hosts_from_option, read_hosts
-from ._output import format_options, make_console, print_csv, print_json
+from ._output import csv_style, format_options, make_console, print_json
 
 if TYPE_CHECKING:
     from dlt import Pipeline
@@ -67,7 +68,7 @@ def _destination_options(command: Any) -> Any:
     return command
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=SuggestingGroup, invoke_without_command=True)
 @click.pass_context
 def warehouse(ctx: click.Context) -> None:
     """Keep every day of each website in a database."""
@@ -76,12 +77,13 @@ def warehouse(ctx: click.Context) -> None:
 
 
 @warehouse.command(
+    cls=GroupedCommand,
     epilog="""\b
     Examples:
       sitestats warehouse update --since 2025-06-01
       sitestats warehouse update --since 2025-06-01 --fields pages,countries
       sitestats warehouse update --since 2025-06-01 --to postgres --hosts-from hosts.txt
-    """
+    """,
 )
 @click.argument("hosts", nargs=-1, metavar="[HOST]...")
 @click.option("--since", required=True, metavar="DAY", help="The first day to read.")
@@ -175,11 +177,12 @@ def update(
 )
 @_destination_options
 @format_options
-def status(*, destination: str, dataset: str, output: str, raw: bool) -> None:
+def status(*, destination: str, dataset: str, **options: Any) -> None:
     """Show how far each website is, and what is wrong.
 
     Nothing is requested from the service. Websites that are behind come first.
     """
+    style, output = csv_style(options), options["output"]
     if destination == "duckdb" and not (
         _folder(destination, dataset).exists() or Path(f"{_NAME}.duckdb").exists()
     ):
@@ -196,7 +199,7 @@ def status(*, destination: str, dataset: str, output: str, raw: bool) -> None:
     if output == "json":
         print_json(rows)
     elif output == "csv":
-        print_csv(_COLUMNS, rows, raw=raw)
+        style.write(_COLUMNS, rows)
     else:
         _show(rows)
 

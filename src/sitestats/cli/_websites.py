@@ -23,8 +23,15 @@ from ._exits import (
     fail,
     fail_interrupted,
 )
+from ._help import GroupedCommand, SuggestingGroup
 from ._lists import list_arguments, list_options, source_of
-from ._output import format_options, make_console, print_csv, print_json
+from ._output import (
+    CsvStyle,
+    csv_style,
+    format_options,
+    make_console,
+    print_json,
+)
 from ._query import zones
 
 if TYPE_CHECKING:
@@ -117,7 +124,7 @@ def _plan(
     return planned
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=SuggestingGroup, invoke_without_command=True)
 @click.pass_context
 def websites(ctx: click.Context) -> None:
     """List the user's websites, and add some."""
@@ -145,11 +152,12 @@ def websites(ctx: click.Context) -> None:
 )
 @format_options
 @client_options
-def list_(*, as_specs: str | None, output: str, raw: bool, **options: Any) -> None:
+def list_(*, as_specs: str | None, **options: Any) -> None:
     """List every website of the user.
 
     Page views and events are estimates per 30 days.
     """
+    style, output = csv_style(options), options.pop("output")
     if as_specs is not None and output != "table":
         raise click.UsageError(
             f"--as-specs and --format: give one of them, such as --as-specs {as_specs}"
@@ -163,7 +171,7 @@ def list_(*, as_specs: str | None, output: str, raw: bool, **options: Any) -> No
     if output == "json":
         print_json(rows)
     elif output == "csv":
-        print_csv(_columns_of_list(), rows, raw=raw)
+        style.write(_columns_of_list(), rows)
     else:
         from sitestats.analysis._console import table_of_rows
 
@@ -251,11 +259,12 @@ def add(
 
 
 @websites.command(
+    cls=GroupedCommand,
     epilog="""\b
     Examples:
       sitestats websites plan websites.toml
       sitestats websites plan websites.csv --format json
-    """
+    """,
 )
 @file_options
 @format_options
@@ -265,8 +274,6 @@ def plan(
     *,
     only_changes: bool,
     quiet: bool,
-    output: str,
-    raw: bool,
     **options: Any,
 ) -> None:
     """Show what `ensure` would do with FILE; nothing is added.
@@ -276,20 +283,22 @@ def plan(
     What FILE leaves out is not compared.
     """
     specs, notes = _load(file, options, quiet=quiet)
+    show = _show(options, only_changes=only_changes, quiet=quiet)
     with make_client(options) as client:
         planned = _plan(client, specs, notes)
-    Show(output, raw=raw, only_changes=only_changes, quiet=quiet).print(planned)
+    show.print(planned)
     _exit(planned)
 
 
 @websites.command(
+    cls=GroupedCommand,
     epilog="""\b
     Examples:
       sitestats websites ensure websites.toml --dry-run
       sitestats websites ensure websites.toml
       sitestats websites ensure websites.toml --yes --journal websites.journal
       sitestats websites ensure list.csv --column hostname=Domain --ignore-columns
-    """
+    """,
 )
 @file_options
 @click.option("--dry-run", is_flag=True, help="Add nothing: the same as `plan`.")
@@ -311,8 +320,6 @@ def ensure(
     dry_run: bool,
     yes: bool,
     journal: Path | None,
-    output: str,
-    raw: bool,
     **options: Any,
 ) -> None:
     """Add the missing websites of FILE, one at a time.
@@ -321,7 +328,7 @@ def ensure(
     can't be undone.
     """
     specs, notes = _load(file, options, quiet=quiet)
-    show = Show(output, raw=raw, only_changes=only_changes, quiet=quiet)
+    show = _show(options, only_changes=only_changes, quiet=quiet)
     with make_client(options, read_only=dry_run) as client:
         planned = _plan(client, specs, notes)
         if dry_run:
@@ -343,7 +350,7 @@ class Show:
     """How plans and reports are printed."""
 
     output: str = "table"
-    raw: bool = attrs.field(default=False, kw_only=True)
+    style: CsvStyle = attrs.field(factory=CsvStyle)
     only_changes: bool = attrs.field(default=False, kw_only=True)
     quiet: bool = attrs.field(default=False, kw_only=True)
 
@@ -355,12 +362,17 @@ class Show:
                 {**result.to_dict(), "items": [item.to_dict() for item in items]}
             )
         elif self.output == "csv":
-            print_csv(result.columns(), [item.row() for item in items], raw=self.raw)
+            self.style.write(result.columns(), [item.row() for item in items])
         elif not self.quiet:
             whole = result.changes() if self.only_changes else str(result)
             click.echo(_plain_lines(whole))
         if self.quiet and not result.complete:
             click.echo(_plain_lines(result.problems()), err=True)
+
+
+def _show(options: dict[str, Any], *, only_changes: bool, quiet: bool) -> Show:
+    style, output = csv_style(options), options.pop("output")
+    return Show(output, style, only_changes=only_changes, quiet=quiet)
 
 
 def _ensure(
