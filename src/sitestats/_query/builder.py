@@ -791,9 +791,8 @@ def _read_address(
     split = urls.split_address(address, base_url)
     page, params = split.page, dict(split.pairs)
     warned = urls.view_problems(split)
-    callback = params.pop("callback", None)
-    if callback is not None:
-        warned += urls.callback_problems(callback)
+    if params.pop("callback", None) is not None:
+        warned += urls.callback_problems()
     if not split.is_data:
         params, unclear = dashboards.documented_parameters(params, page)
         warned += unclear
