@@ -46,9 +46,14 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish() -> None:
+    """Let everything be collected again, before plugins look at it."""
+    gc.unfreeze()
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Remove the state folder of the tests."""
-    gc.unfreeze()
     shutil.rmtree(config.stash[STATE], ignore_errors=True)
 
 

@@ -8,16 +8,13 @@ import os
 import pickle
 import signal
 import socket
-import ssl
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 import anyio
 import pytest
@@ -30,10 +27,9 @@ from client_variants import (
     fail_in_another_process,
     get_in_another_process,
 )
-from faults import CASES, FaultServer, ServedCase, authority
+from faults import FaultServer, ServedCase, authority
 from faults.responses import response
 from interrupts import at_each_place
-from proxy import RecordingProxy
 from served_cases import PLENTY, get_once, options
 from sitestats import (
     AsyncClient,
@@ -43,7 +39,6 @@ from sitestats import (
     NotFoundError,
     RequestTimeoutError,
     RetryPolicy,
-    StatsQuery,
 )
 from sitestats.emulator import Emulator
 
@@ -72,23 +67,6 @@ def test_the_blocking_client_in_a_running_loop(good: ServedCase) -> None:
 
 
 # --- threads ----------------------------------------------------------------------
-
-
-def test_fifty_threads(good: ServedCase) -> None:
-    """Fifty threads share five connections, and each gets its own response."""
-    begin = threading.Barrier(50)
-
-    def work(client: Client) -> list[int]:
-        begin.wait(PLENTY)
-        return [client.stats.get(QUERY).pageviews for _ in range(5)]
-
-    with (
-        Client(good.origin, max_connections=5, **options()) as client,
-        ThreadPoolExecutor(50) as pool,
-    ):
-        runs = [pool.submit(work, client) for _ in range(50)]
-        assert [run.result(PLENTY) for run in runs] == [[3] * 5] * 50
-    assert good.connections <= 5
 
 
 def test_closing_while_others_use_it(good: ServedCase) -> None:
@@ -483,131 +461,3 @@ def output_of(program: str, case: ServedCase) -> tuple[str, str]:
         check=True,
     )
     return result.stdout, result.stderr
-
-
-# --- proxies and authorities ------------------------------------------------------
-
-VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE")
-
-
-@pytest.fixture
-def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """An environment without proxy and certificate variables."""
-    for name in VARIABLES:
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.lower(), raising=False)
-    return monkeypatch
-
-
-@pytest.fixture(params=["blocking", "asyncio", "trio"])
-def get(request: pytest.FixtureRequest) -> Callable[..., int]:
-    """Asks once, with a client that is made for it."""
-
-    async def get_async(origin: str, made: dict[str, Any]) -> int:
-        async with AsyncClient(origin, **made) as client:
-            return await get_once(client)
-
-    def get(origin: str, **changes: Any) -> int:
-        made = {"api_key": API_KEY, "retries": 0, **changes}
-        if request.param != "blocking":
-            return anyio.run(get_async, origin, made, backend=request.param)
-        with Client(origin, **made) as client:
-            return client.stats.get(QUERY).pageviews
-
-    return get
-
-
-@pytest.mark.parametrize("how", ["argument", "environment"])
-def test_a_proxy_forwards_plain_http(
-    get: Callable[..., int], good: ServedCase, environment: pytest.MonkeyPatch, how: str
-) -> None:
-    """A proxy is used when it is an argument, or in the environment."""
-    with RecordingProxy() as proxy:
-        address = f"http://127.0.0.1:{proxy.port}"
-        environment.setenv("HTTP_PROXY", address if how == "environment" else "")
-        given = {"proxy": address} if how == "argument" else {}
-        assert get(good.origin, **given) == 3
-    assert proxy.received[0].startswith(b"GET http://127.0.0.1:")
-
-
-@pytest.mark.parametrize("how", ["argument", "environment"])
-def test_a_proxy_tunnels_https_and_learns_nothing(
-    get: Callable[..., int],
-    server: FaultServer,
-    environment: pytest.MonkeyPatch,
-    how: str,
-) -> None:
-    """In a tunnel the proxy sees host and port, and no key."""
-    with RecordingProxy() as proxy:
-        address = f"http://127.0.0.1:{proxy.port}"
-        environment.setenv("HTTPS_PROXY", address if how == "environment" else "")
-        given = {"proxy": address} if how == "argument" else {}
-        assert get(server["tls"].origin, verify=str(authority()), **given) == 3
-    assert proxy.received[0].startswith(b"CONNECT 127.0.0.1:")
-    assert API_KEY.encode() not in proxy.received[0] + proxy.tunnelled
-    assert API_KEY.encode() in server["tls"].requests[0]
-
-
-@pytest.mark.parametrize("how", ["NO_PROXY", "None"])
-def test_no_proxy(
-    get: Callable[..., int], good: ServedCase, environment: pytest.MonkeyPatch, how: str
-) -> None:
-    """NO_PROXY, and proxy=None, ignore the environment's proxy."""
-    with RecordingProxy() as proxy:
-        environment.setenv("HTTP_PROXY", f"http://127.0.0.1:{proxy.port}")
-        environment.setenv("NO_PROXY", "127.0.0.1" if how == "NO_PROXY" else "")
-        given = {"proxy": None} if how == "None" else {}
-        assert get(good.origin, **given) == 3
-    assert proxy.received == []
-
-
-def test_a_proxy_with_a_password(
-    get: Callable[..., int], server: FaultServer, environment: pytest.MonkeyPatch
-) -> None:
-    """The password is sent to the proxy only, and a wrong one is in no error."""
-    with RecordingProxy(authorization=b"Basic dXNlcjpwdy0wMTIzNDU2Nzg5") as proxy:
-        for case in ("good", "tls"):
-            origin = server[case].origin
-            address = f"http://user:pw-0123456789@127.0.0.1:{proxy.port}"
-            verify = str(authority())
-            assert get(origin, proxy=address, verify=verify) == 3
-            assert b"Proxy-Auth" not in b"".join(server[case].requests)
-        wrong = f"http://user:wrong-0123456@127.0.0.1:{proxy.port}"
-        with pytest.raises(ConnectionFailedError) as caught:
-            get(server["tls"].origin, proxy=wrong, verify=str(authority()))
-    assert caught.value.maybe_sent is False
-    assert "wrong-0123456" not in f"{caught.value!r} {vars(caught.value)}"
-
-
-def test_a_proxy_that_is_not_there(
-    get: Callable[..., int], good: ServedCase, environment: pytest.MonkeyPatch
-) -> None:
-    """A request does not go around a proxy that is down."""
-    with RecordingProxy() as proxy:
-        address = f"http://127.0.0.1:{proxy.port}"
-    with pytest.raises(ConnectionFailedError) as caught:
-        get(good.origin, proxy=address)
-    assert caught.value.maybe_sent is False
-    assert good.attempts == 0
-
-
-def test_authorities(
-    get: Callable[..., int], server: FaultServer, environment: pytest.MonkeyPatch
-) -> None:
-    """A private authority is trusted by path, by context and by the environment, and by
-    nothing else.
-    """
-    origin = server["tls"].origin
-    with pytest.raises(ConnectionFailedError, match="certificate"):
-        get(origin)
-    assert get(origin, verify=str(authority())) == 3
-    assert get(origin, verify=ssl.create_default_context(cafile=authority())) == 3
-    assert get(origin, verify=False) == 3
-    environment.setenv("SSL_CERT_FILE", str(authority()))
-    assert get(origin) == 3
-
-
-def test_every_case_that_is_secure_is_served_by_tls() -> None:
-    """Some of the fault cases are served over TLS."""
-    assert any(case.secure for case in CASES)
-    assert StatsQuery("example.com") != QUERY

@@ -83,6 +83,20 @@ def service() -> Iterator[tuple[Server, ssl.SSLContext]]:
         yield server, trusting
 
 
+def test_a_proxy_that_is_not_there(variant: str) -> None:
+    """A request does not go around a proxy that is down."""
+    with serve(polite) as proxy:
+        address = proxy.address
+    with (
+        serve(polite) as server,
+        open_sender(variant, server.address, proxy=address) as sender,
+        pytest.raises(ConnectionFailedError) as caught,
+    ):
+        sender.send()
+    assert caught.value.maybe_sent is False
+    assert server.connections == 0
+
+
 def test_a_plain_request_goes_to_the_proxy(variant: str) -> None:
     """A plain request is sent to the proxy with its whole URL."""
     with (

@@ -275,6 +275,8 @@ def test_a_context_counts_whatever_its_class(
     class Injected:
         """What took its place. httpx makes one, which nothing uses."""
 
+        options = 0
+
         def __init__(self, protocol: int) -> None:
             self.protocol = protocol
 

@@ -18,6 +18,7 @@ from sitestats._common.errors import (
     RequestTimeoutError,
     ResponseError,
     ResponseTooLargeError,
+    SiteStatsError,
 )
 from sitestats._common.wire import HttpRequest
 
@@ -88,7 +89,8 @@ class Attempt:
     def failure(self, error: BaseException) -> Exception | None:
         """The error to raise instead of *error*, or None for *error* as it is.
 
-        That is an interrupt, or a mistake, whose author needs the traceback.
+        That is one of ours, an interrupt, or a mistake, whose author needs the
+        traceback.
         """
         if isinstance(error, (TooLargeError, CorruptError)):
             return self.body_error(error)
@@ -96,9 +98,9 @@ class Attempt:
             return self.total_timeout_error()
         # Python wraps a StopIteration that leaves a generator or a coroutine.
         cause = error.__cause__ if isinstance(error, RuntimeError) else None
-        if not isinstance(error, _FAULTS) and not isinstance(
-            cause, (StopIteration, StopAsyncIteration)
-        ):
+        stopped = isinstance(cause, (StopIteration, StopAsyncIteration))
+        is_fault = isinstance(error, _FAULTS) or stopped
+        if isinstance(error, SiteStatsError) or not is_fault:
             return None
         self.began = not isinstance(error, _NEVER_SENT)
         if time.monotonic() >= self.until:

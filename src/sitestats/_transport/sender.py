@@ -20,7 +20,7 @@ import anyio
 import httpx
 
 from sitestats._common.custom_headers import secrets_in
-from sitestats._common.errors import ConfigurationError, SiteStatsError
+from sitestats._common.errors import ConfigurationError
 from sitestats._common.frames import clear_frames
 
 from .attempt import Attempt
@@ -121,16 +121,6 @@ class _SenderBase(Generic[PoolT]):
         lease = Lease[Any](fresh=request.fresh_connection, stop=stop)
         return Attempt(request, self._settings, self._redactor, lease, until, timeout)
 
-    @staticmethod
-    def _failure(attempt: Attempt, error: BaseException) -> Exception | None:
-        """The error to raise instead of *error*, or None for *error* as it is."""
-        if not isinstance(error, SiteStatsError):
-            failure = attempt.failure(error)
-            if failure is not None:
-                return failure
-        clear_frames(error)
-        return None
-
     @property
     def is_open(self) -> bool:
         """Whether closing this would close a connection."""
@@ -171,8 +161,9 @@ class Sender(_SenderBase[Pool[Slot]]):
             work = partial(self._exchange, attempt)
             return self._pool.use(attempt.lease, work, until=until)
         except BaseException as error:
-            failure = self._failure(attempt, error)
+            failure = attempt.failure(error)
             if failure is None:
+                clear_frames(error)
                 raise
         try:
             raise failure
@@ -232,8 +223,9 @@ class AsyncSender(_SenderBase[AsyncPool[Slot]]):
                 work = partial(self._exchange, attempt)
                 return await self._pool.use(attempt.lease, work)
             except BaseException as error:
-                failure = self._failure(attempt, error)
+                failure = attempt.failure(error)
                 if failure is None:
+                    clear_frames(error)
                     raise
         if failure is None:
             failure = attempt.total_timeout_error()

@@ -212,11 +212,11 @@ def connect(host: bytes, port: int, *, timeout: float) -> Waiting[TcpStream]:
     try:
         while addresses or pending:
             if addresses:
-                sock, error = _begin(addresses.popleft())
-                if sock is None:
-                    failure = error or failure
+                try:
+                    pending.append(_begin(addresses.popleft()))
+                except OSError as error:
+                    failure = error
                     continue
-                pending.append(sock)
             left = connect_by - time.monotonic()
             if left <= 0:
                 raise SilenceError(NO_CONNECTION)
@@ -281,22 +281,17 @@ def _look_up(host: bytes, port: int) -> Waiting[Iterable[Info]]:
     return result
 
 
-def _begin(info: Info) -> tuple[socket.socket | None, OSError | None]:
-    """A socket that is being connected, or why it can't be."""
+def _begin(info: Info) -> socket.socket:
+    """A socket that is being connected."""
     family, kind, protocol, _, address = info
-    try:
-        sock = socket.socket(family, kind, protocol)
-    except OSError as error:
-        return None, error
+    sock = socket.socket(family, kind, protocol)
     try:
         sock.setblocking(False)  # noqa: FBT003 - its only argument
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         # Not connect_ex: what guards tests against the network patches this one.
         with suppress(BlockingIOError):
             sock.connect(address)
-    except BaseException as error:
+    except BaseException:
         sock.close()
-        if isinstance(error, OSError):
-            return None, error
         raise
-    return sock, None
+    return sock
