@@ -38,14 +38,6 @@ mpl.use("agg")
 DAYS = [dt.datetime(2025, 3, 7) + n * DAY for n in range(1500)]  # noqa: DTZ001 - local
 
 
-@pytest.fixture(autouse=True)
-def no_figures() -> Iterator[None]:
-    """The figures of one test are not there in another one."""
-    plt.close("all")
-    yield
-    plt.close("all")
-
-
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
     """A client of an emulator with three months of three websites."""
