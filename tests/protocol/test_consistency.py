@@ -29,6 +29,32 @@ def test_a_requested_field_that_is_missing_is_an_error(name: Any) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "where"),
+    [
+        ("pageviews", -1, "-1 as pageviews"),
+        (
+            "pages",
+            [
+                {"value": ":-", "pageviews": 1, "visitors": 1},
+                {"value": "/", "pageviews": 1, "visitors": -7},
+            ],
+            r"-7 as pages\[1\].visitors",
+        ),
+        (
+            "histogram",
+            [{"date": "2026-11-20", "pageviews": -2, "visitors": 1}],
+            r"-2 as histogram\[0\].pageviews",
+        ),
+    ],
+)
+def test_a_count_below_zero_is_a_warning(name: Any, value: Any, where: str) -> None:
+    """A negative count stays as it is, and a warning tells its place."""
+    with pytest.warns(SiteStatsWarning, match=f"has {where}, and no count is below 0"):
+        stats = read_response(QUERY.fields(name), stats_json(**{name: value}))
+    assert "-" in str(stats.raw()[name])
+
+
 def test_a_requested_event_that_is_missing_counts_nothing(same_text: SameText) -> None:
     """Beside others, a missing event is a warning and 0, and no lost response."""
     query = QUERY.events("signup", "Purchase", "purchase", "refund")

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 import pickle
-from zoneinfo import ZoneInfo
+from bisect import bisect_left
+from collections.abc import Iterator
+from zoneinfo import ZoneInfo, available_timezones
 
 import pytest
 from hypothesis import given
@@ -209,6 +212,79 @@ def test_the_hour_that_comes_twice_begins_twice() -> None:
     assert in_utc == [
         utc(f"2026-10-{time}") for time in ("24T23", "25T00", "25T01", "25T02")
     ]
+
+
+WHOLE = os.environ.get("HYPOTHESIS_PROFILE") == "fuzz"
+"""Whether to try every change of every zone, which takes minutes."""
+Change = tuple[str, dt.datetime]
+
+
+def changes(name: str) -> Iterator[Change]:
+    """The changes of a zone's offset from 2000 to 2037, to the minute, in UTC."""
+    zone = ZoneInfo(name)
+
+    def offset(moment: dt.datetime) -> dt.timedelta | None:
+        return moment.astimezone(zone).utcoffset()
+
+    # Few changes are closer together.
+    step = dt.timedelta(days=1 if WHOLE else 28)
+    before = utc("2000-01-01")
+    while before.year < 2038:
+        after = before + step
+        if offset(before) != offset(after):
+            minute = bisect_left(
+                range(step // dt.timedelta(minutes=1)),
+                True,  # noqa: FBT003 - the value to find
+                key=lambda n: (
+                    offset(before + dt.timedelta(minutes=n)) != offset(before)
+                ),
+            )
+            yield name, before + dt.timedelta(minutes=minute)
+        before = after
+
+
+def kind(change: Change) -> object:
+    """What the clocks show before and after a change."""
+    zone, moment = ZoneInfo(change[0]), change[1]
+    walls = [
+        (moment - back).astimezone(zone)
+        for back in (dt.timedelta(minutes=1), dt.timedelta())
+    ]
+    return [(str(wall.time()), wall.utcoffset()) for wall in walls]
+
+
+def test_hours_begin_when_the_clocks_first_show_them() -> None:
+    """Around every change of every time zone each entry begins when the clocks first
+    show its hour, and later than the one before; a change begins a new entry. Of
+    changes of one kind one is tried, and all of them in the session of properties.
+    """
+    found = {
+        change if WHOLE else str(kind(change)): change
+        for name in sorted(available_timezones())
+        for change in changes(name)
+    }
+    assert len(found) > 60
+    for name, moment in found.values():
+        zone = ZoneInfo(name)
+        begin = moment.replace(minute=0) - dt.timedelta(hours=4)
+        labels: list[tuple[dt.date, int, dt.timedelta | None]] = []
+        expected: list[dt.datetime] = []
+        for minutes in range(8 * 60):
+            wall = (begin + dt.timedelta(minutes=minutes)).astimezone(zone)
+            label = wall.date(), wall.hour, wall.utcoffset()
+            if not labels or label != labels[-1]:
+                labels.append(label)
+                expected.append(wall.astimezone(dt.UTC))
+        buckets = [Bucket(day, 3, 2, hour=hour) for day, hour, _ in labels]
+        entries = read_histogram(
+            buckets, interval="hour", timezone=name, end=None, moment=None
+        )
+        starts = [entry.start for entry in entries if entry.start is not None]
+        in_utc = [start.astimezone(dt.UTC) for start in starts]
+        # The first hour began before the first minute.
+        assert in_utc[1:] == expected[1:], (name, moment)
+        walls = [(start.date(), start.hour) for start in starts]
+        assert walls == [label[:2] for label in labels], (name, moment)
 
 
 def test_hours_without_a_zone_have_no_start() -> None:

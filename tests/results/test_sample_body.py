@@ -264,6 +264,9 @@ def test_seconds_and_hours_and_weeks() -> None:
     ).histogram[0]
     assert found.hour == 5
     assert found.start == dt.datetime(2026, 2, 28, 20, tzinfo=dt.UTC)
+    aware = dt.datetime(2026, 2, 28, 23, tzinfo=dt.UTC)
+    found = Stats.of(hourly, histogram=[(aware, 3, 2)]).histogram[0]
+    assert (found.date, found.hour, found.start) == (DAY, 8, aware)
     weekly = QUERY.fields("histogram").interval("week")
     found = Stats.of(weekly, histogram=[(DAY, 3, 2)]).histogram[0]
     assert (found.year, found.week, found.clipped) == (2026, 9, True)
@@ -288,6 +291,12 @@ def test_a_period_of_words_can_be_given() -> None:
     assert (placed.first_day, placed.last_day) == (DAY, dt.date(2026, 3, 7))
     assert placed.timezone == "Asia/Tokyo"
     assert placed.partial
+
+
+def test_a_period_does_not_end_before_it_begins() -> None:
+    """A first day after the last one is an error."""
+    with pytest.raises(QueryError, match="2026-03-01 is after the last day, 2026-02-1"):
+        Stats.of(QUERY.fields("visitors"), visitors=1, last_day=dt.date(2026, 2, 10))
 
 
 def test_pages_and_versions() -> None:

@@ -12,18 +12,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
-from sitestats._common.fields import ENVELOPE
+from sitestats._common.fields import COUNTS, ENVELOPE
 from sitestats._common.hostnames import HostnameError, normalise_hostname
 from sitestats._common.problems import Problem
 from sitestats._common.text import shown
 from sitestats._common.zones import same_zone
 from sitestats._query.filters import PAGE_FILTERS
+from sitestats._results.entries import Entries
 
 from .period_check import period_warnings
 
 if TYPE_CHECKING:
     from sitestats._query.requested import Requested
-    from sitestats._results.entries import EventCount
+    from sitestats._results.entries import Entry, EventCount
 
     from .decoder import Shape
 
@@ -31,6 +32,7 @@ LATEST_SHAPE: Final = 5
 """From this version on, responses have the shape that the document shows."""
 _MOST_NAMED: Final = 3
 """How many missing events a warning names."""
+_COUNTS: Final = frozenset((*COUNTS, "total"))
 _ALL_PAGES: Final = "*"
 _MAY_BE_WRONG: Final = frozenset(ENVELOPE) - {"hostname"}
 """Parts of the envelope that only warn when they can't be read."""
@@ -190,6 +192,23 @@ def _warnings(
     # The envelope is not documented, so it is no reason to lose the numbers.
     for name, problems in wrong.items():
         yield f"the response's {name!r} is not used: {problems[0]}"
+
+
+def negative_count(values: Mapping[str, Any]) -> str | None:
+    """A warning of the first count of a result that is below 0; None without."""
+    for name, value in values.items():
+        rows: Iterable[Entry] = value if isinstance(value, Entries) else ()
+        places = {
+            f"{name}[{index}].{column}": row.get(column)
+            for index, row in enumerate(rows)
+            for column in _COUNTS.intersection(row.columns)
+        }
+        if name in COUNTS:
+            places = {name: value}
+        for where, count in places.items():
+            if count is not None and count < 0:
+                return f"the response has {count} as {where}, and no count is below 0"
+    return None
 
 
 def _same_page(wanted: str, path: str) -> bool:

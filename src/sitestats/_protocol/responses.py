@@ -29,7 +29,13 @@ from sitestats._results.histogram import entry_type, read_histogram
 from sitestats._results.stats import Stats
 from sitestats._results.websites import WebsiteList
 
-from .consistency import LATEST_SHAPE, differences, missing_events, same_value
+from .consistency import (
+    LATEST_SHAPE,
+    differences,
+    missing_events,
+    negative_count,
+    same_value,
+)
 from .decoder import Shape, shape
 from .failures import (
     OK,
@@ -53,6 +59,7 @@ _OWN_FIELDS: Final = 3
 _WITH_PAGES: Final = 2
 """The version whose responses always include pages."""
 _NO_CONTENT: Final = 204
+_MAY_BE_NEGATIVE: Final = re.compile(rb":\s*-")
 
 
 def read_json(response: HttpResponse, request: HttpRequest) -> JsonValue:
@@ -232,7 +239,10 @@ def read_stats(
     start, end = read_period(data)
     moment = date or response.received_at
     days = period_days(data, requested)
-    values = _values(data, expected, requested, days=days, end=end, moment=moment)
+    values = dict(_values(data, expected, requested, days=days, end=end, moment=moment))
+    # Reading every count of every response would take longer.
+    if _MAY_BE_NEGATIVE.search(response.body) and (found := negative_count(values)):
+        warn(found)
     return Stats(
         query=query,
         hostname=data.get("hostname"),
@@ -247,9 +257,10 @@ def read_stats(
         partial=moment is not None and end is not None and moment < end,
         responded_at=moment,
         body=response.body,
+        headers=response.headers,
         from_store=looked_up_at is not None,
         requested=requested,
-        values=dict(values),
+        values=values,
     )
 
 

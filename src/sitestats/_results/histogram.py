@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
@@ -17,7 +18,10 @@ from .entries import Entry, Incomplete, from_known
 _LONG: Final = ("week", "month", "year")
 """Intervals that the ends of a period, which are days, may cut."""
 _DAY: Final = dt.timedelta(days=1)
-_ENDS: Final = (dt.MINYEAR, dt.MAXYEAR)
+_NOTHING: Final = dt.timedelta(0)
+_LONGEST_CHANGE: Final = dt.timedelta(hours=6)
+"""More than any change of the clocks but those by a day, which repeat no hour."""
+_LAST_SECOND: Final = dt.timedelta(minutes=59, seconds=59)
 
 
 @attrs.frozen(weakref_slot=False, repr=False)
@@ -54,7 +58,8 @@ class HistogramEntry(Entry):
     start: dt.datetime | None = None
     """When an hour begins, in the zone of the response; None for other intervals
     and when the zone is not known. The hour that is repeated at the end of
-    summer time is there twice, the second time with ``fold=1``."""
+    summer time is there twice, the second time with ``fold=1``. Where the clocks are
+    changed within an hour, it begins then."""
     hour: int | None = None
     """From 0 to 23, None for other intervals."""
     year: int | None = None
@@ -228,32 +233,51 @@ def _starts(
     buckets: Sequence[Bucket], zone: dt.tzinfo | None
 ) -> list[dt.datetime | None]:
     starts: list[dt.datetime | None] = []
-    previous: Bucket | None = None
+    previous = dt.datetime.min.replace(tzinfo=dt.UTC)
     for bucket in buckets:
-        # Two hours of one name, one after the other, are those before and after
-        # the clocks were turned back.
-        repeated = previous is not None and (previous.date, previous.hour) == (
-            bucket.date,
-            bucket.hour,
-        )
-        starts.append(_start(bucket, zone, fold=int(repeated)))
-        previous = bucket
+        try:
+            moments = _moments(bucket, zone)
+            # An hour that comes again, after the clocks were turned back, began later.
+            following = (moment for moment in moments if moment > previous)
+            previous = next(following, moments[0]) if moments else previous
+            starts.append(previous.astimezone(zone) if moments else None)
+        except (ValueError, OverflowError):
+            # No hour, or one that UTC can't express, which fits into no frame.
+            starts.append(None)
     return starts
 
 
-def _start(bucket: Bucket, zone: dt.tzinfo | None, *, fold: int) -> dt.datetime | None:
+def _moments(bucket: Bucket, zone: dt.tzinfo | None) -> list[dt.datetime]:
+    """When the hour begins, in UTC, each time that the clocks show it."""
     if bucket.date is None or bucket.hour is None or zone is None:
-        return None
-    try:
-        start = dt.datetime.combine(
-            bucket.date, dt.time(bucket.hour, tzinfo=zone, fold=fold)
-        )
-        if start.year in _ENDS:
-            # Refuses a moment that UTC can't express, which fits into no frame.
-            start.astimezone(dt.UTC)
-    except (ValueError, OverflowError):
-        return None
-    return start
+        return []
+    first = dt.datetime.combine(bucket.date, dt.time(bucket.hour))
+    # Of no change nearby nothing else is to be looked at.
+    near = first.replace(tzinfo=zone).astimezone(dt.UTC)
+    offsets = {
+        (near + side * _LONGEST_CHANGE).astimezone(zone).utcoffset() or _NOTHING
+        for side in (-1, 1)
+    }
+    begins = [(first - offset).replace(tzinfo=dt.UTC) for offset in offsets]
+    if len(offsets) == 1:
+        return begins
+    moments: list[dt.datetime] = []
+    for begin, offset in zip(begins, offsets, strict=True):
+        if _has_offset(begin, zone, offset):
+            moments.append(begin)
+        elif _has_offset(begin + _LAST_SECOND, zone, offset):
+            # The clocks are changed within the hour.
+            seconds = bisect_left(
+                range(3600),
+                True,  # noqa: FBT003 - the value to find
+                key=lambda n: _has_offset(begin + dt.timedelta(0, n), zone, offset),
+            )
+            moments.append(begin + dt.timedelta(seconds=seconds))
+    return sorted(moments) or [min(begins)]
+
+
+def _has_offset(moment: dt.datetime, zone: dt.tzinfo, offset: dt.timedelta) -> bool:
+    return moment.astimezone(zone).utcoffset() == offset
 
 
 def _over(
@@ -268,7 +292,8 @@ def _over(
         return end
     try:
         if start is not None:
-            over = start.astimezone(dt.UTC) + dt.timedelta(hours=1)
+            # One that begins at a change of the clocks may be shorter.
+            over = start.astimezone(dt.UTC) + dt.timedelta(minutes=60 - start.minute)
         else:
             # A week that the period cuts may be known by the period's first day.
             following = ending(bucket.date, interval) + _DAY

@@ -74,18 +74,21 @@ def body_of(
         QueryError: A value is missing, was not requested, or has another form.
     """
     wanted = requested(query)
+    zone = timezone or wanted.timezone or "UTC"
     timed = "seconds_on_page" in wanted.fields
     fields: dict[str, Any] = {
-        name: _field(name, value, wanted.interval, timed=timed)
+        name: _field(name, value, wanted.interval, zone, timed=timed)
         for name, value in values.items()
         if name in _KNOWN
     }
     problems = [*_problems(wanted, values.keys(), fields.get("events", []))]
-    if problems:
-        raise QueryError(problems)
-    zone = timezone or wanted.timezone or "UTC"
     first = first_day or as_date(wanted.checked("start"))
     last = last_day or as_date(wanted.checked("end"))
+    if first and last and first > last:
+        message = f"{first} is after the last day, {last}"
+        problems.append(Problem(message, where="first_day"))
+    if problems:
+        raise QueryError(problems)
     page = wanted.params.get("page", "*")
     data: dict[str, Any] = {
         "ok": True,
@@ -140,7 +143,9 @@ def _problems(
             )
 
 
-def _field(name: str, value: object, interval: str | None, *, timed: bool) -> object:
+def _field(
+    name: str, value: object, interval: str | None, zone: str, *, timed: bool
+) -> object:
     """The value of a field as a response has it."""
     if name in TOTALS:
         return value
@@ -150,7 +155,7 @@ def _field(name: str, value: object, interval: str | None, *, timed: bool) -> ob
         raise QueryError([Problem(f"give entries, not {shown(value)}", where=name)])
     rows = enumerate(cast("Iterable[object]", value))
     if name == "histogram":
-        return [_bucket(row, interval, f"{name}[{n}]") for n, row in rows]
+        return [_bucket(row, interval, zone, f"{name}[{n}]") for n, row in rows]
     columns = entry_class(name, timed=timed).columns
     return [_entry(row, columns, f"{name}[{n}]") for n, row in rows]
 
@@ -171,7 +176,7 @@ def _no_entry(given: str, columns: Sequence[str], where: str) -> QueryError:
     return QueryError([Problem(f"give {what}, not {given}", where=where)])
 
 
-def _bucket(row: object, interval: str | None, where: str) -> dict[str, Any]:
+def _bucket(row: object, interval: str | None, zone: str, where: str) -> dict[str, Any]:
     if isinstance(row, HistogramEntry):
         names = (*_BUCKET, "hour", "year", "week")
         found = {name: row.get(name) for name in names}
@@ -180,6 +185,9 @@ def _bucket(row: object, interval: str | None, where: str) -> dict[str, Any]:
         found = _entry(row, _BUCKET, where)
         day = found["date"]
         if isinstance(day, dt.datetime):
+            if day.tzinfo is not None:
+                # The service has the hours of its zone.
+                day = day.astimezone(find_zone(zone) or day.tzinfo)
             found |= {"date": day.date(), "hour": day.hour}
         if isinstance(day, dt.date) and interval == "week":
             found["year"], found["week"], _ = day.isocalendar()
