@@ -149,6 +149,11 @@ class Websites:
     def _dated(self, query: StatsQuery, zone: str | None) -> StatsQuery:
         """*query* with dates where it needs them, or is split."""
         if self._needs_zone(query):
+            if zone is None:
+                raise click.UsageError(
+                    f"{query.hostname} is not in the list of websites, so the zone of "
+                    "its days is not known: give --timezone"
+                )
             return query.pinned(zone)
         zone = query.params().get("timezone", zone)
         return query.pinned(zone) if self._each and zone else query

@@ -20,6 +20,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 FORMATS: Final = ("table", "json", "csv")
 _UNWRAPPED: Final = 1_000_000
 """The columns of a pipe, whose reader looks for lines."""
+XLSX: Final = "xlsx"
+"""A format of the commands that print statistics or the list of websites."""
 JSON_LINES: Final = "jsonl"
 """A format of the commands that print one object after the other."""
 
@@ -125,6 +127,14 @@ def make_console() -> Console:
 
     width = None if sys.stdout.isatty() else _UNWRAPPED
     return Console(width=width, highlight=False, emoji=False, markup=False)
+
+
+def print_workbook(result: Any) -> None:
+    """Write *result* as a workbook, into a file or a pipe."""
+    if sys.stdout.isatty():
+        raise click.UsageError("--format xlsx: write it to a file, by > report.xlsx")
+    sys.stdout.flush()
+    result.to_excel(sys.stdout.buffer)
 
 
 def print_json(value: object) -> None:
