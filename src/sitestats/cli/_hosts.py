@@ -106,7 +106,8 @@ class Websites:
         queries = make_queries(named, base, options, fields)
         # In any zone: which one has what days is asked later.
         checked = [self._dated(query, "UTC") for query in queries]
-        for query in {_kind(query): query for query in checked}.values():
+        kinds = {frozenset(query.params().items()): query for query in checked}
+        for query in kinds.values():
             query.validate()
         self.first = checked[0]
         self._every, self._queries = every, _once(queries)
@@ -160,10 +161,6 @@ class Websites:
 
     def _split(self, query: StatsQuery) -> Iterable[StatsQuery]:
         return [query] if self._each is None else query.each(self._each)
-
-
-def _kind(query: StatsQuery) -> object:
-    return frozenset(query.params().items())
 
 
 def _once(queries: Iterable[StatsQuery]) -> list[StatsQuery]:

@@ -108,8 +108,11 @@ def csv_style(options: dict[str, Any]) -> CsvStyle:
     """How CSV is written; its options are removed.
 
     Raises:
-        UsageError: One is given for another format, or is no character.
+        UsageError: One is given for another format, or is no character; or a terminal
+            would get a workbook.
     """
+    if options["output"] == XLSX and sys.stdout.isatty():
+        raise click.UsageError("--format xlsx: write it to a file, by > report.xlsx")
     given = {name: options.pop(name) for name in ("raw", "delimiter", "bom")}
     given = {name: value for name, value in given.items() if value}
     for name in given:
@@ -131,8 +134,6 @@ def make_console() -> Console:
 
 def print_workbook(result: Any) -> None:
     """Write *result* as a workbook, into a file or a pipe."""
-    if sys.stdout.isatty():
-        raise click.UsageError("--format xlsx: write it to a file, by > report.xlsx")
     sys.stdout.flush()
     result.to_excel(sys.stdout.buffer)
 

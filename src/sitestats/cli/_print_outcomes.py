@@ -82,6 +82,8 @@ def print_outcomes(
         queries: The queries for those of the websites.
         read: What to print of the outcomes, one by one.
     """
+    if options.output == XLSX and websites.labels is not None:
+        raise click.UsageError("--with label: not with --format xlsx")
     options = attrs.evolve(options, labels=websites.labels)
     printer, failures, total = printer_of(options), Failures(), 0
     found = options.whole()
@@ -185,26 +187,25 @@ class _Csv(Printer):
 class _JsonLines(Printer):
     def show(self, found: Found) -> None:
         for one in self._objects(found):
-            print_json_line(one)
+            self._print(one)
 
     def show_failure(self, failure: Mapping[str, Any]) -> None:
         super().show_failure(failure)
-        print_json_line(failure)
+        self._print(failure)
+
+    def _print(self, one: Mapping[str, Any]) -> None:
+        print_json_line(one)
 
 
-class _Json(Printer):
+class _Json(_JsonLines):
     is_stream = False
 
     def __init__(self, options: PrintOptions) -> None:
         super().__init__(options)
         self._kept: list[Mapping[str, Any]] = []
 
-    def show(self, found: Found) -> None:
-        self._kept += self._objects(found)
-
-    def show_failure(self, failure: Mapping[str, Any]) -> None:
-        super().show_failure(failure)
-        self._kept.append(failure)
+    def _print(self, one: Mapping[str, Any]) -> None:
+        self._kept.append(one)
 
     def end(self, last: Found) -> None:  # noqa: ARG002 - of Printer
         print_json(self._kept)

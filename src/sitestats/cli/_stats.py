@@ -22,7 +22,7 @@ from ._output import (
     print_workbook,
 )
 from ._print_outcomes import PrintOptions, print_options_of, print_outcomes
-from ._query import OVERVIEW, make_query, query_options
+from ._query import OVERVIEW, make_queries, query_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -138,7 +138,7 @@ def url(host: str, **options: Any) -> None:
     the output.
     """
     base = base_address(options)
-    query = make_query(host, base, options)
+    (query,) = make_queries([(host, "")], base, options)
     query.validate()
     click.echo(query.url(base))
 
