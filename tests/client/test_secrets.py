@@ -336,29 +336,6 @@ def test_no_command_shows_a_key(emulator: Emulator) -> None:
     assert emulator.requests
 
 
-def test_no_command_takes_a_key(emulator: Emulator) -> None:
-    """No option takes a credential, so that no list of processes has one.
-
-    Except the emulator's command, whose keys are made up. A file with a key is named.
-    """
-    click = pytest.importorskip("click")
-    from sitestats.cli._app import app
-
-    def options(command: Any) -> Iterator[str]:
-        for one in command.params:
-            yield from one.opts
-        if isinstance(command, click.Group):
-            context = click.Context(command)
-            for name in set(command.list_commands(context)) - {"emulator"}:
-                yield from options(command.get_command(context, name))
-
-    names = set(options(app)) - {"--key-file"}
-    assert len(names) > 10
-    assert not any(
-        "key" in name or "user" in name or "secret" in name for name in names
-    )
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_the_list_of_processes_shows_no_key(emulator: Emulator) -> None:
     """The command line of a running process holds no key."""
