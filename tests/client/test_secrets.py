@@ -333,7 +333,7 @@ def test_no_path_leads_a_key_away(path: str, prefix: str) -> None:
     """Whatever a path holds, it is refused or goes to the base address's origin,
     below its prefix; a key is never sent anywhere else.
     """
-    caught, options = Caught(), {"api_key": "k" * LONG, "user_id": "u", "retries": 0}
+    caught, options = Caught(), {"api_key": "k" * LONG, "user_id": "user", "retries": 0}
     with (
         Client(BASE + prefix, transport=caught, proxy=None, **options) as client,
         warnings.catch_warnings(),
