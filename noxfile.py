@@ -18,6 +18,8 @@ from nox.command import CommandFailed
 nox.needs_version = ">=2025.5.1"
 
 PYTHONS = ["3.11", "3.12", "3.13"]
+# CI tests it too; elsewhere it is skipped where it is not there.
+NEWEST = "3.14"
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
 EXTRAS = "[emulator,cli,pandas,polars,arrow,plot,excel,warehouse]"
 # What dlt needs was not tried with all versions of the hosted platforms.
@@ -137,7 +139,7 @@ def docs(session: nox.Session) -> None:
     session.run("python", "tests/support/built_site.py", "docs/_build/html")
 
 
-@nox.session(python=PYTHONS if HERE in PYTHONS else [*PYTHONS, HERE])
+@nox.session(python=[*dict.fromkeys([*PYTHONS, NEWEST, HERE])])
 def tests(session: nox.Session) -> None:
     """Run the tests and the examples of the documentation; in CI all, and measured."""
     session.install("--editable", EVERY_EXTRA, *groups("tests", "pages"), *LOCKED)

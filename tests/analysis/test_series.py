@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,14 +14,6 @@ from plotted import MONDAY, axes_of, daily, entries_of, hourly
 from sitestats import HistogramEntry
 from sitestats._results.histogram import HourEntry
 from sitestats.analysis._series import Point, Series, series_of
-
-
-@pytest.fixture(autouse=True)
-def no_figures() -> Iterator[None]:
-    """The figures of one test are not there in another one."""
-    plt.close("all")
-    yield
-    plt.close("all")
 
 
 def test_steps_have_a_gap_where_entries_are_missing() -> None:

@@ -70,6 +70,7 @@ requests = st.none() | st.builds(
 of_the_service = {
     "code": st.none() | texts,
     "body": st.binary(max_size=5),
+    "headers": st.dictionaries(st.sampled_from(["Via", "date"]), texts),
     "request": requests,
 }
 MADE: dict[type[SiteStatsError], st.SearchStrategy[SiteStatsError]] = {

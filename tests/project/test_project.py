@@ -84,7 +84,7 @@ def test_ci_runs_the_readmes_command() -> None:
 def test_ci_runs_every_python_that_is_promised() -> None:
     """The classifiers, the lowest Python, noxfile.py and CI name the same versions."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    pythons = [
+    *pythons, newest = [
         name.rpartition(" ")[2]
         for name in project["classifiers"]
         if name.startswith("Programming Language :: Python :: 3.")
@@ -93,6 +93,9 @@ def test_ci_runs_every_python_that_is_promised() -> None:
     script = (ROOT / ".ci" / "run").read_text("utf-8")
     assert project["requires-python"] == f">={pythons[0]}"
     assert f"PYTHONS = {pythons}".replace("'", '"') in noxfile
+    assert f'NEWEST = "{newest}"' in noxfile
+    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8")
+    assert f'python: "{newest}", may_fail: false' in workflow
     assert f"for python in {' '.join(pythons[:-1])}; do" in script
     assert f"tests_hosted-{pythons[-1]} -- colab" in script
     assert f"types -- {pythons[-1]}" in script

@@ -35,7 +35,7 @@ from __future__ import annotations
 import math
 import sys
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from itertools import islice
 from types import FrameType
@@ -54,7 +54,7 @@ from .advice import Message
 from .plain_errors import from_plain, to_plain
 from .problems import Problem, grouped_lines
 from .retryable import TOO_MANY_REQUESTS, is_temporary, may_repeat
-from .wire import HttpRequest
+from .wire import Headers, HttpRequest
 
 if TYPE_CHECKING:
     from .jsontext import JsonValue
@@ -63,6 +63,8 @@ E = TypeVar("E", bound="SiteStatsError")
 P = ParamSpec("P")
 
 _PACKAGE: Final = __name__.partition(".")[0]
+
+_NO_HEADERS: Final = Headers({})
 
 MOST_PROBLEMS: Final = 50
 """The most problems of one response: a hostile one may be wrong in a million places."""
@@ -279,6 +281,7 @@ class ServiceError(SiteStatsError):
         status: int,
         code: str | None = None,
         body: bytes = b"",
+        headers: Mapping[str, str] = _NO_HEADERS,
         request: HttpRequest | None = None,
     ) -> None:
         super().__init__(message)
@@ -288,6 +291,9 @@ class ServiceError(SiteStatsError):
         """The service's own code, such as ``"BADGE_REQUIRED"``."""
         self.body = body
         """The response's body as received, with credentials redacted."""
+        self.headers: Mapping[str, str] = Headers(headers)
+        """Its headers, redacted too: the names are lower case, and found in any case.
+        By those of a gateway a response can be traced."""
         self.request = request
         """The request, without credentials."""
 
@@ -334,10 +340,18 @@ class RateLimitedError(ServiceError):
         status: int = 429,
         code: str | None = None,
         body: bytes = b"",
+        headers: Mapping[str, str] = _NO_HEADERS,
         request: HttpRequest | None = None,
         retry_after: float | None = None,
     ) -> None:
-        super().__init__(message, status=status, code=code, body=body, request=request)
+        super().__init__(
+            message,
+            status=status,
+            code=code,
+            body=body,
+            headers=headers,
+            request=request,
+        )
         self.retry_after = retry_after
         """Seconds that ``Retry-After`` asks for, or None without a usable one."""
 
@@ -362,6 +376,7 @@ class ResponseError(SiteStatsError):
         *,
         problems: Iterable[Problem] = (),
         body: bytes = b"",
+        headers: Mapping[str, str] = _NO_HEADERS,
         request: HttpRequest | None = None,
     ) -> None:
         self.problems: tuple[Problem, ...] = tuple(islice(problems, MOST_PROBLEMS))
@@ -372,6 +387,9 @@ class ResponseError(SiteStatsError):
         super().__init__(message + lines)
         self.body = body
         """The response's body as received, with credentials redacted."""
+        self.headers: Mapping[str, str] = Headers(headers)
+        """Its headers, redacted too: the names are lower case, and found in any case.
+        By those of a gateway a response can be traced."""
         self.request = request
         """The request, without credentials."""
 

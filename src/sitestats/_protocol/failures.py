@@ -117,11 +117,17 @@ def failure(
             message,
             code=code,
             body=response.body,
+            headers=response.headers,
             request=request,
             retry_after=response.retry_after,
         )
     return _class(status, code, words)(
-        message, status=status, code=code, body=response.body, request=request
+        message,
+        status=status,
+        code=code,
+        body=response.body,
+        headers=response.headers,
+        request=request,
     )
 
 
@@ -156,6 +162,7 @@ def redirect(response: HttpResponse, request: HttpRequest) -> ServiceError | Non
         "base address",
         status=response.status,
         body=response.body,
+        headers=response.headers,
         request=request,
     )
 
@@ -295,7 +302,10 @@ def unreadable(response: HttpResponse, request: HttpRequest, why: str) -> Respon
         named = f" with the title {shown(title)}" if title else ""
         why = f"is a page of HTML{named}, not JSON: check the base address and the path"
     return ResponseError(
-        f"the response to {request} {why}", body=response.body, request=request
+        f"the response to {request} {why}",
+        body=response.body,
+        headers=response.headers,
+        request=request,
     )
 
 
@@ -313,5 +323,6 @@ def not_as_documented(
         f"{what} does not match the service's documentation{hint}",
         problems=problems,
         body=response.body,
+        headers=response.headers,
         request=request,
     )

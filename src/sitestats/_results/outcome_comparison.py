@@ -11,17 +11,17 @@ import attrs
 
 from sitestats._common.advice import Step
 from sitestats._common.errors import FieldNotRequestedError, warn
-from sitestats._common.fields import COUNTS, ListName, TotalName
+from sitestats._common.fields import ListName, TotalName
 from sitestats._common.text import shown
 from sitestats._query.builder import requested
 
-from .comparison import COLUMNS, Change, Changes, Comparison
+from .comparison import Change, Changes, Comparison, columns_of_totals
 from .display import draw
 from .entries import check_list
 from .many_results import ManyResults
 from .outcome_frames import error_text, failed_warning, period_of
 from .outcomes import Failed, Outcome, Succeeded
-from .tables import Column, Kind, count_rows, named, shared, stacked
+from .tables import Column, count_rows, named, shared, stacked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -320,18 +320,12 @@ def _about(pair: Pair) -> dict[str, Any]:
 
 def _totals(pair: Pair | None, totals: Sequence[TotalName]) -> Sequence[Column]:
     """The row of a pair; none for None."""
-    comparison = None if pair is None else pair.comparison
-    columns = [
-        Column(
-            name + ending,
-            Kind.SECONDS if name not in COUNTS else kind,
-            [] if pair is None else [getattr(pair.total(name), value)],
-        )
-        for name in totals
-        for ending, value, kind in COLUMNS
-    ]
+    if pair is None:
+        return [*columns_of_totals(totals), named("partial", [])]
+    comparison = pair.comparison
     partial = None if comparison is None else comparison.partial
-    return [*columns, named("partial", [] if pair is None else [partial])]
+    changes: dict[TotalName, Change] = {name: pair.total(name) for name in totals}
+    return [*columns_of_totals(changes), named("partial", [partial])]
 
 
 def _changes(pair: Pair | None, field: Any) -> Sequence[Column]:
