@@ -34,8 +34,18 @@ def test_hours_that_are_not_over_lower_no_mean() -> None:
     ]
     series = series_of([*hours[:10], *open_hours]).coarser(2)
     assert series.mean_of == "day"
-    assert [point.pageviews for point in series.points] == [2 + 4.5, 0]
-    assert [point.mark for point in series.points] == ["not over yet"] * 2
+    # The day after has not begun.
+    assert [point.pageviews for point in series.points] == [2 + 4.5]
+    assert [point.mark for point in series.points] == ["not over yet"]
+
+
+def test_what_has_not_begun_is_in_no_mean() -> None:
+    """Half of during("2026") is zeros in July, which would look like a fall."""
+    year = daily(365, partial=200, first=dt.date(2026, 1, 1))
+    assert len(series_of(year).begun().points) == 166
+    means = series_of(year).coarser(100)
+    assert means.mean_of == "week"
+    assert means.points[-1].when < dt.datetime(2026, 6, 20)  # noqa: DTZ001 - as above
 
 
 def test_a_repeated_hour_does_not_hide_the_first_one() -> None:

@@ -67,7 +67,7 @@ def item(
 
 DENIED = PermissionDeniedError("you may not", status=403)
 NO = ServiceError("no such name", status=400)
-LATER = RateLimitedError("slowly")
+LATER = RateLimitedError("slowly", status=429)
 JOURNAL = ConfigurationError("the journal x can't be written: no space")
 BROKEN = ConnectionFailedError("broken", maybe_sent=False)
 
@@ -187,6 +187,14 @@ def test_the_end_of_an_output(tmp_path: Path) -> None:
         process = start(address, emulator, "websites", "list", "--format", "json")
         assert process.stdout is not None
         assert process.stdout.readline() == "[\n"
+        process.stdout.close()
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+        assert process.wait(30) == 141
+        process.stderr.close()
+        # A table, whose reader has ended before it comes.
+        process = start(address, emulator, "websites", "list")
+        assert process.stdout is not None
         process.stdout.close()
         assert process.stderr is not None
         assert process.stderr.read() == ""

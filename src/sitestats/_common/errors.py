@@ -127,7 +127,7 @@ class SiteStatsError(Exception):
 
         >>> NotFoundError("no such website", status=404).retryable
         False
-        >>> RateLimitedError("too many requests", retry_after=20.0).retryable
+        >>> RateLimitedError("too many requests", status=429).retryable
         True
         """
         match self:
@@ -283,6 +283,7 @@ class ServiceError(SiteStatsError):
         body: bytes = b"",
         headers: Mapping[str, str] = _NO_HEADERS,
         request: HttpRequest | None = None,
+        retry_after: float | None = None,
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -296,6 +297,8 @@ class ServiceError(SiteStatsError):
         By those of a gateway a response can be traced."""
         self.request = request
         """The request, without credentials."""
+        self.retry_after = retry_after
+        """Seconds that ``Retry-After`` asks for, or None without a usable one."""
 
     @property
     def message(self) -> str:
@@ -304,7 +307,10 @@ class ServiceError(SiteStatsError):
 
     def __str__(self) -> str:
         request = f", {self.request}" if self.request is not None else ""
-        return f"{self.message} (status {self.status}{request})"
+        text = f"{self.message} (status {self.status}{request})"
+        if self.retry_after is None or not self.retryable:
+            return text
+        return f"{text}: try again in {math.ceil(self.retry_after):,} s"
 
 
 class BadRequestError(ServiceError):
@@ -331,35 +337,6 @@ class WebsiteLockedError(ServiceError):
 
 class RateLimitedError(ServiceError):
     """Too many requests (section 7)."""
-
-    @_or_args
-    def __init__(
-        self,
-        message: str,
-        *,
-        status: int = 429,
-        code: str | None = None,
-        body: bytes = b"",
-        headers: Mapping[str, str] = _NO_HEADERS,
-        request: HttpRequest | None = None,
-        retry_after: float | None = None,
-    ) -> None:
-        super().__init__(
-            message,
-            status=status,
-            code=code,
-            body=body,
-            headers=headers,
-            request=request,
-        )
-        self.retry_after = retry_after
-        """Seconds that ``Retry-After`` asks for, or None without a usable one."""
-
-    def __str__(self) -> str:
-        text = super().__str__()
-        if self.retry_after is None:
-            return text
-        return f"{text}: try again in {math.ceil(self.retry_after):,} s"
 
 
 class ServerError(ServiceError):

@@ -78,6 +78,7 @@ _BY_STATUS: Final[Mapping[int, type[ServiceError]]] = {
     403: PermissionDeniedError,
     404: NotFoundError,
     423: WebsiteLockedError,
+    429: RateLimitedError,
 }
 
 
@@ -112,15 +113,6 @@ def failure(
     code = code if isinstance(code, str) else None
     words = _message(fields)
     message = words or _describe(response, request, fields)
-    if status == HTTPStatus.TOO_MANY_REQUESTS:
-        return RateLimitedError(
-            message,
-            code=code,
-            body=response.body,
-            headers=response.headers,
-            request=request,
-            retry_after=response.retry_after,
-        )
     return _class(status, code, words)(
         message,
         status=status,
@@ -128,6 +120,7 @@ def failure(
         body=response.body,
         headers=response.headers,
         request=request,
+        retry_after=response.retry_after,
     )
 
 
@@ -188,7 +181,7 @@ def clean(text: str) -> str:
 
 
 def _class(status: int, code: str | None, words: str) -> type[ServiceError]:
-    if code == LOCKED_CODE:
+    if code == LOCKED_CODE and status != HTTPStatus.TOO_MANY_REQUESTS:
         return WebsiteLockedError
     if status in _BY_STATUS:
         return _BY_STATUS[status]
