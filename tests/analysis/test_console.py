@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from html_pages import pages_of
 from sample_tables import sample_tables
 from sitestats import (
     Entries,
     HistogramEntry,
     ListEntry,
-    PageEntry,
     StatsQuery,
     WebsiteSpec,
 )
@@ -55,16 +55,6 @@ def test_more_rows_than_by_itself() -> None:
         assert f"… {30 - rows} more" in text
         html = result._repr_html_()
         assert (f"/{rows - 1}<" in html, f"/{rows}<" in html) == (True, False)
-
-
-def pages_of(*values: str, truncated: bool = False) -> Entries[PageEntry]:
-    """A list of these paths."""
-    return Entries(
-        [PageEntry(value, 9, 3) for value in values],
-        name="pages",
-        entry_type=PageEntry,
-        truncated=truncated,
-    )
 
 
 def days(count: int, *, partial: bool) -> Entries[HistogramEntry]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
 
 import matplotlib.pyplot as plt
 import pytest
@@ -11,14 +10,6 @@ from rich.console import Console
 
 from plotted import axes_of, daily, stats_of
 from sitestats import Entries, ListEntry, Stats, StatsQuery
-
-
-@pytest.fixture(autouse=True)
-def no_figures() -> Iterator[None]:
-    """The figures of one test are not there in another one."""
-    plt.close("all")
-    yield
-    plt.close("all")
 
 
 def test_a_title_has_the_website_and_the_period() -> None:

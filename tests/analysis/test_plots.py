@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import sys
+import warnings
 from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
@@ -28,18 +29,13 @@ from sitestats import (
     StatsQuery,
 )
 from sitestats._results.histogram import WeekEntry
-from sitestats.analysis._plots import ON_DARK, ON_LIGHT, Palette
+from sitestats.analysis._plots import ON_DARK, ON_LIGHT, Palette, _set_time_ticks
+from sitestats.analysis._series import DAY, Point, Series, series_of
 from sitestats.emulator import Emulator
 
 mpl.use("agg")
 
-
-@pytest.fixture(autouse=True)
-def no_figures() -> Iterator[None]:
-    """The figures of one test are not there in another one."""
-    plt.close("all")
-    yield
-    plt.close("all")
+DAYS = [dt.datetime(2025, 3, 7) + n * DAY for n in range(1500)]  # noqa: DTZ001 - local
 
 
 @pytest.fixture(scope="module")
@@ -302,6 +298,14 @@ def test_what_else_is_compared(client: Client) -> None:
     assert [label.get_text() for label in labels] == ["page views", "visitors"]
 
 
+def test_a_line_ends_with_what_has_begun(client: Client) -> None:
+    """The days of June to come are zeros, which would look like a fall."""
+    query = StatsQuery(client.websites.list()[0]).fields("histogram")
+    june = client.stats.compare(query.during("2026-06"), against="2026-05")
+    lines = june.plot(ax=axes_of()).lines
+    assert sorted(len(line.get_xdata()) for line in lines) == [10, 31]
+
+
 def test_a_comparison_of_nothing_names_what_to_add(client: Client) -> None:
     """What can't be compared is an error that names the step, or the right name."""
     events = client.stats.compare(StatsQuery("shop.example").all_events().last(days=2))
@@ -397,6 +401,45 @@ def test_the_palette_goes_with_the_background() -> None:
         daily(2).plot(axes)
         colors = [mpl.colors.to_hex(bar.get_facecolor()) for bar in axes.patches[::2]]
         assert colors == [palette.soft.lower(), palette.strong.lower()]
+
+
+@pytest.mark.parametrize(
+    ("style", "palette"), [("default", ON_LIGHT), ("dark_background", ON_DARK)]
+)
+def test_a_transparent_figure_has_the_colours_of_the_style(
+    style: str, palette: Palette
+) -> None:
+    """A notebook shows a transparent picture on its page: light texts are for a dark
+    one.
+    """
+    with plt.style.context([style, {"figure.facecolor": "none"}]):
+        axes = axes_of()
+        axes.set_facecolor("none")
+        daily(2).plot(axes)
+    color = mpl.colors.to_hex(axes.patches[0].get_facecolor())
+    assert color == palette.soft.lower()
+
+
+@pytest.mark.parametrize("width", [1.5, 2, 2.5, 3, 4, 5, 6, 9])
+def test_ticks_of_every_length_come_without_a_warning(width: float) -> None:
+    """A figure with many websites has room for three ticks, for which 18 months had no
+    interval: 60 warnings above one plot.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for length in (*range(20, 130, 3), *range(130, 1500, 45)):
+            figure = Figure((width, 2))
+            axes = figure.subplots()
+            series = Series([Point(when, 1, 1) for when in DAYS[:length]], DAY, "day")
+            _set_time_ticks(axes, series)
+            axes.set_xlim(DAYS[0], DAYS[length - 1])
+            assert 1 <= len(axes.get_xticks()) <= 12, length
+        for hours in range(20, 24 * 12, 5):
+            axes = Figure((width, 2)).subplots()
+            series = series_of(hourly(hours))
+            _set_time_ticks(axes, series)
+            axes.set_xlim(series.points[0].when, series.points[-1].when)
+            assert 1 <= len(axes.get_xticks()) <= 12, hours
 
 
 def texts_of(figure: Any) -> dict[str, Any]:

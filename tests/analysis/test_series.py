@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,14 +14,6 @@ from plotted import MONDAY, axes_of, daily, entries_of, hourly
 from sitestats import HistogramEntry
 from sitestats._results.histogram import HourEntry
 from sitestats.analysis._series import Point, Series, series_of
-
-
-@pytest.fixture(autouse=True)
-def no_figures() -> Iterator[None]:
-    """The figures of one test are not there in another one."""
-    plt.close("all")
-    yield
-    plt.close("all")
 
 
 def test_steps_have_a_gap_where_entries_are_missing() -> None:
@@ -44,8 +34,18 @@ def test_hours_that_are_not_over_lower_no_mean() -> None:
     ]
     series = series_of([*hours[:10], *open_hours]).coarser(2)
     assert series.mean_of == "day"
-    assert [point.pageviews for point in series.points] == [2 + 4.5, 0]
-    assert [point.mark for point in series.points] == ["not over yet"] * 2
+    # The day after has not begun.
+    assert [point.pageviews for point in series.points] == [2 + 4.5]
+    assert [point.mark for point in series.points] == ["not over yet"]
+
+
+def test_what_has_not_begun_is_in_no_mean() -> None:
+    """Half of during("2026") is zeros in July, which would look like a fall."""
+    year = daily(365, partial=200, first=dt.date(2026, 1, 1))
+    assert len(series_of(year).begun().points) == 166
+    means = series_of(year).coarser(100)
+    assert means.mean_of == "week"
+    assert means.points[-1].when < dt.datetime(2026, 6, 20)  # noqa: DTZ001 - as above
 
 
 def test_a_repeated_hour_does_not_hide_the_first_one() -> None:

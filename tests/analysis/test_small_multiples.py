@@ -18,14 +18,6 @@ from sitestats.emulator import Emulator
 QUERY = StatsQuery("shop.example").fields("pageviews", "visitors", "histogram")
 
 
-@pytest.fixture(autouse=True)
-def no_figures() -> Iterator[None]:
-    """The figures of one test are not there in another one."""
-    plt.close("all")
-    yield
-    plt.close("all")
-
-
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
     """A client of an emulator with three months of three websites."""

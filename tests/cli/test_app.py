@@ -188,7 +188,7 @@ ERRORS: list[tuple[Code, sitestats.SiteStatsError]] = [
     (Code.WRONG_USE, sitestats.MissingExtraError("duckdb", extra="emulator")),
     (Code.ERROR_RESPONSE, sitestats.AuthenticationError("no", status=401)),
     (Code.ERROR_RESPONSE, sitestats.WebsiteLockedError("no", status=423)),
-    (Code.TRY_LATER, sitestats.RateLimitedError("no")),
+    (Code.TRY_LATER, sitestats.RateLimitedError("no", status=429)),
     (Code.TRY_LATER, sitestats.ServerError("no", status=500)),
     (Code.TRY_LATER, sitestats.RequestTimeoutError("no")),
     (Code.BAD_RESPONSE, sitestats.ResponseError("no")),

@@ -67,7 +67,7 @@ def item(
 
 DENIED = PermissionDeniedError("you may not", status=403)
 NO = ServiceError("no such name", status=400)
-LATER = RateLimitedError("slowly")
+LATER = RateLimitedError("slowly", status=429)
 JOURNAL = ConfigurationError("the journal x can't be written: no space")
 BROKEN = ConnectionFailedError("broken", maybe_sent=False)
 

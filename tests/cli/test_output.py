@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
+import openpyxl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sitestats import WebsiteSpec
 from sitestats.cli._output import CsvStyle
 
 if TYPE_CHECKING:
@@ -104,6 +108,33 @@ def test_csv_for_a_spreadsheet(emulator: Emulator, run: Run) -> None:
     assert len(raw["visitors_percent"]) > 8
     for wrong in (";;", "\n", '"'):
         assert run(*command, "--delimiter", wrong).code == 2
+
+
+def test_workbooks(emulator: Emulator) -> None:
+    """Statistics, comparisons and the list are workbooks, and plan reads the list."""
+    one, two = "semicomplete.com", "blog.semicomplete.com"
+    days = ("--last", "3", "-f", "visitors,pages")
+    for command, sheets in (
+        (("stats", one, *days), ["totals", "pages"]),
+        (("stats", one, two, *days), ["totals", "pages"]),
+        (("compare", one, *days), ["totals", "pages"]),
+        (("compare", one, two, *days), ["totals", "pages"]),
+        (("websites", "list"), ["websites"]),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "sitestats", *command, "--format", "xlsx"],
+            check=True,
+            capture_output=True,
+        )
+        assert done.stderr == b""
+        book = openpyxl.load_workbook(io.BytesIO(done.stdout))
+        assert book.sheetnames == sheets
+        rows = len([word for word in command if word.endswith(".com")])
+        assert book[sheets[0]].max_row == 1 + (rows or len(emulator.websites))
+    specs = WebsiteSpec.load(io.BytesIO(done.stdout))
+    assert [spec.hostname for spec in specs] == [*emulator.websites]
+    with emulator.client() as client:
+        assert client.websites.plan(specs).complete
 
 
 def test_statistics_as_csv(emulator: Emulator, run: Run) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any, cast
 
 import anyio
@@ -16,6 +17,8 @@ from sitestats import (
     ConfigurationError,
     PermissionDeniedError,
     QueryError,
+    ResponseError,
+    ServerError,
     ServiceError,
     StatsQuery,
 )
@@ -178,3 +181,24 @@ def test_a_transport_need_not_be_of_a_class_of_httpx() -> None:
         transport=cast("Any", Wrapper()),
     ) as client:
         assert list(client.websites.list()) == []
+
+
+def test_headers_trace_a_response(run: ClientVariant) -> None:
+    """An error and a result have the headers of their response, in any case, without
+    the key that one repeats, and without cookies.
+    """
+    key = run.emulator.api_key
+    headers = {"Via": "1.1 gateway", "X-Echo": f"key={key}", "Set-Cookie": "session=1"}
+    run.emulator.fail_next(status=502, headers=headers)
+    with pytest.raises(ServerError) as caught:
+        run(lambda client: client.stats.get(TOTALS), retries=0)
+    found = caught.value.headers
+    assert (found["via"], found["X-Echo"]) == ("1.1 gateway", "key=…")
+    assert "Set-Cookie" not in found
+    run.emulator.fail_next(garbage=True, headers={"Via": "1.1 gateway"})
+    with pytest.raises(ResponseError) as odd:
+        run(lambda client: client.stats.get(TOTALS))
+    assert odd.value.headers["VIA"] == "1.1 gateway"
+    stats = run(lambda client: client.stats.get(TOTALS))
+    assert stats.headers["Content-Type"].startswith("application/json")
+    assert pickle.loads(pickle.dumps(stats)).headers == stats.headers

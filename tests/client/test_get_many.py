@@ -168,20 +168,25 @@ def test_outcomes_survive_pickling(get_many: GetMany) -> None:
     assert {type(outcome) for outcome in outcomes} == {Succeeded, Failed}
 
 
-def test_as_many_at_once_as_requested(get_many: GetMany) -> None:
-    """With a concurrency of 30, 30 requests are sent before the first response."""
-    barrier = threading.Barrier(30)
+@pytest.mark.parametrize("many", [30, 200])
+def test_as_many_at_once_as_requested(get_many: GetMany, many: int) -> None:
+    """With a concurrency of 30, 30 requests are sent before the first response; and
+    200 with as many connections.
+    """
+    barrier = threading.Barrier(many)
 
     def script(connection: Connection) -> None:
         while connection.request():
             barrier.wait(30)
             connection.respond(GOOD)
 
+    def make(cls: Any) -> Any:
+        return cls(server.address, **({"max_connections": many} if many > 50 else {}))
+
     with serve(script) as server:
-        outcomes = get_many(server.address, [query()] * 90, concurrency=30)
-        assert server.connections == 30
-    assert all(outcome.error is None for outcome in outcomes)
-    assert len(outcomes) == 90
+        outcomes = get_many(make, [query()] * 2 * many, concurrency=many)
+        assert server.connections == many
+    assert [outcome.error for outcome in outcomes] == [None] * 2 * many
 
 
 class Crowd:
@@ -221,63 +226,6 @@ def test_two_hundred_at_a_time(get_many: GetMany) -> None:
         assert server.connections <= 50
     assert crowd.most <= 50
     assert [outcome.error for outcome in outcomes] == [None] * 400
-
-
-def test_two_hundred_connections(get_many: GetMany) -> None:
-    """With 200 connections, 200 requests are in progress at once."""
-    barrier = threading.Barrier(200)
-
-    def script(connection: Connection) -> None:
-        while connection.request():
-            barrier.wait(30)
-            connection.respond(GOOD)
-
-    with serve(script) as server:
-
-        def make(cls: Any) -> Any:
-            return cls(server.address, max_connections=200)
-
-        outcomes = get_many(make, [query()] * 200, concurrency=200)
-    assert [outcome.error for outcome in outcomes] == [None] * 200
-
-
-@LOOPS
-def test_many_tasks_of_plain_calls(loop: str) -> None:
-    """200 tasks that each call get share 50 connections, and none fails."""
-    crowd = Crowd()
-    pageviews: list[int] = []
-
-    async def main(address: str) -> None:
-        async def get_one() -> None:
-            pageviews.append((await client.stats.get(query())).pageviews)
-
-        async with AsyncClient(address) as client, anyio.create_task_group() as group:
-            for _ in range(200):
-                group.start_soon(get_one)
-
-    with serve(crowd.respond) as server:
-        anyio.run(main, server.address, backend=loop)
-        assert server.connections <= 50
-    assert pageviews == [1] * 200
-    assert crowd.most <= 50
-
-
-def test_many_threads_of_plain_calls() -> None:
-    """200 threads that each call get share 50 connections, and none fails."""
-    crowd = Crowd()
-    pageviews: list[int] = []
-    with serve(crowd.respond) as server, Client(server.address) as client:
-
-        def get_one() -> None:
-            pageviews.append(client.stats.get(query()).pageviews)
-
-        threads = [threading.Thread(target=get_one) for _ in range(200)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(60)
-        assert server.connections <= 50
-    assert pageviews == [1] * 200
 
 
 def test_an_endless_source(get_many: GetMany) -> None:

@@ -18,7 +18,6 @@ from typing import Any
 
 import anyio
 import attrs
-import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -26,7 +25,7 @@ from hypothesis import strategies as st
 import secret_search
 from client_variants import QUERY, QUICK
 from faults import CASES, FaultServer, authority
-from faults.responses import GOOD, response, stats
+from faults.responses import response, stats
 from faults.script import CASE_OPTIONS, Case, ReadRequest, Send
 from sitestats import (
     AsyncClient,
@@ -298,76 +297,6 @@ def test_the_search_for_secrets_finds_one() -> None:
     assert shows(lines[0], key)
 
 
-# --- what is logged below -----------------------------------------------------------
-
-
-# --- where requests go ------------------------------------------------------------
-
-
-class Caught(httpx.BaseTransport):
-    """A transport that responds to everything, and records target and headers."""
-
-    def __init__(self) -> None:
-        self.requests: list[httpx.Request] = []
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        self.requests.append(request)
-        return httpx.Response(200, content=GOOD)
-
-
-path_pieces = st.lists(
-    st.one_of(
-        st.sampled_from(
-            ["/", "//", "\\", "..", ".", "@", ":", "?", "#", "%2f", "%2e%2e", "http:"]
-        ),
-        st.sampled_from(["evil.example", "127.0.0.1", ":80", "\t", "\n", "%00", "api"]),
-        st.text(max_size=5),
-    ),
-    max_size=6,
-).map("".join)
-
-
-@settings(max_examples=settings().max_examples * 5)
-@given(path_pieces, st.sampled_from(["", "/prefix"]))
-def test_no_path_leads_a_key_away(path: str, prefix: str) -> None:
-    """Whatever a path holds, it is refused or goes to the base address's origin,
-    below its prefix; a key is never sent anywhere else.
-    """
-    caught, options = Caught(), {"api_key": "k" * LONG, "user_id": "u", "retries": 0}
-    with (
-        Client(BASE + prefix, transport=caught, proxy=None, **options) as client,
-        warnings.catch_warnings(),
-    ):
-        # The response is for another page than the requested one.
-        warnings.simplefilter("ignore", SiteStatsWarning)
-        for call in (
-            lambda: client.request("GET", path),
-            lambda: client.stats.get(QUERY.path(path)),
-        ):
-            with contextlib.suppress(SiteStatsError):
-                call()
-    for request in caught.requests:
-        assert (request.url.scheme, request.url.host) == ("https", "analytics.example")
-        assert request.url.port in {None, 443}
-        assert request.url.raw_path.decode().startswith(f"{prefix}/")
-        assert "/../" not in request.url.path
-        assert request.headers["Api-Key"] == "k" * LONG
-
-
-@pytest.mark.parametrize("cls", [Client, AsyncClient])
-def test_no_redirect_carries_a_key(cls: Any) -> None:
-    """No redirect is followed, neither to another origin nor to plain http."""
-    cases = [case for case in CASES if "redirects" in case.name]
-    assert len(cases) >= 5
-    with FaultServer(cases) as server:
-        for case in cases:
-            origin = server[case.name].origin
-            with pytest.raises(SiteStatsError):
-                get(cls, origin, api_key="k" * LONG, verify=str(authority()))
-            assert server[case.name].attempts == 1
-        assert server.elsewhere.attempts == 0
-
-
 # --- commands ---------------------------------------------------------------------
 
 
@@ -405,29 +334,6 @@ def test_no_command_shows_a_key(emulator: Emulator) -> None:
         result = runner.invoke(app, command)
         assert not shows(result.output, emulator.api_key, emulator.user_id)
     assert emulator.requests
-
-
-def test_no_command_takes_a_key(emulator: Emulator) -> None:
-    """No option takes a credential, so that no list of processes has one.
-
-    Except the emulator's command, whose keys are made up. A file with a key is named.
-    """
-    click = pytest.importorskip("click")
-    from sitestats.cli._app import app
-
-    def options(command: Any) -> Iterator[str]:
-        for one in command.params:
-            yield from one.opts
-        if isinstance(command, click.Group):
-            context = click.Context(command)
-            for name in set(command.list_commands(context)) - {"emulator"}:
-                yield from options(command.get_command(context, name))
-
-    names = set(options(app)) - {"--key-file"}
-    assert len(names) > 10
-    assert not any(
-        "key" in name or "user" in name or "secret" in name for name in names
-    )
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

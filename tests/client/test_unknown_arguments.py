@@ -44,6 +44,20 @@ def test_an_unknown_argument_gets_a_hint(call: str, name: str, hint: str) -> Non
         anyio.run(call_async)
 
 
+@pytest.mark.parametrize("call", ["get", "compare"])
+@pytest.mark.parametrize("name", ["shop.example", "website"])
+def test_a_website_is_no_query(call: str, name: str) -> None:
+    """The first mistake of many: the error has the call that makes a query of it."""
+    emulator = Emulator.demo()
+    with emulator.client() as client:
+        website = client.websites.list()[0]
+        given = website if name == "website" else name
+        shown = website.hostname if name == "website" else name
+        with pytest.raises(TypeError, match=rf"StatsQuery\('{shown}'\)\.fields"):
+            getattr(client.stats, call)(given)
+    assert len(emulator.requests) == 1
+
+
 def test_with_options_takes_every_limit() -> None:
     """The hint for a limit names an argument that ``with_options`` has."""
     parameters = list(inspect.signature(Client.with_options).parameters)[1:]

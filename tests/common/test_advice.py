@@ -77,7 +77,7 @@ ERRORS: list[BaseException] = [
     ConfigurationError(MESSAGE),
     FieldNotRequestedError(MESSAGE, name="pages"),
     TransportError(MESSAGE),
-    RateLimitedError(MESSAGE),
+    RateLimitedError(MESSAGE, status=429),
     ResponseError(MESSAGE, problems=[Problem("is wrong", where="$.pages")]),
     SiteStatsWarning(MESSAGE),
 ]

@@ -42,6 +42,8 @@ def test_a_warning_without_a_user_is_shown_all_the_same() -> None:
 def test_a_refusal_says_when_to_try_again(seconds: float | None, end: str) -> None:
     """The text of a 429 has the seconds to wait, rounded up, where they are known."""
     request = HttpRequest("GET", "/a.json")
-    error = RateLimitedError("too many", request=request, retry_after=seconds)
+    error = RateLimitedError(
+        "too many", status=429, request=request, retry_after=seconds
+    )
     assert str(error).startswith("too many (status 429, GET /a.json)")
     assert str(error).endswith(end)

@@ -68,8 +68,11 @@ requests = st.none() | st.builds(
     st.lists(st.tuples(texts, texts), max_size=2).map(tuple),
 )
 of_the_service = {
+    "status": st.integers(200, 600),
+    "retry_after": st.none() | st.floats(0, 1e6),
     "code": st.none() | texts,
     "body": st.binary(max_size=5),
+    "headers": st.dictionaries(st.sampled_from(["Via", "date"]), texts),
     "request": requests,
 }
 MADE: dict[type[SiteStatsError], st.SearchStrategy[SiteStatsError]] = {
@@ -77,12 +80,6 @@ MADE: dict[type[SiteStatsError], st.SearchStrategy[SiteStatsError]] = {
         errors.FieldNotRequestedError, messages, name=texts
     ),
     errors.MissingExtraError: st.builds(errors.MissingExtraError, texts, extra=texts),
-    errors.RateLimitedError: st.builds(
-        errors.RateLimitedError,
-        messages,
-        retry_after=st.none() | st.floats(0, 1e6),
-        **of_the_service,
-    ),
 }
 
 
@@ -97,8 +94,7 @@ def made(cls: type[SiteStatsError]) -> st.SearchStrategy[SiteStatsError]:
         flags = {"temporary": st.booleans(), "maybe_sent": st.booleans()}
         return st.builds(build, messages, request=requests, **flags)
     if issubclass(cls, errors.ServiceError):
-        status = st.integers(200, 600)
-        return st.builds(build, messages, status=status, **of_the_service)
+        return st.builds(build, messages, **of_the_service)
     if issubclass(cls, errors.ResponseError):
         body = st.binary(max_size=5)
         return st.builds(

@@ -35,7 +35,7 @@ ERRORS: dict[SiteStatsError, bool] = {
     # A write is repeated where it was certainly not done.
     ConnectionFailedError("refused", request=POST, maybe_sent=False): True,
     RequestTimeoutError("late", request=POST): False,
-    RateLimitedError("slower", request=POST): True,
+    RateLimitedError("slower", status=429, request=POST): True,
     ServerError("failed", status=503, request=GET): True,
     ServerError("failed", status=503, request=POST): False,
     ServerError("odd", status=600, request=GET): False,

@@ -1,8 +1,9 @@
-"""Retry-After and Date headers, in every form that servers send."""
+"""Retry-After and Date headers, in every form that servers send; and all headers."""
 
 from __future__ import annotations
 
 import math
+import pickle
 from datetime import UTC, datetime
 from email.utils import format_datetime
 
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitestats._common.wire import parse_http_date, parse_retry_after
+from sitestats._common.wire import Headers, parse_http_date, parse_retry_after
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -85,3 +86,19 @@ def test_a_written_date_is_read_back(year: int, seconds: int) -> None:
     """An HTTP date is parsed to the moment that it was formatted from."""
     moment = datetime.fromtimestamp(seconds, UTC).replace(year=year, month=1)
     assert parse_http_date(format_datetime(moment, usegmt=True)) == moment
+
+
+# --- headers ------------------------------------------------------------------------
+
+
+@given(st.dictionaries(st.text("abAB-", min_size=1), st.text(max_size=5)))
+def test_a_header_is_found_in_any_case(values: dict[str, str]) -> None:
+    """A header is found by its name in capitals as in small letters."""
+    headers = Headers(values)
+    small = {name.lower(): value for name, value in values.items()}
+    assert dict(headers) == headers == small
+    for name, value in small.items():
+        assert headers[name] == headers[name.upper()] == value
+        assert name.title() in headers
+    assert headers.get("c") is None
+    assert pickle.loads(pickle.dumps(headers)) == headers

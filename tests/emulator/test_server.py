@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import socket
 import threading
 from collections.abc import Callable
-from typing import Any
 
 import httpx
 import pytest
@@ -171,30 +169,6 @@ def test_adding_one_website_from_many_threads() -> None:
         thread.join()
     assert (statuses.count(200), statuses.count(400)) == (3, 33)
     assert len(emulator.websites) == len(set(emulator.websites)) == 3
-
-
-def _in_child(results: Any) -> None:
-    emulator = Emulator.demo(now=NOW)
-    with bare_client(emulator) as client:
-        results.put(client.get(TARGET).json()["pageviews"])
-
-
-@pytest.mark.skipif(
-    "fork" not in multiprocessing.get_all_start_methods(), reason="no fork here"
-)
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_an_emulator_in_a_forked_process(demo: Emulator) -> None:
-    """A forked child of a process with an emulator can make its own."""
-    context = multiprocessing.get_context("fork")
-    results = context.SimpleQueue()
-    child = context.Process(target=_in_child, args=(results,))
-    child.start()
-    child.join(60)
-    assert child.exitcode == 0
-    assert results.get() == 1586
-    results.close()
-    child.close()
-    assert demo.websites
 
 
 # --- requests of strangers ------------------------------------------------------------

@@ -115,7 +115,7 @@ def test_failures_without_a_response_are_not_account_wide() -> None:
 def test_only_a_refusal_is_certain() -> None:
     """Only an error response below 500, except 408, means that nothing was added."""
     assert is_refusal(BadRequestError("no", status=400))
-    assert is_refusal(RateLimitedError("no"))
+    assert is_refusal(RateLimitedError("no", status=429))
     assert is_refusal(ServiceError("no", status=200))
     assert is_refusal(ServiceError("no", status=499))
     assert not is_refusal(BadRequestError("late", status=408))

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import sys
+from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 
 from same_text import SameText
-from sitestats import SpecError, WebsiteSpec
+from sitestats import MissingExtraError, SiteStatsWarning, SpecError, WebsiteSpec
+from sitestats.provisioning import read_host_list
 from website_lists import load
 
 pytestmark = pytest.mark.standard_library
@@ -129,6 +135,74 @@ def test_what_is_long_or_odd_is_read_or_refused(
     with pytest.raises(SpecError, match=outcome) as caught:
         load(text, **options)
     assert len(str(caught.value)) < 300
+
+
+def workbook(rows: list[list[Any]], **more: Any) -> io.BytesIO:
+    """A workbook whose first sheet has these rows."""
+    book = openpyxl.Workbook(**more)
+    sheet = book.active
+    assert sheet is not None
+    sheet.title = "Liste"
+    for row in rows:
+        sheet.append(row)
+    book.create_sheet("notes").append(["nothing"])
+    stream = io.BytesIO()
+    book.save(stream)
+    stream.seek(0)
+    return stream
+
+
+def test_a_workbook_is_read(tmp_path: Path) -> None:
+    """The first sheet of a workbook is a list, with flags, numbers and empty rows."""
+    rows = [
+        [None, None, None, None],
+        ["Host Name", "Öffentlich", "label", "Kunde"],
+        ["a.example", True, 7, "x"],
+        [None, None, None, None],
+        ["b.example", "nein", "'=x", None],
+        ["c.example"],
+    ]
+    path = tmp_path / "list.xlsx"
+    path.write_bytes(workbook(rows).getvalue())
+    options: Any = {"columns": {"public": "Öffentlich"}, "ignore_columns": True}
+    with pytest.warns(SiteStatsWarning, match="ignored columns: 'Kunde'"):
+        specs = WebsiteSpec.load(path, **options)
+    assert specs == (
+        WebsiteSpec("a.example", public=True, label="7"),
+        WebsiteSpec("b.example", public=False, label="'=x"),
+        WebsiteSpec("c.example"),
+    )
+    assert [host.text for host in read_host_list(path)] == [
+        *("a.example", "b.example", "c.example"),
+    ]
+
+
+def test_errors_of_a_workbook_have_their_cell(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A wrong value is at its sheet and cell; what is no workbook is one error, and so
+    is the missing extra.
+    """
+    stream = workbook([["hostname", "timezone"], ["a.example", "utc"]])
+    stream.name = "x.xlsx"
+    with pytest.raises(SpecError) as caught:
+        WebsiteSpec.load(stream)
+    (problem,) = caught.value.problems
+    assert problem.where == "x.xlsx: Liste!B2"
+    whole = stream.getvalue()
+    for data in (
+        whole[:100],
+        whole[:-200],
+        whole[:500] + b"x" + whole[501:],
+        b"PK\3\4",
+    ):
+        with contextlib.suppress(SpecError):
+            WebsiteSpec.load(io.BytesIO(data))
+    with pytest.raises(SpecError, match="no workbook"):
+        WebsiteSpec.load(io.BytesIO(whole[:100]))
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(MissingExtraError, match=r"sitestats\[excel\]"):
+        WebsiteSpec.load(io.BytesIO(whole))
 
 
 YES = "yes YES 1 true True WAHR ja waar VRAI oui verdadero vero"

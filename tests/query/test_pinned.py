@@ -68,6 +68,7 @@ def changes(year: int) -> list[tuple[str, datetime]]:
     return found
 
 
+@pytest.mark.long
 def test_words_are_what_the_emulator_takes_when_clocks_change() -> None:
     """A day too early or too late, an hour a year, in any zone of the tz database."""
     moments = changes(2026)

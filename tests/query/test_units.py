@@ -127,17 +127,54 @@ def test_a_word_is_the_unit_before_today_or_until_today(
     assert eval(repr(query), names) == query
 
 
+@given(st.sampled_from(["weeks", "months"]), st.integers(1, 200), MOMENTS)
+def test_the_last_weeks_and_months_are_whole_ones(
+    units: str, count: int, now: datetime
+) -> None:
+    """They are as many, and end where the present one begins: a month of today's, or
+    one that is cut, would look like a fall.
+    """
+    query = QUERY.last(**{units: count}, now=now)  # type: ignore[arg-type]  # ints
+    tokyo = query.timezone("Asia/Tokyo")
+    last = QUERY.during(f"last-{units.removesuffix('s')}", now=now)
+    parts = tokyo.each(units.removesuffix("s"))  # type: ignore[arg-type]  # a unit
+    assert len(parts) == count
+    assert days_of(parts[-1]) == days_of(last.timezone("Asia/Tokyo"))
+    first = days_of(parts[0])[0]
+    assert first.day == 1 if units == "months" else first.weekday() == 0
+    assert not query.is_relative
+    assert days_of(query.pinned("Asia/Tokyo")) == days_of(tokyo)
+    assert pickle.loads(pickle.dumps(query)) == query
+    names = {"StatsQuery": StatsQuery, "datetime": dt}
+    assert eval(repr(query), names) == query
+
+
+def test_the_last_months_of_many_websites() -> None:
+    """Each website has the months of its own zone, which its list knows."""
+    now = datetime(2026, 3, 31, 20, tzinfo=UTC)
+    specs = [
+        WebsiteSpec("a.example", timezone="UTC"),
+        WebsiteSpec("b.example", timezone="Asia/Tokyo"),
+    ]
+    queries = QUERY.last(months=2, now=now).each("month", websites=specs)
+    assert [query.params()["start"] for query in queries] == [
+        *("2026-01-01", "2026-02-01", "2026-02-01", "2026-03-01")
+    ]
+    assert queries[0].previous("month").params()["start"] == "2025-12-01"
+
+
 def test_a_word_needs_a_zone(same_text: SameText) -> None:
     """Without a zone a word is no dates, and the one problem says which step to add."""
     for query in (
         QUERY.during("last-month"),
+        QUERY.last(months=18),
         QUERY.during("this-week").website("b.nl"),
     ):
         with pytest.raises(QueryError, match="timezone") as caught:
             query.validate()
         assert len(caught.value.problems) == 1
         same_text(caught.value)
-        assert "during('" in repr(query)
+        assert "now=" in repr(query)
     with pytest.raises(QueryError, match="did you mean 'last-month'") as caught:
         QUERY.during("last month")
     with pytest.raises(QueryError, match="now is a datetime with a time zone"):

@@ -254,6 +254,27 @@ def test_what_is_no_list(growth: Comparisons, field: Any, words: str) -> None:
         growth.to_pandas("countries")
 
 
+def test_months_of_one_website_have_their_days(client: Client) -> None:
+    """Six rows with one name would be six riddles, and the largest change is what an
+    analyst looks for.
+    """
+    query = StatsQuery(HOST).fields("visitors")
+    now, before = (
+        client.stats.get_many(
+            [*query.during(year).each("month"), query.between(f"{year}-03-02", last)]
+        ).collect()
+        for year, last in (("2026", "2026-04-03"), ("2025", "2025-04-03"))
+    )
+    growth = now.compare_to(before)
+    labels = [label for label, _ in growth.largest("visitors")]
+    assert f"{HOST}, 2026-03" in labels
+    assert f"{HOST}, 2026-03-02 to 2026-04-03" in labels
+    assert len({*labels}) == len(labels) == 13
+    sizes = [abs(change.absolute or 0) for _, change in growth.largest("visitors")]
+    assert sizes == sorted(sizes, reverse=True)
+    assert f"{HOST}, 2026-" in repr(growth)
+
+
 def test_a_slice_is_one_again(growth: Comparisons) -> None:
     """A slice has a table and frames, and a pickle is the same."""
     part = growth[1:]

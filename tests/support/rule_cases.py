@@ -540,6 +540,12 @@ REFUSED: dict[str, tuple[str, Step]] = {
         )
     },
     "during what raises": ("period-unit", lambda q: q.during(Broken())),
+    "a query of two websites": (
+        "hostname",
+        lambda _: StatsQuery(["a.example", "b.example"]),  # type: ignore[arg-type]  # two
+    ),
+    "a month as a day": ("period-day", lambda q: q.on("2025-05")),
+    "several pages as one": ("filter-text", step("where", page=["/a", "/b"])),
     "each of one website": ("hostname", lambda q: q.each(websites="example.org")),
     "each of no website": ("hostname", lambda q: q.each(websites=["b.example", 5])),
     "previous of another unit": ("period-unit", step("previous", "day")),
@@ -608,6 +614,16 @@ REFUSED: dict[str, tuple[str, Step]] = {
         "period-date",
         lambda q: q.last(days=99_999).pinned("UTC", datetime(273, 1, 1, tzinfo=UTC)),
     ),
+    **{
+        f"last with {given}": ("period-days", lambda q, given=given: q.last(**given))
+        for given in (
+            {"weeks": 0},
+            {"months": 10_000},
+            {"months": 1.5},
+            {"days": 3, "months": 1},
+            {"months": 1, "today": True},
+        )
+    },
     "last with another today": ("period-days", lambda q: q.last(7, today=1)),
     **{
         f"zone {value!r}": (

@@ -1,9 +1,7 @@
-"""Senders in real programs: threads, tasks, loops, forks, and closing."""
+"""Senders in real programs: threads, tasks, forks, and closing."""
 
 from __future__ import annotations
 
-import asyncio
-import random
 import re
 import ssl
 import threading
@@ -172,109 +170,7 @@ def test_a_task_that_waits_for_a_connection_has_a_limit(
         assert_waited(run(main))
 
 
-# Cancellation ---------------------------------------------------------------
-
-
-async def assert_whole(sender: AsyncSender, limit: int) -> None:
-    """As many requests at once as allowed each get their own response."""
-    (state,) = sender._pool._states.values()
-    assert not state.using
-    assert not state.waiting
-
-    async def one(number: int) -> None:
-        assert (await send_once(sender, numbered(number))).body == b"/%d" % number
-
-    with anyio.fail_after(LONG):
-        async with anyio.create_task_group() as group:
-            for number in range(2 * limit):
-                group.start_soon(one, number)
-
-
-def test_a_request_can_be_cancelled_after_each_step(run: Callable[..., Any]) -> None:
-    """The sender works after a request was cancelled at any step."""
-
-    async def main() -> None:
-        sender = AsyncSender(settings_for(server.address, max_connections=2))
-        for steps in range(60):
-            async with anyio.create_task_group() as group:
-                # Every other time over a connection that stands already.
-                request = numbered(0) if steps % 2 else ADD
-                group.start_soon(send_once, sender, request)
-                for _ in range(steps // 2):
-                    await anyio.lowlevel.checkpoint()
-                    if steps > 30:
-                        await anyio.sleep(0.0002)
-                group.cancel_scope.cancel()
-            await assert_whole(sender, 2)
-        await sender.aclose()
-
-    with serve(echoes) as server:
-        run(main)
-
-
-def test_a_storm_of_cancelled_requests_leaves_the_pool_whole(
-    run: Callable[..., Any],
-) -> None:
-    """When a quarter of 300 requests are cancelled at random, the others succeed."""
-
-    async def main() -> int:
-        rng = random.Random(20261120)
-        sender = AsyncSender(settings_for(server.address, max_connections=10))
-        answered = 0
-
-        async def one(number: int, patience: float) -> None:
-            nonlocal answered
-            with anyio.move_on_after(patience):
-                assert (
-                    await send_once(sender, numbered(number))
-                ).body == b"/%d" % number
-                answered += 1
-
-        async with anyio.create_task_group() as group:
-            for number in range(300):
-                patience = rng.uniform(0, 0.1) if number % 4 == 0 else LONG
-                group.start_soon(one, number, patience)
-        await assert_whole(sender, 10)
-        await sender.aclose()
-        return answered
-
-    with serve(echoes) as server:
-        assert run(main) >= 225
-
-
 # Loops and processes --------------------------------------------------------
-
-
-def test_one_sender_serves_loops_in_turn() -> None:
-    """A second asyncio.run, and trio after it, find no dead connection."""
-    with serve(polite) as server:
-        sender = AsyncSender(settings_for(server.address))
-        for _ in range(3):
-            assert asyncio.run(send_once(sender)).status == 200
-            assert anyio.run(send_once, sender, backend="trio").status == 200
-        asyncio.run(sender.aclose())
-        with pytest.raises(ClientClosedError):
-            asyncio.run(send_once(sender))
-    assert server.connections == 6
-
-
-@FORKING
-def test_a_forked_child_has_connections_of_its_own() -> None:
-    """Child and parent go on, and neither reads the other's response."""
-    with serve(echoes) as server:
-        blocking = SyncSender(settings_for(server.address), None)
-        assert blocking.send(numbered(1)).body == b"/1"
-
-        def work() -> None:
-            for number in range(5):
-                assert blocking.send(numbered(number)).body == b"/%d" % number
-            blocking.close()
-
-        assert exit_code(work) == 0
-        assert server.connections == 2
-        assert blocking.send(numbered(3)).body == b"/3"
-        assert server.connections == 2
-        blocking.close()
 
 
 @FORKING
@@ -299,21 +195,6 @@ def test_a_forked_child_has_limits_of_its_own() -> None:
         assert exit_code(work) == 0
         assert blocking.send().status == 200
         blocking.close()
-
-
-@FORKING
-def test_an_async_sender_in_a_forked_child() -> None:
-    """An async sender works in a forked child's own loop."""
-    with serve(echoes) as server:
-        sender = AsyncSender(settings_for(server.address))
-        assert asyncio.run(send_once(sender, numbered(1))).body == b"/1"
-
-        def work() -> None:
-            assert asyncio.run(send_once(sender, numbered(2))).body == b"/2"
-
-        assert exit_code(work) == 0
-        assert asyncio.run(send_once(sender, numbered(3))).body == b"/3"
-        asyncio.run(sender.aclose())
 
 
 # The end --------------------------------------------------------------------
@@ -341,28 +222,3 @@ def test_an_unused_sender_has_nothing_to_close(variant: str) -> None:
         assert not sender.sender.is_open
         assert threading.active_count() < 10
     assert server.connections == 0
-
-
-def test_what_is_in_flight_may_end(variant: str) -> None:
-    """A request in progress ends normally when the sender is closed."""
-    go = threading.Event()
-
-    def script(connection: Connection) -> None:
-        connection.request()
-        go.wait(LONG)
-        connection.respond(b"whole")
-
-    with (
-        serve(script) as server,
-        open_sender(variant, server.address) as sender,
-        ThreadPoolExecutor(1) as executor,
-    ):
-        future = executor.submit(sender.send)
-        while not server.requests:
-            time.sleep(0.001)
-        sender.close()
-        go.set()
-        assert future.result(LONG).body == b"whole"
-        for connection in server.open:
-            while not connection.closed:
-                time.sleep(0.001)

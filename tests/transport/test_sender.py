@@ -6,7 +6,7 @@ import gzip
 
 import httpx
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broken_servers import OK
@@ -68,7 +68,13 @@ def test_no_path_leads_away(path: str) -> None:
     assert recorder.requests == []
 
 
-@given(st.text(max_size=30), st.sampled_from(["", "/", "//", "/@", "/..//", "/\\"]))
+PIECES = ["/", "//", "\\", "..", ".", "@", ":", "?", "#", "%2f", "%2e%2e", "http:"]
+PIECES += ["evil.example", "127.0.0.1", ":80", "\t", "\n", "%00", "api"]
+paths = st.lists(st.sampled_from(PIECES) | st.text(max_size=5), max_size=6).map("".join)
+
+
+@settings(max_examples=settings().max_examples * 5)
+@given(paths, st.sampled_from(["", "/", "//", "/@", "/..//", "/\\"]))
 def test_every_request_goes_to_the_base_origin(text: str, start: str) -> None:
     """Whatever the path is, the key is sent to the base address's origin or nowhere."""
     recorder = Recorder()

@@ -23,6 +23,7 @@ def every_step(query: StatsQuery) -> None:
     assert_type(query.between("today-30d", date(2026, 3, 1)), StatsQuery)
     assert_type(query.between(None, datetime(2026, 3, 1, tzinfo=UTC)), StatsQuery)
     assert_type(query.last(days=30, today=True), StatsQuery)
+    assert_type(query.last(months=18), StatsQuery)
     assert_type(query.since(date(2026, 3, 1)), StatsQuery)
     assert_type(query.on("yesterday"), StatsQuery)
     assert_type(query.during("2026-03"), StatsQuery)

@@ -6,10 +6,13 @@ import os
 import sys
 import warnings
 from abc import ABC, abstractmethod
+from functools import wraps
 from typing import (
     TYPE_CHECKING,
     Any,
+    Final,
     Generic,
+    ParamSpec,
     Protocol,
     Self,
     TypedDict,
@@ -52,6 +55,7 @@ if TYPE_CHECKING:
     from sitestats._store.sqlite import Store
     from sitestats._store.stored_responses import StoredResponses
 
+P = ParamSpec("P")
 TransportT = TypeVar("TransportT")
 HttpClientT = TypeVar("HttpClientT")
 
@@ -93,6 +97,24 @@ class Options(TypedDict, Generic[TransportT, HttpClientT], total=False):
     http_client: HttpClientT | None
 
 
+_KNOWN: Final = {"base_url", "api_key", "user_id", *Options.__annotations__}
+
+
+def _refusing_unknown(init: Callable[P, None]) -> Callable[P, None]:
+    """Make *init* name its arguments where it is called with another one."""
+
+    @wraps(init)
+    def call(*args: P.args, **options: P.kwargs) -> None:
+        if not _KNOWN.issuperset(options):
+            # A module that few programs need.
+            from .names_of_others import refuse_unknown_of_client
+
+            refuse_unknown_of_client(options, _KNOWN)
+        init(*args, **options)
+
+    return call
+
+
 class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
     """The settings and the sender of a client; a subclass runs the flows."""
 
@@ -102,6 +124,7 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
     _own_store: Store | None = None
 
     @forgetful
+    @_refusing_unknown
     def __init__(
         self,
         base_url: str | NotGiven = NOT_GIVEN,

@@ -234,5 +234,7 @@ def _no_queries(value: object) -> Problem:
 
 def _no_query(value: object, index: int) -> Problem:
     return Problem(
-        f"each query is a StatsQuery, not {shown(value)}", where=f"queries[{index}]"
+        f"each query is a StatsQuery, not {shown(value)}: make those of websites by "
+        "query.each(websites=…)",
+        where=f"queries[{index}]",
     )

@@ -35,7 +35,7 @@ from __future__ import annotations
 import math
 import sys
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from itertools import islice
 from types import FrameType
@@ -54,7 +54,7 @@ from .advice import Message
 from .plain_errors import from_plain, to_plain
 from .problems import Problem, grouped_lines
 from .retryable import TOO_MANY_REQUESTS, is_temporary, may_repeat
-from .wire import HttpRequest
+from .wire import Headers, HttpRequest
 
 if TYPE_CHECKING:
     from .jsontext import JsonValue
@@ -63,6 +63,8 @@ E = TypeVar("E", bound="SiteStatsError")
 P = ParamSpec("P")
 
 _PACKAGE: Final = __name__.partition(".")[0]
+
+_NO_HEADERS: Final = Headers({})
 
 MOST_PROBLEMS: Final = 50
 """The most problems of one response: a hostile one may be wrong in a million places."""
@@ -125,7 +127,7 @@ class SiteStatsError(Exception):
 
         >>> NotFoundError("no such website", status=404).retryable
         False
-        >>> RateLimitedError("too many requests", retry_after=20.0).retryable
+        >>> RateLimitedError("too many requests", status=429).retryable
         True
         """
         match self:
@@ -279,7 +281,9 @@ class ServiceError(SiteStatsError):
         status: int,
         code: str | None = None,
         body: bytes = b"",
+        headers: Mapping[str, str] = _NO_HEADERS,
         request: HttpRequest | None = None,
+        retry_after: float | None = None,
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -288,8 +292,13 @@ class ServiceError(SiteStatsError):
         """The service's own code, such as ``"BADGE_REQUIRED"``."""
         self.body = body
         """The response's body as received, with credentials redacted."""
+        self.headers: Mapping[str, str] = Headers(headers)
+        """Its headers, redacted too: the names are lower case, and found in any case.
+        By those of a gateway a response can be traced."""
         self.request = request
         """The request, without credentials."""
+        self.retry_after = retry_after
+        """Seconds that ``Retry-After`` asks for, or None without a usable one."""
 
     @property
     def message(self) -> str:
@@ -298,7 +307,10 @@ class ServiceError(SiteStatsError):
 
     def __str__(self) -> str:
         request = f", {self.request}" if self.request is not None else ""
-        return f"{self.message} (status {self.status}{request})"
+        text = f"{self.message} (status {self.status}{request})"
+        if self.retry_after is None or not self.retryable:
+            return text
+        return f"{text}: try again in {math.ceil(self.retry_after):,} s"
 
 
 class BadRequestError(ServiceError):
@@ -326,27 +338,6 @@ class WebsiteLockedError(ServiceError):
 class RateLimitedError(ServiceError):
     """Too many requests (section 7)."""
 
-    @_or_args
-    def __init__(
-        self,
-        message: str,
-        *,
-        status: int = 429,
-        code: str | None = None,
-        body: bytes = b"",
-        request: HttpRequest | None = None,
-        retry_after: float | None = None,
-    ) -> None:
-        super().__init__(message, status=status, code=code, body=body, request=request)
-        self.retry_after = retry_after
-        """Seconds that ``Retry-After`` asks for, or None without a usable one."""
-
-    def __str__(self) -> str:
-        text = super().__str__()
-        if self.retry_after is None:
-            return text
-        return f"{text}: try again in {math.ceil(self.retry_after):,} s"
-
 
 class ServerError(ServiceError):
     """The service failed: 5xx."""
@@ -362,6 +353,7 @@ class ResponseError(SiteStatsError):
         *,
         problems: Iterable[Problem] = (),
         body: bytes = b"",
+        headers: Mapping[str, str] = _NO_HEADERS,
         request: HttpRequest | None = None,
     ) -> None:
         self.problems: tuple[Problem, ...] = tuple(islice(problems, MOST_PROBLEMS))
@@ -372,6 +364,9 @@ class ResponseError(SiteStatsError):
         super().__init__(message + lines)
         self.body = body
         """The response's body as received, with credentials redacted."""
+        self.headers: Mapping[str, str] = Headers(headers)
+        """Its headers, redacted too: the names are lower case, and found in any case.
+        By those of a gateway a response can be traced."""
         self.request = request
         """The request, without credentials."""
 

@@ -10,14 +10,17 @@ import attrs
 from .advice import Argument, Message, Place, PythonOnly, Step
 from .problems import Problem
 from .text import shown
-from .wire import HttpRequest
+from .wire import Headers, HttpRequest
 
 if TYPE_CHECKING:
     from .jsontext import JsonValue
 
 _CLASSES: Final = {
     one.__name__: one
-    for one in (Argument, HttpRequest, Message, Place, Problem, PythonOnly, Step, bytes)
+    for one in (
+        *(Argument, Message, Place, PythonOnly, Step),
+        *(Headers, HttpRequest, Problem, bytes),
+    )
 } | {"ellipsis": lambda: ...}
 """Nothing else is made of data, whatever it says."""
 _KEYS: Final = ("class", "values", "named")
@@ -37,6 +40,8 @@ def to_plain(value: object) -> Any:
         values, named = (value.name, *value.values), value.named
     elif isinstance(value, HttpRequest):
         values = value.method, value.path, value.params
+    elif isinstance(value, Headers):
+        values = (dict(value),)
     elif isinstance(value, (Argument, Problem, PythonOnly)):
         values = attrs.astuple(value, recurse=False)
     elif value is ... or isinstance(value, bytes):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from enum import Enum
 from functools import lru_cache
@@ -56,6 +56,30 @@ class HttpRequest:
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"
+
+
+class Headers(Mapping[str, str]):
+    """The headers of a response, without credentials; a name is found in any case.
+
+    >>> headers = Headers({"Via": "1.1 gateway"})
+    >>> headers["VIA"], headers.get("X-Request-Id"), list(headers)
+    ('1.1 gateway', None, ['via'])
+    """
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self._values = {name.lower(): values[name] for name in values}
+
+    def __repr__(self) -> str:
+        return f"Headers({self._values})"
+
+    def __getitem__(self, name: str) -> str:
+        return self._values[name.lower()]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
 
 
 @attrs.frozen

@@ -78,6 +78,7 @@ _BY_STATUS: Final[Mapping[int, type[ServiceError]]] = {
     403: PermissionDeniedError,
     404: NotFoundError,
     423: WebsiteLockedError,
+    429: RateLimitedError,
 }
 
 
@@ -112,16 +113,14 @@ def failure(
     code = code if isinstance(code, str) else None
     words = _message(fields)
     message = words or _describe(response, request, fields)
-    if status == HTTPStatus.TOO_MANY_REQUESTS:
-        return RateLimitedError(
-            message,
-            code=code,
-            body=response.body,
-            request=request,
-            retry_after=response.retry_after,
-        )
     return _class(status, code, words)(
-        message, status=status, code=code, body=response.body, request=request
+        message,
+        status=status,
+        code=code,
+        body=response.body,
+        headers=response.headers,
+        request=request,
+        retry_after=response.retry_after,
     )
 
 
@@ -156,6 +155,7 @@ def redirect(response: HttpResponse, request: HttpRequest) -> ServiceError | Non
         "base address",
         status=response.status,
         body=response.body,
+        headers=response.headers,
         request=request,
     )
 
@@ -181,7 +181,7 @@ def clean(text: str) -> str:
 
 
 def _class(status: int, code: str | None, words: str) -> type[ServiceError]:
-    if code == LOCKED_CODE:
+    if code == LOCKED_CODE and status != HTTPStatus.TOO_MANY_REQUESTS:
         return WebsiteLockedError
     if status in _BY_STATUS:
         return _BY_STATUS[status]
@@ -295,7 +295,10 @@ def unreadable(response: HttpResponse, request: HttpRequest, why: str) -> Respon
         named = f" with the title {shown(title)}" if title else ""
         why = f"is a page of HTML{named}, not JSON: check the base address and the path"
     return ResponseError(
-        f"the response to {request} {why}", body=response.body, request=request
+        f"the response to {request} {why}",
+        body=response.body,
+        headers=response.headers,
+        request=request,
     )
 
 
@@ -313,5 +316,6 @@ def not_as_documented(
         f"{what} does not match the service's documentation{hint}",
         problems=problems,
         body=response.body,
+        headers=response.headers,
         request=request,
     )

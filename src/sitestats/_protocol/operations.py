@@ -16,7 +16,7 @@ from sitestats._common.errors import (
 from sitestats._common.settings import API_KEY_VARIABLE, USER_ID_VARIABLE
 from sitestats._common.text import shown
 from sitestats._common.wire import Credentials, HttpResponse
-from sitestats._query.builder import StatsQuery, query_against, requested
+from sitestats._query.builder import StatsQuery, check_query, query_against, requested
 from sitestats._query.validation import validate
 from sitestats._results.outcomes import Failed, Succeeded
 
@@ -190,6 +190,7 @@ def _exchange(
 
 
 def _validated(query: StatsQuery, settings: Settings) -> Requested:
+    check_query(query)
     found = requested(query)
     validate(found, has_key=settings.api_key is not None)
     return found

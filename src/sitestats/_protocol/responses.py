@@ -257,6 +257,7 @@ def read_stats(
         partial=moment is not None and end is not None and moment < end,
         responded_at=moment,
         body=response.body,
+        headers=response.headers,
         from_store=looked_up_at is not None,
         requested=requested,
         values=values,

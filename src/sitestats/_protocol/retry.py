@@ -230,6 +230,7 @@ def wait_for_pauses(
                 "Retry-After), which is longer than "
                 + (Argument("total_timeout") if is_total else "the deadline")
                 + " allows; give a longer one to wait for it",
+                status=TOO_MANY_REQUESTS,
                 request=request,
                 retry_after=left,
             )

@@ -19,6 +19,7 @@ from sitestats._common.errors import QueryError, warn
 from sitestats._common.fields import TOTALS, FieldName
 from sitestats._common.hostnames import BaseAddress
 from sitestats._common.problems import Problem, line_of
+from sitestats._common.text import shown
 from sitestats._common.wire import HttpRequest
 from sitestats._common.zones import zone_names
 
@@ -140,18 +141,38 @@ class StatsQuery:
             raise QueryError(problems)
         return self._with(days)
 
-    def last(self, days: int, *, today: bool = False) -> StatsQuery:
-        """Set the period: the last whole *days*, which end yesterday (section 4.3).
+    def last(
+        self,
+        days: int | None = None,
+        *,
+        weeks: int | None = None,
+        months: int | None = None,
+        today: bool = False,
+        now: datetime | None = None,
+    ) -> StatsQuery:
+        """Set the period: the last whole days, weeks or months (section 4.3).
 
-        With ``today=True`` they end today, which is not over yet.
+        Args:
+            days: So many days, which end yesterday; with ``today=True`` they end today,
+                which is not over yet.
+            weeks: So many weeks before this one, from Monday to Sunday.
+            months: So many months of the calendar before this one.
+            today: Whether the days end today.
+            now: The moment that weeks and months are before, as for ``during``.
 
         Raises:
-            QueryError: *days* is no int from 1 on.
+            QueryError: The one that is given is no int from 1 on, or not one is given.
 
-        >>> StatsQuery("example.com").last(days=30).params()["end"]
+        >>> query = StatsQuery("example.com")
+        >>> query.last(days=30).params()["end"]
         'yesterday'
+        >>> from datetime import UTC, datetime
+        >>> now = datetime(2026, 3, 5, tzinfo=UTC)
+        >>> query.timezone("UTC").last(months=18, now=now).params()["start"]
+        '2024-09-01'
         """
-        period = periods.last(days, today)
+        given = {"days": days, "weeks": weeks, "months": months}
+        period = units.last_units(given, today, now)
         if isinstance(period, list):
             raise QueryError(period)
         return self._with({"start": period[0], "end": period[1]})
@@ -726,6 +747,22 @@ def requested(query: StatsQuery) -> Requested:
     )
 
 
+def check_query(given: object) -> None:
+    """Refuse a website, or something else that is no query.
+
+    Raises:
+        TypeError: It is none; the message has what to write in place of a website.
+    """
+    if isinstance(given, StatsQuery):
+        return
+    website = rules.website(given)
+    name = website if isinstance(website, str) else "example.com"
+    raise TypeError(
+        f"a query is a StatsQuery, not {shown(given)}: make one by "
+        f"StatsQuery({name!r}).fields(…)"
+    )
+
+
 Against: TypeAlias = "Relation | str | int | date | Span | tuple[Day, Day] | StatsQuery"
 """The other period of a comparison: by its relation, by what ``during`` takes, by its
 days, or as a query."""
@@ -737,6 +774,7 @@ def query_against(query: StatsQuery, other: Against) -> StatsQuery:
     Raises:
         QueryError: There is no such period.
     """
+    check_query(query)
     given: object = other
     if isinstance(given, StatsQuery):
         return given

@@ -81,7 +81,10 @@ def _no_filter(name: str) -> str:
 
 def _filter_text(value: object, where: str) -> TextOrProblems:
     if not isinstance(value, str):
-        return refused("filter-text", f"the value is a str, not {shown(value)}", where)
+        message = f"the value is a str, not {shown(value)}"
+        if where == at("where", page=...):
+            message += ": several pages are " + Step("where", pages=...)
+        return refused("filter-text", message, where)
     if not str.__str__(value):
         return refused(
             "filter-empty",

@@ -40,6 +40,8 @@ class EndOfWord:
     now: datetime
     """The moment of which it is, in UTC."""
     is_last: bool
+    count: int = 1
+    """How many units a word that begins with last has: the last 18 months are 18."""
 
 
 StoredDay: TypeAlias = str | datetime | EndOfWord
@@ -51,6 +53,7 @@ MOST_DAYS: Final = 99_999
 ours. The document states no bound."""
 
 DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_PERIOD: Final = re.compile(r"[0-9]{4}(-([0-9]{2}|Q[1-4]|W[0-9]{2}))?")
 _BACK: Final = re.compile(r"today-(0|[1-9][0-9]{0,4})d")
 
 
@@ -104,11 +107,14 @@ def _no_day(value: object, where: str) -> list[Problem]:
     hint = ""
     if isinstance(value, str):
         hint = did_you_mean(value, ("today", "yesterday", "today-30d"))
+        if _PERIOD.fullmatch(value):
+            hint = " (the days of a period are set by " + Step("during", value) + ")"
     return refused(
         "period-day",
         "a day is a date, 'YYYY-MM-DD', 'today', 'yesterday' or 'today-Nd' with N "
-        f"up to {MOST_DAYS}, not {shown(value)}{hint}; another form that the "
-        "service takes can be sent by "
+        f"up to {MOST_DAYS}, not {shown(value)}"
+        + hint
+        + "; another form that the service takes can be sent by "
         + Step("extra_param", "end" if where == "end" else "start", ...),
         where,
     )

@@ -66,7 +66,10 @@ def _period(start: StoredDay | None, end: StoredDay | None) -> list[str]:
     if either is None:
         return []
     if isinstance(either, EndOfWord):
-        return [f"during({either.word!r}, now={either.now!r})"]
+        step = f"during({either.word!r}"
+        if either.count > 1:
+            step = f"last({either.word.removeprefix('last-')}s={either.count}"
+        return [f"{step}, now={either.now!r})"]
     if start == end or end is None:
         return [f"{'on' if end else 'since'}({start!r})"]
     back = days_back(start) if isinstance(start, str) else None

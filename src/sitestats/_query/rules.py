@@ -236,6 +236,13 @@ def website(value: object) -> TextOrProblems:
     if not isinstance(value, str):
         with suppress(Exception):  # an object of the user's may raise anything
             value = getattr(value, "hostname", value)
+    if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
+        return refused(
+            "hostname",
+            "a query is for one website: make those of many by "
+            "query.each(websites=…), and send them by client.stats.get_many",
+            "hostname",
+        )
     return hostname(value)
 
 
@@ -245,13 +252,14 @@ def websites(value: object) -> Iterable[object]:
     Raises:
         QueryError: It is no list, but a single website, or something else.
     """
+    given = value
     if isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping)):
         return cast("Iterable[object]", value)
     raise QueryError(
         refused(
             "hostname",
             "websites is a list of host names or websites, such as "
-            f"client.websites.list(), not {shown(value)}: use "
+            f"client.websites.list(), not {shown(given)}: use "
             + Step("website", ...)
             + " for one",
             "each",

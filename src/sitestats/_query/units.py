@@ -6,11 +6,11 @@ Weeks begin on Monday, as in ISO 8601: the document does not say when they begin
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import MAXYEAR, date, datetime, timedelta
 from typing import Final, Literal, Protocol, TypeAlias, get_args
 
-from sitestats._common.advice import PythonOnly, Step
+from sitestats._common.advice import PythonOnly, Step, at
 from sitestats._common.errors import QueryError
 from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, shown
@@ -28,6 +28,9 @@ from .periods import (
     placeholder,
     too_early,
 )
+from .periods import (
+    last as last_days,
+)
 from .rules import TextOrProblems, refused
 from .values import whole_number
 
@@ -42,6 +45,7 @@ WORDS: Final = tuple(
 )
 """The words that name a period: the last whole one, or this one until today."""
 _DAY: Final = timedelta(days=1)
+_MOST_UNITS: Final = 9_999
 _YEARS: Final = (1000, MAXYEAR)
 """The years that an int can be: 7 would rather be meant as days."""
 _NAME: Final = re.compile(
@@ -148,11 +152,16 @@ def day_of_word(end: EndOfWord, zone: str | None) -> TextOrProblems:
     '2026-03-31'
     """
     if zone is None:
+        unit = f"{end.word.removeprefix('last-')}s"
+        is_word = end.count == 1
+        words = repr(end.word) if is_word else at("last", **{unit: end.count})
         return refused(
             "period-zone",
-            f"{end.word!r} is days only in a time zone: add "
+            words
+            + " is days only in a time zone: add "
             + Step("timezone", "Europe/Amsterdam")
-            + " with the website's",
+            + " with the website's"
+            + PythonOnly(", or use .each(websites=client.websites.list())"),
             "during",
         )
     text = in_zone(end.now, zone, "during")
@@ -161,11 +170,41 @@ def day_of_word(end: EndOfWord, zone: str | None) -> TextOrProblems:
     which, _, unit = end.word.partition("-")
     last = date.fromisoformat(text)
     if which == "last":
-        first = beginning(last, unit)
-        if first == date.min:
+        from dateutil.relativedelta import relativedelta
+
+        try:
+            last = beginning(last, unit) - _DAY
+            first = beginning(last, unit)
+            if end.count > 1:
+                first -= relativedelta(**{f"{unit}s": end.count - 1})  # type: ignore[arg-type]  # weeks or months
+        except (ValueError, OverflowError):
             return too_early()
-        last = first - _DAY
-    return (last if end.is_last else beginning(last, unit)).isoformat()
+    else:
+        first = beginning(last, unit)
+    return (last if end.is_last else first).isoformat()
+
+
+def last_units(
+    given: Mapping[str, object], today: object, now: object
+) -> tuple[StoredDay, StoredDay] | list[Problem]:
+    """The start and the end of the last days, weeks or months: of one of these."""
+    counts = {name: value for name, value in given.items() if value is not None}
+    if len(counts) != 1:
+        return refused("period-days", "give one of days, weeks and months", "last")
+    ((name, value),) = counts.items()
+    if name == "days":
+        return last_days(value, today)
+    count = int(whole_number(value, 1, _MOST_UNITS) or 0)
+    if not count or today is not False:
+        message = (
+            f"{name} is a whole number from 1 to {_MOST_UNITS}, not {shown(value)}"
+        )
+        if count:
+            message = f"the last {name} are whole ones, which don't end today: use days"
+        return refused("period-days", message, "last")
+    word, moment = f"last-{name.removesuffix('s')}", moment_of(now)
+    first, last = (EndOfWord(word, moment, is_last, count) for is_last in (False, True))
+    return first, last
 
 
 def _period_of_text(text: str) -> tuple[StoredDay, StoredDay] | list[Problem]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast, get_args
 
 import attrs
 
@@ -12,7 +12,7 @@ from sitestats._common.errors import FieldNotRequestedError
 from sitestats._common.fields import COUNTS, CountName, ListName, TotalName
 
 from .display import Displayed, HasFrame, HasFrames, draw
-from .entries import Entries, check_count
+from .entries import Entries, check_count, check_list
 from .tables import Column, Kind, for_json, named, to_dicts
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from sitestats._common.jsontext import JsonValue
 
     from .entries import Entry
-    from .outcome_comparison import Comparisons
     from .stats import Stats
 
 COLUMNS: Final = (
@@ -94,17 +93,8 @@ class Comparison(HasFrames[ListName], Displayed):
         >>> values["visitors"], values["visitors_before"], values["visitors_change"]
         (244, 295, -51)
         """
-        now, before = self.now, self.before
-        values: dict[str, JsonValue] = {
-            "hostname": now.query.hostname,
-            "path": now.path,
-            "timezone": now.timezone,
-            "first_day": for_json(now.first_day),
-            "last_day": for_json(now.last_day),
-            "first_day_before": for_json(before.first_day),
-            "last_day_before": for_json(before.last_day),
-            "partial": self.partial,
-        }
+        values = {name: for_json(value) for name, value in self._about().items()}
+        values |= {"path": self.now.path, "partial": self.partial}
         for name, change in self.totals.items():
             for ending, value, _ in COLUMNS:
                 values[name + ending] = getattr(change, value)
@@ -171,18 +161,30 @@ class Comparison(HasFrames[ListName], Displayed):
         )
 
     def _table(self, field: str | None = None) -> Sequence[Column]:
-        return self._as_many()._table(field)  # noqa: SLF001 - of the same layer
+        if field is not None:
+            check_list(field, get_args(ListName))
+            return self[cast("ListName", field)]._table()  # noqa: SLF001 - of this module
+        return [
+            *(named(name, [value]) for name, value in self._about().items()),
+            *columns_of_totals(self.totals),
+            named("partial", [self.partial]),
+        ]
 
     def _tables(self) -> Iterator[tuple[str, Sequence[Column]]]:
-        return self._as_many()._tables()  # noqa: SLF001 - as above
+        yield "totals", self._table()
+        for name in self.lists:
+            yield name, self._table(name)
 
-    def _as_many(self) -> Comparisons:
-        """The same with one website, which has the same frames as with many."""
-        from .outcome_comparison import Comparisons, Pair
-        from .outcomes import Succeeded
-
-        now, before = (Succeeded(one.query, 0, one) for one in (self.now, self.before))
-        return Comparisons([Pair(now, before)])
+    def _about(self) -> dict[str, Any]:
+        now, before = self.now, self.before
+        return {
+            "hostname": now.query.hostname,
+            "timezone": now.timezone,
+            "first_day": now.first_day,
+            "last_day": now.last_day,
+            "first_day_before": before.first_day,
+            "last_day_before": before.last_day,
+        }
 
     def __rich_repr__(self) -> Iterator[Any]:
         yield self.now.query.hostname
@@ -198,6 +200,21 @@ class Comparison(HasFrames[ListName], Displayed):
         if self.partial:
             parts.append("partial=True")
         return f"Comparison({', '.join(parts)})"
+
+
+def columns_of_totals(
+    totals: Mapping[TotalName, Change] | Sequence[TotalName],
+) -> Sequence[Column]:
+    """The columns of the changes of totals: one row, or none of names alone."""
+    return [
+        Column(
+            name + ending,
+            Kind.SECONDS if name not in COUNTS else kind,
+            [getattr(totals[name], value)] if isinstance(totals, Mapping) else [],
+        )
+        for name in totals
+        for ending, value, kind in COLUMNS
+    ]
 
 
 # --- one number, one entry, one list ----------------------------------------------

@@ -418,20 +418,20 @@ def columns_of_entries(entries: Entries[Any]) -> list[Column]:
     return [named(name, entries.column(name), zone) for name in entries.columns]
 
 
-def check_list(field: str, lists: Sequence[str]) -> None:
+def check_list(field: object, lists: Sequence[str]) -> None:
     """Refuse what is none of the *lists*.
 
     Raises:
         FieldNotRequestedError: There is no such list.
     """
-    if field in lists:
-        return
     if not isinstance(field, str):
         raise FieldNotRequestedError(
             f"a frame is of one list, not {shown(field)}: call it for each list, or "
             ".to_excel(path), which writes a sheet for each",
             name=str(field),
         )
+    if field in lists:
+        return
     hint = did_you_mean(field, lists)
     if field in TOTALS:
         hint = ": it is a total, which are a row each when no field is given"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, Self, get_args
 
@@ -11,17 +11,18 @@ import attrs
 
 from sitestats._common.advice import Step
 from sitestats._common.errors import FieldNotRequestedError, warn
-from sitestats._common.fields import COUNTS, ListName, TotalName
+from sitestats._common.fields import ListName, TotalName
 from sitestats._common.text import shown
 from sitestats._query.builder import requested
+from sitestats._query.units import ending
 
-from .comparison import COLUMNS, Change, Changes, Comparison
+from .comparison import Change, Changes, Comparison, columns_of_totals
 from .display import draw
 from .entries import check_list
 from .many_results import ManyResults
 from .outcome_frames import error_text, failed_warning, period_of
 from .outcomes import Failed, Outcome, Succeeded
-from .tables import Column, Kind, count_rows, named, shared, stacked
+from .tables import Column, count_rows, named, shared, stacked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,6 +46,18 @@ class Pair:
         either = self.now or self.before
         assert either is not None
         return either.query.hostname
+
+    @property
+    def days(self) -> str:
+        """The days of the later period; a month by its name."""
+        either = self.now or self.before
+        assert either is not None
+        _, first, last = period_of(either)
+        if first is None or last is None or first == last:
+            return str(first or "")
+        if first.day == 1 and last == ending(first, "month"):
+            return f"{first:%Y-%m}"
+        return f"{first} to {last}"
 
     @property
     def comparison(self) -> Comparison | None:
@@ -163,6 +176,29 @@ class Comparisons(ManyResults[Comparison, ListName]):
 
     # --- frames and plots ---------------------------------------------------------
 
+    def largest(self, total: TotalName) -> Sequence[tuple[str, Change]]:
+        """The changes of one total, the largest first, as the table and the plot show
+        them: each with its host name, and its days where several have the same one.
+
+        Raises:
+            FieldNotRequestedError: No result has the total.
+
+        >>> query = StatsQuery("semicomplete.com").fields("visitors")
+        >>> now, before = (
+        ...     client.stats.get_many(query.between(*days).each("day")).collect()
+        ...     for days in (("2026-11-18", "2026-11-21"), ("2026-11-14", "2026-11-17"))
+        ... )
+        >>> now.compare_to(before).largest("visitors")[0]
+        ('semicomplete.com, 2026-11-20', Change(now=295, before=0))
+        """
+        changes = self.changes(total)
+        times = Counter(hostname for hostname, _ in changes)
+        labelled = [
+            (f"{hostname}, {pair.days}" if times[hostname] > 1 else hostname, change)
+            for pair, (hostname, change) in zip(self._pairs, changes, strict=True)
+        ]
+        return sorted(labelled, key=lambda one: -abs(one[1].absolute or 0))
+
     def to_pandas(self, field: ListName | None = None) -> pd.DataFrame:
         """The changes as one pandas data frame (the extra ``pandas``).
 
@@ -196,8 +232,9 @@ class Comparisons(ManyResults[Comparison, ListName]):
             ax: The axes to draw into; new ones when None.
 
         Returns:
-            The axes, with two bars for each of the first 20 websites, or for as many
-            as there is room for. The title has both periods, if they are those of all.
+            The axes, with two bars for each of the 20 websites with the largest
+            changes, or for as many as there is room for. The title has both periods, if
+            they are those of all.
 
         Raises:
             MissingExtraError: matplotlib is not installed.
@@ -211,7 +248,7 @@ class Comparisons(ManyResults[Comparison, ListName]):
         """
         if total is None:
             total = self.totals[0] if self.totals else "pageviews"
-        changes = self.changes(total)
+        changes = self.largest(total)
         return draw(TotalChanges(total, changes, self._items, self.partial), ax)
 
     def _tables(self) -> Iterator[tuple[str, Sequence[Column]]]:
@@ -320,18 +357,12 @@ def _about(pair: Pair) -> dict[str, Any]:
 
 def _totals(pair: Pair | None, totals: Sequence[TotalName]) -> Sequence[Column]:
     """The row of a pair; none for None."""
-    comparison = None if pair is None else pair.comparison
-    columns = [
-        Column(
-            name + ending,
-            Kind.SECONDS if name not in COUNTS else kind,
-            [] if pair is None else [getattr(pair.total(name), value)],
-        )
-        for name in totals
-        for ending, value, kind in COLUMNS
-    ]
+    if pair is None:
+        return [*columns_of_totals(totals), named("partial", [])]
+    comparison = pair.comparison
     partial = None if comparison is None else comparison.partial
-    return [*columns, named("partial", [] if pair is None else [partial])]
+    changes: dict[TotalName, Change] = {name: pair.total(name) for name in totals}
+    return [*columns_of_totals(changes), named("partial", [partial])]
 
 
 def _changes(pair: Pair | None, field: Any) -> Sequence[Column]:

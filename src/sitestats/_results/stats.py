@@ -13,6 +13,7 @@ from sitestats._common.errors import FieldNotRequestedError, ResponseError
 from sitestats._common.fields import ENVELOPE, FIELDS, TABLES, TOTALS
 from sitestats._common.jsontext import NotJsonError, load_json
 from sitestats._common.text import bounded
+from sitestats._common.wire import Headers
 from sitestats._common.zones import common_zone
 from sitestats._query.requested import Requested
 
@@ -93,6 +94,7 @@ class Stats(HasFrames["TableName"], Displayed):
     """The response's body as it came."""
     from_store: bool = False
     """Whether it was stored by ``Client(store=…)``, and not received now."""
+    _headers: Mapping[str, str] = attrs.field(factory=dict[str, str], alias="headers")
     _requested: Requested = attrs.field(alias="requested")
     _values: Mapping[str, Any] = attrs.field(alias="values")
 
@@ -174,6 +176,17 @@ class Stats(HasFrames["TableName"], Displayed):
             query, values, timezone=timezone, first_day=first_day, last_day=last_day
         )
         return cls.from_body(query, body, responded_at=responded_at)
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The response's headers, with credentials redacted; a name is found in any
+        case. A stored response has its ``Date`` alone, and ``from_body`` gives none.
+
+        >>> query = StatsQuery("semicomplete.com").fields("visitors")
+        >>> client.stats.get(query).headers["Content-Type"]
+        'application/json; charset=utf-8'
+        """
+        return Headers(self._headers)
 
     @property
     def pageviews(self) -> int:

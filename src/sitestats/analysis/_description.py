@@ -310,7 +310,7 @@ def _change(change: Change) -> tuple[object, ...]:
 def _of_comparisons(comparisons: Comparisons, top: int = MOST_ROWS) -> Iterator[Part]:
     # Without a total there is nothing to show of a website in one row.
     names = comparisons.totals[:1]
-    changes = [one for name in names for one in comparisons.changes(name)]
+    changes = [one for name in names for one in comparisons.largest(name)]
     failed = len(comparisons.failed)
     rows = [(hostname, *_change(change)) for hostname, change in changes[:top]]
     notes = (

@@ -13,8 +13,6 @@ from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
-import attrs
-
 from sitestats._common.text import cut, encodable
 from sitestats._results.tables import Column, Kind
 
@@ -23,6 +21,8 @@ from ._frames import check_range, load
 if TYPE_CHECKING:
     import os
     from typing import IO
+
+    from xlsxwriter import Workbook  # type: ignore[import-untyped]  # it has no types
 
 _MOST_ROWS: Final = 1_048_575
 """The rows of a sheet below its first one. A longer list goes on in another sheet."""
@@ -72,18 +72,14 @@ def write_workbook(
         Path(cast("str", file)).write_bytes(content)
 
 
-@attrs.frozen
 class _Sheets:
     """The sheets of a workbook, whose cells have few formats."""
 
-    book: Any
-    formats: dict[Kind | None, Any] = attrs.field(init=False)
-
-    @formats.default
-    def _(self) -> dict[Kind | None, Any]:
-        bold = {None: self.book.add_format({"bold": True})}
-        return bold | {
-            kind: self.book.add_format({"num_format": text})
+    def __init__(self, book: Workbook) -> None:
+        self._book = cast("Any", book)
+        self._bold = self._book.add_format({"bold": True})
+        self._formats = {
+            kind: self._book.add_format({"num_format": text})
             for kind, text in _FORMATS.items()
         }
 
@@ -91,16 +87,18 @@ class _Sheets:
         rows = [column.rows for column in columns]
         total = max(map(len, rows), default=0)
         for number, first in enumerate(range(0, total or 1, _MOST_ROWS), start=1):
-            sheet = self.book.add_worksheet(name if number == 1 else f"{name} {number}")
+            sheet = self._book.add_worksheet(
+                name if number == 1 else f"{name} {number}"
+            )
             sheet.freeze_panes(1, 0)
             for place, (column, cells) in enumerate(zip(columns, rows, strict=True)):
                 part = cells[first : first + _MOST_ROWS]
                 sheet.set_column(place, place, _width(column, part))
-                sheet.write_string(0, place, column.name, self.formats[None])
+                sheet.write_string(0, place, column.name, self._bold)
                 self._write(sheet, place, column, part)
 
     def _write(self, sheet: Any, place: int, column: Column, cells: Any) -> None:
-        look = self.formats.get(column.kind)
+        look = self._formats.get(column.kind)
         convert = _CONVERTERS[column.kind]
         for row, value in enumerate(cells, start=1):
             if value is None:

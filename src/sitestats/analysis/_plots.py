@@ -231,7 +231,7 @@ def _lines(comparison: Comparison, count: str, ax: Any) -> None:
         ]
         before = before.shifted(begins[0] - begins[1])
     most = int(_width(ax) / _NARROWEST_STEP)
-    now, before = now.coarser(most), before.coarser(most)
+    now, before = now.begun().coarser(most), before.begun().coarser(most)
     styles = (
         (before, comparison.before, "before", palette.soft, (0, (4, 1.5))),
         (now, comparison.now, "now", palette.strong, "solid"),
@@ -371,6 +371,9 @@ def _set_time_ticks(ax: Any, series: Series) -> None:
         locator = ticker.FixedLocator([*dates.date2num(whens)])
     else:
         locator = dates.AutoDateLocator(minticks=max(2, most // 2), maxticks=most)
+        # Without these 18 months have no interval for three ticks, and a warning.
+        for unit, interval in ((dates.MONTHLY, 12), (dates.HOURLY, 24)):
+            locator.intervald[unit] = [*locator.intervald[unit], interval]
     ax.xaxis.set_major_locator(locator)
     ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))
 
@@ -496,7 +499,11 @@ def palette_of(ax: Any) -> Palette:
     for color in (ax.get_facecolor(), ax.figure.get_facecolor()):
         *rgb, opacity = colors.to_rgba(color)
         if opacity:
-            red, green, blue = rgb
-            is_dark = 0.3 * red + 0.6 * green + 0.1 * blue < 0.5  # noqa: PLR2004 - half
-            return ON_DARK if is_dark else ON_LIGHT
-    return ON_LIGHT
+            return ON_DARK if _is_dark(*rgb) else ON_LIGHT
+    # What is behind a transparent figure is the page, which its texts are for.
+    *rgb, _ = colors.to_rgba(ax.title.get_color())
+    return ON_LIGHT if _is_dark(*rgb) else ON_DARK
+
+
+def _is_dark(red: float, green: float, blue: float) -> bool:
+    return 0.3 * red + 0.6 * green + 0.1 * blue < 0.5  # noqa: PLR2004 - half

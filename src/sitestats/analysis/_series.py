@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import attrs
 
-from ._labels import marks
+from ._labels import NOT_OVER, marks
 
 DAY: Final = dt.timedelta(days=1)
 _HALF_AN_HOUR: Final = dt.timedelta(minutes=30)
@@ -70,6 +70,14 @@ class Series:
         """Whether the units differ in length, as months do."""
         return self.step >= _MONTH
 
+    def begun(self) -> Series:
+        """The same without what has not begun: what follows the first point that is not
+        over. Its zeros would look like a fall, and make every mean too low.
+        """
+        open_ones = (n for n, one in enumerate(self.points) if NOT_OVER in one.mark)
+        first = next(open_ones, len(self.points))
+        return attrs.evolve(self, points=self.points[: first + 1])
+
     def runs(self) -> Iterator[Sequence[Point]]:
         """The points in parts between which some are missing."""
         run: list[Point] = []
@@ -90,9 +98,11 @@ class Series:
         """
         if len(self.points) <= most:
             return self
-        coarser = self
+        begun = coarser = self.begun()
+        if len(begun.points) <= most:
+            return begun
         for name, unit_of in _UNITS:
-            coarser = self._means(name, unit_of)
+            coarser = begun._means(name, unit_of)  # noqa: SLF001 - one of this class
             if len(coarser.points) <= most:
                 break
         return coarser

@@ -12,7 +12,14 @@ from ._client import client_options
 from ._completion import one_of
 from ._help import GroupedCommand
 from ._hosts import Websites, host_options, is_one, with_option
-from ._output import FORMATS, JSON_LINES, format_options, make_console
+from ._output import (
+    FORMATS,
+    JSON_LINES,
+    XLSX,
+    format_options,
+    make_console,
+    print_workbook,
+)
 from ._print_outcomes import print_options_of, print_outcomes, printer_of
 from ._query import query_options
 from ._stats import (
@@ -69,7 +76,7 @@ _BETWEEN: Final = ".."
 @table_option
 @store_option
 @errors_option
-@partial(format_options, formats=(*FORMATS, JSON_LINES))
+@partial(format_options, formats=(*FORMATS, JSON_LINES, XLSX))
 @client_options
 def compare(
     *,
@@ -91,15 +98,21 @@ def compare(
     field: Any = None
     if output == "csv" or table is not None or (output == "table" and not one):
         field = check_table(first.lists, table)
-    nothing = Outcomes([]).compare_to(Outcomes([]))
-    how = attrs.evolve(how, table=field)
+    kept: tuple[list[Outcome], list[Outcome]] = ([], [])
+    how = attrs.evolve(
+        how, table=field, whole=lambda: Outcomes(kept[0]).compare_to(Outcomes(kept[1]))
+    )
 
     def read(outcomes: Iterator[Outcome]) -> Iterator[Comparisons]:
         for now in outcomes:
-            yield Outcomes([now]).compare_to(Outcomes([next(outcomes)]))
+            before = next(outcomes)
+            if output == XLSX:
+                kept[0].append(now)
+                kept[1].append(before)
+            yield Outcomes([now]).compare_to(Outcomes([before]))
 
     if not one:
-        print_outcomes(websites, how, nothing, partial(_both, against=against), read)
+        print_outcomes(websites, how, partial(_both, against=against), read)
         return
     with websites.client as client:
         (first,) = websites.queries()
@@ -110,11 +123,14 @@ def compare(
 
         make_console().print(Display(found, rows=how.top))
         return
+    if output == XLSX:
+        print_workbook(found)
+        return
     printer = printer_of(how)
     sides = (Succeeded(first, 0, found.now), Succeeded(before, 1, found.before))
     for comparisons in read(iter(sides)):
         printer.show(comparisons)
-    printer.end(nothing)
+    printer.end(how.whole())
 
 
 def other_query(query: StatsQuery, against: str) -> StatsQuery:

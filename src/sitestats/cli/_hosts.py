@@ -106,7 +106,8 @@ class Websites:
         queries = make_queries(named, base, options, fields)
         # In any zone: which one has what days is asked later.
         checked = [self._dated(query, "UTC") for query in queries]
-        for query in {_kind(query): query for query in checked}.values():
+        kinds = {frozenset(query.params().items()): query for query in checked}
+        for query in kinds.values():
             query.validate()
         self.first = checked[0]
         self._every, self._queries = every, _once(queries)
@@ -149,16 +150,17 @@ class Websites:
     def _dated(self, query: StatsQuery, zone: str | None) -> StatsQuery:
         """*query* with dates where it needs them, or is split."""
         if self._needs_zone(query):
+            if zone is None:
+                raise click.UsageError(
+                    f"{query.hostname} is not in the list of websites, so the zone of "
+                    "its days is not known: give --timezone"
+                )
             return query.pinned(zone)
         zone = query.params().get("timezone", zone)
         return query.pinned(zone) if self._each and zone else query
 
     def _split(self, query: StatsQuery) -> Iterable[StatsQuery]:
         return [query] if self._each is None else query.each(self._each)
-
-
-def _kind(query: StatsQuery) -> object:
-    return frozenset(query.params().items())
 
 
 def _once(queries: Iterable[StatsQuery]) -> list[StatsQuery]:

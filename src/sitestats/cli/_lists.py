@@ -13,7 +13,7 @@ from ._completion import one_of
 F = TypeVar("F", bound=Callable[..., Any])
 
 # The library is imported when a command runs: a shell completes without it.
-INPUT_FORMATS: Final = ("txt", "csv", "toml", "json")
+INPUT_FORMATS: Final = ("txt", "csv", "toml", "json", "xlsx")
 
 
 def _fields() -> Iterable[str]:

@@ -20,6 +20,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 FORMATS: Final = ("table", "json", "csv")
 _UNWRAPPED: Final = 1_000_000
 """The columns of a pipe, whose reader looks for lines."""
+XLSX: Final = "xlsx"
+"""A format of the commands that print statistics or the list of websites."""
 JSON_LINES: Final = "jsonl"
 """A format of the commands that print one object after the other."""
 
@@ -106,8 +108,11 @@ def csv_style(options: dict[str, Any]) -> CsvStyle:
     """How CSV is written; its options are removed.
 
     Raises:
-        UsageError: One is given for another format, or is no character.
+        UsageError: One is given for another format, or is no character; or a terminal
+            would get a workbook.
     """
+    if options["output"] == XLSX and sys.stdout.isatty():
+        raise click.UsageError("--format xlsx: write it to a file, by > report.xlsx")
     given = {name: options.pop(name) for name in ("raw", "delimiter", "bom")}
     given = {name: value for name, value in given.items() if value}
     for name in given:
@@ -125,6 +130,12 @@ def make_console() -> Console:
 
     width = None if sys.stdout.isatty() else _UNWRAPPED
     return Console(width=width, highlight=False, emoji=False, markup=False)
+
+
+def print_workbook(result: Any) -> None:
+    """Write *result* as a workbook, into a file or a pipe."""
+    sys.stdout.flush()
+    result.to_excel(sys.stdout.buffer)
 
 
 def print_json(value: object) -> None:

@@ -17,11 +17,13 @@ from ._advice import messages_of
 from ._exits import Code, code_of, one_line
 from ._output import (
     JSON_LINES,
+    XLSX,
     CsvStyle,
     csv_style,
     make_console,
     print_json,
     print_json_line,
+    print_workbook,
     safe,
 )
 
@@ -52,6 +54,9 @@ class PrintOptions:
     """The list that has the rows; None for a row of totals each."""
     errors: TextIO | None
     """Gets a line of CSV for what fails."""
+    whole: Callable[[], Any] = lambda: None
+    """Gives all results for a format that is written at once, else what is printed
+    without a website."""
     labels: Mapping[str, str | None] | None = None
 
 
@@ -66,7 +71,6 @@ def print_options_of(options: dict[str, Any]) -> PrintOptions:
 def print_outcomes(
     websites: Websites,
     options: PrintOptions,
-    nothing: Found,
     queries: Callable[[Iterable[StatsQuery]], Iterable[StatsQuery]],
     read: Callable[[Iterator[Outcome]], Iterator[Found]],
 ) -> None:
@@ -75,13 +79,14 @@ def print_outcomes(
     Args:
         websites: Whose.
         options: How.
-        nothing: What is printed without a website.
         queries: The queries for those of the websites.
         read: What to print of the outcomes, one by one.
     """
+    if options.output == XLSX and websites.labels is not None:
+        raise click.UsageError("--with label: not with --format xlsx")
     options = attrs.evolve(options, labels=websites.labels)
     printer, failures, total = printer_of(options), Failures(), 0
-    found = nothing
+    found = options.whole()
     # In a terminal a bar would be between the rows.
     is_between = printer.is_stream and sys.stdout.isatty() and sys.stderr.isatty()
     try:
@@ -119,6 +124,7 @@ def printer_of(options: PrintOptions) -> Printer:
         "json": _Json,
         JSON_LINES: _JsonLines,
         "table": _Table,
+        XLSX: _Workbook,
     }
     return printers[options.output](options)
 
@@ -181,29 +187,38 @@ class _Csv(Printer):
 class _JsonLines(Printer):
     def show(self, found: Found) -> None:
         for one in self._objects(found):
-            print_json_line(one)
+            self._print(one)
 
     def show_failure(self, failure: Mapping[str, Any]) -> None:
         super().show_failure(failure)
-        print_json_line(failure)
+        self._print(failure)
+
+    def _print(self, one: Mapping[str, Any]) -> None:
+        print_json_line(one)
 
 
-class _Json(Printer):
+class _Json(_JsonLines):
     is_stream = False
 
     def __init__(self, options: PrintOptions) -> None:
         super().__init__(options)
         self._kept: list[Mapping[str, Any]] = []
 
-    def show(self, found: Found) -> None:
-        self._kept += self._objects(found)
-
-    def show_failure(self, failure: Mapping[str, Any]) -> None:
-        super().show_failure(failure)
-        self._kept.append(failure)
+    def _print(self, one: Mapping[str, Any]) -> None:
+        self._kept.append(one)
 
     def end(self, last: Found) -> None:  # noqa: ARG002 - of Printer
         print_json(self._kept)
+
+
+class _Workbook(Printer):
+    is_stream = False
+
+    def show(self, found: Found) -> None:
+        """Nothing yet: the workbook is of all that was kept."""
+
+    def end(self, last: Found) -> None:  # noqa: ARG002 - of Printer
+        print_workbook(self._options.whole())
 
 
 class _Table(Printer):

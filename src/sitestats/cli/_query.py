@@ -153,22 +153,22 @@ _OPTIONS = (
 
 
 def query_options(command: F) -> F:
-    """Give *command* the options that ``make_query`` takes."""
+    """Give *command* the options that ``make_queries`` takes."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
 
 
-def make_query(
-    host: str,
+def make_queries(
+    hosts: Iterable[tuple[str, str]],
     base_url: str | None,
     options: Mapping[str, Any],
     fields: Sequence[str] = OVERVIEW,
-) -> StatsQuery:
-    """Build the query; *host* may be the address of a dashboard or of its data.
+) -> list[StatsQuery]:
+    """Build the query of each host, which may be the address of a dashboard or of data.
 
     Args:
-        host: A host name or an address.
+        hosts: Host names or addresses, each with where it is written.
         base_url: Where the service is.
         options: Those of ``query_options``.
         fields: What is requested if the options name nothing.
@@ -176,17 +176,6 @@ def make_query(
     Raises:
         QueryError: With the problems of all options.
     """
-    (query,) = make_queries([(host, "")], base_url, options, fields)
-    return query
-
-
-def make_queries(
-    hosts: Iterable[tuple[str, str]],
-    base_url: str | None,
-    options: Mapping[str, Any],
-    fields: Sequence[str],
-) -> list[StatsQuery]:
-    """The same for many hosts, each with where it is written."""
     from sitestats import QueryError, StatsQuery
 
     problems: list[Problem] = []

@@ -14,13 +14,15 @@ from ._hosts import Websites, each_option, host_options, is_one, with_option
 from ._output import (
     FORMATS,
     JSON_LINES,
+    XLSX,
     format_options,
     make_console,
     print_json,
     print_json_line,
+    print_workbook,
 )
 from ._print_outcomes import PrintOptions, print_options_of, print_outcomes
-from ._query import OVERVIEW, make_query, query_options
+from ._query import OVERVIEW, make_queries, query_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -81,7 +83,7 @@ top_option = click.option(
 @table_option
 @store_option
 @errors_option
-@partial(format_options, formats=(*FORMATS, JSON_LINES))
+@partial(format_options, formats=(*FORMATS, JSON_LINES, XLSX))
 @client_options
 def stats(**options: Any) -> None:
     """Read the statistics of HOST.
@@ -110,6 +112,8 @@ def stats(**options: Any) -> None:
             print_json_line(found.to_dict())
         case "csv":
             _print_csv(found, how)
+        case "xlsx":
+            print_workbook(found)
         case _:
             from sitestats.analysis import Display
 
@@ -134,7 +138,7 @@ def url(host: str, **options: Any) -> None:
     the output.
     """
     base = base_address(options)
-    query = make_query(host, base, options)
+    (query,) = make_queries([(host, "")], base, options)
     query.validate()
     click.echo(query.url(base))
 
@@ -147,12 +151,16 @@ def _print_websites(options: dict[str, Any], how: PrintOptions) -> None:
     if how.output in {"csv", "table"} or how.table is not None:
         table = check_table(websites.first.lists, how.table)
 
+    kept: list[Outcome] = []
+
     def read(outcomes: Iterator[Outcome]) -> Iterator[Outcomes]:
         for outcome in outcomes:
+            if how.output == XLSX:
+                kept.append(outcome)
             yield Outcomes([outcome])
 
-    how = attrs.evolve(how, table=table)
-    print_outcomes(websites, how, Outcomes([]), lambda queries: queries, read)
+    how = attrs.evolve(how, table=table, whole=lambda: Outcomes(kept))
+    print_outcomes(websites, how, lambda queries: queries, read)
 
 
 def _print_csv(found: Stats, how: PrintOptions) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
@@ -25,12 +26,15 @@ from ._exits import (
 )
 from ._help import GroupedCommand, SuggestingGroup
 from ._lists import list_arguments, list_options, source_of
+from ._output import FORMATS as TABLES
 from ._output import (
+    XLSX,
     CsvStyle,
     csv_style,
     format_options,
     make_console,
     print_json,
+    print_workbook,
 )
 from ._query import zones
 
@@ -150,7 +154,7 @@ def websites(ctx: click.Context) -> None:
     help="Write a file that `plan` and `ensure` read, as CSV unless another format is "
     "named: `plan` then finds nothing to do.",
 )
-@format_options
+@partial(format_options, formats=(*TABLES, XLSX))
 @client_options
 def list_(*, as_specs: str | None, **options: Any) -> None:
     """List every website of the user.
@@ -172,6 +176,8 @@ def list_(*, as_specs: str | None, **options: Any) -> None:
         print_json(rows)
     elif output == "csv":
         style.write(_columns_of_list(), rows)
+    elif output == XLSX:
+        print_workbook(found)
     else:
         from sitestats.analysis._console import table_of_rows
 

@@ -6,7 +6,8 @@ import codecs
 from typing import Final
 
 _UTF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_ZIP: Final = b"PK\x03\x04"
+ZIP: Final = b"PK\x03\x04"
+"""How a workbook of Excel begins."""
 
 
 class EncodingError(ValueError):
@@ -26,11 +27,6 @@ def decode(data: bytes, *, guess: bool) -> tuple[str, list[str]]:
     Raises:
         EncodingError: It is no text, or in an encoding that can't be told.
     """
-    if data.startswith(_ZIP):
-        raise EncodingError(
-            "the file is a workbook of a spreadsheet, or another ZIP file: save the "
-            "sheet as CSV"
-        )
     text, notes = _decode(data, guess=guess)
     before, nul, _ = text.partition("\0")
     if nul:

@@ -1,4 +1,4 @@
-"""Read a list of websites: names by line, CSV, TOML, JSON or a workbook."""
+"""Read a list of websites: names by line, CSV, TOML, JSON or a workbook of Excel."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from sitestats._common.text import did_you_mean, shown
 
 from ._checks import Entry, Value, check_entries
 from ._columns import Columns, NamedFields, check_columns, ignored_names
-from ._encodings import EncodingError, decode
-from ._tables import csv_rows, first_cells, table_entries
+from ._encodings import ZIP, EncodingError, decode
+from ._tables import csv_rows, first_cells, table_entries, xlsx_rows
 
 Source: TypeAlias = str | os.PathLike[str] | BinaryIO
 """A path, or a file that is open for reading bytes."""
-InputFormat: TypeAlias = Literal["txt", "csv", "toml", "json"]
+InputFormat: TypeAlias = Literal["txt", "csv", "toml", "json", "xlsx"]
 INPUT_FORMATS: Final[tuple[InputFormat, ...]] = get_args(InputFormat)
 """The formats of lists; each is also the extension of a name."""
 
@@ -173,17 +173,24 @@ def _read(
         )
     if input_format is None and suffix in {"yaml", "yml"}:
         _refuse(_YAML, name)
-    kind = input_format or suffix
-    try:
-        text, notes = decode(read_bytes(source), guess=kind not in {"toml", "json"})
-    except EncodingError as error:
-        lines = _LINE_END.split(error.before)
-        _refuse(str(error), f"{name}:{len(lines)}:{len(lines[-1]) + 1}")
-    if not text.strip():
-        _refuse(_NOTHING, name)
-    if input_format is None:
-        kind = _format_of(text, suffix, columns)
-    entries = [*_READERS[kind](text, name, columns, ignored)]
+    kind, data, notes = input_format or suffix, read_bytes(source), list[str]()
+    if data.startswith(ZIP):
+        entries = [
+            *table_entries(
+                xlsx_rows(data, name), name, columns, ignored, is_marked=False
+            )
+        ]
+    else:
+        try:
+            text, notes = decode(data, guess=kind not in {"toml", "json"})
+        except EncodingError as error:
+            lines = _LINE_END.split(error.before)
+            _refuse(str(error), f"{name}:{len(lines)}:{len(lines[-1]) + 1}")
+        if not text.strip():
+            _refuse(_NOTHING, name)
+        if input_format is None:
+            kind = _format_of(text, suffix, columns)
+        entries = [*_entries(kind, text, name, columns, ignored)]
     if not entries:
         _refuse(_NOTHING, name)
     for note in notes:
@@ -208,32 +215,27 @@ def _format_of(text: str, suffix: str, columns: Columns) -> str:
     return "txt" if is_name or (len(names) == 1 and suffix != "csv") else "csv"
 
 
-def _read_lines(
-    text: str, name: str, _columns: Columns, _ignored: list[str]
+def _entries(
+    kind: str, text: str, name: str, columns: Columns, ignored: list[str]
 ) -> Iterator[Entry]:
+    match kind:
+        case "toml":
+            tree = _parsed(tomllib.loads, text, name)
+        case "json":
+            parse = partial(json.loads, object_pairs_hook=_object)
+            tree = _parsed(parse, text, name)
+        case "csv":
+            return table_entries(csv_rows(text, name), name, columns, ignored)
+        case _:
+            return _read_lines(text, name)
+    return _tree_entries(tree, name, columns, ignored)
+
+
+def _read_lines(text: str, name: str) -> Iterator[Entry]:
     for number, line in enumerate(_LINE_END.split(text), start=1):
         if host := _COMMENT.sub("", line).strip():
             where = f"{name}:{number}"
             yield Entry(where, {"hostname": Value(host, where)})
-
-
-def _read_csv(
-    text: str, name: str, columns: Columns, ignored: list[str]
-) -> Iterator[Entry]:
-    return table_entries(csv_rows(text, name), name, columns, ignored)
-
-
-def _read_toml(
-    text: str, name: str, columns: Columns, ignored: list[str]
-) -> Iterator[Entry]:
-    return _tree_entries(_parsed(tomllib.loads, text, name), name, columns, ignored)
-
-
-def _read_json(
-    text: str, name: str, columns: Columns, ignored: list[str]
-) -> Iterator[Entry]:
-    parse = partial(json.loads, object_pairs_hook=_object)
-    return _tree_entries(_parsed(parse, text, name), name, columns, ignored)
 
 
 def _parsed(parse: Callable[[str], object], text: str, name: str) -> object:
@@ -323,13 +325,3 @@ def _tree_entry(
 
 def _problem(message: str, where: str) -> Problem:
     return Problem(message, rule=_RULE, where=where)
-
-
-_READERS: Final[
-    dict[str, Callable[[str, str, Columns, list[str]], Iterator[Entry]]]
-] = {
-    "txt": _read_lines,
-    "csv": _read_csv,
-    "toml": _read_toml,
-    "json": _read_json,
-}

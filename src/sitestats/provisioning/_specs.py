@@ -81,12 +81,13 @@ class WebsiteSpec:
         ignore_column: str | Iterable[str] = (),
         accept_differing: bool = False,
     ) -> tuple[WebsiteSpec, ...]:
-        r"""Read the specifications of a list: names by line, CSV, TOML or JSON.
+        r"""Read the specifications of a list: names by line, CSV, xlsx, TOML or JSON.
 
         Text has a host name in each line. CSV has a first line with the names of the
         columns, separated by commas, semicolons or tabs. TOML has a table
         ``[[websites]]`` for each website; JSON a list of objects or of host names, or
-        an object with that list as ``"websites"``. The names are those of this class's
+        an object with that list as ``"websites"``. Of a workbook (the extra ``excel``)
+        the first sheet is read, as CSV. The names are those of this class's
         arguments, without regard to case and marks, and only ``hostname`` is required.
         In CSV an empty cell is a value that is left out, and ``public`` may be ``yes``,
         ``no``, ``1``, ``0`` or a spreadsheet's ``WAHR`` and ``FALSCH``. The saved

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any, Final, NamedTuple
 
-from sitestats._common.errors import SpecError
+from sitestats._common.errors import MissingExtraError, SpecError
 from sitestats._common.problems import Problem
 
 from ._checks import Entry, Value
@@ -60,6 +62,38 @@ def csv_rows(text: str, name: str) -> Iterator[list[Cell]]:
         raise SpecError([_problem(str(error), place(error.offset))]) from None
 
 
+def xlsx_rows(data: bytes, name: str) -> Iterator[list[Cell]]:
+    """The rows of the first sheet of a workbook that have a text.
+
+    Raises:
+        MissingExtraError: openpyxl is not installed.
+        SpecError: It is no workbook.
+    """
+    try:
+        openpyxl = import_module("openpyxl")
+        letters = openpyxl.utils.get_column_letter
+    except ImportError:
+        raise MissingExtraError("openpyxl", extra="excel") from None
+    try:
+        book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+        sheet = book.worksheets[0]
+        # A file may say less of itself than it has.
+        sheet.reset_dimensions()
+        for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
+            cells = [
+                Cell(
+                    "" if value is None else str(value).strip(),
+                    f"{name}: {sheet.title}!{letters(column)}{number}",
+                )
+                for column, value in enumerate(row, start=1)
+            ]
+            if any(cell.text for cell in cells):
+                yield cells
+    except Exception:  # noqa: BLE001 - what it raises depends on where a file is damaged
+        message = "the file is no workbook that can be read: save it anew, or as CSV"
+        raise SpecError([_problem(message, name)]) from None
+
+
 def _start(text: str) -> int:
     comments = _COMMENTS.match(text)
     return 0 if comments is None else comments.end()
@@ -82,14 +116,14 @@ def table_entries(
         ignored: Gets the names of columns that are left out.
         is_marked: Whether a ``'`` keeps spreadsheets from running a text.
     """
-    header = next(rows, list[Cell]())
-    while header and not header[-1].text:
+    header = next(rows, [Cell("", name)])
+    while len(header) > 1 and not header[-1].text:
         # A spreadsheet writes separators up to the widest row that there ever was.
         header.pop()
     named = columns.named([cell.text for cell in header])
     ignored += named.ignored
     # With wrong names every line would have a problem too.
-    where = header[0].where if header else name
+    where = header[0].where
     wrong = [_problem(text, header[n].where) for n, text in named.wrong.items()]
     wrong += [_problem(text, where) for text in columns.missing(named)]
     if wrong:

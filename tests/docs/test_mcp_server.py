@@ -1,0 +1,124 @@
+"""The example for assistants: its tools, used over stdio as an assistant uses them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from sitestats.emulator import Emulator
+
+mcp = pytest.importorskip("mcp")
+
+pytestmark = [pytest.mark.slow, pytest.mark.once]
+
+SERVER = Path(__file__).parents[2] / "examples" / "mcp_server.py"
+HOST = "semicomplete.com"
+PLENTY = 120.0
+
+CALLS: list[tuple[str, dict[str, Any]]] = [
+    ("list_websites", {}),
+    (
+        "get_stats",
+        {"hostname": HOST, "fields": ["visitors", "pages"], "limit": 3},
+    ),
+    (
+        "get_stats",
+        {
+            "hostname": HOST,
+            "fields": ["pageviews"],
+            "during": "2026-10",
+            "where": {"country": "NL"},
+        },
+    ),
+    (
+        "get_stats",
+        {"hostname": HOST, "fields": ["visitors"], "compare": True, "last": 7},
+    ),
+    # What an assistant may well get wrong.
+    ("get_stats", {"hostname": HOST, "fields": ["visitor"]}),
+    ("get_stats", {"hostname": HOST, "fields": ["pages"], "limit": 2_000}),
+    ("get_stats", {"hostname": HOST, "fields": ["pages"], "where": {"contry": "NL"}}),
+    ("get_stats", {"hostname": HOST, "fields": ["pages"], "during": "October"}),
+    ("get_stats", {"hostname": "nobody.example", "fields": ["visitors"]}),
+    ("get_stats", {"hostname": HOST, "fields": ["visitors"], "compare": True}),
+    (
+        "get_stats",
+        {
+            "hostname": HOST,
+            "fields": ["visitors"],
+            "compare": True,
+            "during": "last-month",
+        },
+    ),
+]
+
+
+async def use(address: str, emulator: Emulator) -> tuple[list[Any], list[Any]]:
+    """The tools of the server, and what each of the calls returns."""
+    parameters = mcp.StdioServerParameters(
+        command=sys.executable,
+        args=["-W", "error", str(SERVER)],
+        env={
+            **os.environ,
+            "SITESTATS_BASE_URL": address,
+            "SITESTATS_API_KEY": emulator.api_key,
+            "SITESTATS_USER_ID": emulator.user_id,
+        },
+    )
+    with anyio.fail_after(PLENTY):
+        async with mcp.Client(parameters) as client:
+            tools = await client.list_tools()
+            results = [await client.call_tool(*call) for call in CALLS]
+            emulator.fail_next(status=429, retry_after=600)
+            results.append(await client.call_tool(*CALLS[1]))
+    return tools.tools, results
+
+
+def test_an_assistant_uses_the_tools() -> None:
+    """The assistant lists websites and reads numbers; each mistake comes back as a text
+    that says what to do, in the names of the arguments; nothing is ever written, and no
+    key is shown.
+    """
+    emulator = Emulator.demo()
+    with emulator.serve() as address:
+        tools, results = anyio.run(use, address, emulator)
+    assert {tool.name for tool in tools} == {"list_websites", "get_stats"}
+    for tool in tools:
+        assert tool.description
+        assert tool.annotations.read_only_hint
+    texts = ["".join(part.text for part in result.content) for result in results]
+    assert [result.is_error for result in results] == [False] * 4 + [True] * 8
+    assert HOST in texts[0]
+    numbers = results[1].structured_content
+    assert numbers["visitors"] > 0
+    assert len(numbers["pages"]) == 3
+    assert results[2].structured_content["pageviews"] >= 0
+    assert "visitors" in texts[3]
+    for text, advice in zip(
+        texts[4:],
+        [
+            "did you mean 'visitors'?",
+            "1000",
+            "did you mean 'country'?",
+            "'October'",
+            "nobody.example",
+            ".last(days=…)",
+            ".timezone(",
+            "try again in 600 s",
+        ],
+        strict=True,
+    ):
+        assert advice in text
+    assert all("fails again" in text for text in texts[4:-1])
+    assert "fails again" not in texts[-1]
+    # What breaks a rule was never sent.
+    assert {request.method for request in emulator.requests} == {"GET"}
+    assert len(emulator.requests) == 7
+    for text in texts:
+        assert emulator.api_key not in text
+        assert emulator.user_id not in text
