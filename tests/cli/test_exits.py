@@ -192,6 +192,14 @@ def test_the_end_of_an_output(tmp_path: Path) -> None:
         assert process.stderr.read() == ""
         assert process.wait(30) == 141
         process.stderr.close()
+        # A table, whose reader has ended before it comes.
+        process = start(address, emulator, "websites", "list")
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+        assert process.wait(30) == 141
+        process.stderr.close()
         command = '"$0" -m sitestats websites list > /dev/full'
         done = subprocess.run(
             ["/bin/sh", "-c", command, sys.executable],

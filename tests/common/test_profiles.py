@@ -252,6 +252,15 @@ def test_a_command_has_a_limit_of_time() -> None:
 
 
 @POSIX
+def test_a_program_has_one_limit_for_its_output_and_its_end() -> None:
+    """A program that closes its output late, and then goes on, is ended at the limit
+    that it has: what was waited for the output is part of it.
+    """
+    code = "import os, time; time.sleep(0.6); os.close(1); time.sleep(0.6)"
+    with pytest.raises(ConfigurationError, match="took longer than 1 seconds"):
+        run_key_command(python(code), "x", seconds=1.0)
+
+
 def test_a_command_that_prints_without_an_end() -> None:
     """A command that prints more than any key is ended."""
     assert "'yes' failed" in refused(lambda: run_key_command(("yes", "x" * 99), "x"))

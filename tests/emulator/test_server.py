@@ -273,6 +273,14 @@ def test_a_huge_length_is_refused(
     assert capfd.readouterr() == ("", "")
 
 
+def test_two_lengths_are_refused(demo: Emulator) -> None:
+    """A request with two different lengths of its body is refused (RFC 9112)."""
+    with demo.serve() as address:
+        lengths = "Content-Length: 2", "Content-Length: 5"
+        got = exchange(address, raw(ADD, *credentials(demo), *lengths))
+    assert got.startswith(b"HTTP/1.1 400 ")
+
+
 DEEP = b'{"hostname":' + b"[" * 100_000
 
 

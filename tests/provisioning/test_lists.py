@@ -345,6 +345,15 @@ def test_a_file_that_is_open_for_text_is_refused(tmp_path: Path) -> None:
         WebsiteSpec.load(text)  # type: ignore[arg-type]  # that is the point
 
 
+@pytest.mark.skipif(
+    not Path("/dev/zero").exists(), reason="the system has no such file"
+)
+def test_an_endless_file_is_refused() -> None:
+    """A file that does not end is an error with its name, and takes no memory."""
+    with pytest.raises(SpecError, match="/dev/zero: a list has no more than 64 MiB"):
+        WebsiteSpec.load("/dev/zero")
+
+
 def test_a_file_that_is_not_there_is_the_system_s_error(tmp_path: Path) -> None:
     """A missing file is a FileNotFoundError, as from open()."""
     with pytest.raises(FileNotFoundError):

@@ -171,7 +171,9 @@ def main(websites: int, days: int) -> None:
             began, used = time.monotonic(), time.process_time()
             now = dt.datetime(2026, 3, 1, 6, tzinfo=dt.UTC)
             now += dt.timedelta(days=days + night)
-            with Client(address, api_key="key", user_id="user", proxy=None) as client:
+            with Client(
+                address, api_key="api-key", user_id="user", proxy=None
+            ) as client:
                 source = sitestats_source(
                     first_day=FIRST,
                     client=client,

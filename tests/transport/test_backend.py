@@ -7,7 +7,7 @@ import pytest
 
 from broken_servers import closed_port
 from loopback import Connection, contexts, serve
-from sender_variants import ADD, LONG, open_sender
+from sender_variants import ADD, GET, LONG, open_sender
 from sitestats._common.errors import (
     ConnectionFailedError,
 )
@@ -21,12 +21,14 @@ def test_a_response_before_the_whole_request_was_read(
     variant: str,
     secure: bool,  # noqa: FBT001 - a parameter
 ) -> None:
-    """A server that refuses a large body from its head has its status taken."""
+    """A server that refuses a large body from its head has its status taken, and the
+    connection, with half of a request in it, is not used again.
+    """
 
     def refuse(connection: Connection) -> None:
         while b"\r\n\r\n" not in connection.take():
             pass
-        connection.respond(b"too much", 413, "Connection: close")
+        connection.respond(b"too much", 413)
         connection.server.ending.wait(LONG)
 
     behind, trusting = contexts("localhost")
@@ -34,8 +36,10 @@ def test_a_response_before_the_whole_request_was_read(
         serve(refuse, behind if secure else None) as server,
         open_sender(variant, server.address, verify=trusting) as sender,
     ):
-        response = sender.send(LARGE, timeout=5)
-    assert (response.status, response.body) == (413, b"too much")
+        for request in (LARGE, GET):
+            response = sender.send(request, timeout=5)
+            assert (response.status, response.body) == (413, b"too much")
+        assert server.connections == 2
 
 
 def test_a_ticket_does_not_end_a_request(variant: str) -> None:

@@ -46,7 +46,7 @@ def run(
     *given* is called with the class of httpx's client and with our transport.
     """
     ours, theirs, transport = CLIENTS[variant]
-    options = {"api_key": KEY, "user_id": "u", "retries": 0, **options}
+    options = {"api_key": KEY, "user_id": "user", "retries": 0, **options}
 
     async def awaited() -> Any:
         async with given(theirs, transport) as mine:

@@ -130,6 +130,14 @@ def test_a_key_that_is_escaped_thrice_is_redacted(
     assert not is_shown(key, clean)
 
 
+def test_a_short_secret_garbles_no_message() -> None:
+    """A secret of three characters is in many words, and is not redacted; one of four
+    is redacted in messages.
+    """
+    redactor = Redactor([Secret("u"), Secret("con"), Secret("used")])
+    assert redactor.text("Connection refused") == "Connection ref…"
+
+
 @pytest.mark.parametrize("one", sorted(WHOLE))
 def test_a_key_with_one_special_character_is_redacted(one: str) -> None:
     """One escape is enough to look for a key, whichever two escapes it is of."""

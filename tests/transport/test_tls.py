@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import socket
 import ssl
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,8 +15,8 @@ from typing import Any
 import pytest
 import trustme
 
-from loopback import Connection, Server, polite, serve
-from sender_variants import ADD, KEY, open_sender
+from loopback import Connection, Server, contexts, polite, serve
+from sender_variants import ADD, KEY, LONG, open_sender
 from sitestats import AsyncClient, Client, HTTPTransport, StatsQuery
 from sitestats._common.errors import ConfigurationError, ConnectionFailedError
 from sitestats._common.settings import checked_verify
@@ -138,6 +140,30 @@ def test_a_wrong_certificate_is_refused(
         sender.send(ADD)
     assert not caught.value.maybe_sent
     assert server.requests == []
+
+
+def test_the_other_side_is_told_why(variant: str) -> None:
+    """A service whose certificate is refused gets the reason as an alert of TLS."""
+    behind, _ = contexts("localhost")
+    told: list[str] = []
+
+    def shake_hands() -> None:
+        sock, _ = listener.accept()
+        with sock, pytest.raises(ssl.SSLError) as caught:
+            behind.wrap_socket(sock, server_side=True)
+        told.append(str(caught.value))
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = f"https://localhost:{listener.getsockname()[1]}"
+        thread = threading.Thread(target=shake_hands)
+        thread.start()
+        with (
+            open_sender(variant, address) as sender,
+            pytest.raises(ConnectionFailedError),
+        ):
+            sender.send()
+        thread.join(LONG)
+    assert "alert" in told[0].lower()
 
 
 def test_what_is_trusted_by_default_is_not_everything(variant: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -272,10 +273,11 @@ def run_key_command(
     reader = Thread(target=_read, args=(process.stdout, printed), daemon=True)
     reader.start()
     code: int | None = None
+    until = time.monotonic() + seconds
     try:
         reader.join(seconds)
         if not reader.is_alive():
-            code = process.wait(seconds)
+            code = process.wait(max(0.0, until - time.monotonic()))
     except subprocess.TimeoutExpired:
         pass
     finally:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import Final, NoReturn
 
 from .advice import Argument
-from .errors import ConfigurationError
+from .errors import ConfigurationError, warn
+
+SHORTEST: Final = 4
+"""A credential of fewer characters is in many words, so it is not redacted."""
 
 
 class Secret:
@@ -48,6 +51,11 @@ def checked_secret(secret: Secret, source: str | Argument) -> Secret:
             source + " is not usable: a credential is a string of printable ASCII "
             "characters without spaces or line breaks, and not empty; look for a "
             "stray quote or line end where it was copied (it is not shown here)"
+        )
+    if len(secret.reveal()) < SHORTEST:
+        warn(
+            source + f" has fewer than {SHORTEST} characters, so it is not redacted in "
+            "errors and logs: look whether all of it was copied"
         )
     return secret
 

@@ -18,7 +18,6 @@ from sitestats._common.problems import Problem
 from sitestats._common.text import shown
 from sitestats._common.zones import same_zone
 from sitestats._query.filters import PAGE_FILTERS
-from sitestats._results.entries import Entries
 
 from .period_check import period_warnings
 
@@ -197,7 +196,8 @@ def _warnings(
 def negative_count(values: Mapping[str, Any]) -> str | None:
     """A warning of the first count of a result that is below 0; None without."""
     for name, value in values.items():
-        rows: Iterable[Entry] = value if isinstance(value, Entries) else ()
+        is_number = value is None or isinstance(value, (int, float))
+        rows: Iterable[Entry] = () if is_number else value
         places = {
             f"{name}[{index}].{column}": row.get(column)
             for index, row in enumerate(rows)

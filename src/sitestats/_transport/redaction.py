@@ -19,6 +19,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
+from sitestats._common.secret import SHORTEST
 from sitestats._common.wire import HttpResponse
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ class Redactor:
 
     def __init__(self, secrets: Iterable[Secret | None]) -> None:
         # The password of a proxy may be of any bytes.
-        texts = [one.reveal() for one in secrets if one is not None]
+        given = [one.reveal() for one in secrets if one is not None]
+        texts = [text for text in given if len(text) >= SHORTEST]
         self._all = [text.encode("utf-8", "surrogateescape") for text in texts]
         self._long = [secret for secret in self._all if len(secret) >= _SHORTEST]
         # Made for the first text that has the sign of an escape.

@@ -87,8 +87,6 @@ def run(
             if left <= 0:
                 raise OutOfTimeError
             ready = _select(step, min(timeout, step.seconds, left, _LONGEST), stop)
-            if not ready and time.monotonic() >= until:
-                raise OutOfTimeError
     except StopIteration as done:
         return cast("T", done.value)
     finally:

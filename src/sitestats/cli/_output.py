@@ -128,8 +128,13 @@ def make_console() -> Console:
     # A shell that completes an option need not wait for it.
     from rich.console import Console
 
+    class TableConsole(Console):
+        def on_broken_pipe(self) -> None:
+            # Rich would end the process with 1, which is a mistake of this package.
+            raise BrokenPipeError
+
     width = None if sys.stdout.isatty() else _UNWRAPPED
-    return Console(width=width, highlight=False, emoji=False, markup=False)
+    return TableConsole(width=width, highlight=False, emoji=False, markup=False)
 
 
 def print_workbook(result: Any) -> None:

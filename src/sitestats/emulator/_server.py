@@ -100,9 +100,12 @@ class _Handler(BaseHTTPRequestHandler):
                 "allowed_hosts to it (sitestats emulator --allow-host)",
             )
             return
-        length = self.headers.get("content-length", "0")
-        if "transfer-encoding" in self.headers or not length.isdecimal():
-            self.send_error(HTTPStatus.LENGTH_REQUIRED)
+        length, *others = {*self.headers.get_all("content-length", ["0"])}
+        if others or "transfer-encoding" in self.headers or not length.isdecimal():
+            # Of two lengths nobody knows where the request ends (RFC 9112, 6.3).
+            wrong = HTTPStatus.BAD_REQUEST if others else HTTPStatus.LENGTH_REQUIRED
+            self.close_connection = True
+            self.send_error(wrong)
             return
         # A number of thousands of digits is not read at all.
         if len(length) > len(str(LARGEST_BODY)) or int(length) > LARGEST_BODY:

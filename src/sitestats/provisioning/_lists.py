@@ -18,6 +18,7 @@ import attrs
 from sitestats._common.advice import Argument
 from sitestats._common.errors import SpecError, warn
 from sitestats._common.problems import Problem
+from sitestats._common.settings import MIB
 from sitestats._common.text import did_you_mean, shown
 
 from ._checks import Entry, Value, check_entries
@@ -128,6 +129,9 @@ def load_specs(
     return websites
 
 
+_LARGEST: Final = 64 * MIB
+
+
 def name_of(source: Source) -> str:
     """What *source* is called in errors."""
     if isinstance(source, (str, os.PathLike)):
@@ -139,14 +143,17 @@ def read_bytes(source: Source) -> bytes:
     """The content of *source*.
 
     Raises:
-        SpecError: It is open in text mode.
+        SpecError: It is open in text mode, or endless.
         OSError: It can't be read.
     """
     if isinstance(source, (str, os.PathLike)):
-        return pathlib.Path(source).read_bytes()
-    data = cast("object", source.read())
+        with pathlib.Path(source).open("rb") as file:
+            return read_bytes(file)
+    data = cast("object", source.read(_LARGEST + 1))
     if not isinstance(data, bytes):
         _refuse("a file that is open has to be open in binary mode")
+    if len(data) > _LARGEST:
+        _refuse(f"a list has no more than {_LARGEST // MIB} MiB", name_of(source))
     return data
 
 
