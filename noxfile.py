@@ -82,8 +82,8 @@ def pytest(session: nox.Session, *args: str, measured: bool = False) -> None:
         # Each process would rewrite every assert, for ten seconds.
         session.run(*command, "--assert", "plain", *args, env=env)
     except CommandFailed:
-        # To show what the asserts compared.
-        last = ("--last-failed", "--last-failed-no-failures", "none")
+        # To show what the asserts compared. An example needs those before it.
+        last = ("--last-failed", "--last-failed-no-failures", "none", "tests")
         session.run("pytest", *last, *args, env=env, success_codes=range(6))
         raise
     if measured:
