@@ -58,7 +58,9 @@ def test_the_first_axes_of_each_row_have_labels(client: Client) -> None:
     """What the axes show stands at the left, once a row, and the days below."""
     websites = ["shop.example", "blog.example", "docs.example"]
     queries = [QUERY.last(days=7).website(website) for website in websites]
-    axes = client.stats.get_many(queries).collect().plot(sharey=True)
+    outcomes = client.stats.get_many(queries).collect()
+    assert all(has_labels(one.yaxis) for one in outcomes.plot(sharey=False))
+    axes = outcomes.plot(sharey=True)
     assert [one.get_ylabel() for one in axes] == ["per day", "", "per day"]
     assert [has_labels(one.yaxis) for one in axes] == [True, False, True]
     assert [has_labels(one.xaxis) for one in axes] == [False, True, True]

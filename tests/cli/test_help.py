@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -130,3 +132,21 @@ def test_a_long_pause_says_when_to_try_again(emulator: Emulator, run: Run) -> No
     emulator.fail_next(status=429, retry_after=50)
     done = run("stats", HOST, "-f", "visitors", "--total-timeout", 3)
     assert ": try again in 50 seconds (at " in done.err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no pseudo-terminals")
+def test_a_terminal_is_told_of_a_pause_while_it_lasts(emulator: Emulator) -> None:
+    """Who waits at a terminal learns for what; a pipe is told nothing."""
+    import pty
+
+    command = [sys.executable, "-m", "sitestats", "stats", HOST, "-f", "visitors"]
+    emulator.fail_next(status=429, retry_after=1)
+    piped = subprocess.run(command, capture_output=True, check=True)
+    assert piped.stderr == b""
+    emulator.fail_next(status=429, retry_after=1)
+    ours, theirs = pty.openpty()
+    subprocess.run(command, stdout=theirs, stderr=theirs, check=True)
+    os.close(theirs)
+    shown = os.read(ours, 65_536).decode()
+    os.close(ours)
+    assert f"sitestats: GET /{HOST}.json: attempt 1 got 429, retried in 1 s" in shown

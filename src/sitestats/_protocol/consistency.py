@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import unquote
 
 from sitestats._common.fields import COUNTS, ENVELOPE
@@ -197,7 +197,7 @@ def negative_count(values: Mapping[str, Any]) -> str | None:
     """A warning of the first count of a result that is below 0; None without."""
     for name, value in values.items():
         is_number = value is None or isinstance(value, (int, float))
-        rows: Iterable[Entry] = () if is_number else value
+        rows = cast("Iterable[Entry]", () if is_number else value)
         places = {
             f"{name}[{index}].{column}": row.get(column)
             for index, row in enumerate(rows)
