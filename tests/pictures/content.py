@@ -166,7 +166,7 @@ def plot_hours() -> Plot:
 
         _, axes = plt.subplots(figsize=(6, 3), layout="constrained")
         axes.imshow(week, aspect="auto", cmap="Blues")
-        days = "Mon Tue Wed Thu Fri Sat Sun".split()
+        days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
         axes.set(xlabel="hour", yticks=range(7), yticklabels=days)
 
     return Plot(draw)
