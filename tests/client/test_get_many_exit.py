@@ -210,6 +210,7 @@ def test_a_call_that_waits_for_a_connection_is_stopped() -> None:
             read_only=True,
             proxy=None,
             verify=True,
+            share_pauses=True,
         )
         sender = Sender(settings)
         stop = Stop()

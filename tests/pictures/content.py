@@ -155,6 +155,24 @@ def plot_growth() -> Plot:
 
 
 @picture
+def plot_hours() -> Plot:
+    """The heat map of the recipes."""
+    query = StatsQuery("shop.example").fields("histogram").interval("hour")
+    frame = client().stats.get(query.during("2026-10")).to_pandas("histogram")
+    week = frame.pivot_table("pageviews", frame["date"].dt.day_of_week, "hour", "mean")
+
+    def draw() -> None:
+        import matplotlib.pyplot as plt
+
+        _, axes = plt.subplots(figsize=(6, 3), layout="constrained")
+        axes.imshow(week, aspect="auto", cmap="Blues")
+        days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+        axes.set(xlabel="hour", yticks=range(7), yticklabels=days)
+
+    return Plot(draw)
+
+
+@picture
 def chart_reading() -> Plot:
     """The time to read a response, beside other libraries."""
     return bar_chart(["Reading eleven lists of 1,000 entries"], "msgspec|fallback")

@@ -114,6 +114,24 @@ def test_errors_and_open_periods_are_requested_again(
     assert len(emulator.requests) == 4
 
 
+def test_the_display_tells_what_came_from_the_store(
+    emulator: Emulator, tmp_path: Path
+) -> None:
+    """An analyst sees why the second run sends requests: words are never stored."""
+    query = StatsQuery(HOSTNAME).fields("visitors")
+    queries = [query.on(DATE), query.last(days=3)]
+    with emulator.client(store=tmp_path / "kept") as client:
+        client.stats.get_many(queries).collect()
+        again = client.stats.get_many(queries).collect()
+        assert [one.index for one in again.never_stored] == [1]
+        for part in (again, again[:2], again.retry()):
+            assert "1 from the store" in repr(part)
+            assert "1 never stored, since words name their days" in repr(part)
+    with emulator.client() as client:
+        outcomes = client.stats.get_many(queries).collect()
+        assert "store" not in repr(outcomes)
+
+
 def test_many_and_comparisons_use_the_store(emulator: Emulator, tmp_path: Path) -> None:
     """``get_many`` and ``compare`` send only what is missing."""
     base = StatsQuery(HOSTNAME).fields("visitors")

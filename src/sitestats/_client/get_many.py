@@ -132,7 +132,8 @@ class OutcomeStream:
 
     def _collect_all(self) -> Outcomes:
         self._schedule.begin_to_collect()
-        return Outcomes(self, self._collect_others)
+        has_store = self._runner.settings.store is not None
+        return Outcomes(self, self._collect_others, has_store=has_store)
 
     def _begin(self, job: Job) -> None:
         self._jobs.put(job)
@@ -270,7 +271,8 @@ class AsyncOutcomeStream:
     async def _collect_all(self) -> AsyncOutcomes:
         self._schedule.begin_to_collect()
         outcomes = [outcome async for outcome in self]
-        return AsyncOutcomes(outcomes, self._collect_others)
+        has_store = self._runner.settings.store is not None
+        return AsyncOutcomes(outcomes, self._collect_others, has_store=has_store)
 
     async def _next_query(self) -> object:
         if isinstance(self._iterator, AsyncIterator):

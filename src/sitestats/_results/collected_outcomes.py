@@ -49,7 +49,10 @@ class CollectedOutcomes(ManyResults[Outcome, "TableName"], Generic[CollectedT_co
         self,
         outcomes: Iterable[Outcome],
         collect: Collect[CollectedT_co] | None = None,
+        *,
+        has_store: bool = False,
     ) -> None:
+        self._has_store = has_store
         self._items = tuple(sorted(outcomes, key=lambda outcome: outcome.index))
         self._collect = collect
 
@@ -57,6 +60,15 @@ class CollectedOutcomes(ManyResults[Outcome, "TableName"], Generic[CollectedT_co
     def succeeded(self) -> tuple[Succeeded, ...]:
         """The outcomes with statistics, in the order of the queries."""
         return tuple(one for one in self._items if isinstance(one, Succeeded))
+
+    @property
+    def never_stored(self) -> tuple[Succeeded, ...]:
+        """The outcomes that the client's store never holds, since words name their
+        days: a word means other days tomorrow. ``.pinned()`` makes dates of them. None
+        are where the client has no store.
+        """
+        relative = (one for one in self.succeeded if one.query.is_relative)
+        return tuple(relative) if self._has_store else ()
 
     @property
     def failed(self) -> tuple[Failed, ...]:
@@ -184,7 +196,7 @@ class CollectedOutcomes(ManyResults[Outcome, "TableName"], Generic[CollectedT_co
     # --- a sequence ---------------------------------------------------------------
 
     def _part(self, part: slice) -> Self:
-        return type(self)(self._items[part], self._collect)
+        return type(self)(self._items[part], self._collect, has_store=self._has_store)
 
     @staticmethod
     def _hostname(item: Outcome) -> str:
@@ -209,7 +221,9 @@ class CollectedOutcomes(ManyResults[Outcome, "TableName"], Generic[CollectedT_co
         """These outcomes with those *retried* in place of the failed ones."""
         indices = [failed.index for failed in self.failed]
         newer = [attrs.evolve(one, index=indices[one.index]) for one in retried]
-        return type(self)([*self.succeeded, *newer], self._collect)
+        return type(self)(
+            [*self.succeeded, *newer], self._collect, has_store=self._has_store
+        )
 
 
 class Outcomes(CollectedOutcomes["Outcomes"]):

@@ -233,7 +233,8 @@ def _of_outcomes(
 ) -> Iterator[Part]:
     results = [succeeded.stats for succeeded in outcomes.succeeded]
     totals = [name for name in TOTALS if any(name in stats for stats in results)]
-    failed = len(outcomes.failed)
+    failed, relative = len(outcomes.failed), len(outcomes.never_stored)
+    stored = sum(stats.from_store for stats in results)
     headings = ["", "first day", "last day", *map(heading, totals)]
     rows = [
         (
@@ -252,6 +253,10 @@ def _of_outcomes(
         notes=(
             left_out(len(outcomes), len(rows), truncated=False),
             f"{failed:,} failed" if failed else "",
+            f"{stored:,} from the store" if stored else "",
+            f"{relative:,} never stored, since words name their days: use .pinned()"
+            if relative
+            else "",
         ),
         empty="none",
         is_sheet=True,
