@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 import time
 from collections.abc import Callable
 from datetime import timedelta
@@ -193,8 +194,10 @@ class Store:
     def __exit__(self, *_exc_info: object) -> None:
         self.close()
 
-    def __del__(self) -> None:
-        self.close()
+    def __del__(self, _is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        # At the interpreter's end the names of modules are gone, but no default is.
+        if not _is_finalizing():
+            self.close()
 
     def __repr__(self) -> str:
         return f"Store({str(self.path)!r})"
