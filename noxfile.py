@@ -113,7 +113,8 @@ def types(session: nox.Session) -> None:
     It is for the lowest Python; ``-- 3.13`` checks for another one.
     """
     # Not editable: --verifytypes checks the package as it is installed for a user.
-    session.install(EVERY_EXTRA, "nox", *groups("types", "tests", "bench"), *LOCKED)
+    needed = groups("types", "tests", "pages", "bench")
+    session.install(EVERY_EXTRA, "nox", *needed, *LOCKED)
     python = session.posargs[0] if session.posargs else PYTHONS[0]
     commands: list[tuple[str, ...]] = [
         ("pyright", "--pythonversion", python),
