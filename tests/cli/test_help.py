@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import sys
@@ -102,7 +103,8 @@ def test_what_a_command_does_is_logged(  # noqa: PLR0917 - fixtures
     assert all(line.startswith(f"sitestats: GET /{HOST}.json: ") for line in lines)
     assert emulator.api_key not in done.err
     emulator.clear_faults()
-    # The handler is gone with the command.
+    # The handler is gone with the command, and so is the level.
+    assert logging.getLogger("sitestats").level == logging.NOTSET
     assert run("stats", HOST, "--last", 2, "-f", "visitors").err.count("\n") == (
         1 if variable == "DEBUG" else 0
     )

@@ -9,6 +9,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -46,6 +47,7 @@ def _log(ctx: click.Context, _option: click.Parameter, verbose: int) -> None:
     if level.lower() not in {"", "info", "debug"}:
         raise click.UsageError(f"SITESTATS_LOG is info or debug, not {level}")
     logger, handler = logging.getLogger("sitestats"), _Lines()
+    ctx.call_on_close(partial(logger.setLevel, logger.level))
     if level:
         logger.setLevel(level.upper())
     elif sys.stderr.isatty():
@@ -55,7 +57,7 @@ def _log(ctx: click.Context, _option: click.Parameter, verbose: int) -> None:
     else:
         return
     logger.addHandler(handler)
-    ctx.call_on_close(lambda: logger.removeHandler(handler))
+    ctx.call_on_close(partial(logger.removeHandler, handler))
 
 
 _OPTIONS = (
