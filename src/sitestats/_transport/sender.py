@@ -84,7 +84,7 @@ class _SenderBase(Generic[PoolT]):
         """Send by a transport or a client that is given, or else along a route."""
         route = Route.of(settings)
         self._settings = settings
-        self.is_given = transport is not None or http_client is not None
+        self.is_given: bool = transport is not None or http_client is not None
         if self.is_given:
             is_awaited = self._client_kind is _AsyncClient
             check_given(transport, http_client, asynchronous=is_awaited)
