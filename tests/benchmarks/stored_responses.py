@@ -68,7 +68,9 @@ def tables(scale: Scale) -> list[Table]:
         transport = _Canned(_body(5))
         with (
             Client(BASE, transport=transport) as plain,
-            Client(BASE, transport=transport, store=f"{folder}/a") as keeping,
+            Client(
+                BASE, transport=transport, store=Store(f"{folder}/a", partition="a")
+            ) as keeping,
         ):
             keeping.stats.get(QUERY)
             assert keeping.stats.get(QUERY).from_store
