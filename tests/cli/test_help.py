@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -52,7 +53,7 @@ def test_every_option_is_in_one_group(run: Run, words: tuple[str, ...]) -> None:
         ("websites pan", "Did you mean plan? (see sitestats websites --help)"),
         (
             f"stats {HOST} --feild pages",
-            "'--field', '--profile'?) (see sitestats stats --help)",
+            "--field … --profile … (see sitestats stats --help)",
         ),
         (
             "stats",
@@ -70,7 +71,8 @@ def test_a_wrong_word_names_the_right_one(
     """
     done = run(*line.split())
     assert done.code == 2
-    assert words in done.err
+    # click's quotes between these words differ from one version to the next.
+    assert re.search(".*".join(map(re.escape, words.split(" … "))), done.err)
     assert "(section" not in done.err
 
 

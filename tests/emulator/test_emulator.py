@@ -137,6 +137,8 @@ SEARCHED = "*of-all-websites*"
 ROWS = [{"path": "/of-all-websites", "hostname": "example.com"}]
 
 
+# An interrupt in a generator that nobody needs any more can't be raised.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_an_interrupt_anywhere_leaves_the_emulator_whole() -> None:
     """Wherever Ctrl-C comes while rows are loaded, a website is added and a search is
     made, another thread can do the same afterwards.
