@@ -220,6 +220,16 @@ def test_exit_codes_of_add(
     assert len(json.loads(done.out)["items"]) == 3
 
 
+def test_a_report_says_when_to_try_again(
+    emulator: Emulator, run: Run, file: Path
+) -> None:
+    """A run that a rate limit stopped says in its report until when, by the clock."""
+    emulator.fail_next(method="POST", status=429, retry_after=900)
+    done = run("websites", "ensure", file, "--yes")
+    assert done.code == 4
+    assert "try again in 15 minutes (at " in done.out
+
+
 def test_a_file_s_errors_have_a_line_each(
     emulator: Emulator, run: Run, tmp_path: Path
 ) -> None:

@@ -317,7 +317,7 @@ def test_a_pause_that_is_too_long_stops() -> None:
     assert service.pauses == []
     assert report.stopped is not None
     assert isinstance(report.stopped, RateLimitedError)
-    assert "a longer pause: Slow down" in report.stopped.message
+    assert "the pause of a rate limit: Slow down" in report.stopped.message
     assert report.items[0].row()["error"] == "Slow down"
 
 

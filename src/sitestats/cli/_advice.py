@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from itertools import cycle
 from typing import Final, cast
 
-from sitestats import InvalidInputError, Problem, RateLimitedError
+from sitestats import InvalidInputError, Problem
 from sitestats._common.advice import Advice, Argument, Step, render
 from sitestats._common.problems import grouped_lines
 
@@ -46,26 +46,30 @@ _JOINED: Final = {"fields": ",", "extra_param": "="}
 _LONGEST: Final = 60
 _SECTION: Final = re.compile(r" \(section [0-9.]+\)")
 """A section of the service's document, which who runs commands need not have."""
-_SECONDS: Final = re.compile(r": try again in [0-9,]+ s$")
+_PAUSE: Final = re.compile(r"try again in ([0-9,]+) s\b")
 
 
 def in_a_shell(message: str | Exception) -> str:
-    """A text with options and variables in place of steps and arguments."""
-    return _SECTION.sub("", render(message, _words))
+    """A text with options and variables in place of steps and arguments.
+
+    After a number of seconds it says until when by the clock.
+    """
+    return _PAUSE.sub(_until, _SECTION.sub("", render(message, _words)))
 
 
 def messages_of(error: Exception) -> Iterable[str]:
     """A line for each problem of an error or a warning; many of a kind are counted."""
     if isinstance(error, InvalidInputError):
         return grouped_lines(error.problems, place_of=_place, rewrite=in_a_shell)
-    text = in_a_shell(error)
-    if isinstance(error, RateLimitedError) and error.retry_after:
-        pause = timedelta(seconds=math.ceil(error.retry_after))
-        minutes = math.ceil(pause.total_seconds() / 60)
-        words = f"{pause.seconds} seconds" if minutes <= 1 else f"{minutes} minutes"
-        until = datetime.now().astimezone() + pause
-        text = f"{_SECONDS.sub('', text)}: try again in {words} (at {until:%H:%M})"
-    return [text]
+    return [in_a_shell(error)]
+
+
+def _until(found: re.Match[str]) -> str:
+    seconds = int(found[1].replace(",", ""))
+    minutes = math.ceil(seconds / 60)
+    words = f"{seconds} seconds" if minutes <= 1 else f"{minutes} minutes"
+    until = datetime.now().astimezone() + timedelta(seconds=seconds)
+    return f"try again in {words} (at {until:%H:%M})"
 
 
 def _place(problem: Problem) -> str:

@@ -371,9 +371,9 @@ class Show:
             self.style.write(result.columns(), [item.row() for item in items])
         elif not self.quiet:
             whole = result.changes() if self.only_changes else str(result)
-            click.echo(_plain_lines(whole))
+            click.echo(_plain_lines(in_a_shell(whole)))
         if self.quiet and not result.complete:
-            click.echo(_plain_lines(result.problems()), err=True)
+            click.echo(_plain_lines(in_a_shell(result.problems())), err=True)
 
 
 def _show(options: dict[str, Any], *, only_changes: bool, quiet: bool) -> Show:

@@ -15,6 +15,7 @@ The rules:
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final
 
 import attrs
@@ -240,7 +241,8 @@ class _Run:
             self._rate_limits > policy.retries
             or seconds >= self._settings.total_timeout
         ):
-            self._stop(introduced("the service requests a longer pause", error))
+            when = f"try again in {math.ceil(seconds):,} s"
+            self._stop(introduced(f"{when}, after the pause of a rate limit", error))
         else:
             yield from sleep(seconds)
 
