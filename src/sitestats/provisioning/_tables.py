@@ -136,13 +136,13 @@ def table_entries(
         if index < len(row) and row[index].text.startswith("#"):
             continue
         problems: tuple[Problem, ...] = ()
-        if surplus := [cell for cell in row[len(header) :] if cell.text]:
+        if leftover := [cell for cell in row[len(header) :] if cell.text]:
             message = (
                 f"the line has {len(row)} cells, and the first line names "
                 f"{len(header)} columns: put a cell that contains the separator in "
                 "quotes"
             )
-            problems = (_problem(message, surplus[0].where),)
+            problems = (_problem(message, leftover[0].where),)
         values = {
             field: Value(_value(field, cell.text, is_marked=is_marked), cell.where)
             for field, cell in zip(named.fields, row, strict=False)
