@@ -11,7 +11,7 @@ import threading
 from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -20,28 +20,12 @@ from sitestats import ConfigurationError, SiteStatsWarning, StatsQuery, Store
 from sitestats.emulator import Emulator
 from stores import execute
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 pytestmark = pytest.mark.standard_library
 
 
 DATE = datetime.now(UTC).date() - timedelta(days=2)
 DAY = StatsQuery("semicomplete.com").fields("visitors").on(DATE)
 KEY = "example.com:response:0123"
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Where a store may be."""
-    return tmp_path / "kept.sqlite"
-
-
-@pytest.fixture
-def store(path: Path) -> Iterator[Store]:
-    """An empty store."""
-    with Store(path) as store:
-        yield store
 
 
 # --- a file that can't be used ----------------------------------------------------
@@ -336,7 +320,7 @@ def test_a_forked_process_has_a_connection_of_its_own(store: Store) -> None:
 
 
 FORKS = """
-import faulthandler, os, random, sys, threading, time, warnings
+import faulthandler, os, random, socket, sys, threading, time, warnings
 from contextlib import suppress
 from sitestats import Client, StatsQuery, TransportError
 from sitestats.emulator import Emulator
@@ -364,14 +348,17 @@ def call(client, number):
     with suppress(TransportError):
         client.stats.get(query.limit(number))
 
+closed = socket.socket()
+closed.bind(("127.0.0.1", 0))
+nobody = f"https://127.0.0.1:{closed.getsockname()[1]}"
+
 with emulator.serve() as address:
     for number in range(12):
         store = f"{sys.argv[1]}/{number}" if number % 3 else Stuck()
         client = Client(address, api_key=emulator.api_key, store=store, total_timeout=8)
-        # Its certificates are read, and then the server does not understand it.
-        secure = Client(
-            address.replace("http:", "https:"), retries=0, total_timeout=8, timeout=2
-        )
+        # Its certificates are read, and then nobody listens. A handshake would take
+        # locks of OpenSSL's own, which no program can free after a fork.
+        secure = Client(nobody, retries=0, total_timeout=8, timeout=2)
         threads = [
             threading.Thread(target=call, args=(client, n), daemon=True)
             for n in range(1, 5)

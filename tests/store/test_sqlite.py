@@ -12,7 +12,7 @@ import sys
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -26,9 +26,6 @@ from sitestats import (
 from sitestats._store import sqlite as module
 from stores import execute
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 pytestmark = pytest.mark.standard_library
 
 
@@ -36,19 +33,6 @@ DATE = datetime.now(UTC).date() - timedelta(days=2)
 DAY = StatsQuery("semicomplete.com").fields("visitors").on(DATE)
 KEY = "example.com:response:0123"
 OTHER = "other.example:response:0123"
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Where a store may be."""
-    return tmp_path / "kept.sqlite"
-
-
-@pytest.fixture
-def store(path: Path) -> Iterator[Store]:
-    """An empty store."""
-    with Store(path) as store:
-        yield store
 
 
 def test_a_value_is_there_for_the_next_process(store: Store, path: Path) -> None:
