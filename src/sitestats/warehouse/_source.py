@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from contextvars import ContextVar
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import attrs
@@ -15,18 +16,19 @@ from dlt.extract.items import DataItemWithMeta
 from dlt.extract.resource import DltResource
 
 from sitestats import Client, StatsQuery, Website
-from sitestats._common.errors import ConfigurationError, QueryError, ResponseError
-from sitestats._common.fields import TOTALS
+from sitestats._common.errors import ConfigurationError, QueryError, ResponseError, warn
+from sitestats._common.fields import COUNTS, TOTALS
 from sitestats._common.problems import Problem
 from sitestats._common.progress import Progress, ShowProgress, showing
 from sitestats._common.settings import positive_count
 from sitestats._common.text import shown
 
-from ._days import DAY, Coverage, Days, WebsiteDays, last_day
-from ._tables import ALL_LISTS, Rows
+from ._days import Coverage, Days, Totals, WebsiteDays, error_text, last_day
+from ._held import DAY, Period
+from ._tables import ALL_LISTS, Rows, storable
 
 if TYPE_CHECKING:
-    from sitestats import Entries, Stats, WebsiteList
+    from sitestats import Entries, Outcome, Stats, WebsiteList
 
 SOURCE: Final = "sitestats"
 DAYS: Final = "days"
@@ -37,6 +39,12 @@ NOT_LISTED: Final = "the service does not list this website any more"
 UPDATE: Final[ContextVar[ExitStack | None]] = ContextVar("update", default=None)
 """What the update under way closes at its end. The bar is there, so that it is shown
 while dlt loads as well."""
+
+_MOST_NAMED: Final = 3
+"""The most websites that a warning names."""
+
+_NO_ROWS: Final[dict[str, Any]] = {"rank": 0, "no_rows": True}
+"""The row of a table where it has nothing of a day."""
 
 MOST_ENTRIES: Final = 1000
 """The most entries that the service gives of each list (section 4.3)."""
@@ -138,6 +146,10 @@ class _Run:
     _days: Days | None = None
     _loads: int | None = None
     _requests: int = 0
+    _of_load: int = 0
+    """How many requests of these are the present load's."""
+    _unknown: dict[str, Any] = attrs.Factory(dict[str, Any])
+    """What would be the cursors of websites that the service does not know."""
     _show: ShowProgress | None = None
     _update: ExitStack | None = None
     """The update that shows the progress."""
@@ -155,6 +167,8 @@ class _Run:
         rows = Rows("websites")
         for website in self._listed():
             values = {name: getattr(website, name) for name in _OF_A_WEBSITE}
+            while (column := rows.too_large(values)) is not None:
+                values[column] = None
             rows.add(**values, listed_at=self.now())
         yield from rows.take()
 
@@ -171,11 +185,11 @@ class _Run:
                 self._update = update
                 bar = showing(self.progress, "days")
                 self._show = (update or stack).enter_context(bar)
-            for hostname, day, stats in self._read(client, days):
-                _add(tables, hostname, day, stats, self.now())
+            for _ in self._read(client, days, tables):
                 for rows in tables.values():
                     if rows.are_many:
                         yield from rows.take()
+        self._remove(days, tables)
         for rows in tables.values():
             yield from rows.take()
         coverage = Rows("coverage")
@@ -185,6 +199,7 @@ class _Run:
         self._loads = state["loads"] = (state.get("loads") or 0) + 1
         state["left"] = days.left
         state["requests"] = self._requests
+        state["unknown"] = self._unknown
         state["checked_at"] = now.isoformat()
         if not days.left:
             # Run once more, it is about the days of then.
@@ -196,66 +211,154 @@ class _Run:
     def _continued(self, loads: int | None, cursors: Mapping[str, Any]) -> Days:
         """The days where the last load left them, if dlt has kept that one."""
         if self._days is None or self._loads != loads:
-            zones = {site.hostname: site.timezone for site in self._listed()}
+            zones = {
+                storable(site.hostname): storable(site.timezone)
+                for site in self._listed()
+            }
             names = zones if self.hostnames is None else self.hostnames
             self._requests = 0
             self._days = Days(
                 {
-                    # The zone of one that is not listed is not known.
-                    name: self._website(cursors.get(name), zones.get(name, "UTC"))
+                    name: self._website(name, cursors.get(name), zones.get(name))
                     for name in names
                 }
             )
         return self._days
 
-    def _website(self, state: Mapping[str, Any] | None, timezone: str) -> WebsiteDays:
+    def _website(
+        self, hostname: str, state: Mapping[str, Any] | None, timezone: str | None
+    ) -> WebsiteDays:
+        cursor = None if state is None else Coverage.from_state(state)
+        if timezone is None:
+            # It is not listed, so its zone is what it was, if it was ever known.
+            timezone = "UTC" if cursor is None else cursor.timezone
         last = last_day(timezone, self.now())
         website = WebsiteDays(
-            None if state is None else Coverage.from_state(state),
+            cursor,
             timezone=timezone,
             lists=self.lists,
             first=self.first,
             last=self.first - DAY if last is None else last,
             lag=self.lag,
         )
+        try:
+            StatsQuery(hostname).timezone(timezone)
+        except QueryError as error:
+            website.end(error_text(error), lasting=True)
         if last is None:
             website.end(f"its time zone {timezone!r} is not known here", lasting=True)
         return website
 
-    def _read(self, client: Client, days: Days) -> Iterator[tuple[str, dt.date, Stats]]:
-        under_way: dict[int, tuple[str, dt.date]] = {}
+    def _may_request(self) -> bool:
+        """Whether the load may have one request more."""
+        return self._of_load < self.max_requests
+
+    def _read(
+        self, client: Client, days: Days, tables: Mapping[str, Rows]
+    ) -> Iterator[None]:
+        """Add what is read to the rows of the tables, response by response."""
+        self._of_load = 0
+        yield from self._read_histograms(client, days, tables)
+        yield from self._read_each_day(client, days, tables)
+
+    def _read_histograms(
+        self, client: Client, days: Days, tables: Mapping[str, Rows]
+    ) -> Iterator[None]:
+        query = StatsQuery("example.com").fields("histogram").limit(MOST_ENTRIES)
+        outcomes = self._outcomes(client, days, days.take_period, query)
+        for hostname, period, outcome in outcomes:
+            if outcome.error is not None:
+                days.failed_period(hostname, period, outcome.error)
+                continue
+            totals = _totals_of(outcome.stats)
+            for day in days.read_period(hostname, period, totals):
+                pageviews, visitors = totals[day]
+                key = _key(hostname, day, outcome.stats, self.now())
+                for name, rows in tables.items():
+                    if name == DAYS:
+                        counts = {"pageviews": pageviews, "visitors": visitors}
+                        rows.add(**key, **counts, partial=False)
+                    else:
+                        rows.add(**key, **_NO_ROWS)
+            yield
+        if lacking := days.take_lacking():
+            number = "1 website" if len(lacking) == 1 else f"{len(lacking):,} websites"
+            warn(
+                f"histograms of {number} failed, or lack days, which are requested one "
+                f"by one: {', '.join(lacking[:_MOST_NAMED])}"
+            )
+
+    def _read_each_day(
+        self, client: Client, days: Days, tables: Mapping[str, Rows]
+    ) -> Iterator[None]:
         names = [name for name in self._tables() if name != "events"]
         fields = cast("Any", (*TOTALS, *names))
         query = StatsQuery("example.com").fields(*fields).limit(MOST_ENTRIES)
         if "events" in self.lists:
             query = query.all_events()
 
+        def take() -> tuple[str, Period] | None:
+            taken = days.take()
+            return None if taken is None else (taken[0], (taken[1], taken[1]))
+
+        outcomes = self._outcomes(client, days, take, query)
+        for hostname, (day, _), outcome in outcomes:
+            if outcome.error is not None:
+                days.failed(hostname, day, outcome.error)
+                continue
+            stats = outcome.stats
+            found = [*_values_of(stats, tables)]
+            if why := _why_not(stats, day, found, tables):
+                days.failed(hostname, day, ResponseError(why, body=stats.body))
+                continue
+            # By the service's clock: it is requested again when it is over.
+            if not stats.partial:
+                days.read(hostname, day, (stats.pageviews, stats.visitors))
+            key = _key(hostname, day, stats, self.now())
+            for name, number, values in found:
+                tables[name].add(number, **key, **values)
+            yield
+
+    def _outcomes(
+        self,
+        client: Client,
+        days: Days,
+        take: Callable[[], tuple[str, Period] | None],
+        query: StatsQuery,
+    ) -> Iterator[tuple[str, Period, Outcome]]:
+        under_way: dict[int, tuple[str, Period]] = {}
+
         def queries() -> Iterator[StatsQuery]:
-            for number in range(self.max_requests):
-                taken = days.take()
+            for number in count():
+                taken = take() if self._may_request() else None
                 if taken is None:
                     return
-                under_way[number] = hostname, day = taken
+                self._of_load += 1
+                under_way[number] = hostname, period = taken
                 # In the zone of the cursor, whatever the website's is by now.
                 zone = days.websites[hostname].timezone
-                yield query.website(hostname).timezone(zone).on(day)
+                yield query.website(hostname).timezone(zone).between(*period)
 
         with client.stats.get_many(queries(), concurrency=self.concurrency) as stream:
             for outcome in stream:
-                hostname, day = under_way.pop(outcome.index)
+                hostname, period = under_way.pop(outcome.index)
                 self._requests += 1
                 if self._show is not None:
                     left = len(under_way) + days.left
                     self._show(self._requests, self._requests + left)
-                if outcome.error is not None:
-                    days.failed(hostname, day, outcome.error)
-                elif outcome.stats.first_day != day:
-                    days.failed(hostname, day, _other_day(outcome.stats))
-                else:
-                    # By the service's clock: it is requested again when it is over.
-                    if not outcome.stats.partial:
-                        days.read(hostname, day)
-                    yield hostname, day, outcome.stats
+                yield hostname, period, outcome
+
+    def _remove(self, days: Days, tables: dict[str, Rows]) -> None:
+        """Remove the rows of days that a website's zone does not have any more."""
+        for hostname, website in days.websites.items():
+            for day, lists in website.take_gone():
+                key: dict[str, Any] = {
+                    "hostname": hostname,
+                    "first_day": day,
+                    "read_at": self.now(),
+                }
+                for name in (DAYS, *ALL_LISTS) if lists is None else lists:
+                    tables.setdefault(name, Rows(name)).add(**key, **_NO_ROWS)
 
     def _cover(
         self,
@@ -265,6 +368,13 @@ class _Run:
         now: dt.datetime,
     ) -> None:
         found = {name: site.cursor(now) for name, site in days.websites.items()}
+        listed = {site.hostname for site in self._listed()}
+        # A mistyped name, most likely: the update reports it, and remembers nothing.
+        self._unknown = {
+            name: found.pop(name).to_state()
+            for name, site in days.websites.items()
+            if site.is_unknown and name not in listed
+        }
         behind = {name: found[name].behind(days.websites[name].last) for name in found}
         if self.hostnames is None:
             for name in cursors.keys() - found.keys():
@@ -286,38 +396,70 @@ class _Run:
             )
 
 
-def _add(
-    tables: Mapping[str, Rows],
-    hostname: str,
-    day: dt.date,
-    stats: Stats,
-    moment: dt.datetime,
-) -> None:
-    key: dict[str, Any] = {
+def _key(
+    hostname: str, day: dt.date, stats: Stats, moment: dt.datetime
+) -> dict[str, Any]:
+    return {
         "hostname": hostname,
         "first_day": day,
         "timezone": stats.timezone,
         "read_at": moment,
     }
-    for name, table in tables.items():
-        if name == "days":
-            values = {total: getattr(stats, total) for total in TOTALS}
-            table.add(**key, **values, partial=stats.partial)
+
+
+def _totals_of(stats: Stats) -> dict[dt.date, Totals]:
+    """What a histogram has of days that are over; nothing of one that is twice in it,
+    lacks a number, or has one that no table stores.
+    """
+    found: dict[dt.date, Totals] = {}
+    twice: set[dt.date] = set()
+    for entry in stats.histogram:
+        day, *totals = map(entry.get, ("date", *COUNTS))
+        if day in found:
+            twice.add(day)
+        elif not entry.partial and None not in (day, *totals):
+            found[day] = (totals[0], totals[1])
+    days = Rows(DAYS)
+    return {
+        day: totals
+        for day, totals in found.items()
+        if day not in twice
+        and not days.too_large({"pageviews": max(totals), "visitors": min(totals)})
+    }
+
+
+def _values_of(
+    stats: Stats, tables: Iterable[str]
+) -> Iterator[tuple[str, int, dict[str, Any]]]:
+    """For each table how many rows a day has there, and their values."""
+    for name in tables:
+        if name == DAYS:
+            totals = {total: getattr(stats, total) for total in TOTALS}
+            yield name, 1, {**totals, "partial": stats.partial}
             continue
         entries: Entries[Any] = getattr(stats, name)
         if not entries:
-            table.add(**key, rank=0, no_rows=True)
+            yield name, 1, _NO_ROWS
             continue
         columns = {column: entries.column(column) for column in entries.columns}
         ranks = [*range(1, len(entries) + 1)]
         more = entries.truncated
-        table.add(len(entries), **key, **columns, rank=ranks, truncated=more)
+        yield name, len(entries), {**columns, "rank": ranks, "truncated": more}
 
 
-def _other_day(stats: Stats) -> ResponseError:
-    return ResponseError(
-        f"the response is about another day: {stats.first_day}", body=stats.body
-    )
+def _why_not(
+    stats: Stats,
+    day: dt.date,
+    found: Iterable[tuple[str, int, dict[str, Any]]],
+    tables: Mapping[str, Rows],
+) -> str | None:
+    """Why the response can't be stored as that of *day*."""
+    if stats.first_day != day:
+        return f"the response is about another day: {stats.first_day}"
+    for name, _, values in found:
+        if (column := tables[name].too_large(values)) is not None:
+            return f"a number does not fit into 64 bits: {name}.{column}"
+    return None
 
 
 def _clock() -> dt.datetime:

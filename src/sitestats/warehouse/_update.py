@@ -33,7 +33,7 @@ class Update:
     loads: tuple[LoadInfo, ...]
     """What dlt reports of each load."""
     requests: int
-    """How many days were requested."""
+    """How many requests it took, without that of the list of websites."""
     websites: Mapping[str, Coverage]
     """How far each website of this update is, by its host name."""
 
@@ -43,7 +43,7 @@ class Update:
         return {
             name: cursor
             for name, cursor in self.websites.items()
-            if cursor.error not in {None, NOT_LISTED}
+            if cursor.error is not None
         }
 
 
@@ -99,7 +99,12 @@ def update(pipeline: Pipeline, source: DltSource) -> Update:
     cursors = _cursors(state)
     # Others were not wanted this time.
     now = dt.datetime.fromisoformat(state["checked_at"])
-    checked = {name: site for name, site in cursors.items() if site.checked_at == now}
+    checked = {
+        name: site
+        for name, site in cursors.items()
+        if site.checked_at == now and site.error != NOT_LISTED
+    }
+    checked |= _cursors({"cursors": state["unknown"]})
     return Update(tuple(loads), state["requests"], checked)
 
 
