@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections import Counter
 from random import Random
 from typing import Any
 
@@ -12,10 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from faults.responses import repeated
 from fuzz import FOUND, SEEDS, BrokenError, Input, check, wire
 from fuzz.__main__ import run
-from fuzz.costly import check_costs, enlarge
 from fuzz.inputs import EVERYTHING
 from fuzz.mutate import KEYS, VALUES, mutate
 
@@ -92,32 +89,6 @@ def test_a_short_run() -> None:
     assert outcomes["model"] > 100
     assert len(outcomes) > 8
     assert lines > 500
-
-
-def test_costly_structure() -> None:
-    """Many wrong entries, long texts and deep lists take few calls, little memory."""
-    random, outcomes = Random(7), Counter[str]()
-    for _ in range(40):
-        outcomes[check_costs(enlarge(random))] += 1
-    assert {"model", "ResponseError"} <= outcomes.keys()
-
-
-def test_costs_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A loop over the items of a response is found, and so is a copy of each."""
-    from fuzz import costly
-
-    zeros = Input("custom", repeated(b"0", 200_000))
-    assert check_costs(zeros) == "model"
-    monkeypatch.setattr(costly, "read_and_show", lambda one: [*map(chr, one.body)] * 9)
-    check_costs(zeros)
-    monkeypatch.setattr(
-        costly, "read_and_show", lambda one: [abs(abs(abs(n))) for n in one.body]
-    )
-    with pytest.raises(BrokenError, match=r"600,\d\d\d calls for 200,001 bytes"):
-        check_costs(zeros)
-    monkeypatch.setattr(costly, "read_and_show", lambda one: [one] * 9_000_000)
-    with pytest.raises(BrokenError, match=r"bytes, where json\.loads takes"):
-        check_costs(zeros)
 
 
 def test_a_short_run_through_a_socket() -> None:
