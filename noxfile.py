@@ -101,8 +101,12 @@ def checks(session: nox.Session) -> None:
     """Run the tests, and lint and types beside them: tests also wait."""
     # With the same options, such as -R; of two --session the last counts.
     command = (sys.executable, "-m", "nox", *sys.argv[1:], "--session")
+
+    def check() -> str:
+        return session.run(*command, "lint", "types", silent=True) or ""
+
     with ThreadPoolExecutor(1) as pool:
-        others = pool.submit(session.run, *command, "lint", "types", silent=True)
+        others = pool.submit(check)
         try:
             session.run(*command, f"tests-{HERE}")
         finally:
