@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from sitestats._common.text import did_you_mean
-
 from ._client import client_options
 from ._completion import one_of
 from ._help import GroupedCommand
@@ -116,6 +114,8 @@ def other_query(query: StatsQuery, against: str) -> StatsQuery:
         UsageError: There is no such period.
         QueryError: The period of *query* has no such one before it.
     """
+    from difflib import get_close_matches
+
     from sitestats import QueryError
 
     if against in RELATIONS:
@@ -126,8 +126,9 @@ def other_query(query: StatsQuery, against: str) -> StatsQuery:
     try:
         return query.between(start, end) if between else query.during(against)
     except QueryError:
+        nearest = get_close_matches(against, RELATIONS, 1)
         raise click.UsageError(
             f"--against is {', '.join(RELATIONS)}, a period such as 2026-03, or two "
             f"days, such as 2026-03-01..2026-03-14, not {against!r}"
-            + did_you_mean(against, RELATIONS)
+            + "".join(f" (did you mean {name!r}?)" for name in nearest)
         ) from None
