@@ -27,7 +27,7 @@ from ._output import (
 )
 
 if TYPE_CHECKING:
-    from sitestats import Failed, Outcome, Outcomes, StatsQuery
+    from sitestats import Failed, Outcome, Outcomes, SiteStatsError, StatsQuery
     from sitestats.analysis import Comparisons
 
     from ._hosts import Websites
@@ -117,6 +117,10 @@ def print_outcomes(
                 progress=not is_between,
             ) as stream,
         ):
+            for name, error in websites.refused.items():
+                total += 1
+                failures.add_refused(name, error)
+                printer.show_failure(_failure(name, {}, error))
             while of_row := [*islice(stream, size)]:
                 total += 1
                 found = found_in(of_row)
@@ -124,7 +128,9 @@ def print_outcomes(
                     outcomes += of_row
                 if found.failed:
                     failures.add(found.failed)
-                    printer.show_failure(_failure(found.failed[0]))
+                    query, error = found.failed[0].query, found.failed[0].error
+                    failure = _failure(query.hostname, query.params(), error)
+                    printer.show_failure(failure)
                 else:
                     printer.show(found)
         printer.end(found_in(outcomes) if outcomes else found)
@@ -285,13 +291,20 @@ class Failures:
 
         self._failed += 1
         for one in failed:
-            error = one.error
-            if isinstance(error, (ConfigurationError, InvalidInputError)):
-                raise error
-            self._codes.add(code_of(error))
-            kind = type(error), getattr(error, "status", None)
-            why = " ".join(messages_of(error))
-            self._of_kind.setdefault(kind, []).append((_described(one.query), why))
+            if isinstance(one.error, (ConfigurationError, InvalidInputError)):
+                raise one.error
+            self._add(_described(one.query), one.error, code_of(one.error))
+
+    def add_refused(self, name: str, error: SiteStatsError) -> None:
+        """Count a listed website of which no query is possible, with why."""
+        self._failed += 1
+        self._add(name, error, Code.ERROR_RESPONSE)
+
+    def _add(self, where: str, error: SiteStatsError, code: Code) -> None:
+        self._codes.add(code)
+        kind = type(error), getattr(error, "status", None)
+        why = " ".join(messages_of(error))
+        self._of_kind.setdefault(kind, []).append((where, why))
 
     def report(self, total: int) -> Code:
         """Print the lines; the value says whether to try later helps one of them."""
@@ -310,15 +323,16 @@ def _echo(line: str) -> None:
     click.echo(f"sitestats: {one_line(line)}", err=True)
 
 
-def _failure(one: Failed) -> dict[str, Any]:
+def _failure(
+    hostname: str, params: Mapping[str, str], error: SiteStatsError
+) -> dict[str, Any]:
     """What failed as an object: for whom, which days, why, and the status."""
-    params = one.query.params()
     return {
-        "hostname": one.query.hostname,
+        "hostname": hostname,
         "start": params.get("start"),
         "end": params.get("end"),
-        "error": " ".join(messages_of(one.error)),
-        "status": getattr(one.error, "status", None),
+        "error": " ".join(messages_of(error)),
+        "status": getattr(error, "status", None),
     }
 
 
