@@ -128,9 +128,9 @@ def print_outcomes(
                     outcomes += of_row
                 if found.failed:
                     failures.add(found.failed)
-                    query, error = found.failed[0].query, found.failed[0].error
-                    failure = _failure(query.hostname, query.params(), error)
-                    printer.show_failure(failure)
+                    one = found.failed[0]
+                    host, params = one.query.hostname, one.query.params()
+                    printer.show_failure(_failure(host, params, one.error))
                 else:
                     printer.show(found)
         printer.end(found_in(outcomes) if outcomes else found)
