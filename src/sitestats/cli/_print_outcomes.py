@@ -28,7 +28,14 @@ from ._output import (
 )
 
 if TYPE_CHECKING:
-    from sitestats import Failed, Outcome, Outcomes, StatsQuery
+    from sitestats import (
+        Failed,
+        Outcome,
+        Outcomes,
+        QueryError,
+        SiteStatsError,
+        StatsQuery,
+    )
     from sitestats.analysis import Comparisons
 
     from ._hosts import Websites
@@ -99,11 +106,19 @@ def print_outcomes(
                 progress=not is_between,
             ) as stream,
         ):
+            for name, error in websites.refused.items():
+                total += 1
+                failures.add_refused(name, error)
+                printer.show_failure(_failure(name, {}, error))
             for found in read(stream):
                 total += 1
                 if found.failed:
                     failures.add(found.failed)
-                    printer.show_failure(_failure(found.failed[0]))
+                    one = found.failed[0]
+                    params = one.query.params()
+                    printer.show_failure(
+                        _failure(one.query.hostname, params, one.error)
+                    )
                 else:
                     printer.show(found)
         printer.end(found)
@@ -307,17 +322,23 @@ class Failures:
 
         self._failed += 1
         for one in failed:
-            error = one.error
-            if isinstance(error, (ConfigurationError, InvalidInputError)):
-                raise error
-            self._codes.add(code_of(error))
-            kind = type(error), getattr(error, "status", None)
-            self._counts[kind] += 1
-            where = _described(one.query)
-            self._last[kind] = where
-            lines = self._lines.setdefault(kind, [])
-            if len(lines) < _MOST_OF_A_KIND:
-                lines.append(f"{where}: {' '.join(messages_of(error))}")
+            if isinstance(one.error, (ConfigurationError, InvalidInputError)):
+                raise one.error
+            self._add(_described(one.query), one.error, code_of(one.error))
+
+    def add_refused(self, name: str, error: QueryError) -> None:
+        """Count a listed website of which no query is possible, with why."""
+        self._failed += 1
+        self._add(name, error, Code.ERROR_RESPONSE)
+
+    def _add(self, where: str, error: SiteStatsError, code: Code) -> None:
+        self._codes.add(code)
+        kind = type(error), getattr(error, "status", None)
+        self._counts[kind] += 1
+        self._last[kind] = where
+        lines = self._lines.setdefault(kind, [])
+        if len(lines) < _MOST_OF_A_KIND:
+            lines.append(f"{where}: {' '.join(messages_of(error))}")
 
     def report(self, total: int) -> Code:
         """Print the lines; the value says whether to try later helps one of them."""
@@ -337,15 +358,16 @@ class Failures:
         return next(iter(codes), Code.OK)
 
 
-def _failure(one: Failed) -> dict[str, Any]:
+def _failure(
+    hostname: str, params: Mapping[str, str], error: SiteStatsError
+) -> dict[str, Any]:
     """What failed as an object: for whom, which days, why, and the status."""
-    params = one.query.params()
     return {
-        "hostname": one.query.hostname,
+        "hostname": hostname,
         "start": params.get("start"),
         "end": params.get("end"),
-        "error": " ".join(messages_of(one.error)),
-        "status": getattr(one.error, "status", None),
+        "error": " ".join(messages_of(error)),
+        "status": getattr(error, "status", None),
     }
 
 
