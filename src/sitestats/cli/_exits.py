@@ -113,7 +113,8 @@ def fail(messages: Iterable[str], code: Code) -> NoReturn:
 
 
 def fail_interrupted(interrupt: KeyboardInterrupt, advice: str = "") -> NoReturn:
-    """End the command after Ctrl-C or SIGTERM."""
+    """End the command after Ctrl-C or SIGTERM, with the notes of the interrupt."""
+    advice += "".join(f"; {note}" for note in getattr(interrupt, "__notes__", ()))
     if isinstance(interrupt, Terminated):
         fail([f"ended by SIGTERM{advice}"], Code.TERMINATED)
     fail([f"interrupted{advice}"], Code.INTERRUPTED)
