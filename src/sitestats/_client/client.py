@@ -157,6 +157,11 @@ class Websites:
                 Given again after an interruption, however hard, no website is
                 sent a second time that the list shows; one that may still be
                 under way is waited for, up to the ``total_timeout`` of its run.
+                After a restart, on another machine, and on macOS and Windows, that
+                whole time is waited for once more. A website that the interrupted
+                run added and that the list does not show now is ``unknown``, and not
+                sent again: where you removed it on purpose, use a new journal. If the
+                file is removed or replaced during the run, nothing more is sent.
             progress: True shows a bar in a terminal or a notebook, and a line every
                 ten seconds in a log; a function is called with ``(done, total)``.
             interrupted: Is called with the report so far if the run is interrupted:
