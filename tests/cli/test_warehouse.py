@@ -44,7 +44,7 @@ def test_a_database_that_is_kept_up_to_date(
     """
     emulator.change_website("blog.semicomplete.com", locked=True)
     done = run(*UPDATE, "--concurrency", "1")
-    assert done.out == "5 days requested; up to date: 2 of 3 websites\n"
+    assert done.out == "5 requests; up to date: 2 of 3 websites\n"
     assert done.err.startswith(
         "sitestats: blog.semicomplete.com: WebsiteLockedError: This website is locked"
     )

@@ -48,6 +48,8 @@ MEDIANS: Final = frozenset({MEDIAN})
 
 WATCHED: Final = 30
 """The last so many days are read again when their totals differ."""
+_FEW: Final = 2
+"""The days for which there is no histogram, unless others may have changed."""
 LONGEST: Final = 366
 """The most days of a histogram."""
 _OVERLAP: Final = (0, -1, 1, -2, 2)
@@ -265,7 +267,8 @@ class WebsiteDays:
     def _histograms(self) -> list[Period]:
         wanted = self._wanted()
         # Where events are wanted, a day without page views is read all the same.
-        if "events" in self._lists or (self._lists and count_days(wanted) == 1):
+        # Of few days, a histogram seldom saves a request.
+        if "events" in self._lists or (self._lists and count_days(wanted) <= _FEW):
             wanted = []
         watched = [day for day in self._totals if self._first <= day < self._new_from]
         if watched and watched[0] <= self.last:

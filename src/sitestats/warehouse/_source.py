@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from contextvars import ContextVar
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -25,6 +25,7 @@ from sitestats._common.text import shown
 
 from ._days import Coverage, Days, Totals, WebsiteDays, error_text, last_day
 from ._held import DAY, Period
+from ._interrupts import UPDATE, UnderWay
 from ._tables import ALL_LISTS, Rows, storable
 
 if TYPE_CHECKING:
@@ -36,10 +37,6 @@ DAYS: Final = "days"
 
 NOT_LISTED: Final = "the service does not list this website any more"
 
-UPDATE: Final[ContextVar[ExitStack | None]] = ContextVar("update", default=None)
-"""What the update under way closes at its end. The bar is there, so that it is shown
-while dlt loads as well."""
-
 _MOST_NAMED: Final = 3
 """The most websites that a warning names."""
 
@@ -48,6 +45,9 @@ _NO_ROWS: Final[dict[str, Any]] = {"rank": 0, "no_rows": True}
 
 MOST_ENTRIES: Final = 1000
 """The most entries that the service gives of each list (section 4.3)."""
+
+_READING_BY_LOADING: Final = 10
+"""A load reads for at least so many times as long as the last one took to load."""
 
 _OF_A_WEBSITE: Final = tuple(
     field.name for field in attrs.fields(Website) if field.name != "extra"
@@ -62,6 +62,7 @@ def sitestats_source(
     lists: Sequence[str] = ALL_LISTS,
     lag: int = 1,
     max_requests: int = 20_000,
+    max_seconds: float = 120,
     concurrency: int = 20,
     base_url: str | None = None,
     api_key: TSecretStrValue | None = None,
@@ -83,6 +84,9 @@ def sitestats_source(
             and ``"events"``. When one is added, all days are read again.
         lag: How many days are read again, before the new ones.
         max_requests: How many days a load holds at most, which bounds the memory.
+        max_seconds: How long a load reads at most, or ten times as long as the last
+            load took, if that is longer. What was not loaded when the process is
+            killed is read again.
         concurrency: How many requests are under way at once.
         base_url: The service's address. As ``Client`` does, it takes the address and
             the credentials from the environment, where dlt's configuration has none.
@@ -112,6 +116,7 @@ def sitestats_source(
         lists=_checked(lists),
         lag=_not_negative(lag),
         max_requests=positive_count("max_requests", max_requests),
+        max_seconds=max_seconds,
         concurrency=positive_count("concurrency", concurrency),
         progress=progress,
         now=now or _clock,
@@ -139,6 +144,7 @@ class _Run:
     lists: frozenset[str]
     lag: int
     max_requests: int
+    max_seconds: float
     concurrency: int
     progress: Progress
     now: Callable[[], dt.datetime]
@@ -151,8 +157,12 @@ class _Run:
     _unknown: dict[str, Any] = attrs.Factory(dict[str, Any])
     """What would be the cursors of websites that the service does not know."""
     _show: ShowProgress | None = None
-    _update: ExitStack | None = None
-    """The update that shows the progress."""
+    _update: UnderWay = attrs.field(factory=UnderWay)
+    """The update that shows the progress; one that never began where there is none."""
+    _read_by: float = 0.0
+    """When the load has to begin."""
+    _read_until: float | None = None
+    """When the reading before ended, and its load began."""
 
     def _listed(self) -> WebsiteList:
         if self._websites is None:
@@ -182,13 +192,15 @@ class _Run:
             client = stack.enter_context(self.make_client())
             update = UPDATE.get()
             if update is None or update is not self._update:
-                self._update = update
+                self._update = update or UnderWay()
                 bar = showing(self.progress, "days")
                 self._show = (update or stack).enter_context(bar)
             for _ in self._read(client, days, tables):
+                self._update.read += 1
                 for rows in tables.values():
                     if rows.are_many:
                         yield from rows.take()
+        self._read_until = time.monotonic()
         self._remove(days, tables)
         for rows in tables.values():
             yield from rows.take()
@@ -251,13 +263,17 @@ class _Run:
 
     def _may_request(self) -> bool:
         """Whether the load may have one request more."""
-        return self._of_load < self.max_requests
+        if self._of_load >= self.max_requests or self._update.signal:
+            return False
+        return not self._of_load or time.monotonic() < self._read_by
 
     def _read(
         self, client: Client, days: Days, tables: Mapping[str, Rows]
     ) -> Iterator[None]:
         """Add what is read to the rows of the tables, response by response."""
-        self._of_load = 0
+        began, self._of_load = time.monotonic(), 0
+        loading = 0.0 if self._read_until is None else began - self._read_until
+        self._read_by = began + max(self.max_seconds, _READING_BY_LOADING * loading)
         yield from self._read_histograms(client, days, tables)
         yield from self._read_each_day(client, days, tables)
 
