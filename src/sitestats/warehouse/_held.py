@@ -62,13 +62,13 @@ class Held:
     ) -> Iterator[Period]:
         """The parts of a period of which not all *lists* are there."""
         for run in self._runs:
+            if first > last:
+                return
             if run.last < first or not lists <= run.lists:
                 continue
             if run.first > first:
                 yield first, min(last, run.first - DAY)
             first = max(first, run.last + DAY)
-            if first > last:
-                return
         if first <= last:
             yield first, last
 
