@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import io
+import json
 import shutil
 from pathlib import Path
 
@@ -16,10 +17,11 @@ from sitestats import (
     BusyError,
     ConfigurationError,
     QueryError,
+    SiteStatsError,
     StatsQuery,
 )
 from sitestats.emulator import Emulator
-from sitestats.warehouse import read_coverage, sitestats_source, update
+from sitestats.warehouse import forget, read_coverage, sitestats_source, update
 from updates import FIRST, LISTS, NOW, pipeline, query, run, tables, ticking
 
 pytestmark = [pytest.mark.slow, pytest.mark.once]
@@ -78,6 +80,13 @@ def test_a_website_that_fails_is_caught_up(emulator: Emulator, tmp_path: Path) -
     assert len(report.loads) > 1
     errors = {name: cursor.error for name, cursor in report.failed.items()}
     assert sorted(errors) == ["blog.example", "docs.example", "nobody.example"]
+    assert repr(report) == (
+        f"<Update: {report.requests} requests, {len(report.loads)} loads, "
+        "1 of 4 websites up to date>"
+    )
+    with pytest.raises(SiteStatsError, match="3 of 4 websites failed: blog"):
+        report.raise_for_failures()
+    assert json.loads(json.dumps(report.to_dict()))["failed"] == errors
     assert str(errors["blog.example"]).startswith("WebsiteLockedError: ")
     assert str(errors["docs.example"]).startswith("2026-03-02: ServerError: ")
     assert str(errors["nobody.example"]).startswith("NotFoundError: ")
@@ -93,6 +102,8 @@ def test_a_website_that_fails_is_caught_up(emulator: Emulator, tmp_path: Path) -
     mine.forget_requests()
     report = run(tmp_path, mine, hostnames=names[:3])
     assert report.failed == {}
+    report.raise_for_failures()
+    assert report.to_dict()["oldest"] == "2026-03-04"
     # The list; the lag of two websites, the missing day, the four of the third.
     assert len(mine.requests) == 1 + 2 + 1 + 4
     assert mine.websites == emulator.websites
@@ -168,14 +179,19 @@ def query_days(folder: Path, sql: str) -> list[int]:
 def test_a_deleted_website_is_told(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A website that is not listed any more keeps its rows, and is no failure."""
+    """A website that is not listed any more keeps its rows, and is not counted; once it
+    is forgotten, its days are all there is of it.
+    """
     fewer = Emulator.made_up(2, days=5, now=NOW)
     report = run(folder, fewer)
-    assert report.failed == {}
+    assert {*report.websites} == {*fewer.websites}
     told = "SELECT through, behind, error FROM coverage WHERE hostname = 'docs.example'"
     ((through, behind, error),) = query(folder, told)
     assert (through, behind) == (dt.date(2026, 3, 5), None)
     assert error == "the service does not list this website any more"
+    forget(pipeline(folder), ["docs.example"])
+    assert query(folder, told) == []
+    assert {*read_coverage(pipeline(folder))} == {*fewer.websites}
     rows = query(folder, "SELECT count(*) FROM days WHERE hostname = 'docs.example'")
     assert rows == [(5,)]
 
