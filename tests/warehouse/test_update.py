@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import io
-import json
 import shutil
 from pathlib import Path
 
@@ -17,7 +16,6 @@ from sitestats import (
     BusyError,
     ConfigurationError,
     QueryError,
-    SiteStatsError,
     StatsQuery,
 )
 from sitestats.emulator import Emulator
@@ -80,13 +78,6 @@ def test_a_website_that_fails_is_caught_up(emulator: Emulator, tmp_path: Path) -
     assert len(report.loads) > 1
     errors = {name: cursor.error for name, cursor in report.failed.items()}
     assert sorted(errors) == ["blog.example", "docs.example", "nobody.example"]
-    assert repr(report) == (
-        f"<Update: {report.requests} requests, {len(report.loads)} loads, "
-        "1 of 4 websites up to date>"
-    )
-    with pytest.raises(SiteStatsError, match="3 of 4 websites failed: blog"):
-        report.raise_for_failures()
-    assert json.loads(json.dumps(report.to_dict()))["failed"] == errors
     assert str(errors["blog.example"]).startswith("WebsiteLockedError: ")
     assert str(errors["docs.example"]).startswith("2026-03-02: ServerError: ")
     assert str(errors["nobody.example"]).startswith("NotFoundError: ")
@@ -102,8 +93,6 @@ def test_a_website_that_fails_is_caught_up(emulator: Emulator, tmp_path: Path) -
     mine.forget_requests()
     report = run(tmp_path, mine, hostnames=names[:3])
     assert report.failed == {}
-    report.raise_for_failures()
-    assert report.to_dict()["oldest"] == "2026-03-04"
     # The list; the lag of two websites, the missing day, the four of the third.
     assert len(mine.requests) == 1 + 2 + 1 + 4
     assert mine.websites == emulator.websites

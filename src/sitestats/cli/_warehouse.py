@@ -264,7 +264,12 @@ def status(
         raise click.exceptions.Exit(Code.TRY_LATER)
 
 
-@warehouse.command()
+@warehouse.command(
+    epilog="""\b
+    Example:
+      sitestats warehouse forget gone.example
+    """
+)
 @click.argument("hosts", nargs=-1, required=True, metavar="HOST...")
 @_wait
 @_destination_options

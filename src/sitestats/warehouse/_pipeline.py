@@ -21,6 +21,7 @@ from ._source import DAYS
 
 if TYPE_CHECKING:
     from dlt import Pipeline
+    from dlt.common.pipeline import LoadInfo
 
 T = TypeVar("T")
 
@@ -59,6 +60,11 @@ def begin_at_destination(pipeline: Pipeline) -> None:
     if not pipeline.dev_mode:
         pipeline.drop()
     pipeline.sync_destination()
+
+
+def load(pipeline: Pipeline) -> LoadInfo:
+    """Load what was normalised."""
+    return pipeline.load()
 
 
 def when_free(

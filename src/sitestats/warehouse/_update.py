@@ -15,6 +15,7 @@ from ._pipeline import (
     begin_at_destination,
     best_format,
     cursors_of,
+    load,
     plain_errors,
     state_in,
     state_of,
@@ -95,7 +96,7 @@ def update(pipeline: Pipeline, source: DltSource, *, wait: float = 180) -> Updat
             pipeline.runtime_config.intercept_signals = False
             pipeline.extract(source, loader_file_format=file_format)
             pipeline.normalize()
-            loads.append(waiting(pipeline.load))
+            loads.append(waiting(partial(load, pipeline)))
             under_way.loaded = under_way.read
             state = state_of(pipeline, source.name)
             store_state(pipeline, state)
@@ -171,5 +172,5 @@ def forget(
             for name in names:
                 del stored["cursors"][name]
         pipeline.normalize()
-        when_free(pipeline.load, wait)
+        when_free(partial(load, pipeline), wait)
         store_state(pipeline, state_of(pipeline, source))
