@@ -1,7 +1,8 @@
 """The senders, imported with whatever else calls need, when a client is made.
 
 A call imports nothing: a process that is forked while another thread of its parent
-imports a module has the lock of that module for ever.
+imports a module has the lock of that module for ever. What ``ensure`` needs comes with
+the class of its argument, ``WebsiteSpec``.
 """
 
 # ruff: noqa: F401 - imported for the calls
@@ -24,8 +25,6 @@ import sitestats._client.log
 import sitestats._protocol.converter
 import sitestats._query.previous
 import sitestats._results.comparison
-import sitestats.provisioning._ensure
-import sitestats.provisioning._run
 from sitestats._transport.sender import AsyncSender, Sender
 
 __all__ = ["AsyncSender", "Sender"]
