@@ -1,7 +1,8 @@
 """The senders, imported with whatever else calls need, when a client is made.
 
 A call imports nothing: a process that is forked while another thread of its parent
-imports a module has the lock of that module for ever. What ``ensure`` needs comes with
+imports a module has the lock of that module for ever. An import also opens a file, and
+later every descriptor may be in use by a connection. What ``ensure`` needs comes with
 the class of its argument, ``WebsiteSpec``.
 """
 
@@ -16,6 +17,7 @@ import encodings.idna
 import encodings.latin_1
 import html.entities
 import socket
+import traceback
 
 import anyio.to_thread
 import dateutil.relativedelta
