@@ -241,6 +241,9 @@ class Outcomes(CollectedOutcomes["Outcomes"]):
         (953, 1)
         >>> outcomes[:1].to_dicts()[0]["visitors"]
         953
+        >>> failed = Failed(query, 0, NotFoundError("unknown", status=404))
+        >>> len(Outcomes([failed]).failed)  # made in a unit test
+        1
     """
 
     def retry(self, *, deadline: float | NotGiven | None = NOT_GIVEN) -> Outcomes:

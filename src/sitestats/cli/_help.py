@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
 
 import click
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _GROUPS: Final = {
     "Which websites": "every hosts_from columns ignore_columns ignore_column "
@@ -18,6 +21,17 @@ _GROUPS: Final = {
 }
 _GROUP_OF: Final = {n: title for title, names in _GROUPS.items() for n in names.split()}
 _OTHERS: Final = "Options"
+
+
+def together(*options: Callable[..., Any]) -> Callable[[F], F]:
+    """One decorator that gives a command all of *options*, in their order."""
+
+    def decorate(command: F) -> F:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
 
 
 class GroupedCommand(click.Command):

@@ -42,6 +42,26 @@ class Emulator:
     It responds as the service's document says, from the page views and events
     that you load. It shares no code with the client that computes or checks.
 
+    Where the document is silent, it does what the hosted service was observed to do,
+    and otherwise this:
+
+    - A wrong key, and no key for a private website: 401. A key without access: 403.
+      Every refusal to add a website: 400. Another method than an address has: 405.
+    - A key that is none of the user's gets 401 on a public website too, so that a
+      test finds a wrong key. The hosted service probably ignores it, since real
+      programs send ``Api-Key: none`` there.
+    - Page views without a value are in no list.
+    - The list of websites has all of the user's, for every key.
+    - Versions 1 and 2 ignore ``fields``. Version 2 has ``docs``, ``hostname``, ``url``,
+      ``path``, ``start``, ``end``, ``version`` and ``pageviews``, and every list.
+    - Lists are ordered by page views, then visitors, then the value.
+    - Event names match in any case, and come back in the case of the request. Filters
+      by country ignore case, and all others do not.
+    - The last entry of a histogram is the period's last day, even in the future. More
+      than 200,000 entries are refused.
+    - ``end`` more than a month ago without ``start`` is refused, since the default
+      ``start`` would be after it.
+
     Args:
         now: The emulator's present: an aware datetime, or the clock when left out.
         role: The user's role in the team; ``"owner"``, ``"admin"`` and
@@ -293,11 +313,27 @@ class Emulator:
         New websites are added, private and in UTC. Rows of robots are left out.
         Either all rows are loaded, or none.
 
+        The columns, each of which may be missing or empty but for ``hostname``:
+
+        - ``hostname``: the website.
+        - ``added_iso``: ISO 8601 with a zone. Without it, it happened now.
+        - ``datapoint``: the name of an event. Without it, it is a page view.
+        - ``path``: without it the view counts in the totals, but not in ``pages``.
+        - ``is_unique``: true for a visitor's first page view.
+        - ``is_robot``: rows of robots are never counted.
+        - ``duration_seconds``: the time on page. Less than 5 does not count.
+        - ``document_referrer``: an address, normalized to ``google`` or
+          ``news.example``.
+        - ``device_type``: ``mobile``, ``tablet``, ``desktop`` or ``tv``.
+        - ``country_code``, ``browser_name``, ``browser_version``, ``os_name``,
+          ``os_version``, ``utm_source``, ``utm_medium``, ``utm_campaign``,
+          ``utm_content``, ``utm_term``. Versions 1 and 2 alone tell versions.
+        - ``metadata.<key>_text``, ``_int``, ``_bool``, ``_date``.
+
         Args:
             rows: The path of a ``.csv``, ``.jsonl`` or ``.ndjson`` file, also
-                with ``.gz``; or mappings with some of the columns. A row
-                without ``added_iso`` happened now, one without ``datapoint``
-                is a page view.
+                with ``.gz``; or mappings with some of the columns. A path names
+                one file, also where it has a ``*`` in it.
             hostname: The website of rows without a host name.
 
         Raises:
@@ -366,7 +402,8 @@ class Emulator:
 
         It responds to requests for ``localhost``, for addresses such as 127.0.0.1,
         and for the names given here. Others get 421, since a website may make its
-        name lead to this machine, to read what only you should.
+        name lead to this machine, to read what only you should. A body of
+        more than 1 MiB gets 413, and one that is cut off no response.
 
         Args:
             port: The port; 0 for any free one.
