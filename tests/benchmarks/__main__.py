@@ -20,13 +20,11 @@ import emulator_speed
 import importing
 import panels
 import report
-import sizes
 import stored_responses
 from measuring import Scale, Table
 
 PARTS = {
     "decoding": decoding.tables,
-    "sizes": sizes.tables,
     "calls": calls.tables,
     "concurrency": concurrent_queries.tables,
     "store": stored_responses.tables,

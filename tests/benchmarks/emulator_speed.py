@@ -12,9 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+import duckdb
 import httpx
 
-import traffic
 from measuring import Goal, Row, Scale, Table, environment, seconds
 from sitestats.emulator import Emulator
 
@@ -25,6 +25,35 @@ ALL: Final = (
 HOURS: Final = "interval=hour&timezone=Europe/Amsterdam"
 YEAR: Final = "version=6&info=false&start=2025-01-01&end=2025-12-31"
 
+
+PICK: Final = """
+CREATE MACRO pick(n, salt, most) AS
+CAST(floor(pow(most + 1, hash(n, salt) / pow(2.0, 64))) AS BIGINT)
+"""
+"""A number from 1 to *most*, where few numbers have most of the rows."""
+ROWS: Final = """
+COPY (
+  SELECT
+    strftime(
+      TIMESTAMP '2025-01-01' + to_seconds(n * 31536000.0 / {count}),
+      '%Y-%m-%dT%H:%M:%SZ'
+    ) AS added_iso,
+    'example.com' AS hostname,
+    'pageview' AS datapoint,
+    '/blog/a-title-of-usual-length-' || pick(n, 1, 5000) AS path,
+    hash(n, 2) % 20 < 11 AS is_unique,
+    false AS is_robot,
+    'https://site' || pick(n, 3, 300) || '.example/a/page' AS document_referrer,
+    ['', 'newsletter', 'feed', 'social'][pick(n, 4, 4)] AS utm_source,
+    pick(n, 5, 400) AS duration_seconds,
+    ['mobile', 'desktop', 'tablet', 'tv'][pick(n, 6, 4)] AS device_type,
+    chr(64 + pick(n, 7, 26)::INTEGER) || 'A' AS country_code,
+    'Browser ' || pick(n, 8, 24) AS browser_name,
+    'System ' || pick(n, 9, 6) AS os_name,
+    ['', 'free', 'pro'][pick(n, 10, 3)] AS "metadata.plan_text"
+  FROM range({count}) AS numbers(n)
+) TO '{path}' (HEADER)
+"""
 
 HALF_A_SECOND: Final = 0.5
 REAL: Final = 0.86
@@ -77,13 +106,20 @@ def start(scale: Scale) -> Table:
     )
 
 
+def write_rows(path: Path, count: int) -> None:
+    """Write page views of a year as a raw export, the same in every run."""
+    with duckdb.connect() as database:
+        database.execute(PICK)
+        database.execute(ROWS.format(path=path, count=count))
+
+
 def many_rows(scale: Scale) -> Table:
     """The time to load a million page views of one website, and to query them."""
     count = scale.size(1_000_000, 1_000)
     emulator = Emulator()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.csv"
-        traffic.write(path, count)
+        write_rows(path, count)
         began = time.perf_counter()
         emulator.load(path)
         loading = time.perf_counter() - began

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -159,3 +159,28 @@ def test_addresses_of_dashboards_are_websites_too(emulator: Emulator, run: Run) 
     done = run("stats", address, HOST, *LAST, "--format", "csv")
     few, all_of_them = rows_of(done.out)
     assert int(few["visitors"]) < int(all_of_them["visitors"])
+
+
+@pytest.mark.parametrize("command", ["stats", "compare"])
+def test_a_listed_website_of_which_no_query_is_possible(
+    emulator: Emulator, run: Run, command: str
+) -> None:
+    """A listed name or zone that no query takes is a failure of its own website."""
+    names = emulator.websites
+    body: Any = emulator.client().request("GET", "/api/websites")
+    bad = {"localhost": "UTC", "10.0.0.1": "UTC", "a b": "UTC", "a.example": "Mars"}
+    one = body["websites"][0]
+    body["websites"][1:1] = [
+        {**one, "hostname": name, "timezone": zone} for name, zone in bad.items()
+    ]
+    emulator.fail_next(times=None, body=body, path="/api/websites")
+    options = ("--during", "last-month", "-f", "visitors", "--format", "jsonl")
+    done = run(command, "--all", *options)
+    found = [json.loads(line) for line in done.out.splitlines()]
+    assert done.code == 3
+    assert [one["hostname"] for one in found if "error" in one] == [*bad]
+    assert {one["hostname"] for one in found} == {*bad, *names}
+    assert "localhost: HOST: 'localhost' has no dot" in done.err
+    assert "4 of 7 failed" in done.err
+    # What the list has beside it is nothing to a website that is named.
+    assert run(command, HOST, "--with", "label", *options).code == 0

@@ -170,7 +170,8 @@ def test_a_name_is_confirmed_as_it_was_given_and_as_it_is_sent(
     at_a_terminal("no\n")
     done = run("websites", "add", "Bücher.example")
     assert done.code == 12
-    assert "Add xn--bcher-kva.example (Bücher.example)? (this can" in done.err
+    assert "to add     xn--bcher-kva.example (Bücher.example)  UTC" in done.err
+    assert "Add 1 website? (this can" in done.err
     assert adds(emulator) == []
 
 

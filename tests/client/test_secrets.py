@@ -23,7 +23,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import secret_search
-from client_variants import QUERY, QUICK
+from client_variants import QUERY
 from faults import CASES, FaultServer, authority
 from faults.responses import response, stats
 from faults.script import CASE_OPTIONS, Case, ReadRequest, Send
@@ -377,11 +377,3 @@ def test_no_notebook_shows_a_key(key: str, user: str, cls: Any) -> None:
                 assert not shows(f"{shown} {printed.getvalue()}", key, user)
     rich = pytest.importorskip("rich.pretty")
     assert not shows(rich.pretty_repr(client), key, user)
-
-
-def test_quick_is_quick() -> None:
-    """The retry policy of these tests waits next to nothing."""
-    assert QUICK.longest_wait(5) < 0.1
-
-
-# --- values in a wrong place ------------------------------------------------------

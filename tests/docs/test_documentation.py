@@ -181,14 +181,6 @@ def test_the_changelog_names_what_is_there(names: dict[str, object]) -> None:
     assert [name for name in named if not is_there(name, names)] == []
 
 
-@pytest.mark.parametrize(
-    "name", ["Nobody", "client.nothing", "retrys", "StatsQuery.page", "stats.pages.all"]
-)
-def test_is_there_finds_misspelt_names(name: str, names: dict[str, object]) -> None:
-    """A misspelt class, method, attribute or argument is found."""
-    assert not is_there(name, names)
-
-
 def test_texts_name_no_class_that_is_not_there(names: dict[str, object]) -> None:
     """Pages for users name only public errors and classes."""
     found = {

@@ -113,15 +113,6 @@ def test_every_page_reads_well_on_github() -> None:
     } == {}
 
 
-def test_on_github_finds_what_is_not_shown() -> None:
-    """A link without a text and a directive of Sphinx are found; examples are code."""
-    assert on_github("See [](a.md).\n```{toctree}\na\n```\n") == [
-        "a link without a text",
-        "toctree",
-    ]
-    assert on_github("[a](a.md)\n```{doctest}\n>>> 1\n```\n") == []
-
-
 def test_every_file_that_is_named_is_there() -> None:
     """Every path that a text shows as code exists in the repository."""
     named = [
@@ -136,48 +127,3 @@ def test_every_file_that_is_named_is_there() -> None:
         for path, name in named
         if name not in MADE_WHEN_RUN and not (ROOT / name).exists()
     ] == []
-
-
-@pytest.mark.parametrize(
-    ("link", "wrong"),
-    [
-        ("docs/tutorial.md", None),
-        ("docs/tutorial.md#install", None),
-        ("docs/", None),
-        ("#where-to-go-on", None),
-        ("https://semver.org/", None),
-        ("docs/nowhere.md", "no such file"),
-        ("/etc/hosts", "no such file"),
-        ("../..", "no such file"),
-        ("docs/tutorial.md#nothing", "no such heading"),
-        ("#nothing", "no such heading"),
-        ("pyproject.toml#project", "no such heading"),
-        ("http://semver.org/", "not an address by https"),
-        ("https://semver", "not an address by https"),
-        ("https://semver.org/a,", "not an address by https"),
-        ("mailto:someone@example.com", "not an address by https"),
-    ],
-)
-def test_fault_finds_broken_links(link: str, wrong: str | None) -> None:
-    """Missing files, missing headings and malformed addresses are each reported."""
-    assert fault(link, ROOT / "README.md") == wrong
-
-
-def test_links_finds_every_kind_of_link() -> None:
-    """Links are found in all three notations, and never in code."""
-    text = """
-    # One [two](a.md)
-    See [`code`](b.md#c), [](d.md) and <https://example.org/>.
-[name]: https://example.org/name
-    `[not](e.md)`
-```
-[not](f.md)
-```
-"""
-    assert links(text) == [
-        "a.md",
-        "b.md#c",
-        "d.md",
-        "https://example.org/name",
-        "https://example.org/",
-    ]

@@ -123,6 +123,19 @@ def test_the_campaign_has_its_days(client: Client) -> None:
     assert rate > 2 * everything.events[0].total / everything.pageviews
 
 
+def test_events_are_a_funnel(client: Client) -> None:
+    """Each of the three steps loses some, on every website and within the campaign."""
+    for number, kind in enumerate(KINDS):
+        query = StatsQuery(Site(number).hostname).events(*kind.events).last(days=60)
+        first, second, third = (one.total for one in client.stats.get(query).events)
+        assert first > 1.5 * second > 2 * third > 0
+        every = client.stats.get(query.all_events()).events
+        assert tuple(one.name for one in every) == kind.events
+    sale = YEAR.where(utm_campaign="sale").events("cart", "checkout", "purchase")
+    totals = [one.total for one in client.stats.get(sale).events]
+    assert sorted(totals, reverse=True) == totals
+
+
 def test_the_launch_has_a_day(client: Client) -> None:
     """Before it there is no page, on the day there is a peak, and after it more."""
     day = YESTERDAY + timedelta(days=LAUNCH)

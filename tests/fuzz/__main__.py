@@ -14,14 +14,11 @@ from random import Random
 from evidence_tables import as_table, write_block
 
 from . import FOUND, SEEDS, BrokenError, Input, check, wire
-from .costly import check_costs, enlarge
 from .mutate import mutate
 from .reached import Reached
 
 MOST_KEPT = 5_000
 """The most inputs to mutate."""
-COSTLY_EVERY = 2_000
-"""One input of so many has something large in it, which takes long to measure."""
 
 
 def main() -> int:
@@ -62,21 +59,15 @@ def run(inputs: int, seed: int) -> tuple[Counter[str], int, dict[str, Input]]:
     with Reached() as reached, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for number in range(inputs):
-            is_costly = number % COSTLY_EVERY == COSTLY_EVERY - 1
-            if is_costly:
-                one = enlarge(random)
-            else:
-                one = corpus[number] if number < len(SEEDS) else _next(corpus, random)
-            # Tracing would count as the input's calls.
-            reached.begin(1 if is_costly else number)
+            one = corpus[number] if number < len(SEEDS) else _next(corpus, random)
+            reached.begin(number)
             before = reached.lines
             try:
-                outcomes[check_costs(one) if is_costly else check(one)] += 1
+                outcomes[check(one)] += 1
             except BrokenError as error:
                 outcomes["broken"] += 1
                 _keep(error, one, broken)
-            new = reached.lines > before and not is_costly
-            if new and len(corpus) < MOST_KEPT:
+            if reached.lines > before and len(corpus) < MOST_KEPT:
                 corpus.append(one)
             if number and number % 100_000 == 0:
                 print(f"{number:,} inputs, {reached.lines:,} lines", flush=True)

@@ -176,21 +176,6 @@ def _mutate_json(body: bytes, random: Random) -> bytes:
     return body[: start + 1] + made + body[end:] if wrapped else made
 
 
-def replaced(tree: Any, value: Any, random: Random) -> Any:
-    """*tree* with *value* in place of one random node."""
-    if random.random() < 0.4 or not tree or not isinstance(tree, (dict, list)):
-        return value
-    if isinstance(tree, dict):
-        key = random.choice(list(tree))
-        return {**tree, key: replaced(tree[key], value, random)}
-    index = random.randrange(len(tree))
-    return [
-        *tree[:index],
-        replaced(tree[index], value, random),
-        *tree[index + 1 :],
-    ]
-
-
 def _change(tree: Any, random: Random) -> Any:
     """*tree* with one random node changed."""
     go_on = random.random() < 0.75

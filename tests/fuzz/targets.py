@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 from unittest.mock import patch
 
-from sitestats import AddedWebsite, SiteStatsError, Stats, StatsQuery
+from sitestats import SiteStatsError, Stats, StatsQuery
 from sitestats._common.fields import FIELDS
 from sitestats._common.wire import HttpResponse
 from sitestats._protocol.decoder import Shape
@@ -29,7 +29,6 @@ from sitestats._protocol.responses import (
 )
 from sitestats._query.builder import requested
 from sitestats._results.entries import Entries
-from sitestats._results.websites import WebsiteList
 from sitestats._transport.body import Body, CorruptError, TooLargeError
 
 from .inputs import Input
@@ -69,20 +68,6 @@ def check(one: Input) -> str:
     except BaseException as error:
         message = f"{one.target}: {type(error).__name__}: {error}"
         raise BrokenError(message) from error
-
-
-def read_and_show(one: Input) -> str:
-    """Read an input and show what came of it, and nothing else."""
-    try:
-        model = _TARGETS[one.target](HttpResponse(one.status, one.headers, one.body))
-    except SiteStatsError as error:
-        _use_error(error)
-        return type(error).__name__
-    # What a custom endpoint or a callback gets is its owner's.
-    if isinstance(model, (Stats, WebsiteList, AddedWebsite)):
-        assert len(repr(model)) < 100_000
-        assert len(model._repr_html_()) < 1_000_000
-    return "model"
 
 
 def _read(one: Input) -> str:

@@ -194,27 +194,6 @@ def test_every_silenced_warning_has_its_reason() -> None:
     ] == []
 
 
-@pytest.mark.parametrize(
-    ("line", "explained"),
-    [
-        ("x = f()  # type: " + "ignore", False),
-        ("x = f()  # type: " + "ignore[misc]", False),
-        ("x = f()  # type: " + "ignore[misc]  # the stub is wrong", True),
-        ("x = f()  # pyright: " + "ignore[reportAny, reportCall] -- no stub", True),
-        ("x = f()  # no" + "qa", False),
-        ("x = f()  # no" + "qa: S101", False),
-        ("x = f()  # no" + "qa: S101, PLR2004 - the document's own number", True),
-        ("x = f()  # an ordinary comment", True),
-    ],
-)
-def test_unexplained_finds_what_it_should(line: str, *, explained: bool) -> None:
-    """A rule alone is no reason; words after it, or a comment above, are."""
-    assert unexplained([line]) == ([] if explained else [1])
-    assert unexplained(["# The reason.", line]) == (
-        [2] if not explained and not NAMED.search(line) else []
-    )
-
-
 def test_the_lock_holds_every_requirement() -> None:
     """Every requirement of pyproject.toml has its version in the lock."""
     table = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from query_strategies import longest, queries
+from rule_cases import Broken
 from same_text import SameText
 from sitestats import FieldName
 from sitestats._common.errors import QueryError
@@ -247,43 +248,13 @@ def test_a_literal_star_has_a_way(value: str, same_text: SameText) -> None:
     assert sent.params()["utm_campaign"] == value
 
 
-DECODED = (
-    *("hostname", "path", "fields", "events", "limit"),
-    *("timezone", "version", "interval"),
-)
-
-
-class Failing:
-    """A value whose every method raises."""
-
-    def __repr__(self) -> str:
-        raise RuntimeError
-
-    __str__ = __repr__
-
-    def __eq__(self, other: object) -> bool:
-        raise RuntimeError
-
-    def __hash__(self) -> int:
-        raise RuntimeError
-
-    def __bool__(self) -> bool:
-        raise RuntimeError
-
-    def __iter__(self) -> Any:
-        raise RuntimeError
-
-    def __index__(self) -> int:
-        raise RuntimeError
-
-
-class FailingText(str):
+class BrokenText(str):
     """A str whose every method raises."""
 
     __slots__ = ()
-    __repr__ = __str__ = Failing.__repr__
-    __eq__ = Failing.__eq__
-    __hash__ = Failing.__hash__
+    __repr__ = __str__ = Broken.__repr__
+    __eq__ = Broken.__eq__
+    __hash__ = Broken.__hash__
 
     def __len__(self) -> int:
         raise RuntimeError
@@ -293,11 +264,11 @@ HOSTILE: dict[str, object] = {
     "5,000 digits": 10**5000,
     "minus 5,000 digits": -(10**5000),
     "an object": object(),
-    "a failing object": Failing(),
-    "a class": Failing,
-    "a failing path": FailingText("/a"),
-    "a failing field": FailingText("pages"),
-    "a failing nothing": FailingText(""),
+    "a broken object": Broken(),
+    "a class": Broken,
+    "a broken path": BrokenText("/a"),
+    "a broken field": BrokenText("pages"),
+    "a broken nothing": BrokenText(""),
 }
 ANYTHING = st.one_of(
     st.none(),

@@ -53,7 +53,7 @@ class BrokenDate(date):
 
 
 class Broken:
-    """A value that raises when it is shown, compared or tested."""
+    """A value that raises when it is shown, compared, tested or iterated over."""
 
     def __getattribute__(self, name: str) -> Any:
         if name in {"__class__", "__dict__"}:
@@ -72,6 +72,9 @@ class Broken:
         raise RuntimeError
 
     def __bool__(self) -> bool:
+        raise RuntimeError
+
+    def __iter__(self) -> Any:
         raise RuntimeError
 
 

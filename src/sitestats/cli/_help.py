@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from difflib import get_close_matches
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import click
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _GROUPS: Final = {
     "Which websites": "every hosts_from columns ignore_columns ignore_column "
@@ -19,6 +22,17 @@ _GROUPS: Final = {
 }
 _GROUP_OF: Final = {n: title for title, names in _GROUPS.items() for n in names.split()}
 _OTHERS: Final = "Options"
+
+
+def together(*options: Callable[..., Any]) -> Callable[[F], F]:
+    """One decorator that gives a command all of *options*, in their order."""
+
+    def decorate(command: F) -> F:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
 
 
 class GroupedCommand(click.Command):

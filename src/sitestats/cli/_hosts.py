@@ -2,39 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ._client import base_address, make_client
 from ._completion import one_of
+from ._help import together
 from ._lists import list_arguments, list_options, source_of
 from ._query import OVERVIEW_OF_MANY, make_queries
 
 if TYPE_CHECKING:
-    from sitestats import Client, StatsQuery
-
-F = TypeVar("F", bound=Callable[..., Any])
+    from sitestats import Client, QueryError, StatsQuery
 
 UNITS = ("day", "week", "month", "year")
 
-_hosts_from = click.option(
-    "--hosts-from",
-    metavar="FILE",
-    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
-    help="The host names of a list, as `websites plan` reads it, or one a line; - is "
-    "standard input.",
+hosts_from_option = together(
+    click.option(
+        "--hosts-from",
+        metavar="FILE",
+        type=click.Path(exists=True, dir_okay=False, allow_dash=True),
+        help="The host names of a list, as `websites plan` reads it, or one a line; - "
+        "is standard input.",
+    ),
+    list_options,
 )
+"""A list of host names, for ``read_hosts``."""
 
-
-def hosts_from_option(command: F) -> F:
-    """Give *command* a list of host names, for ``read_hosts``."""
-    return _hosts_from(list_options(command))
-
-
-_OPTIONS = (
+host_options = together(
     click.argument("hosts", nargs=-1, metavar="[HOST]..."),
     click.option("--all", "every", is_flag=True, help="Every website of the user."),
     hosts_from_option,
@@ -59,13 +56,6 @@ each_option = click.option(
     shell_complete=one_of(lambda: UNITS),
     help="Split the period: a row for each day, week, month or year.",
 )
-
-
-def host_options(command: F) -> F:
-    """Give *command* the arguments that choose websites."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
 
 
 def is_one(options: Mapping[str, Any]) -> bool:
@@ -110,6 +100,9 @@ class Websites:
         for query in kinds.values():
             query.validate()
         self.first = checked[0]
+        self.refused: dict[str, QueryError] = {}
+        """Why no query is possible for a website that is listed; filled with the
+        queries."""
         self._every, self._queries = every, _once(queries)
         for query in checked:
             # What can't be split is an error before anything is sent.
@@ -118,21 +111,28 @@ class Websites:
 
     def queries(self) -> Iterable[StatsQuery]:
         """The queries, in the order of the websites, and of the days of each."""
+        from sitestats import QueryError
+
         zones: dict[str, str] = {}
+        queries = self._queries
         needs_list = self._every or self.labels is not None
-        if needs_list or any(map(self._needs_zone, self._queries)):
+        if needs_list or any(map(self._needs_zone, queries)):
             websites = self.client.websites.list()
             if self._every and not websites:
                 click.echo("sitestats: the user has no websites", err=True)
-            listed = {self.first.website(one): one.timezone for one in websites}
-            zones = {query.hostname: zone for query, zone in listed.items()}
-            if self.labels is not None:
-                labels = (website.label for website in websites)
-                self.labels |= zip(zones, labels, strict=True)
+            for website in websites:
+                try:
+                    query = self._dated(queries[0].website(website), website.timezone)
+                except QueryError as error:
+                    if self._every:
+                        self.refused[website.hostname] = error
+                    continue
+                zones[query.hostname] = website.timezone
+                if self.labels is not None:
+                    self.labels[query.hostname] = website.label
             if self._every:
-                first = self._queries[0]
-                self._queries = [first.website(query.hostname) for query in listed]
-        dated = [self._dated(one, zones.get(one.hostname)) for one in self._queries]
+                queries = [*map(queries[0].website, zones)]
+        dated = [self._dated(one, zones.get(one.hostname)) for one in queries]
         # Split when they are sent, since they may be many.
         return (
             dated

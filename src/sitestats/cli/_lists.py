@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
-from typing import Any, BinaryIO, Final, TypeVar
+from collections.abc import Iterable
+from typing import Any, BinaryIO, Final
 
 import click
 
 from ._completion import one_of
-
-F = TypeVar("F", bound=Callable[..., Any])
+from ._help import together
 
 # The library is imported when a command runs: a shell completes without it.
 INPUT_FORMATS: Final = ("txt", "csv", "toml", "json", "xlsx")
@@ -23,7 +22,7 @@ def _fields() -> Iterable[str]:
     return [name for name in names if name != "written"]
 
 
-_OPTIONS: Final = (
+list_options = together(
     click.option(
         "--column",
         "columns",
@@ -50,13 +49,6 @@ _OPTIONS: Final = (
     ),
 )
 NAMES: Final = ("columns", "ignore_columns", "ignore_column", "input_format")
-
-
-def list_options(command: F) -> F:
-    """Give *command* the options that ``list_arguments`` takes."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
 
 
 def list_arguments(options: dict[str, Any]) -> dict[str, Any]:

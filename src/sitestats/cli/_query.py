@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import methodcaller
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Any, Final, cast, get_args
 
 import attrs
 import click
 
 from ._completion import one_of
+from ._help import together
 
 if TYPE_CHECKING:
     from sitestats import Problem, StatsQuery
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 OVERVIEW: Final = (
     "pageviews",
@@ -64,7 +63,7 @@ def _filter_names() -> Iterable[str]:
     return Filters.__annotations__
 
 
-_OPTIONS = (
+query_options = together(
     click.option(
         "-f",
         "--field",
@@ -150,13 +149,6 @@ _OPTIONS = (
         help="A parameter to send unchecked; may be repeated.",
     ),
 )
-
-
-def query_options(command: F) -> F:
-    """Give *command* the options that ``make_queries`` takes."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
 
 
 def make_queries(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
@@ -16,7 +15,7 @@ from sitestats import MissingExtraError
 from sitestats._common.text import plain
 
 from ._client import client_options, make_client
-from ._exits import Code, Terminated, fail
+from ._exits import Code, fail
 from ._help import GroupedCommand, SuggestingGroup
 from ._hosts import hosts_from_option, read_hosts
 from ._output import csv_style, format_options, make_console, print_json
@@ -111,6 +110,14 @@ def warehouse(ctx: click.Context) -> None:
     help="How many requests are under way at once.",
 )
 @click.option(
+    "--max-requests",
+    type=click.IntRange(1),
+    default=20_000,
+    show_default=True,
+    metavar="N",
+    help="How many days a load holds at most, which bounds the memory.",
+)
+@click.option(
     "-q",
     "--quiet",
     is_flag=True,
@@ -125,6 +132,7 @@ def update(
     fields: str | None,
     lag: int,
     concurrency: int,
+    max_requests: int,
     quiet: bool,
     destination: str,
     dataset: str,
@@ -152,6 +160,7 @@ def update(
             hostnames=names or None,
             lag=lag,
             concurrency=concurrency,
+            max_requests=max_requests,
             client=client,
             progress=not quiet,
             **lists,
@@ -276,11 +285,7 @@ def _one_line() -> Generator[None]:
     try:
         from dlt.common.configuration.exceptions import ConfigurationException
         from dlt.common.destination.exceptions import UnknownDestinationModule
-        from dlt.common.exceptions import (
-            DltException,
-            MissingDependencyException,
-            SignalReceivedException,
-        )
+        from dlt.common.exceptions import DltException, MissingDependencyException
     except ModuleNotFoundError:
         raise MissingExtraError("dlt", extra="warehouse") from None
     from sitestats.warehouse._settings import set_default
@@ -294,11 +299,6 @@ def _one_line() -> Generator[None]:
     set_default("runtime.log_level", "CRITICAL")
     try:
         yield
-    except SignalReceivedException as error:
-        # While it loads, dlt handles signals itself.
-        if error.signal_code == signal.SIGTERM:
-            raise Terminated from None
-        raise
     except DltException as error:
         causes: list[BaseException] = [error]
         while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None:

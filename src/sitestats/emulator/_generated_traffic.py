@@ -29,11 +29,17 @@ weekend; by the campaign; and because of the launch."""
 SORTS: Final[tuple[Sort, ...]] = get_args(Sort)
 VISITS: Final = 500
 """How many visits there are of each sort and kind of website."""
+STEPS: Final = 90
+"""How many events there are besides, which lead to the one that a website wants."""
 
 CAMPAIGN: Final = (-48, -21)
 """The first and the last day of the campaign, counted from the last day."""
 LAUNCH: Final = -110
 """The day of the launch, counted from the last day."""
+USUAL_RATE: Final = 0.02
+"""How many visits end in the event that the website wants."""
+RATES: Final[Mapping[Sort, float]] = {"campaign": 0.08, "launch": 0.04}
+"""The rate of the sorts that have another one."""
 
 
 @attrs.frozen
@@ -52,12 +58,14 @@ class Kind:
     """How often each page is read, at the beginning and at the end."""
     offer: str
     """The page of the campaign."""
-    event: str
-    """The event that it wants."""
+    events: tuple[str, str, str]
+    """The event that it wants, after the two that lead to it."""
     metadata: tuple[str, Sequence[str]]
     """What is known of an event, and the values."""
 
 
+_SALE: Final = ("cart", "checkout", "purchase")
+_SIGNUP: Final = ("pricing", "form", "signup")
 _CUSTOMER: Final = "metadata.customer_text", ("new", "new", "returning")
 _PLAN: Final = "metadata.plan_text", ("free", "free", "free", "pro")
 _OFFICE: Final = (1, 1, 4, 14, 15, 13, 6, 3)
@@ -83,7 +91,7 @@ KINDS: Final = (
             "/about": (5, 5),
         },
         "/sale",
-        "purchase",
+        _SALE,
         _CUSTOMER,
     ),
     Kind(
@@ -103,7 +111,7 @@ KINDS: Final = (
             "/about": (11, 11),
         },
         "/newsletter",
-        "signup",
+        _SIGNUP,
         _PLAN,
     ),
     Kind(
@@ -123,7 +131,7 @@ KINDS: Final = (
             "/changes": (0, 9),
         },
         "/training",
-        "signup",
+        _SIGNUP,
         _PLAN,
     ),
     Kind(
@@ -143,7 +151,7 @@ KINDS: Final = (
             "/about": (6, 4),
         },
         "/early-booking",
-        "purchase",
+        _SALE,
         _CUSTOMER,
     ),
     Kind(
@@ -163,7 +171,7 @@ KINDS: Final = (
             "/about": (4, 3),
         },
         "/subscribe",
-        "signup",
+        _SIGNUP,
         _PLAN,
     ),
 )
@@ -279,13 +287,19 @@ def load(rows: Rows, sites: Sequence[Site], now: datetime, days: int) -> None:
         (kind, sort) for kind in KINDS[: len(sites)] for sort in SORTS
     ]
     rows.load((visit for one in sorts for visit in _visits(*one)), now=now)
-    places = {(kind.name, sort): VISITS * n for n, (kind, sort) in enumerate(sorts)}
-    shares = [
-        Share(site.hostname, *moments, places[site.kind.name, sort], first, count)
-        for site in sites
-        for moments, sort, first, count in _plan(site, now, days)
-    ]
-    rows.spread(shares, size=VISITS)
+    places = {
+        (kind.name, sort): (VISITS + STEPS) * n for n, (kind, sort) in enumerate(sorts)
+    }
+    shares: list[Share] = []
+    for site in sites:
+        for moments, sort, first, count in _plan(site, now, days):
+            visits = places[site.kind.name, sort]
+            steps = round(count * RATES.get(sort, USUAL_RATE) * 6)
+            shares += [
+                Share(site.hostname, *moments, visits, VISITS, first, count),
+                Share(site.hostname, *moments, visits + VISITS, STEPS, first, steps),
+            ]
+    rows.spread(shares)
 
 
 def _visits(kind: Kind, sort: Sort) -> Iterator[dict[str, object]]:
@@ -294,13 +308,12 @@ def _visits(kind: Kind, sort: Sort) -> Iterator[dict[str, object]]:
     end = 0 if sort.startswith("early") else 1
     hours = kind.weekend_hours if sort.endswith("weekend") else kind.hours
     pages = {path: often[end] for path, often in kind.pages.items()}
-    rate = 0.02
     if sort == "campaign":
-        pages, rate = {kind.offer: 6, "/": 2}, 0.08
+        pages = {kind.offer: 6, "/": 2}
     elif sort == "launch":
-        pages, rate = {"/new": 5, "/": 2}, 0.04
+        pages = {"/new": 5, "/": 2}
     devices = {device: often[end] for device, often in _DEVICES.items()}
-    for _ in range(VISITS):
+    for number in range(VISITS + STEPS):
         hour = 3 * _pick(random, dict(enumerate(hours))) + int(3 * random.random())
         minute, second = int(60 * random.random()), int(60 * random.random())
         device = _pick(random, devices)
@@ -326,9 +339,11 @@ def _visits(kind: Kind, sort: Sort) -> Iterator[dict[str, object]]:
                 "utm_campaign": kind.offer.removeprefix("/"),
                 "document_referrer": referrer,
             }
-        if random.random() < rate:
+        if number >= VISITS or random.random() < RATES.get(sort, USUAL_RATE):
             name, values = kind.metadata
-            visit |= {"datapoint": kind.event, name: random.choice(values)}
+            # Of three events before the last one, two are the first step.
+            step = 2 if number < VISITS else int(number % 3 == 0)
+            visit |= {"datapoint": kind.events[step], name: random.choice(values)}
         yield visit
 
 

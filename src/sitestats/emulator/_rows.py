@@ -58,6 +58,8 @@ class Share(NamedTuple):
     the day."""
     place: int
     """Where the rows begin that it may have."""
+    rows: int
+    """How many these are."""
     first: int
     """Which of these is the first; after the last one comes the one at *place*."""
     copies: int
@@ -137,8 +139,8 @@ class Rows:
             ),
         )
 
-    def spread(self, shares: Sequence[Share], *, size: int) -> None:
-        """Replace the rows by copies, as *shares* say; each is of *size* rows."""
+    def spread(self, shares: Sequence[Share]) -> None:
+        """Replace the rows by copies, as *shares* say."""
         columns = [json.dumps(cells) for cells in zip(*shares, strict=True)]
         types = ["VARCHAR", *["BIGINT"] * (len(columns) - 1)]
         selected = ", ".join(
@@ -163,7 +165,7 @@ class Rows:
                     make_timestamp(start + epoch_us(ts) % 86400000000
                         * length // 86400) AS ts,
                     copies.hostname AS hostname)
-                FROM (SELECT *, place + (first + unnest(range(copies))) % {size}
+                FROM (SELECT *, place + (first + unnest(range(copies))) % rows
                       AS number FROM shares) AS copies
                 JOIN visits USING (number)
                 """

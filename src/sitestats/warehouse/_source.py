@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import attrs
@@ -23,6 +23,7 @@ from sitestats._common.settings import positive_count
 from sitestats._common.text import shown
 
 from ._days import DAY, Coverage, Days, WebsiteDays, last_day
+from ._interrupts import UPDATE, UnderWay
 from ._tables import ALL_LISTS, Rows
 
 if TYPE_CHECKING:
@@ -34,12 +35,11 @@ DAYS: Final = "days"
 
 NOT_LISTED: Final = "the service does not list this website any more"
 
-UPDATE: Final[ContextVar[ExitStack | None]] = ContextVar("update", default=None)
-"""What the update under way closes at its end. The bar is there, so that it is shown
-while dlt loads as well."""
-
 MOST_ENTRIES: Final = 1000
 """The most entries that the service gives of each list (section 4.3)."""
+
+_READING_BY_LOADING: Final = 10
+"""A load reads for at least so many times as long as the last one took to load."""
 
 _OF_A_WEBSITE: Final = tuple(
     field.name for field in attrs.fields(Website) if field.name != "extra"
@@ -54,6 +54,7 @@ def sitestats_source(
     lists: Sequence[str] = ALL_LISTS,
     lag: int = 1,
     max_requests: int = 20_000,
+    max_seconds: float = 120,
     concurrency: int = 20,
     base_url: str | None = None,
     api_key: TSecretStrValue | None = None,
@@ -75,6 +76,9 @@ def sitestats_source(
             and ``"events"``. When one is added, all days are read again.
         lag: How many days are read again, before the new ones.
         max_requests: How many days a load holds at most, which bounds the memory.
+        max_seconds: How long a load reads at most, or ten times as long as the last
+            load took, if that is longer. What was not loaded when the process is
+            killed is read again.
         concurrency: How many requests are under way at once.
         base_url: The service's address. As ``Client`` does, it takes the address and
             the credentials from the environment, where dlt's configuration has none.
@@ -104,6 +108,7 @@ def sitestats_source(
         lists=_checked(lists),
         lag=_not_negative(lag),
         max_requests=positive_count("max_requests", max_requests),
+        max_seconds=max_seconds,
         concurrency=positive_count("concurrency", concurrency),
         progress=progress,
         now=now or _clock,
@@ -131,6 +136,7 @@ class _Run:
     lists: frozenset[str]
     lag: int
     max_requests: int
+    max_seconds: float
     concurrency: int
     progress: Progress
     now: Callable[[], dt.datetime]
@@ -139,8 +145,10 @@ class _Run:
     _loads: int | None = None
     _requests: int = 0
     _show: ShowProgress | None = None
-    _update: ExitStack | None = None
-    """The update that shows the progress."""
+    _update: UnderWay = attrs.field(factory=UnderWay)
+    """The update that shows the progress; one that never began where there is none."""
+    _read_until: float | None = None
+    """When the reading before ended, and its load began."""
 
     def _listed(self) -> WebsiteList:
         if self._websites is None:
@@ -168,14 +176,16 @@ class _Run:
             client = stack.enter_context(self.make_client())
             update = UPDATE.get()
             if update is None or update is not self._update:
-                self._update = update
+                self._update = update or UnderWay()
                 bar = showing(self.progress, "days")
                 self._show = (update or stack).enter_context(bar)
             for hostname, day, stats in self._read(client, days):
+                self._update.read += 1
                 _add(tables, hostname, day, stats, self.now())
                 for rows in tables.values():
                     if rows.are_many:
                         yield from rows.take()
+        self._read_until = time.monotonic()
         for rows in tables.values():
             yield from rows.take()
         coverage = Rows("coverage")
@@ -222,6 +232,16 @@ class _Run:
             website.end(f"its time zone {timezone!r} is not known here", lasting=True)
         return website
 
+    def _numbers(self) -> Iterator[int]:
+        """The numbers of a load's requests, until there are as many as it may have."""
+        began = time.monotonic()
+        loading = 0.0 if self._read_until is None else began - self._read_until
+        end = began + max(self.max_seconds, _READING_BY_LOADING * loading)
+        for number in range(self.max_requests):
+            if self._update.signal or (number and time.monotonic() >= end):
+                return
+            yield number
+
     def _read(self, client: Client, days: Days) -> Iterator[tuple[str, dt.date, Stats]]:
         under_way: dict[int, tuple[str, dt.date]] = {}
         names = [name for name in self._tables() if name != "events"]
@@ -231,7 +251,7 @@ class _Run:
             query = query.all_events()
 
         def queries() -> Iterator[StatsQuery]:
-            for number in range(self.max_requests):
+            for number in self._numbers():
                 taken = days.take()
                 if taken is None:
                     return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Generator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -16,7 +16,8 @@ from sitestats._common.errors import SiteStatsError
 from sitestats._common.locks import locked
 
 from ._days import Coverage
-from ._source import DAYS, NOT_LISTED, UPDATE
+from ._interrupts import UnderWay
+from ._source import DAYS, NOT_LISTED
 
 if TYPE_CHECKING:
     from dlt import Pipeline
@@ -54,6 +55,9 @@ def update(pipeline: Pipeline, source: DltSource) -> Update:
     destination: days that were not loaded are requested again, whatever happened to
     them, and to the pipeline's folder.
 
+    In the main thread, the first SIGINT (Ctrl-C) or SIGTERM ends the reading: what was
+    read is loaded, and the signal is handled then. A second one is handled at once.
+
     Args:
         pipeline: Where to load to. It should be this source's own: what waits in its
             folder is thrown away.
@@ -62,6 +66,7 @@ def update(pipeline: Pipeline, source: DltSource) -> Update:
     Raises:
         BusyError: Another update of this pipeline is under way on this machine.
         SiteStatsError: The websites can't be listed.
+        KeyboardInterrupt: It was interrupted; a note says how many days were loaded.
         dlt.pipeline.exceptions.PipelineStepFailed: The destination failed.
 
     Example:
@@ -89,12 +94,14 @@ def update(pipeline: Pipeline, source: DltSource) -> Update:
     """
     loads: list[LoadInfo] = []
     file_format: Any = _file_format(pipeline)
-    with _alone(pipeline), _plain_errors(), ExitStack() as stack:
-        stack.callback(UPDATE.reset, UPDATE.set(stack))
-        state: Mapping[str, Any] = {"left": 1}
-        while state["left"]:
+    state: Mapping[str, Any] = {"left": 1}
+    with UnderWay() as under_way, _alone(pipeline), _plain_errors():
+        while state["left"] and not under_way.signal:
             _begin_at_destination(pipeline)
+            # Its own way would end the load that the first signal waits for.
+            pipeline.runtime_config.intercept_signals = False
             loads.append(pipeline.run(source, loader_file_format=file_format))
+            under_way.loaded = under_way.read
             state = _state_of(pipeline, source.name)
     cursors = _cursors(state)
     # Others were not wanted this time.

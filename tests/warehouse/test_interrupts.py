@@ -1,0 +1,133 @@
+"""Updates that get signals, in processes of their own, against an emulator."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from killed_updates import CONTEXT
+from sitestats.emulator import Emulator
+from updates import query
+
+pytestmark = [
+    pytest.mark.once,
+    pytest.mark.slow,
+    pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals"),
+]
+
+DAYS = 30
+SINCE = datetime.now(UTC).date() - timedelta(days=DAYS)
+SECONDS = 60
+"""The most that a process may take for what is waited for."""
+
+
+@pytest.fixture
+def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Emulator]:
+    """Two websites with traffic of each day, in the variables of the environment."""
+    emulator = Emulator.made_up(2, days=DAYS)
+    with emulator.serve() as address:
+        monkeypatch.setenv("SITESTATS_BASE_URL", address)
+        monkeypatch.setenv("SITESTATS_API_KEY", emulator.api_key)
+        monkeypatch.setenv("SITESTATS_USER_ID", emulator.user_id)
+        yield emulator
+
+
+def run_command(environment: dict[str, str], folder: Path, max_seconds: float) -> None:
+    """Run ``sitestats warehouse update`` in *folder*, with its messages in a file."""
+    os.environ.update(environment)
+    os.chdir(folder)
+    stderr = os.open("stderr", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(stderr, 2)
+    from sitestats.cli import main
+
+    sys.argv = ["sitestats", "warehouse", "update", "--since", str(SINCE)]
+    sys.argv += ["--fields", "pages", "--concurrency", "2", "-q"]
+    os.environ["SOURCES__SITESTATS__MAX_SECONDS"] = str(max_seconds)
+    main()
+
+
+@pytest.fixture
+def interrupted(service: Emulator, tmp_path: Path) -> Callable[..., tuple[int, str]]:
+    """Run the command, with these signals once so many days were requested."""
+
+    def run(
+        *numbers: signal.Signals, after: int, seconds: float = 120
+    ) -> tuple[int, str]:
+        service.forget_requests()
+        names = ("SITESTATS_BASE_URL", "SITESTATS_API_KEY", "SITESTATS_USER_ID")
+        environment = {name: os.environ[name] for name in names}
+        process = CONTEXT.Process(
+            target=run_command, args=(environment, tmp_path, seconds)
+        )
+        process.start()
+        assert process.pid is not None
+        end = time.monotonic() + SECONDS
+        while len(service.requests) <= after and process.is_alive():
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        for number in numbers:
+            os.kill(process.pid, number)
+            # Two at once could be handled in any order.
+            process.join(0.5)
+        process.join(SECONDS)
+        try:
+            assert process.exitcode is not None
+        finally:
+            process.kill()
+            process.join()
+        return process.exitcode, (tmp_path / "stderr").read_text("utf-8")
+
+    return run
+
+
+def test_an_interrupted_update_loads_what_was_read(
+    service: Emulator, interrupted: Callable[..., tuple[int, str]], tmp_path: Path
+) -> None:
+    """However a first update ends, the days that are loaded only grow: a signal waits
+    for the load of what was read, and a killed process had loaded by time.
+    """
+    # So long that none of the processes reads all of it.
+    service.fail_next(times=None, latency=0.1, path="/*")
+    counts = [0]
+
+    def count() -> None:
+        ((found,),) = query(tmp_path, "SELECT count(*) FROM days")
+        counts.append(found)
+
+    code, told = interrupted(signal.SIGINT, after=8)
+    assert code == 130
+    count()
+    assert told == (
+        f"sitestats: interrupted; {counts[-1]} days were loaded, 0 that were read are "
+        "dropped; the next update goes on there\n"
+    )
+    assert interrupted(signal.SIGTERM, after=8)[0] == 143
+    count()
+    assert interrupted(signal.SIGKILL, after=24, seconds=1)[0] == -signal.SIGKILL
+    count()
+    assert counts == sorted(set(counts))
+    assert interrupted(after=DAYS * 2)[0] == 0
+    count()
+    assert counts[-1] == 2 * DAYS
+
+
+def test_a_second_signal_ends_an_update_at_once(
+    service: Emulator, interrupted: Callable[..., tuple[int, str]]
+) -> None:
+    """It waits for no response, and says how many days are dropped."""
+    # The list, and four days.
+    service.fail_next(times=5, latency=0.001)
+    service.fail_next(times=None, latency=SECONDS)
+    code, told = interrupted(signal.SIGINT, signal.SIGINT, after=6)
+    assert code == 130
+    assert told == (
+        "sitestats: interrupted; 0 days were loaded, 4 that were read are dropped; "
+        "the next update goes on there\n"
+    )
