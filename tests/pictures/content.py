@@ -201,7 +201,10 @@ def recipe(title: str, service: Callable[[], Emulator]) -> Content:
     _, _, text = RECIPES.read_text("utf-8").partition("\n```python\n")
     beginning, code = (
         part.partition("```\n")[0]
-        for part in (text, text.partition(f"## {title}\n")[2].partition("```python\n")[2])
+        for part in (
+            text,
+            text.partition(f"## {title}\n")[2].partition("```python\n")[2],
+        )
     )
 
     def run() -> object:
