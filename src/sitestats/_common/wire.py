@@ -92,6 +92,8 @@ class HttpResponse:
     body: bytes = b""
     received_at: datetime | None = None
     """When it arrived, by this machine's clock."""
+    credentials_from: str = ""
+    """Where the credentials of its request are from, if it says that they are wrong."""
 
     @property
     def date(self) -> datetime | None:

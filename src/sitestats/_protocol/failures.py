@@ -121,6 +121,7 @@ def failure(
         headers=response.headers,
         request=request,
         retry_after=response.retry_after,
+        credentials_from=response.credentials_from,
     )
 
 
