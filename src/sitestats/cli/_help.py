@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from difflib import get_close_matches
 from typing import Any, Final, TypeVar
 
 import click
@@ -63,6 +62,9 @@ class SuggestingGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
+            # Only who mistypes a command has to load it.
+            from difflib import get_close_matches
+
             names = get_close_matches(args[0], self.list_commands(ctx), 1)
             hint = "".join(f" Did you mean {name}?" for name in names)
             raise click.UsageError(f"{error.message}{hint}", ctx) from None
