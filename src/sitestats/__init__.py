@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from ._results.entries import Entries, EventCount, ListEntry, PageEntry
     from ._results.histogram import HistogramEntry
     from ._results.outcomes import Failed, Outcome, Succeeded
+    from ._results.setup_report import SetupReport, SetupRow
     from ._results.stats import Stats
     from ._results.websites import AddedWebsite, Website, WebsiteList
     from ._store.sqlite import Store, StoreStats
@@ -100,6 +101,8 @@ __all__ = [
     "RetryPolicy",
     "ServerError",
     "ServiceError",
+    "SetupReport",
+    "SetupRow",
     "SiteStatsError",
     "SiteStatsWarning",
     "SpecError",
@@ -146,6 +149,8 @@ _MODULES: Final = {
     "PageEntry": "_results.entries",
     "Problem": "_common.problems",
     "RetryPolicy": "_common.settings",
+    "SetupReport": "_results.setup_report",
+    "SetupRow": "_results.setup_report",
     "Statistics": "_client.client",
     "Stats": "_results.stats",
     "StatsQuery": "_query.builder",

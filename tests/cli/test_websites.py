@@ -170,7 +170,8 @@ def test_a_name_is_confirmed_as_it_was_given_and_as_it_is_sent(
     at_a_terminal("no\n")
     done = run("websites", "add", "Bücher.example")
     assert done.code == 12
-    assert "Add xn--bcher-kva.example (Bücher.example)? (this can" in done.err
+    assert "to add     xn--bcher-kva.example (Bücher.example)  UTC" in done.err
+    assert "Add 1 website? (this can" in done.err
     assert adds(emulator) == []
 
 
@@ -285,34 +286,6 @@ def test_a_busy_account_and_a_busy_journal_have_a_code_of_their_own(
     assert emulator.websites == ()
 
 
-def test_a_list_that_is_named_as_the_journal_stays_as_it_is(
-    emulator: Emulator, run: Run, tmp_path: Path
-) -> None:
-    """The list itself as the journal is refused, also if its last line has no end."""
-    path = tmp_path / "websites.csv"
-    path.write_bytes(b"hostname,label\na.example,shop\nb.example,bl")
-    done = run("websites", "ensure", path, "--yes", "--journal", path)
-    assert done.code == 2
-    assert done.err == (
-        f"sitestats: {path}:1:1: the file is not a journal, and was not changed: name "
-        "a new file\n"
-    )
-    assert path.read_bytes() == b"hostname,label\na.example,shop\nb.example,bl"
-    assert adds(emulator) == []
-
-
-@pytest.mark.skipif(os.name == "nt", reason="Windows has other devices")
-@pytest.mark.parametrize("device", ["/dev/zero", "/dev/full", "/dev/null"])
-def test_a_device_as_the_journal(
-    emulator: Emulator, run: Run, file: Path, device: str
-) -> None:
-    """A device as the journal is one line of error, and nothing is added."""
-    done = run("websites", "ensure", file, "--yes", "--journal", device)
-    assert done.code == 2
-    assert done.err.startswith(f"sitestats: {device}: a journal is a regular file, ")
-    assert adds(emulator) == []
-
-
 TERMINAL = """\
 import os, pty, sys
 
@@ -359,120 +332,3 @@ def test_a_thousand_websites_with_a_bar(emulator: Emulator, tmp_path: Path) -> N
     # The bar is erased before the report.
     assert "  \r1,000 websites: 1000 added" in shown
     assert adds(emulator) == wanted
-
-
-def test_a_role_that_may_not_add_has_the_code_of_an_error_response(
-    emulator: Emulator, run: Run, file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without permission to add, a script sees the code for permissions."""
-    monkeypatch.setattr(emulator._core.service, "role", "viewer")
-    for command in (("ensure", file), ("add", "new.example")):
-        done = run("websites", *command, "--yes")
-        assert done.code == 3
-        assert "The role viewer can't add websites" in done.out
-    assert run("websites", "plan", file).code == 8
-
-
-def test_a_wildcard_in_a_file_is_told_as_one(
-    emulator: Emulator, run: Run, tmp_path: Path
-) -> None:
-    """The error for a wildcard in a list of websites speaks of no query."""
-    path = tmp_path / "w.csv"
-    path.write_text("hostname\n*.wild.example\n")
-    done = run("websites", "plan", path)
-    assert done.code == 2
-    assert "a '*': a host name is that of one website" in done.err
-    assert "query" not in done.err
-
-
-LABELS = [
-    "",
-    "x",
-    ' a, "b" ',
-    "two\nlines",
-    "cr\rhere",
-    "ünï",
-    ";;;;;;;;;;",
-    "  ",
-    "\t",
-    "=1+1",
-    "-a;=b",
-    "'=c",
-    "\x1b[31mred\x07",
-]
-
-
-@pytest.mark.parametrize("kind", ["csv", "json"])
-def test_the_list_is_a_file_for_plan(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
-) -> None:
-    """The list that was written to a file is what is specified, word for word."""
-    listed = Emulator()
-    for number, label in enumerate(LABELS):
-        listed.add_website(
-            f"w{number}.example",
-            timezone="Asia/Tokyo" if number % 2 else "UTC",
-            public=number % 3 == 0,
-            label=label,
-            own_hostname="own.example" if number == 1 else None,
-        )
-    with listed.serve() as address:
-        monkeypatch.setenv("SITESTATS_BASE_URL", address)
-        monkeypatch.setenv("SITESTATS_API_KEY", listed.api_key)
-        monkeypatch.setenv("SITESTATS_USER_ID", listed.user_id)
-        path = tmp_path / f"list.{kind}"
-        raw = ["--raw"] if kind == "csv" else []
-        written = run("websites", "list", "--format", kind, *raw).out
-        path.write_text(written, "utf-8", newline="")
-        done = run("websites", "plan", path)
-        assert (done.code, done.err) == (0, "")
-        assert done.out.startswith(
-            f"{len(LABELS)} websites: 0 to add, {len(LABELS)} present"
-        )
-        # Nothing of it is ignored that a specification has.
-        path.write_text(
-            written.replace("Asia/Tokyo", "Asia/Seoul"), "utf-8", newline=""
-        )
-        changed = len(LABELS) // 2
-        assert f" {changed} differing" in run("websites", "plan", path).out
-        path.write_text(written.replace("true", "false"), "utf-8", newline="")
-        changed = len(range(0, len(LABELS), 3))
-        assert f" {changed} differing" in run("websites", "plan", path).out
-
-
-def test_a_column_of_the_list_alone_is_refused(
-    run: Run, emulator: Emulator, tmp_path: Path
-) -> None:
-    """A column of the list that a person wrote is no column that is ignored."""
-    path = tmp_path / "w.csv"
-    path.write_text("hostname,is_public,own_hostname\na.example,true,x.example\n")
-    done = run("websites", "plan", path)
-    assert done.code == 2
-    assert "'is_public' is not a field" in done.err
-    assert "did you mean 'public'" in done.err
-    assert "'own_hostname' is not a field" in done.err
-
-
-def test_differences_are_structured_in_json(
-    emulator: Emulator, run: Run, tmp_path: Path
-) -> None:
-    """A program reads which field differs, what was expected and what was found."""
-    path = tmp_path / "w.csv"
-    path.write_text(
-        "hostname,timezone,public\nsemicomplete.com,Asia/Tokyo,no\nnew.example"
-    )
-    for command in ("plan", "ensure"):
-        done = run(
-            "websites",
-            command,
-            path,
-            *(["--yes"] if command == "ensure" else []),
-            "--format",
-            "json",
-        )
-        first, second = json.loads(done.out)["items"]
-        assert first["differences"] == [
-            {"field": "timezone", "expected": "Asia/Tokyo", "found": "UTC"},
-            {"field": "public", "expected": False, "found": True},
-        ]
-        assert second["differences"] == []

@@ -382,7 +382,9 @@ os._exit(0)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(n, marks=pytest.mark.long) for n in (1, 2))]
+)
 def test_a_process_forked_during_first_calls_is_not_stuck(
     tmp_path: Path, seed: int
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Never, Self
 
 from sitestats._protocol import operations
+from sitestats._protocol.check_setup import check_setup
 
 from .base import BaseClient, stored_responses
 from .get_many import AsyncOutcomeStream
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from sitestats._common.settings import Settings
     from sitestats._query.builder import Against, StatsQuery
     from sitestats._results.comparison import Comparison
+    from sitestats._results.setup_report import SetupReport
     from sitestats._results.stats import Stats
     from sitestats._results.websites import AddedWebsite, WebsiteList
     from sitestats._transport.sender import AsyncSender
@@ -486,6 +488,32 @@ class AsyncClient(
         """
         return await self._runner.call(
             operations.request_json, method, path, params=params, json=json
+        )
+
+    async def check(self, hostname: str | None = None) -> SetupReport:
+        """Check whether the set-up works, by a few requests that read.
+
+        Args:
+            hostname: A private website. Without a user ID the key can be checked by
+                it alone.
+
+        Returns:
+            A row each for the base address, the credentials and where they are from,
+            the proxy, the certificates, the connection, the key, the list of
+            websites, the clocks and the time of a call. What fails is a row too.
+
+        Raises:
+            QueryError: *hostname* is none; nothing was sent.
+
+        Example:
+            >>> async def main() -> bool:
+            ...     async with emulator.async_client() as client:
+            ...         return (await client.check()).ok
+            >>> asyncio.run(main())
+            True
+        """
+        return await self._runner.call(
+            check_setup, hostname, is_given=self._sender.is_given
         )
 
     async def aclose(self) -> None:

@@ -13,7 +13,6 @@ from typing import (
     Final,
     Generic,
     ParamSpec,
-    Protocol,
     Self,
     TypedDict,
     TypeVar,
@@ -23,6 +22,7 @@ from typing import (
 
 import attrs
 
+from sitestats._common.advice import Argument
 from sitestats._common.custom_headers import (
     check_headers,
     check_user_agent,
@@ -40,6 +40,7 @@ from sitestats._common.settings import (
     credential_of_environment,
     key_of_file,
     resolve,
+    variable_of,
     with_credentials_of_environment,
     without_credentials,
     wrap_credential,
@@ -54,27 +55,14 @@ if TYPE_CHECKING:
     from sitestats._common.settings import RetryPolicy
     from sitestats._store.sqlite import Store
     from sitestats._store.stored_responses import StoredResponses
+    from sitestats._transport.sender import AsyncSender, Sender
 
 P = ParamSpec("P")
 TransportT = TypeVar("TransportT")
 HttpClientT = TypeVar("HttpClientT")
 
 
-class _HasConnections(Protocol):
-    """The part of a sender that this module uses."""
-
-    @property
-    def is_open(self) -> bool:
-        """Whether closing it would end a connection."""
-        ...
-
-    @property
-    def is_given(self) -> bool:
-        """Whether it sends by what the user gave."""
-        ...
-
-
-SenderT = TypeVar("SenderT", bound=_HasConnections)
+SenderT = TypeVar("SenderT", bound="Sender | AsyncSender")
 
 
 class Options(TypedDict, Generic[TransportT, HttpClientT], total=False):
@@ -176,6 +164,8 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
             user_agent=check_user_agent(user_agent),
             store=opened,
         )
+        if key_file is not None:
+            settings = settings.from_sources(api_key=Argument("key_file"))
         self._set_up(settings, self._make_sender(settings, transport, http_client))
         self._owns_sender = True
         self._own_store = own
@@ -217,6 +207,7 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
         held = ("user_id",) if has_file else ("api_key", "user_id")
         names = settings.from_environment & {"proxy", "read_only"}
         names |= {name for name in held if getattr(settings, name) is not None}
+        settings = settings.from_sources(**{name: variable_of(name) for name in held})
         settings = attrs.evolve(settings, from_environment=names)
         client._set_up(settings, client._sender)
         return client
@@ -261,7 +252,8 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
         key = wrap_credential(api_key)
         del api_key
         profile = load_profile(name)
-        if key is NOT_GIVEN and options.get("key_file") is None:
+        is_own_key = key is NOT_GIVEN and options.get("key_file") is None
+        if is_own_key:
             key = profile.api_key()
         read_only = profile.read_only or options.get("read_only", False)
         client = cls(
@@ -274,6 +266,13 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
             ),
         )
         settings = attrs.evolve(client._settings, profile=profile.name)
+        sources = {"user_id": f"user_id of {profile}"}
+        if base_url is NOT_GIVEN:
+            sources["base_url"] = f"base_url of {profile}"
+        if is_own_key:
+            setting = "key_command" if profile.key_command else "key_file"
+            sources["api_key"] = f"{setting} of {profile}"
+        settings = settings.from_sources(**sources)
         client._set_up(settings, client._sender)
         return client
 

@@ -6,8 +6,10 @@ import time
 from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeAlias, TypeVar
 
 import anyio
+import attrs
 
 from sitestats._common.errors import SiteStatsError
+from sitestats._common.settings import credentials_from
 from sitestats._protocol.flow import (
     LookUp,
     Moment,
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from logging import Logger
 
     from sitestats._common.settings import Settings
-    from sitestats._common.wire import HttpResponse
+    from sitestats._common.wire import HttpRequest, HttpResponse
     from sitestats._protocol.flow import Flow, Step, StepResult
     from sitestats._store.stored_responses import StoredResponses
     from sitestats._transport.interrupt import Stop
@@ -38,6 +40,7 @@ Observer: TypeAlias = "Callable[[object], None]"
 AsyncObserver: TypeAlias = "Callable[[object], Awaitable[None]]"
 """Is called with the events of a flow's notes."""
 
+_UNAUTHORIZED: Final = 401
 _DEBUG: Final = 10
 _INFO: Final = 20
 _LOGGER: Final[list[Logger]] = []
@@ -57,6 +60,14 @@ def _log(event: object) -> None:
         from .log import log_event
 
         log_event(event)
+
+
+def _naming_credentials(
+    response: HttpResponse, request: HttpRequest, settings: Settings
+) -> HttpResponse:
+    """*response*, a 401, with where the credentials of *request* are from."""
+    found = credentials_from(settings, request.credentials)
+    return attrs.evolve(response, credentials_from=found)
 
 
 def _use_store(
@@ -146,12 +157,15 @@ class Runner:
         return None
 
     def _send(self, step: Send) -> HttpResponse:
-        return self._sender.send(
+        response = self._sender.send(
             step.request,
             until=step.until,
             timeout=self.settings.timeout,
             stop=self._stop,
         )
+        if response.status == _UNAUTHORIZED:
+            return _naming_credentials(response, step.request, self.settings)
+        return response
 
 
 class AsyncRunner:
@@ -229,6 +243,9 @@ class AsyncRunner:
         return None
 
     async def _send(self, step: Send) -> HttpResponse:
-        return await self._sender.send(
+        response = await self._sender.send(
             step.request, until=step.until, timeout=self.settings.timeout
         )
+        if response.status == _UNAUTHORIZED:
+            return _naming_credentials(response, step.request, self.settings)
+        return response

@@ -250,8 +250,12 @@ class TransportError(SiteStatsError):
         request: HttpRequest | None = None,
         maybe_sent: bool = True,
         temporary: bool = True,
+        step: str = "response",
     ) -> None:
         super().__init__(message)
+        self.step = step
+        """What failed: ``"name"``, ``"tcp"``, ``"proxy"`` or ``"tls"`` while it was
+        connecting, and else ``"response"``."""
         self.request = request
         """The request, without credentials; None if there was none."""
         self.temporary = temporary
@@ -284,6 +288,7 @@ class ServiceError(SiteStatsError):
         headers: Mapping[str, str] = _NO_HEADERS,
         request: HttpRequest | None = None,
         retry_after: float | None = None,
+        credentials_from: str = "",
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -299,6 +304,9 @@ class ServiceError(SiteStatsError):
         """The request, without credentials."""
         self.retry_after = retry_after
         """Seconds that ``Retry-After`` asks for, or None without a usable one."""
+        self.credentials_from = credentials_from
+        """With a 401: the variables, arguments or settings of a profile that the
+        credentials are from."""
 
     @property
     def message(self) -> str:
@@ -308,6 +316,8 @@ class ServiceError(SiteStatsError):
     def __str__(self) -> str:
         request = f", {self.request}" if self.request is not None else ""
         text = f"{self.message} (status {self.status}{request})"
+        if self.credentials_from:
+            text += f"; {self.credentials_from}"
         if self.retry_after is None or not self.retryable:
             return text
         return f"{text}: try again in {math.ceil(self.retry_after):,} s"

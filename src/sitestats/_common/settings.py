@@ -17,9 +17,11 @@ from .hostnames import BaseAddress
 from .pauses import Pauses
 from .secret import Secret, checked_secret
 from .text import shown
+from .wire import Credentials
 
 if TYPE_CHECKING:
     import ssl
+    from collections.abc import Mapping
 
     from .keyvalue import KeyValueStore
 
@@ -144,6 +146,16 @@ class Settings:
     from_environment: frozenset[str] = frozenset()
     """Which of the credentials were read from the environment, the proxy if it was
     left to it, and ``read_only`` if a variable demands it."""
+    sources: Mapping[str, str | Argument] = attrs.field(
+        factory=dict[str, "str | Argument"], eq=False, repr=False
+    )
+    """Where the base address and each credential are from: a variable, a profile's
+    setting or an argument."""
+
+    def from_sources(self, **sources: str | Argument) -> Settings:
+        """These settings, with other *sources* of the credentials that there are."""
+        found = {name: one for name, one in sources.items() if getattr(self, name, 1)}
+        return attrs.evolve(self, sources={**self.sources, **found})
 
     def with_pauses(self) -> Settings:
         """These settings, with pauses in any case."""
@@ -182,9 +194,14 @@ def resolve(
     """
     base = _base_address(base_url)
     trusted = base == _base_address_of_environment()
-    from_environment: set[str] = set()
-    key = _credential("api_key", api_key, trusted, from_environment)
-    user = _credential("user_id", user_id, trusted, from_environment)
+    sources: dict[str, str | Argument] = {
+        "base_url": BASE_URL_VARIABLE if base_url is NOT_GIVEN else Argument("base_url")
+    }
+    key = _credential("api_key", api_key, trusted, sources)
+    user = _credential("user_id", user_id, trusted, sources)
+    from_environment = {
+        name for name in _VARIABLES if isinstance(sources.get(name), str)
+    }
     if read_only_by_environment():
         from_environment.add("read_only")
     if proxy is NOT_GIVEN:
@@ -206,6 +223,7 @@ def resolve(
         user_agent=user_agent,
         store=store,
         from_environment=frozenset(from_environment),
+        sources=sources,
     )
 
 
@@ -243,15 +261,16 @@ def _credential(
     name: str,
     given: GivenSecret,
     trusted: bool,  # noqa: FBT001  passed on by resolve alone
-    from_environment: set[str],
+    sources: dict[str, str | Argument],
 ) -> Secret | None:
     if given is None:
         return None
     if given is not NOT_GIVEN:
+        sources[name] = Argument(name)
         return checked_secret(given, name)
     found = credential_of_environment(name) if trusted else None
     if found is not None:
-        from_environment.add(name)
+        sources[name] = variable_of(name)
     return found
 
 
@@ -294,6 +313,31 @@ def credential_of_environment(name: str) -> Secret | None:
             f"{variable} and {by_file} are both set: unset one of the two"
         )
     return checked_secret(Secret(os.environ[variable]), variable)
+
+
+def variable_of(name: str) -> str:
+    """The variable that gives the ``api_key`` or the ``user_id``, where one does."""
+    variable = _VARIABLES[name]
+    return variable if os.environ.get(variable) else variable + FILE_ENDING
+
+
+def credentials_from(settings: Settings, needed: Credentials) -> str:
+    """Where the credentials of a request are from that *needed* them."""
+    if needed is Credentials.NONE:
+        return "it was sent without an API key"
+    key, user = map(settings.sources.get, _VARIABLES)
+    text = f"its API key is from {key}" if key else "it was sent without an API key"
+    if user and needed is Credentials.KEY_AND_USER:
+        text += f", its user ID from {user}"
+    return text
+
+
+def certificates_of_environment() -> tuple[str, str] | None:
+    """The variable that names certificates to trust, and the file or folder."""
+    for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
+        if path := os.environ.get(name):
+            return name, path
+    return None
 
 
 def read_only_by_environment() -> bool:

@@ -24,6 +24,7 @@ from sitestats._common.wire import HttpRequest
 
 from .body import CorruptError, TooLargeError
 from .pool import Lease, PoolTimeoutError
+from .proxies import ProxyRefusedError
 from .waiting import OutOfTimeError, SilenceError
 
 if TYPE_CHECKING:
@@ -109,8 +110,22 @@ class Attempt:
             if isinstance(error, kind):
                 # Ours knows more, such as the proxy.
                 is_ours = any(isinstance(link, SilenceError) for link in chain(error))
-                return self.timeout_error(str(error) if is_ours else what)
+                text = str(error) if is_ours else what
+                return self.timeout_error(text, self._step(error))
         return self.connection_error(error)
+
+    def _step(self, error: BaseException) -> str:
+        """What failed: a step of connecting, or the response."""
+        if self.began:
+            return "response"
+        for link in chain(error):
+            if isinstance(link, (ProxyRefusedError, httpx.ProxyError)):
+                return "proxy"
+            if isinstance(link, SilenceError):
+                return link.step
+            if isinstance(link, (ssl.SSLError, socket.gaierror)):
+                return "tls" if isinstance(link, ssl.SSLError) else "name"
+        return "tcp"
 
     def total_timeout_error(self) -> RequestTimeoutError:
         """The error for a call that reached the limit of all its attempts together."""
@@ -126,14 +141,20 @@ class Attempt:
             + Argument("total_timeout")
             + f": this attempt ended after {took:.3g} s{waited}"
         )
-        return RequestTimeoutError(message, request=self.request, maybe_sent=self.began)
+        return RequestTimeoutError(
+            message,
+            request=self.request,
+            maybe_sent=self.began,
+            step="response" if self.began else "tcp",
+        )
 
-    def timeout_error(self, what: str) -> RequestTimeoutError:
+    def timeout_error(self, what: str, step: str) -> RequestTimeoutError:
         """The error for a single wait that was too long; *what* it was for."""
         return RequestTimeoutError(
             f"{what} {self._origin} within timeout, {self.timeout:g} s",
             request=self.request,
             maybe_sent=self.began,
+            step=step,
         )
 
     def connection_error(self, error: BaseException) -> ConnectionFailedError:
@@ -155,6 +176,7 @@ class Attempt:
             request=self.request,
             maybe_sent=self.began,
             temporary=temporary,
+            step=self._step(error),
         )
 
     def body_error(self, error: TooLargeError | CorruptError) -> ResponseError:

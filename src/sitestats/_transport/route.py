@@ -91,7 +91,7 @@ class Route:
                 stream.close()
             name = f"the proxy {proxy.name}{self._source}"
             if isinstance(error, SilenceError):
-                raise SilenceError(f"no way by {name} to") from error
+                raise SilenceError(f"no way by {name} to").within("proxy") from error
             if isinstance(error, (ProxyRefusedError, OSError)):
                 raise ProxyRefusedError(f"{name}: {error}") from error
             raise
@@ -106,6 +106,6 @@ def secured(stream: Stream, context: ssl.SSLContext, host: bytes) -> Waiting[Str
     except BaseException as error:
         stream.close()
         if isinstance(error, SilenceError):
-            raise SilenceError(NO_CONNECTION) from error
+            raise SilenceError(NO_CONNECTION).within("tls") from error
         raise
     return tls

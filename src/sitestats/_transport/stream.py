@@ -270,7 +270,7 @@ def _look_up(host: bytes, port: int) -> Waiting[Iterable[Info]]:
             finish.close()
             raise OSError(f"no thread to look up a name in: {error}") from None
         if not (yield Ready((done,), EVENT_READ)):
-            raise SilenceError(NO_CONNECTION)
+            raise SilenceError(NO_CONNECTION).within("name")
     (result,) = found
     if isinstance(result, BaseException):
         try:

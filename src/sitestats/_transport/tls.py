@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import ssl
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from sitestats._common.errors import ConfigurationError
+from sitestats._common.settings import certificates_of_environment
 from sitestats._common.thread_locks import LibraryLock
 
 Verify: TypeAlias = bool | str | ssl.SSLContext
@@ -78,8 +78,8 @@ def _context(verify: bool | str) -> ssl.SSLContext:  # noqa: FBT001 - as above
     if verify is True:
         import certifi
 
-        variables = map(os.environ.get, ("SSL_CERT_FILE", "SSL_CERT_DIR"))
-        verify = next(filter(None, variables), None) or certifi.where()
+        found = certificates_of_environment()
+        verify = certifi.where() if found is None else found[1]
     if Path(verify).is_dir():
         return ssl.create_default_context(capath=verify)
     return ssl.create_default_context(cafile=verify)

@@ -12,7 +12,7 @@ import socket
 import time
 from collections.abc import Generator, Sequence
 from selectors import EVENT_READ
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, TypeVar, cast
 
 import anyio
 import attrs
@@ -53,6 +53,14 @@ Waiting: TypeAlias = Generator[Ready, Any, T]
 
 class SilenceError(Exception):
     """One wait took longer than the timeout; the argument says what it was for."""
+
+    step = "tcp"
+    """The step of connecting that it was part of."""
+
+    def within(self, step: str) -> Self:
+        """This error, as one of another *step*."""
+        self.step = step
+        return self
 
 
 class OutOfTimeError(Exception):

@@ -13,6 +13,7 @@ from . import _exits as exits
 from ._help import SuggestingGroup
 
 _COMMANDS: Final = {
+    "check": ("_check", "Check whether the set-up works."),
     "compare": (
         "_compare",
         "Compare the statistics of HOST with those of another period.",
@@ -26,6 +27,7 @@ _COMMANDS: Final = {
         "_emulator",
         "Run the emulator, a local stand-in of the service, until Ctrl-C.",
     ),
+    "profiles": ("_check", "List the profiles of several accounts."),
     "stats": ("_stats", "Read the statistics of HOST."),
     "url": (
         "_stats",

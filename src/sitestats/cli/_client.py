@@ -8,18 +8,18 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ._completion import one_of
+from ._help import together
 
 if TYPE_CHECKING:
     from sitestats import Client
 
-F = TypeVar("F", bound=Callable[..., Any])
 _LONG_PAUSE = 1
 """The seconds from which a pause is shown in a terminal."""
 
@@ -60,7 +60,7 @@ def _log(ctx: click.Context, _option: click.Parameter, verbose: int) -> None:
     ctx.call_on_close(partial(logger.removeHandler, handler))
 
 
-_OPTIONS = (
+client_options = together(
     click.option(
         "--base-url",
         metavar="URL",
@@ -108,13 +108,6 @@ _OPTIONS = (
     ),
 )
 NAMES = ("base_url", "profile", "key_file", "timeout", "total_timeout", "retries")
-
-
-def client_options(command: F) -> F:
-    """Give *command* the options that ``make_client`` takes."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
 
 
 def make_client(options: dict[str, Any], *, read_only: bool = True) -> Client:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-import attrs
 import click
 
 from ._client import client_options
@@ -17,24 +16,19 @@ from ._output import (
     JSON_LINES,
     XLSX,
     format_options,
-    make_console,
-    print_workbook,
 )
-from ._print_outcomes import print_options_of, print_outcomes, printer_of
-from ._query import query_options
+from ._print_outcomes import print_options_of, print_outcomes
+from ._query import OVERVIEW_OF_MANY, query_options
 from ._stats import (
-    check_table,
     errors_option,
+    print_one,
     store_option,
     table_option,
     top_option,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from sitestats import Outcome, StatsQuery
-    from sitestats.analysis import Comparisons
+    from sitestats import StatsQuery
 
 RELATIONS: Final = (
     "previous_period",
@@ -43,10 +37,7 @@ RELATIONS: Final = (
     "previous_year",
 )
 OVERVIEW: Final = ("pageviews", "visitors", "pages", "countries", "referrers")
-TOTALS: Final = ("pageviews", "visitors")
-"""What is requested when nothing is named: for a table of one website, and else."""
-
-_BETWEEN: Final = ".."
+"""What is requested for a table of one website when nothing is named."""
 
 
 @click.command(
@@ -88,49 +79,32 @@ def compare(
     HOST is a host name or an address, as in `stats`. Each website is requested
     twice. CSV has the number, the one before, the change, and that in percent.
     """
-    from sitestats import Outcomes, Succeeded
+    from sitestats import Outcomes
 
-    one, how = is_one(options), print_options_of(options)
-    output, table = how.output, how.table
-    websites = Websites(options, OVERVIEW if one and output == "table" else TOTALS)
-    first = websites.first
-    before = other_query(first, against)
-    field: Any = None
-    if output == "csv" or table is not None or (output == "table" and not one):
-        field = check_table(first.lists, table)
-    kept: tuple[list[Outcome], list[Outcome]] = ([], [])
-    how = attrs.evolve(
-        how, table=field, whole=lambda: Outcomes(kept[0]).compare_to(Outcomes(kept[1]))
-    )
+    is_single, how = is_one(options), print_options_of(options)
+    is_single = is_single and how.output in {"table", XLSX}
+    is_overview = is_single and how.output == "table"
+    websites = Websites(options, OVERVIEW if is_overview else OVERVIEW_OF_MANY)
+    how = how.with_table_of(websites.first.lists, is_one=is_single)
 
-    def read(outcomes: Iterator[Outcome]) -> Iterator[Comparisons]:
-        for now in outcomes:
-            before = next(outcomes)
-            if output == XLSX:
-                kept[0].append(now)
-                kept[1].append(before)
-            yield Outcomes([now]).compare_to(Outcomes([before]))
+    def both(query: StatsQuery) -> tuple[StatsQuery, StatsQuery]:
+        return query, other_query(query, against)
 
-    if not one:
-        print_outcomes(websites, how, partial(_both, against=against), read)
+    # What there is not is an error before anything is sent.
+    both(websites.first)
+    if not is_single:
+        print_outcomes(
+            websites,
+            how,
+            lambda: [one for query in websites.queries() for one in both(query)],
+            lambda found: Outcomes(found[::2]).compare_to(Outcomes(found[1::2])),
+            size=2,
+        )
         return
     with websites.client as client:
-        (first,) = websites.queries()
-        before = other_query(first, against)
-        found = client.stats.compare(first, against=before)
-    if output == "table":
-        from sitestats.analysis import Display
-
-        make_console().print(Display(found, rows=how.top))
-        return
-    if output == XLSX:
-        print_workbook(found)
-        return
-    printer = printer_of(how)
-    sides = (Succeeded(first, 0, found.now), Succeeded(before, 1, found.before))
-    for comparisons in read(iter(sides)):
-        printer.show(comparisons)
-    printer.end(how.whole())
+        (query,) = websites.queries()
+        found = client.stats.compare(query, against=both(query)[1])
+    print_one(found, how)
 
 
 def other_query(query: StatsQuery, against: str) -> StatsQuery:
@@ -148,19 +122,13 @@ def other_query(query: StatsQuery, against: str) -> StatsQuery:
         # Not cast, which one of the two type checkers finds superfluous.
         unit: Any = against.removeprefix("previous_")
         return query.previous(unit)
-    start, between, end = against.partition(_BETWEEN)
+    start, between, end = against.partition("..")
     try:
         return query.between(start, end) if between else query.during(against)
     except QueryError:
         nearest = get_close_matches(against, RELATIONS, 1)
         raise click.UsageError(
             f"--against is {', '.join(RELATIONS)}, a period such as 2026-03, or two "
-            f"days, such as 2026-03-01{_BETWEEN}2026-03-14, not {against!r}"
+            f"days, such as 2026-03-01..2026-03-14, not {against!r}"
             + "".join(f" (did you mean {name!r}?)" for name in nearest)
         ) from None
-
-
-def _both(queries: Iterable[StatsQuery], against: str) -> Iterator[StatsQuery]:
-    for query in queries:
-        yield query
-        yield other_query(query, against)

@@ -98,6 +98,12 @@ def _terminate(_number: int, _frame: FrameType | None) -> None:
     raise Terminated
 
 
+def exit_with(code: Code) -> None:
+    """End the command with *code*, unless that is OK."""
+    if code is not Code.OK:
+        raise click.exceptions.Exit(code)
+
+
 def fail(messages: Iterable[str], code: Code) -> NoReturn:
     """End the command with a line for each message, and no usage text."""
     with suppress(OSError):  # standard error may be closed

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
 
 import click
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _GROUPS: Final = {
     "Which websites": "every hosts_from columns ignore_columns ignore_column "
@@ -20,6 +22,17 @@ _GROUPS: Final = {
 }
 _GROUP_OF: Final = {n: title for title, names in _GROUPS.items() for n in names.split()}
 _OTHERS: Final = "Options"
+
+
+def together(*options: Callable[..., Any]) -> Callable[[F], F]:
+    """One decorator that gives a command all of *options*, in their order."""
+
+    def decorate(command: F) -> F:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
 
 
 class GroupedCommand(click.Command):
@@ -50,6 +63,9 @@ class SuggestingGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
+            # Only who mistypes a command has to load it.
+            from difflib import get_close_matches
+
             names = get_close_matches(args[0], self.list_commands(ctx), 1)
             hint = "".join(f" Did you mean {name}?" for name in names)
             raise click.UsageError(f"{error.message}{hint}", ctx) from None

@@ -2,39 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ._client import base_address, make_client
 from ._completion import one_of
+from ._help import together
 from ._lists import list_arguments, list_options, source_of
 from ._query import OVERVIEW_OF_MANY, make_queries
 
 if TYPE_CHECKING:
     from sitestats import Client, QueryError, StatsQuery
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 UNITS = ("day", "week", "month", "year")
 
-_hosts_from = click.option(
-    "--hosts-from",
-    metavar="FILE",
-    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
-    help="The host names of a list, as `websites plan` reads it, or one a line; - is "
-    "standard input.",
+hosts_from_option = together(
+    click.option(
+        "--hosts-from",
+        metavar="FILE",
+        type=click.Path(exists=True, dir_okay=False, allow_dash=True),
+        help="The host names of a list, as `websites plan` reads it, or one a line; - "
+        "is standard input.",
+    ),
+    list_options,
 )
+"""A list of host names, for ``read_hosts``."""
 
-
-def hosts_from_option(command: F) -> F:
-    """Give *command* a list of host names, for ``read_hosts``."""
-    return _hosts_from(list_options(command))
-
-
-_OPTIONS = (
+host_options = together(
     click.argument("hosts", nargs=-1, metavar="[HOST]..."),
     click.option("--all", "every", is_flag=True, help="Every website of the user."),
     hosts_from_option,
@@ -59,13 +56,6 @@ each_option = click.option(
     shell_complete=one_of(lambda: UNITS),
     help="Split the period: a row for each day, week, month or year.",
 )
-
-
-def host_options(command: F) -> F:
-    """Give *command* the arguments that choose websites."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
 
 
 def is_one(options: Mapping[str, Any]) -> bool:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
-from typing import Any, BinaryIO, Final, TypeVar
+from collections.abc import Iterable
+from typing import Any, BinaryIO, Final
 
 import click
 
 from ._completion import one_of
-
-F = TypeVar("F", bound=Callable[..., Any])
+from ._help import together
 
 # The library is imported when a command runs: a shell completes without it.
 INPUT_FORMATS: Final = ("txt", "csv", "toml", "json", "xlsx")
@@ -23,7 +22,7 @@ def _fields() -> Iterable[str]:
     return [name for name in names if name != "written"]
 
 
-_OPTIONS: Final = (
+list_options = together(
     click.option(
         "--column",
         "columns",
@@ -52,25 +51,23 @@ _OPTIONS: Final = (
 NAMES: Final = ("columns", "ignore_columns", "ignore_column", "input_format")
 
 
-def list_options(command: F) -> F:
-    """Give *command* the options that ``list_arguments`` takes."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
-
-
 def list_arguments(options: dict[str, Any]) -> dict[str, Any]:
     """The arguments of the library's readers; their options are removed."""
     found = {name: options.pop(name) for name in NAMES}
-    names: dict[str, str] = {}
-    for column in found["columns"]:
-        field, equals, name = column.partition("=")
-        if not equals or not name:
-            raise click.UsageError(f"--column takes FIELD=NAME, not {column!r}")
-        if field in names:
-            raise click.UsageError(f"--column {field}=… is given twice")
-        names[field] = name
-    return {**found, "columns": names}
+    return {**found, "columns": pairs_of("--column", "FIELD=NAME", found["columns"])}
+
+
+def pairs_of(option: str, form: str, given: Iterable[str]) -> dict[str, str]:
+    """The values by the names that *given* has, each once and in that *form*."""
+    pairs: dict[str, str] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise click.UsageError(f"{option} takes {form}, not {text!r}")
+        if name in pairs:
+            raise click.UsageError(f"{option} {name}=… is given twice")
+        pairs[name] = value
+    return pairs
 
 
 def source_of(file: str) -> str | BinaryIO:

@@ -12,6 +12,8 @@ import click
 
 from sitestats._common.text import as_cell_text, csv_line, plain
 
+from ._help import together
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -68,7 +70,7 @@ def safe(value: object) -> object:
     return as_cell_text(plain(value)) if isinstance(value, str) else value
 
 
-_CSV_OPTIONS = (
+_csv_options = together(
     click.option(
         "--raw",
         is_flag=True,
@@ -92,8 +94,6 @@ _CSV_OPTIONS = (
 
 def format_options(command: F, formats: Sequence[str] = FORMATS) -> F:
     """Give *command* the argument ``output``, and what ``csv_style`` takes."""
-    for option in reversed(_CSV_OPTIONS):
-        command = option(command)
     return click.option(
         "--format",
         "output",
@@ -101,7 +101,7 @@ def format_options(command: F, formats: Sequence[str] = FORMATS) -> F:
         default="table",
         show_default=True,
         help="The format of the output.",
-    )(command)
+    )(_csv_options(command))
 
 
 def csv_style(options: dict[str, Any]) -> CsvStyle:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from abc import ABC, abstractmethod
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, TextIO, TypeAlias
 
 import attrs
@@ -14,7 +13,7 @@ import click
 from sitestats._common.text import csv_line
 
 from ._advice import messages_of
-from ._exits import Code, code_of, one_line
+from ._exits import Code, code_of, exit_with, one_line
 from ._output import (
     JSON_LINES,
     XLSX,
@@ -28,14 +27,7 @@ from ._output import (
 )
 
 if TYPE_CHECKING:
-    from sitestats import (
-        Failed,
-        Outcome,
-        Outcomes,
-        QueryError,
-        SiteStatsError,
-        StatsQuery,
-    )
+    from sitestats import Failed, Outcome, Outcomes, SiteStatsError, StatsQuery
     from sitestats.analysis import Comparisons
 
     from ._hosts import Websites
@@ -61,10 +53,26 @@ class PrintOptions:
     """The list that has the rows; None for a row of totals each."""
     errors: TextIO | None
     """Gets a line of CSV for what fails."""
-    whole: Callable[[], Any] = lambda: None
-    """Gives all results for a format that is written at once, else what is printed
-    without a website."""
-    labels: Mapping[str, str | None] | None = None
+
+    def with_table_of(self, lists: Sequence[str], *, is_one: bool) -> PrintOptions:
+        """These options with the one of the *lists* that is printed, if any.
+
+        Raises:
+            UsageError: There are several, or the table is none of them.
+        """
+        is_needed = self.output == "csv" or (self.output == "table" and not is_one)
+        if self.table is None and is_needed and len(lists) > 1:
+            raise click.UsageError(
+                "--format csv, or a table of many websites, has one list: add --table "
+                f"with one of {', '.join(lists)}"
+            )
+        if self.table is not None and self.table not in lists:
+            raise click.UsageError(
+                f"--table {self.table}: not requested; requested are: "
+                f"{', '.join(lists) or 'no lists'}"
+            )
+        first = next(iter(lists), None) if is_needed else None
+        return attrs.evolve(self, table=self.table or first)
 
 
 def print_options_of(options: dict[str, Any]) -> PrintOptions:
@@ -78,29 +86,32 @@ def print_options_of(options: dict[str, Any]) -> PrintOptions:
 def print_outcomes(
     websites: Websites,
     options: PrintOptions,
-    queries: Callable[[Iterable[StatsQuery]], Iterable[StatsQuery]],
-    read: Callable[[Iterator[Outcome]], Iterator[Found]],
+    queries: Callable[[], Iterable[StatsQuery]],
+    found_in: Callable[[Sequence[Outcome]], Found],
+    *,
+    size: int = 1,
 ) -> None:
     """Print the results of all websites, and exit with a code if some failed.
 
     Args:
         websites: Whose.
         options: How.
-        queries: The queries for those of the websites.
-        read: What to print of the outcomes, one by one.
+        queries: Makes the queries of the websites.
+        found_in: What to print of the outcomes, of a row or of all.
+        size: How many queries a row has.
     """
     if options.output == XLSX and websites.labels is not None:
         raise click.UsageError("--with label: not with --format xlsx")
-    options = attrs.evolve(options, labels=websites.labels)
-    printer, failures, total = printer_of(options), Failures(), 0
-    found = options.whole()
+    printer, failures, total = Printer(options, websites.labels), Failures(), 0
     # In a terminal a bar would be between the rows.
     is_between = printer.is_stream and sys.stdout.isatty() and sys.stderr.isatty()
+    outcomes: list[Outcome] = []
+    found = found_in(outcomes)
     try:
         with (
             websites.client as client,
             client.stats.get_many(
-                queries(websites.queries()),
+                queries(),
                 concurrency=websites.concurrency,
                 in_order=True,
                 progress=not is_between,
@@ -110,159 +121,118 @@ def print_outcomes(
                 total += 1
                 failures.add_refused(name, error)
                 printer.show_failure(_failure(name, {}, error))
-            for found in read(stream):
+            while of_row := [*islice(stream, size)]:
                 total += 1
+                found = found_in(of_row)
+                if options.output == XLSX:
+                    outcomes += of_row
                 if found.failed:
                     failures.add(found.failed)
                     one = found.failed[0]
-                    params = one.query.params()
-                    printer.show_failure(
-                        _failure(one.query.hostname, params, one.error)
-                    )
+                    host, params = one.query.hostname, one.query.params()
+                    printer.show_failure(_failure(host, params, one.error))
                 else:
                     printer.show(found)
-        printer.end(found)
+        printer.end(found_in(outcomes) if outcomes else found)
     except KeyboardInterrupt:
         failures.report(total)
         raise
-    if (code := failures.report(total)) is not Code.OK:
-        raise click.exceptions.Exit(code)
+    exit_with(failures.report(total))
 
 
 # --- formats ----------------------------------------------------------------------
 
 
-def printer_of(options: PrintOptions) -> Printer:
-    """What prints results in that format."""
-    printers: dict[str, type[Printer]] = {
-        "csv": _Csv,
-        "json": _Json,
-        JSON_LINES: _JsonLines,
-        "table": _Table,
-        XLSX: _Workbook,
-    }
-    return printers[options.output](options)
+class Printer:
+    """Prints one result after the other, or all of them at the end."""
 
-
-class Printer(ABC):
-    """Prints one result after the other."""
-
-    is_stream = True
-    """Whether it prints each result when it arrives."""
-
-    def __init__(self, options: PrintOptions) -> None:
+    def __init__(
+        self, options: PrintOptions, labels: Mapping[str, str | None] | None
+    ) -> None:
         self._options = options
+        self._labels = labels
+        self._names: Sequence[str] = ()
+        """The names of the columns, once there was a result."""
+        self._kept: list[Mapping[str, Any]] = []
+        """What is printed at the end: objects, or the rows of a table."""
 
-    @abstractmethod
+    @property
+    def is_stream(self) -> bool:
+        """Whether it prints each result when it arrives."""
+        return self._options.output in {"csv", JSON_LINES}
+
     def show(self, found: Found) -> None:
         """Print one result, or keep it for the end."""
+        options = self._options
+        match options.output:
+            case "csv":
+                is_first = not self._names
+                self._names = self._names or self._columns(found)
+                options.style.write(self._names, self._rows(found), names=is_first)
+            case "table":
+                self._names = self._names or self._columns(found)
+                self._kept += self._rows(found)[: options.top]
+            case "json" | "jsonl":
+                from sitestats import Outcomes
+
+                for one in found.succeeded if isinstance(found, Outcomes) else found:
+                    self._show_object(self._with_label(one.to_dict()))
+            case _:
+                pass
 
     def show_failure(self, failure: Mapping[str, Any]) -> None:
-        """Print what failed, with its error and status, into the file for it."""
+        """Print what failed, with its error and status, where it has a place."""
         if (file := self._options.errors) is not None:
             header = csv_line([] if file.tell() else failure)
             file.write(header.lstrip() + csv_line(map(safe, failure.values())))
+        if self._options.output in {"json", JSON_LINES}:
+            self._show_object(failure)
 
-    def end(self, last: Found) -> None:  # noqa: B027 - a stream keeps nothing
-        """Print what was kept; *last* is what was read last, which may have failed."""
+    def end(self, found: Found) -> None:
+        """Print what was kept, or all that was *found* as a workbook."""
+        match self._options.output:
+            case "json":
+                print_json(self._kept)
+            case "xlsx":
+                print_workbook(found)
+            case "csv" if not self._names:
+                self._options.style.write(self._columns(found), ())
+            case "table" if self._kept:
+                self._print_table()
+            case _:
+                pass
+
+    def _show_object(self, one: Mapping[str, Any]) -> None:
+        if self._options.output == JSON_LINES:
+            print_json_line(one)
+        else:
+            self._kept.append(one)
 
     def _columns(self, found: Found) -> list[str]:
         names = [*found.columns(self._options.table)]
-        if self._options.labels is not None:
+        if self._labels is not None:
             names = ["hostname", "label", *names]
         return [name for name in dict.fromkeys(names) if name not in _NOT_PRINTED]
 
     def _rows(self, found: Found) -> list[Mapping[str, Any]]:
         return [self._with_label(row) for row in found.to_dicts(self._options.table)]
 
-    def _objects(self, found: Found) -> Iterator[Mapping[str, Any]]:
-        from sitestats import Outcomes
-
-        for one in found.succeeded if isinstance(found, Outcomes) else found:
-            yield self._with_label(one.to_dict())
-
     def _with_label(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
-        labels = self._options.labels
+        labels = self._labels
         return row if labels is None else {**row, "label": labels.get(row["hostname"])}
 
-
-class _Csv(Printer):
-    _names: Sequence[str] = ()
-    """The names of the columns, once they were printed."""
-
-    def show(self, found: Found) -> None:
-        is_first, self._names = not self._names, self._names or self._columns(found)
-        self._options.style.write(self._names, self._rows(found), names=is_first)
-
-    def end(self, last: Found) -> None:
-        if not self._names:
-            self._options.style.write(self._columns(last), ())
-
-
-class _JsonLines(Printer):
-    def show(self, found: Found) -> None:
-        for one in self._objects(found):
-            self._print(one)
-
-    def show_failure(self, failure: Mapping[str, Any]) -> None:
-        super().show_failure(failure)
-        self._print(failure)
-
-    def _print(self, one: Mapping[str, Any]) -> None:
-        print_json_line(one)
-
-
-class _Json(_JsonLines):
-    is_stream = False
-
-    def __init__(self, options: PrintOptions) -> None:
-        super().__init__(options)
-        self._kept: list[Mapping[str, Any]] = []
-
-    def _print(self, one: Mapping[str, Any]) -> None:
-        self._kept.append(one)
-
-    def end(self, last: Found) -> None:  # noqa: ARG002 - of Printer
-        print_json(self._kept)
-
-
-class _Workbook(Printer):
-    is_stream = False
-
-    def show(self, found: Found) -> None:
-        """Nothing yet: the workbook is of all that was kept."""
-
-    def end(self, last: Found) -> None:  # noqa: ARG002 - of Printer
-        print_workbook(self._options.whole())
-
-
-class _Table(Printer):
-    is_stream = False
-
-    def __init__(self, options: PrintOptions) -> None:
-        super().__init__(options)
-        self._names: Sequence[str] = ()
-        self._kept: list[Mapping[str, Any]] = []
-
-    def show(self, found: Found) -> None:
-        self._names = self._names or self._columns(found)
-        self._kept += self._rows(found)[: self._options.top]
-
-    def end(self, last: Found) -> None:  # noqa: ARG002 - of Printer
+    def _print_table(self) -> None:
         from sitestats.analysis._console import table_of_rows
 
-        if not self._kept:
-            return
         console = make_console()
-        names = [name for name in self._names if self._is_shown(name)]
         if _BEFORE in self._names:
             console.print(self._periods())
-        headings = {name: _heading(name) for name in names}
+        headings = {name: _heading(name) for name in self._names if self._shows(name)}
         table = table_of_rows(self._kept, headings)
         table.columns[0].no_wrap = True
         console.print(table)
 
-    def _is_shown(self, name: str) -> bool:
+    def _shows(self, name: str) -> bool:
         if name in _NOT_IN_TABLES or name.endswith("_change"):
             return False
         if _BEFORE in self._names:
@@ -307,9 +277,8 @@ class Failures:
     def __init__(self) -> None:
         self._failed = 0
         self._codes: set[Code] = set()
-        self._counts: Counter[tuple[object, ...]] = Counter()
-        self._lines: dict[tuple[object, ...], list[str]] = {}
-        self._last: dict[tuple[object, ...], str] = {}
+        self._of_kind: dict[object, list[tuple[str, str]]] = {}
+        """Whose days are missing, and why."""
 
     def add(self, failed: Iterable[Failed]) -> None:
         """Count a row that is missing, with why.
@@ -326,7 +295,7 @@ class Failures:
                 raise one.error
             self._add(_described(one.query), one.error, code_of(one.error))
 
-    def add_refused(self, name: str, error: QueryError) -> None:
+    def add_refused(self, name: str, error: SiteStatsError) -> None:
         """Count a listed website of which no query is possible, with why."""
         self._failed += 1
         self._add(name, error, Code.ERROR_RESPONSE)
@@ -334,28 +303,24 @@ class Failures:
     def _add(self, where: str, error: SiteStatsError, code: Code) -> None:
         self._codes.add(code)
         kind = type(error), getattr(error, "status", None)
-        self._counts[kind] += 1
-        self._last[kind] = where
-        lines = self._lines.setdefault(kind, [])
-        if len(lines) < _MOST_OF_A_KIND:
-            lines.append(f"{where}: {' '.join(messages_of(error))}")
+        why = " ".join(messages_of(error))
+        self._of_kind.setdefault(kind, []).append((where, why))
 
     def report(self, total: int) -> Code:
         """Print the lines; the value says whether to try later helps one of them."""
-        for kind, lines in self._lines.items():
-            for line in lines:
-                click.echo(f"sitestats: {one_line(line)}", err=True)
-            more = self._counts[kind] - len(lines)
-            if more:
-                click.echo(
-                    f"sitestats: … and {more:,} more like this one, up to "
-                    f"{one_line(self._last[kind])}",
-                    err=True,
-                )
+        for failed in self._of_kind.values():
+            for where, why in failed[:_MOST_OF_A_KIND]:
+                _echo(f"{where}: {why}")
+            if (more := len(failed) - _MOST_OF_A_KIND) > 0:
+                _echo(f"… and {more:,} more like this one, up to {failed[-1][0]}")
         if self._failed:
-            click.echo(f"sitestats: {self._failed:,} of {total:,} failed", err=True)
+            _echo(f"{self._failed:,} of {total:,} failed")
         codes = sorted(self._codes, key=lambda code: code is not Code.TRY_LATER)
         return next(iter(codes), Code.OK)
+
+
+def _echo(line: str) -> None:
+    click.echo(f"sitestats: {one_line(line)}", err=True)
 
 
 def _failure(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-import attrs
 import click
 
 from ._client import base_address, client_options
@@ -22,12 +21,11 @@ from ._output import (
     print_workbook,
 )
 from ._print_outcomes import PrintOptions, print_options_of, print_outcomes
-from ._query import OVERVIEW, make_queries, query_options
+from ._query import OVERVIEW, OVERVIEW_OF_MANY, make_queries, query_options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from sitestats import Outcome, Stats
+    from sitestats import Entries, Stats
+    from sitestats.analysis import Comparison
 
 store_option = click.option(
     "--store",
@@ -97,11 +95,14 @@ def stats(**options: Any) -> None:
     the exit code is 4,
     or 3 where waiting does not help.
     """
+    from sitestats import Outcomes
+
     is_single, how = is_one(options), print_options_of(options)
+    websites = Websites(options, OVERVIEW if is_single else OVERVIEW_OF_MANY)
+    how = how.with_table_of(websites.first.lists, is_one=is_single)
     if not is_single:
-        _print_websites(options, how)
+        print_outcomes(websites, how, websites.queries, Outcomes)
         return
-    websites = Websites(options, OVERVIEW)
     with websites.client as client:
         (query,) = websites.queries()
         found = client.stats.get(query)
@@ -112,12 +113,8 @@ def stats(**options: Any) -> None:
             print_json_line(found.to_dict())
         case "csv":
             _print_csv(found, how)
-        case "xlsx":
-            print_workbook(found)
         case _:
-            from sitestats.analysis import Display
-
-            make_console().print(Display(found, rows=how.top))
+            print_one(found, how)
 
 
 @click.command(
@@ -143,59 +140,26 @@ def url(host: str, **options: Any) -> None:
     click.echo(query.url(base))
 
 
-def _print_websites(options: dict[str, Any], how: PrintOptions) -> None:
-    from sitestats import Outcomes
+def print_one(found: Stats | Comparison, how: PrintOptions) -> None:
+    """Print one result for people."""
+    from sitestats.analysis import Display
 
-    websites = Websites(options)
-    table = None
-    if how.output in {"csv", "table"} or how.table is not None:
-        table = check_table(websites.first.lists, how.table)
-
-    kept: list[Outcome] = []
-
-    def read(outcomes: Iterator[Outcome]) -> Iterator[Outcomes]:
-        for outcome in outcomes:
-            if how.output == XLSX:
-                kept.append(outcome)
-            yield Outcomes([outcome])
-
-    how = attrs.evolve(how, table=table, whole=lambda: Outcomes(kept))
-    print_outcomes(websites, how, lambda queries: queries, read)
+    if how.output == XLSX:
+        print_workbook(found)
+    else:
+        make_console().print(Display(found, rows=how.top))
 
 
 def _print_csv(found: Stats, how: PrintOptions) -> None:
-    from sitestats import Entries
-
-    values = {name: getattr(found, name) for name in found.requested if name in found}
-    lists = [name for name, value in values.items() if isinstance(value, Entries)]
-    table = check_table(lists, how.table)
-    if table is None:
-        how.style.write([*values], [values])
+    if how.table is None:
+        names = [name for name in found.requested if name in found]
+        how.style.write(names, [{name: getattr(found, name) for name in names}])
         return
-    entries = cast("Entries[Any]", values[table])
+    entries: Entries[Any] = getattr(found, how.table)
     how.style.write(entries.columns, entries.to_dicts())
     if entries.truncated:
         # On standard error, since programs read the rows.
         click.echo(
-            f"sitestats: warning: {table}: cut by the limit: there may be others",
+            f"sitestats: warning: {how.table}: cut by the limit: there may be others",
             err=True,
         )
-
-
-def check_table(lists: Sequence[str], table: str | None) -> str | None:
-    """The one of the *lists* that is printed; None where there is none.
-
-    Raises:
-        UsageError: There are several, or *table* is none of them.
-    """
-    if table is None and len(lists) > 1:
-        raise click.UsageError(
-            "--format csv, or a table of many websites, has one list: add --table "
-            f"with one of {', '.join(lists)}"
-        )
-    if table is not None and table not in lists:
-        raise click.UsageError(
-            f"--table {table}: not requested; requested are: "
-            f"{', '.join(lists) or 'no lists'}"
-        )
-    return table or next(iter(lists), None)

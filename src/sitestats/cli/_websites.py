@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import attrs
 import click
@@ -21,10 +21,11 @@ from ._exits import (
     Code,
     code_of_plan,
     code_of_report,
+    exit_with,
     fail,
     fail_interrupted,
 )
-from ._help import GroupedCommand, SuggestingGroup
+from ._help import GroupedCommand, SuggestingGroup, together
 from ._lists import list_arguments, list_options, source_of
 from ._output import FORMATS as TABLES
 from ._output import (
@@ -39,10 +40,8 @@ from ._output import (
 from ._query import zones
 
 if TYPE_CHECKING:
-    from sitestats import Client, Website, WebsiteSpec
+    from sitestats import Website, WebsiteSpec
     from sitestats.provisioning import ProvisioningPlan, ProvisioningReport
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 # The library is imported when a command runs: a shell completes without it.
 FORMATS: Final = ("toml", "json", "csv")
@@ -73,7 +72,7 @@ quiet_option = click.option(
     "that are not, to standard error, and what was guessed of a list before something "
     "is added. JSON and CSV are written all the same.",
 )
-_FILE_OPTIONS: Final = (
+file_options = together(
     click.argument(
         "file",
         type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
@@ -94,38 +93,21 @@ _FILE_OPTIONS: Final = (
 )
 
 
-def file_options(command: F) -> F:
-    """Give *command* the arguments of ``_load``, and which websites it shows."""
-    for option in reversed(_FILE_OPTIONS):
-        command = option(command)
-    return command
-
-
 def _load(
-    file: Path, options: dict[str, Any], *, quiet: bool
+    file: Path, options: dict[str, Any], *, is_quiet: bool
 ) -> tuple[tuple[WebsiteSpec, ...], list[Warning | str]]:
-    """The specifications of *file*, and the notes on it that a *quiet* run holds back
+    """The specifications of *file*, and the notes on it that a quiet run holds back
     until something is to be added.
     """
     from sitestats import WebsiteSpec
 
     arguments = list_arguments(options)
     accept = options.pop("accept_differing")
-    with warnings.catch_warnings(record=quiet) as held:
+    with warnings.catch_warnings(record=is_quiet) as held:
         specs = WebsiteSpec.load(
             source_of(str(file)), accept_differing=accept, **arguments
         )
     return specs, [one.message for one in held or ()]
-
-
-def _plan(
-    client: Client, specs: Sequence[WebsiteSpec], notes: Iterable[Warning | str]
-) -> ProvisioningPlan:
-    planned = client.websites.plan(specs)
-    # What decides about an add is not hidden: it can't be undone.
-    for note in notes if planned.to_add else ():
-        warnings.warn(note, stacklevel=2)
-    return planned
 
 
 @click.group(cls=SuggestingGroup, invoke_without_command=True)
@@ -257,11 +239,7 @@ def add(
     from sitestats import WebsiteSpec
 
     spec = WebsiteSpec(host, timezone=timezone, public=public, label=label)
-    with make_client(options, read_only=False) as client:
-        for item in client.websites.plan([spec]).to_add:
-            _confirm(f"Add {plain(item.names)}?", yes=yes)
-        report = _ensure(client, [spec], None, Show(quiet=quiet))
-    _exit(report)
+    _ensure([spec], Show(quiet=quiet), options, yes=yes)
 
 
 @websites.command(
@@ -275,25 +253,14 @@ def add(
 @file_options
 @format_options
 @client_options
-def plan(
-    file: Path,
-    *,
-    only_changes: bool,
-    quiet: bool,
-    **options: Any,
-) -> None:
+def plan(file: Path, **options: Any) -> None:
     """Show what `ensure` would do with FILE; nothing is added.
 
     FILE has a host name a line, or is CSV, TOML or JSON; - is standard input. The exit
     code is 0 if every website exists as specified, 8 if some are missing, and else 9.
     What FILE leaves out is not compared.
     """
-    specs, notes = _load(file, options, quiet=quiet)
-    show = _show(options, only_changes=only_changes, quiet=quiet)
-    with make_client(options) as client:
-        planned = _plan(client, specs, notes)
-    show.print(planned)
-    _exit(planned)
+    _ensure_list(file, options, dry_run=True)
 
 
 @websites.command(
@@ -318,37 +285,14 @@ def plan(
 )
 @format_options
 @client_options
-def ensure(
-    file: Path,
-    *,
-    only_changes: bool,
-    quiet: bool,
-    dry_run: bool,
-    yes: bool,
-    journal: Path | None,
-    **options: Any,
-) -> None:
+def ensure(file: Path, **options: Any) -> None:
     """Add the missing websites of FILE, one at a time.
 
     FILE is as for `plan`. It asks for confirmation, since adding can cost money and
     can't be undone.
     """
-    specs, notes = _load(file, options, quiet=quiet)
-    show = _show(options, only_changes=only_changes, quiet=quiet)
-    with make_client(options, read_only=dry_run) as client:
-        planned = _plan(client, specs, notes)
-        if dry_run:
-            show.print(planned)
-            _exit(planned)
-            return
-        if planned.to_add:
-            if not yes:
-                _check_terminal()
-                click.echo(_plain_lines(planned.changes()), err=True)
-            number = len(planned.to_add)
-            _confirm(f"Add {number:,} website{'s' * (number > 1)}?", yes=yes)
-        report = _ensure(client, specs, journal, show)
-    _exit(report)
+    named = {name: options.pop(name) for name in ("dry_run", "yes", "journal")}
+    _ensure_list(file, options, **named)
 
 
 @attrs.frozen
@@ -370,63 +314,73 @@ class Show:
         elif self.output == "csv":
             self.style.write(result.columns(), [item.row() for item in items])
         elif not self.quiet:
-            whole = result.changes() if self.only_changes else str(result)
-            click.echo(_plain_lines(in_a_shell(whole)))
+            _echo(result.changes() if self.only_changes else str(result))
         if self.quiet and not result.complete:
-            click.echo(_plain_lines(in_a_shell(result.problems())), err=True)
+            _echo(result.problems(), err=True)
 
 
-def _show(options: dict[str, Any], *, only_changes: bool, quiet: bool) -> Show:
-    style, output = csv_style(options), options.pop("output")
-    return Show(output, style, only_changes=only_changes, quiet=quiet)
+def _echo(lines: str, *, err: bool = False) -> None:
+    click.echo("\n".join(map(plain, in_a_shell(lines).splitlines())), err=err)
+
+
+def _ensure_list(file: Path, options: dict[str, Any], **how: Any) -> None:
+    quiet = options.pop("quiet")
+    specs, notes = _load(file, options, is_quiet=quiet)
+    style, only_changes = csv_style(options), options.pop("only_changes")
+    show = Show(options.pop("output"), style, only_changes=only_changes, quiet=quiet)
+    _ensure(specs, show, options, notes=notes, **how)
 
 
 def _ensure(
-    client: Client, specs: Sequence[WebsiteSpec], journal: Path | None, show: Show
-) -> ProvisioningReport:
-    """Add what is missing and print the report, also that of an interrupted run."""
-    try:
-        report = client.websites.ensure(
-            specs, journal=journal, progress=not show.quiet, interrupted=show.print
-        )
-    except KeyboardInterrupt as interrupt:
-        fail_interrupted(interrupt, _CONTINUE)
-    show.print(report)
-    return report
+    specs: Sequence[WebsiteSpec],
+    show: Show,
+    options: dict[str, Any],
+    *,
+    notes: Iterable[Warning | str] = (),
+    dry_run: bool = False,
+    yes: bool = False,
+    journal: Path | None = None,
+) -> None:
+    """Add what is missing and print the report, also that of an interrupted run; or
+    print the plan alone. Exit with the code for it.
+    """
+    with make_client(options, read_only=dry_run) as client:
+        planned = client.websites.plan(specs)
+        # What decides about an add is not hidden: it can't be undone.
+        for note in notes if planned.to_add else ():
+            warnings.warn(note, stacklevel=2)
+        if dry_run:
+            show.print(planned)
+            exit_with(code_of_plan(planned))
+            return
+        if planned.to_add and not yes:
+            _confirm(planned)
+        try:
+            report = client.websites.ensure(
+                specs, journal=journal, progress=not show.quiet, interrupted=show.print
+            )
+        except KeyboardInterrupt as interrupt:
+            fail_interrupted(interrupt, _CONTINUE)
+        show.print(report)
+    exit_with(code_of_report(report))
 
 
-def _exit(result: ProvisioningPlan | ProvisioningReport) -> None:
-    """Exit with the code for *result*; return if every website is as specified."""
-    from sitestats.provisioning import ProvisioningReport
-
-    if isinstance(result, ProvisioningReport):
-        code = code_of_report(result)
-    else:
-        code = code_of_plan(result)
-    if code is not Code.OK:
-        raise click.exceptions.Exit(code)
-
-
-def _check_terminal() -> None:
+def _confirm(planned: ProvisioningPlan) -> None:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         fail(
             [f"nothing was added: {_COSTS}; give --yes to add without confirmation"],
             Code.WRONG_USE,
         )
-
-
-def _confirm(question: str, *, yes: bool) -> None:
-    if yes:
-        return
-    _check_terminal()
+    _echo(planned.changes(), err=True)
+    number = len(planned.to_add)
     # Not click.confirm, whose older versions write to standard output.
-    click.echo(f"{question} ({_COSTS}) [y/N]: ", nl=False, err=True)
+    click.echo(
+        f"Add {number:,} website{'s' * (number > 1)}? ({_COSTS}) [y/N]: ",
+        nl=False,
+        err=True,
+    )
     answer = sys.stdin.readline()
     if not answer:
         raise click.Abort
     if answer.strip().lower() not in {"y", "yes"}:
         fail(["nothing was added"], Code.DECLINED)
-
-
-def _plain_lines(lines: str) -> str:
-    return "\n".join(map(plain, lines.splitlines()))

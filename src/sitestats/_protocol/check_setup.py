@@ -1,0 +1,201 @@
+"""Check a set-up: where its settings are from, and whether the service takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+import attrs
+
+from sitestats._common.advice import Argument, Message, error_text
+from sitestats._common.errors import (
+    AuthenticationError,
+    PermissionDeniedError,
+    SiteStatsError,
+    TransportError,
+)
+from sitestats._common.settings import certificates_of_environment
+from sitestats._common.wire import Credentials, HttpResponse
+from sitestats._query.builder import StatsQuery, requested
+from sitestats._results.setup_report import SetupReport, SetupRow
+
+from .failures import check_status
+from .flow import Send, now
+from .requests import list_request, stats_request
+from .responses import read_websites
+
+if TYPE_CHECKING:
+    from sitestats._common.settings import Settings
+    from sitestats._common.wire import HttpRequest
+
+    from .flow import Flow
+
+_STEPS: Final = {
+    "name": "the host's name was not found",
+    "tcp": "nobody took the connection (TCP)",
+    "proxy": "the proxy did not connect",
+    "tls": "TLS failed",
+    "response": "connected, but no response came",
+}
+_right = partial(SetupRow, ok=True)
+_wrong = partial(SetupRow, ok=False)
+
+
+def _unchecked(name: str, why: str) -> SetupRow:
+    return SetupRow(name, f"not checked: {why}", ok=None)
+
+
+_CLOSE: Final = 60
+"""Seconds that clocks may differ: days and hours are right all the same."""
+
+
+def check_setup(
+    settings: Settings, hostname: str | None = None, *, is_given: bool = False
+) -> Flow[SetupReport]:
+    """Check *settings*, by two requests that read.
+
+    Args:
+        settings: Those of the client.
+        hostname: A private website, by which a key shows without a user ID.
+        is_given: Whether the user gave what sends, which has settings of its own.
+    """
+    rows = [*_settings_rows(settings, is_given=is_given)]
+    has_account = settings.api_key is not None and settings.user_id is not None
+    request = list_request()
+    if not has_account:
+        # A key is not sent for nothing.
+        request = attrs.evolve(request, credentials=Credentials.NONE)
+    try:
+        response, _ = yield from _timed(request, settings)
+    except SiteStatsError as error:
+        step = error.step if isinstance(error, TransportError) else "response"
+        text = f"{_STEPS[step]}: " + Message(error_text(error))
+        return SetupReport((*rows, _wrong("connection", text)), error)
+    rows.append(_right("connection", "the service responds"))
+    if has_account:
+        about_key, found = _account_rows(response, request)
+    else:
+        about_key, found = yield from _key_row(settings, hostname)
+    rows += [*about_key, _clock(response)]
+    try:
+        # Again, since the first call connected.
+        _, seconds = yield from _timed(request, settings)
+    except SiteStatsError as error:
+        row, found = _wrong("call", error_text(error)), found or error
+    else:
+        row = _right("call", f"takes {seconds * 1000:,.0f} ms")
+    return SetupReport((*rows, row), found)
+
+
+def _timed(
+    request: HttpRequest, settings: Settings
+) -> Flow[tuple[HttpResponse, float]]:
+    """The response to *request*, sent once, and the seconds that it took."""
+    began = (yield from now()).monotonic
+    response = yield Send(request, began + settings.total_timeout)
+    assert isinstance(response, HttpResponse)
+    return response, (yield from now()).monotonic - began
+
+
+def _settings_rows(settings: Settings, *, is_given: bool) -> Iterator[SetupRow]:
+    sources = settings.sources
+    base = Message(str(settings.base), ", from ", sources.get("base_url", "a client"))
+    yield _right("base address", base)
+    for name, title in (("api_key", "API key"), ("user_id", "user ID")):
+        source = sources.get(name)
+        given = getattr(settings, name) is not None
+        text = Message("from ", source or "a client") if given else "none"
+        yield SetupRow(title, text, True if given else None)
+    if is_given:
+        own = "that of transport= or http_client="
+        yield _unchecked("proxy", own)
+        yield _unchecked("certificates", own)
+        return
+    proxy: str = "none"
+    if settings.proxy is not None:
+        parts = urlsplit(settings.proxy)
+        source = Argument("proxy")
+        if "proxy" in settings.from_environment:
+            source = f"{settings.base.scheme.upper()}_PROXY or ALL_PROXY"
+        # Without its user and password.
+        name = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+        proxy = Message(name, ", from ", source)
+    yield _right("proxy", proxy)
+    yield _certificates(settings.verify)
+
+
+def _certificates(verify: object) -> SetupRow:
+    title = "certificates"
+    if verify is False:
+        return _wrong(title, "not checked: anybody may read the key")
+    if isinstance(verify, str):
+        return _right(title, f"those of {verify}, from verify")
+    if verify is not True:
+        return _right(title, "those of an SSLContext, from verify")
+    found = certificates_of_environment()
+    text = (
+        "those of certifi" if found is None else f"those of {found[1]}, from {found[0]}"
+    )
+    return _right(title, text)
+
+
+def _account_rows(
+    response: HttpResponse, request: HttpRequest
+) -> tuple[list[SetupRow], SiteStatsError | None]:
+    """Whether the service takes the key and the user ID, by its list of websites."""
+    try:
+        websites = read_websites(response, request)
+    except (AuthenticationError, PermissionDeniedError) as error:
+        return [_wrong("credentials", _refused(error))], error
+    except SiteStatsError as error:
+        row = _unchecked("credentials", "the list can't be read")
+        return [row, _wrong("list of websites", error_text(error))], error
+    count = len(websites)
+    number = "1 website" if count == 1 else f"{count:,} websites"
+    row = _right("credentials", "the service takes the key with the user ID")
+    return [row, _right("list of websites", number)], None
+
+
+def _key_row(
+    settings: Settings, hostname: str | None
+) -> Flow[tuple[list[SetupRow], SiteStatsError | None]]:
+    """Whether the key opens the website *hostname*, which is closed without one."""
+    if settings.api_key is None:
+        why = "there is none: statistics of public websites need none"
+    elif hostname is None:
+        why = "that needs a user ID, or the name of a private website"
+    else:
+        wanted = requested(StatsQuery(hostname).fields("pageviews").last(days=1))
+        request = stats_request(wanted)
+        try:
+            response, _ = yield from _timed(request, settings)
+            check_status(response, request)
+            request = attrs.evolve(request, credentials=Credentials.NONE)
+            response, _ = yield from _timed(request, settings)
+            check_status(response, request)
+        except (AuthenticationError, PermissionDeniedError) as error:
+            if request.credentials is Credentials.NONE:
+                text = "the service takes it: without it this website is closed"
+                return [_right("credentials", text)], None
+            return [_wrong("credentials", _refused(error))], error
+        except SiteStatsError as error:
+            return [_unchecked("credentials", error_text(error))], error
+        why = "this website is public, so it opens for any key"
+    return [_unchecked("credentials", why)], None
+
+
+def _refused(error: SiteStatsError) -> str:
+    return error_text(error) + ": compare it with your account's settings"
+
+
+def _clock(response: HttpResponse) -> SetupRow:
+    if response.date is None or response.received_at is None:
+        return _unchecked("clock", "the response has no Date")
+    seconds = abs((response.received_at - response.date).total_seconds())
+    if seconds <= _CLOSE:
+        # A Date has no fractions, and the response took its time.
+        return _right("clock", f"{seconds:,.0f} s from the service's")
+    text = f"{seconds:,.0f} s from the service's: set the clock of this machine"
+    return _wrong("clock", text)

@@ -1,0 +1,151 @@
+"""``client.check()``: the rows about a set-up, and what fails in which step."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+import pytest
+
+from broken_servers import closed_port
+from loopback import Connection, serve
+from sitestats import AuthenticationError, Client, SetupReport, StatsQuery
+from sitestats.emulator import Emulator
+
+KEY: Final = "sa_api_key_0123456789abcdef"
+
+
+def texts(report: SetupReport) -> dict[str, tuple[bool | None, str]]:
+    """Each row by its name."""
+    return {row.name: (row.ok, str(row.text)) for row in report.rows}
+
+
+def checked(emulator: Emulator, **options: Any) -> dict[str, tuple[bool | None, str]]:
+    """The rows of both clients, which have to be the same."""
+    with emulator.client(**options) as client:
+        rows = texts(client.check())
+
+    async def main() -> SetupReport:
+        async with emulator.async_client(**options) as client:
+            return await client.check()
+
+    others = texts(anyio.run(main))
+    for name in ("clock", "call"):
+        assert rows.pop(name)[0] is others.pop(name)[0]
+    assert rows == others
+    return rows
+
+
+def test_a_set_up_that_works() -> None:
+    """Each row says what was found, by two requests that write nothing."""
+    emulator = Emulator.demo()
+    assert checked(emulator) == {
+        "base address": (True, "http://emulator.test, from base_url"),
+        "API key": (True, "from api_key"),
+        "user ID": (True, "from user_id"),
+        "proxy": (None, "not checked: that of transport= or http_client="),
+        "certificates": (None, "not checked: that of transport= or http_client="),
+        "connection": (True, "the service responds"),
+        "credentials": (True, "the service takes the key with the user ID"),
+        "list of websites": (True, "3 websites"),
+    }
+    assert [str(one) for one in emulator.requests] == ["GET /api/websites"] * 4
+
+
+def test_a_wrong_key_is_named_by_its_place() -> None:
+    """Whoever has three places for a key reads which one is wrong."""
+    ok, text = checked(Emulator.demo(), api_key=KEY)["credentials"]
+    assert ok is False
+    assert "its API key is from api_key, its user ID from user_id" in text
+    assert KEY not in text
+
+
+def test_a_401_of_any_call_names_the_place_of_the_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is the profile, the variable or the file, or that there was no key."""
+    emulator = Emulator.demo()
+    folder = tmp_path / "sitestats"
+    folder.mkdir()
+    (folder / "work.key").write_text(KEY)
+    (folder / "config.toml").write_text(
+        "[profiles.work]\nbase_url = 'http://emulator.test'\nkey_file = 'work.key'\n"
+    )
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("SITESTATS_BASE_URL", "http://emulator.test")
+    monkeypatch.setenv("SITESTATS_API_KEY", KEY)
+    by = {"transport": emulator.transport(), "proxy": None}
+    made = {
+        "key_file of the profile 'work'": partial(Client.from_profile, "work"),
+        "SITESTATS_API_KEY": Client.from_env,
+        "SITESTATS_API_KEY, ": partial(Client.from_env, "http://emulator.test"),
+        "key_file": partial(Client.from_env, key_file=folder / "work.key"),
+        "api_key": partial(Client, api_key=KEY),
+    }
+    for source, make in made.items():
+        with make(**by) as client, pytest.raises(AuthenticationError) as caught:
+            client.stats.get(StatsQuery("blog.semicomplete.com").fields("pageviews"))
+        where = source.removesuffix(", ")
+        assert caught.value.credentials_from == f"its API key is from {where}"
+        assert str(caught.value).endswith(f"; {caught.value.credentials_from}")
+
+
+def test_a_key_without_a_user_id_needs_a_private_website() -> None:
+    """A public website opens for any key, so it shows nothing, and is not taken for
+    proof.
+    """
+    emulator = Emulator.demo(ignore_unknown_keys=True)
+    with emulator.client(user_id=None) as client:
+        rows = {
+            host: texts(client.check(host))["credentials"]
+            for host in (None, "semicomplete.com", "blog.semicomplete.com", "x.example")
+        }
+    assert rows[None][0] is rows["semicomplete.com"][0] is rows["x.example"][0] is None
+    assert rows["blog.semicomplete.com"][0] is True
+    assert all(text.startswith("not checked") for ok, text in rows.values() if not ok)
+    with emulator.client(user_id=None, api_key=KEY) as client:
+        assert texts(client.check("blog.semicomplete.com"))["credentials"][0] is False
+    # A key is not sent where it shows nothing.
+    assert not any(
+        "api-key" in request.headers
+        for request in emulator.requests
+        if request.path == "/api/websites"
+    )
+
+
+def test_clocks_that_differ_are_wrong() -> None:
+    """Days and hours are those of the service, so a minute is the limit."""
+    emulator = Emulator.demo(now=datetime(2026, 1, 1, tzinfo=UTC))
+    with emulator.client() as client:
+        report = client.check()
+    assert texts(report)["clock"][0] is False
+    assert not report.ok
+    assert report.error is None
+
+
+def says_nothing(connection: Connection) -> None:
+    """Take the connection and close it."""
+
+
+@pytest.mark.parametrize("step", ["name", "tcp", "proxy", "tls", "response"])
+def test_the_step_that_failed_is_named(step: str) -> None:
+    """Each step of connecting has other causes, and another remedy."""
+    with serve(says_nothing) as server:
+        closed = f"http://127.0.0.1:{closed_port()}"
+        address, proxy = {
+            "name": ("http://nobody.invalid", None),
+            "tcp": (closed, None),
+            "proxy": ("http://shop.example", closed.replace("//", "//ann:secret-1@")),
+            "tls": (server.address.replace("http:", "https:"), None),
+            "response": (server.address, None),
+        }[step]
+        with Client(address, proxy=proxy, timeout=5.0) as client:
+            report = client.check()
+    error: Any = report.error
+    assert error.step == step
+    assert report.rows[-1].ok is False
+    assert report.rows[-1].name == "connection"
+    assert "secret" not in str(report)
