@@ -24,7 +24,6 @@ from sitestats._common.settings import (
     positive_count,
 )
 from sitestats._common.text import shown
-from sitestats._protocol.responses import load_readers
 from sitestats._protocol.retry import NO_DEADLINE, Deadline
 from sitestats._query.builder import StatsQuery
 
@@ -110,7 +109,6 @@ class Schedule:
                 "this get_many block was already used: call get_many again"
             )
         self._begun = True
-        load_readers()
         if self._seconds is not None:
             self.deadline = Deadline(self._seconds, time.monotonic() + self._seconds)
         self._show = self._block.enter_context(showing(self._progress, "queries"))

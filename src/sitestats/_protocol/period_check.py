@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import calendar
 import datetime as dt
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -308,6 +307,9 @@ def _widened(
             low = max(low, dt.date.min + 6 * _DAY) - 6 * _DAY
             high = min(high, dt.date.max - 6 * _DAY) + 6 * _DAY
         case "month":
+            # A client has loaded it, but what only makes queries needs none.
+            import calendar
+
             low = low.replace(day=1)
             high = high.replace(day=calendar.monthrange(high.year, high.month)[1])
         case "year":

@@ -10,7 +10,6 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 import attrs
@@ -144,15 +143,6 @@ def _flags(data: JsonValue) -> list[Problem]:
         for name in ("ok", "success")
         if name in data and not isinstance(data[name], bool)
     ]
-
-
-def load_readers() -> None:
-    """Import what responses are read with.
-
-    An import opens a file. Later every descriptor may be in use by a connection.
-    """
-    for name in ("msgspec", "dateutil.relativedelta", "sitestats._protocol.converter"):
-        import_module(name)
 
 
 # --- JSONP ------------------------------------------------------------------------

@@ -63,6 +63,8 @@ FAILED_EVERYWHERE: Final = 100
 """After so many outcomes in a row without a response, over all websites, the service is
 taken to be down."""
 
+NOT_LISTED: Final = "the service does not list this website any more"
+
 _OF_THE_WEBSITE: Final = (
     NotFoundError,
     WebsiteLockedError,
@@ -120,6 +122,11 @@ class Coverage:
         lacking = [first for first, _ in self._lacking(self.reached)]
         day = min([*lacking[:1], *self.failed], default=self.reached + DAY) - DAY
         return None if day < self.first else day
+
+    @property
+    def listed(self) -> bool:
+        """Whether the service lists the website, as far as that is known."""
+        return self.error != NOT_LISTED
 
     def behind(self, last: dt.date) -> int:
         """How many days up to *last*, such as ``last_day`` has it, are not there."""

@@ -23,7 +23,15 @@ from sitestats._common.progress import Progress, ShowProgress, showing
 from sitestats._common.settings import positive_count
 from sitestats._common.text import shown
 
-from ._days import Coverage, Days, Totals, WebsiteDays, error_text, last_day
+from ._days import (
+    NOT_LISTED,
+    Coverage,
+    Days,
+    Totals,
+    WebsiteDays,
+    error_text,
+    last_day,
+)
 from ._held import DAY, Period
 from ._interrupts import UPDATE, UnderWay
 from ._tables import ALL_LISTS, Rows, storable
@@ -34,8 +42,6 @@ if TYPE_CHECKING:
 SOURCE: Final = "sitestats"
 DAYS: Final = "days"
 """The resource whose state holds the cursors."""
-
-NOT_LISTED: Final = "the service does not list this website any more"
 
 _MOST_NAMED: Final = 3
 """The most websites that a warning names."""
