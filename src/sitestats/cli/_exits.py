@@ -71,7 +71,7 @@ MEANINGS: Final = {
     Code.DIFFERING: "a website exists and differs: change it by hand",
     Code.REFUSED: "the service refused a website, and the run went on",
     Code.STOPPED: "the run stopped, because its journal can't be written",
-    Code.DECLINED: "you did not confirm; nothing was added",
+    Code.DECLINED: "you did not confirm; nothing was added or requested",
     Code.OUTPUT: "the output can't be written, such as to a full disk",
     Code.INTERRUPTED: "interrupted by Ctrl-C (SIGINT)",
     Code.CLOSED_PIPE: "the reader of the output has closed it (SIGPIPE)",

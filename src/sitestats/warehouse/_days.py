@@ -283,6 +283,13 @@ class WebsiteDays:
         return covering(wanted, LONGEST)
 
     @property
+    def unfilled(self) -> frozenset[str]:
+        """Lists that the last days have, and new ones are not to have."""
+        has_new = not self.ended and self.last > self._began_at
+        before = self._held.runs[-1].lists if self._held.runs and has_new else NO_LISTS
+        return before - self._lists - MEDIANS
+
+    @property
     def left(self) -> int:
         """How many requests it would still make, at most."""
         if self.ended:

@@ -16,7 +16,13 @@ from dlt.extract.items import DataItemWithMeta
 from dlt.extract.resource import DltResource
 
 from sitestats import Client, StatsQuery, Website
-from sitestats._common.errors import ConfigurationError, QueryError, ResponseError, warn
+from sitestats._common.errors import (
+    ConfigurationError,
+    QueryError,
+    ResponseError,
+    SiteStatsError,
+    warn,
+)
 from sitestats._common.fields import COUNTS, TOTALS
 from sitestats._common.problems import Problem
 from sitestats._common.progress import Progress, ShowProgress, showing
@@ -32,6 +38,7 @@ from ._days import (
     error_text,
     last_day,
 )
+from ._estimate import Estimate
 from ._held import DAY, Period
 from ._interrupts import UPDATE, UnderWay
 from ._tables import ALL_LISTS, Rows, storable
@@ -60,11 +67,16 @@ _OF_A_WEBSITE: Final = tuple(
 )
 
 
+class Declined(SiteStatsError):  # noqa: N818 - it ends an update, and is not seen
+    """An update whose requests were not approved."""
+
+
 @dlt.source(name=SOURCE, section=SOURCE, max_table_nesting=0)
 def sitestats_source(
     *,
     first_day: dt.date = dlt.config.value,
     hostnames: Sequence[str] | None = None,
+    until: dt.date | None = None,
     lists: Sequence[str] = ALL_LISTS,
     lag: int = 1,
     max_requests: int = 20_000,
@@ -75,6 +87,7 @@ def sitestats_source(
     user_id: TSecretStrValue | None = None,
     client: Client | None = None,
     progress: Progress = None,
+    approve: Callable[[Estimate], bool] | None = None,
     now: Callable[[], dt.datetime] | None = None,
 ) -> Sequence[DltResource]:
     """Every day of each website, until yesterday in the website's own zone.
@@ -84,12 +97,16 @@ def sitestats_source(
     ``sources.sitestats``, as with every source.
 
     Args:
-        first_day: Where to begin. A website that was read before goes on from there.
+        first_day: Where to begin. Days that are there are not read again, so an
+            earlier day reads those before.
         hostnames: Which websites; all that the key lists when left out.
         lists: Which tables to fill besides ``days``: names of lists of the Stats API,
-            and ``"events"``. When one is added, all days are read again.
+            and ``"events"``. When one is added, the days that lack it are read. With
+            none, the totals come from histograms, one for each 366 days of a website:
+            new days have no ``seconds_on_page``.
+        until: The last day to read; the website's yesterday when left out.
         lag: How many days are read again, before the new ones.
-        max_requests: How many days a load holds at most, which bounds the memory.
+        max_requests: How many requests a load holds at most, which bounds the memory.
         max_seconds: How long a load reads at most, or ten times as long as the last
             load took, if that is longer. What was not loaded when the process is
             killed is read again.
@@ -100,7 +117,11 @@ def sitestats_source(
         user_id: The user ID, which the list of websites needs (section 5).
         client: A client of your own, in place of these three.
         progress: True shows a bar in a terminal or a notebook, and a line every ten
-            seconds in a log; a function is called with ``(done, total)``, in days.
+            seconds in a log; a function is called with ``(done, total)``, in
+            requests.
+        approve: What is called with an ``Estimate`` before the first request of days.
+            An update for which it returns False ends there. Without it a large one
+            warns.
         now: The clock.
 
     Raises:
@@ -118,6 +139,7 @@ def sitestats_source(
     run = _Run(
         make_client=make_client,
         first=dt.date.fromisoformat(str(first_day)),
+        until=until or dt.date.max,
         hostnames=None if hostnames is None else [*map(_hostname, hostnames)],
         lists=_checked(lists),
         lag=_not_negative(lag),
@@ -125,6 +147,7 @@ def sitestats_source(
         max_seconds=max_seconds,
         concurrency=positive_count("concurrency", concurrency),
         progress=progress,
+        approve=approve,
         now=now or _clock,
     )
 
@@ -146,6 +169,7 @@ class _Run:
 
     make_client: Callable[[], AbstractContextManager[Client]]
     first: dt.date
+    until: dt.date
     hostnames: Sequence[str] | None
     lists: frozenset[str]
     lag: int
@@ -153,6 +177,7 @@ class _Run:
     max_seconds: float
     concurrency: int
     progress: Progress
+    approve: Callable[[Estimate], bool] | None
     now: Callable[[], dt.datetime]
     _websites: WebsiteList | None = None
     _days: Days | None = None
@@ -165,6 +190,7 @@ class _Run:
     _show: ShowProgress | None = None
     _update: UnderWay = attrs.field(factory=UnderWay)
     """The update that shows the progress; one that never began where there is none."""
+    _began: float = 0.0
     _read_by: float = 0.0
     """When the load has to begin."""
     _read_until: float | None = None
@@ -192,17 +218,17 @@ class _Run:
         """The tables of days, and how far each website is."""
         state = dlt.current.resource_state()
         cursors: dict[str, Any] = state.setdefault("cursors", {})
-        days = self._continued(state.get("loads"), cursors)
+        days = self._continued(state, cursors)
         tables = {name: Rows(name) for name in ("days", *self._tables())}
         with ExitStack() as stack:
             client = stack.enter_context(self.make_client())
             update = UPDATE.get()
             if update is None or update is not self._update:
                 self._update = update or UnderWay()
-                bar = showing(self.progress, "days")
+                bar = showing(self.progress, "requests")
                 self._show = (update or stack).enter_context(bar)
-            for _ in self._read(client, days, tables):
-                self._update.read += 1
+            for number in self._read(client, days, tables):
+                self._update.read += number
                 for rows in tables.values():
                     if rows.are_many:
                         yield from rows.take()
@@ -217,6 +243,7 @@ class _Run:
         self._loads = state["loads"] = (state.get("loads") or 0) + 1
         state["left"] = days.left
         state["requests"] = self._requests
+        state["seconds"] = time.monotonic() - self._began
         state["unknown"] = self._unknown
         state["checked_at"] = now.isoformat()
         if not days.left:
@@ -226,22 +253,42 @@ class _Run:
     def _tables(self) -> list[str]:
         return [name for name in ALL_LISTS if name in self.lists]
 
-    def _continued(self, loads: int | None, cursors: Mapping[str, Any]) -> Days:
+    def _continued(self, state: Mapping[str, Any], cursors: Mapping[str, Any]) -> Days:
         """The days where the last load left them, if dlt has kept that one."""
-        if self._days is None or self._loads != loads:
+        if self._days is None or self._loads != state.get("loads"):
             zones = {
                 storable(site.hostname): storable(site.timezone)
                 for site in self._listed()
             }
             names = zones if self.hostnames is None else self.hostnames
             self._requests = 0
-            self._days = Days(
+            days = Days(
                 {
                     name: self._website(name, cursors.get(name), zones.get(name))
                     for name in names
                 }
             )
+            self._began = time.monotonic()
+            self._check(days, state)
+            self._days = days
         return self._days
+
+    def _check(self, days: Days, state: Mapping[str, Any]) -> None:
+        """Warn of tables that get no rows any more, and have the requests approved."""
+        unfilled = {name for site in days.websites.values() for name in site.unfilled}
+        if unfilled:
+            warn(
+                f"new days get no rows in {', '.join(sorted(unfilled))}, which earlier "
+                "ones have: name them in “lists” (--fields) to fill the gap, and the "
+                "days that lack them are read"
+            )
+        last = state.get("requests", 0), state.get("seconds", 0.0)
+        estimate = Estimate.of(days.left, *last, self.concurrency)
+        if self.approve is not None:
+            if not self.approve(estimate):
+                raise Declined
+        elif estimate.is_large:
+            warn(f"this update is large: {estimate}")
 
     def _website(
         self, hostname: str, state: Mapping[str, Any] | None, timezone: str | None
@@ -256,7 +303,7 @@ class _Run:
             timezone=timezone,
             lists=self.lists,
             first=self.first,
-            last=self.first - DAY if last is None else last,
+            last=self.first - DAY if last is None else min(last, self.until),
             lag=self.lag,
         )
         try:
@@ -275,8 +322,8 @@ class _Run:
 
     def _read(
         self, client: Client, days: Days, tables: Mapping[str, Rows]
-    ) -> Iterator[None]:
-        """Add what is read to the rows of the tables, response by response."""
+    ) -> Iterator[int]:
+        """Add what is read to the rows of the tables; the values count the days."""
         began, self._of_load = time.monotonic(), 0
         loading = 0.0 if self._read_until is None else began - self._read_until
         self._read_by = began + max(self.max_seconds, _READING_BY_LOADING * loading)
@@ -285,7 +332,7 @@ class _Run:
 
     def _read_histograms(
         self, client: Client, days: Days, tables: Mapping[str, Rows]
-    ) -> Iterator[None]:
+    ) -> Iterator[int]:
         query = StatsQuery("example.com").fields("histogram").limit(MOST_ENTRIES)
         outcomes = self._outcomes(client, days, days.take_period, query)
         for hostname, period, outcome in outcomes:
@@ -293,7 +340,8 @@ class _Run:
                 days.failed_period(hostname, period, outcome.error)
                 continue
             totals = _totals_of(outcome.stats)
-            for day in days.read_period(hostname, period, totals):
+            read = days.read_period(hostname, period, totals)
+            for day in read:
                 pageviews, visitors = totals[day]
                 key = _key(hostname, day, outcome.stats, self.now())
                 for name, rows in tables.items():
@@ -302,7 +350,7 @@ class _Run:
                         rows.add(**key, **counts, partial=False)
                     else:
                         rows.add(**key, **_NO_ROWS)
-            yield
+            yield len(read)
         if lacking := days.take_lacking():
             number = "1 website" if len(lacking) == 1 else f"{len(lacking):,} websites"
             warn(
@@ -312,7 +360,7 @@ class _Run:
 
     def _read_each_day(
         self, client: Client, days: Days, tables: Mapping[str, Rows]
-    ) -> Iterator[None]:
+    ) -> Iterator[int]:
         names = [name for name in self._tables() if name != "events"]
         fields = cast("Any", (*TOTALS, *names))
         query = StatsQuery("example.com").fields(*fields).limit(MOST_ENTRIES)
@@ -339,7 +387,7 @@ class _Run:
             key = _key(hostname, day, stats, self.now())
             for name, number, values in found:
                 tables[name].add(number, **key, **values)
-            yield
+            yield 1
 
     def _outcomes(
         self,
