@@ -187,6 +187,8 @@ def update(
     with make_client(options) as client, _one_line(folder):
         from sitestats import warehouse as made
 
+        file = Path(f"{_NAME}.duckdb")
+        is_new = not file.exists()
         lists: dict[str, Any] = {} if fields is None else {"lists": _split(fields)}
         source = made.sitestats_source(
             first_day=first,
@@ -201,8 +203,11 @@ def update(
             **lists,
         )
         report = made.update(_pipeline(destination, dataset), source, wait=wait)
-    if dry_run:
-        return
+        if dry_run:
+            if is_new:
+                # dlt has made an empty one, to look for what is there.
+                file.unlink(missing_ok=True)
+            return
     if not report.loads:
         fail(["nothing was requested"], Code.DECLINED)
     failed = report.failed

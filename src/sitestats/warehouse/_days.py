@@ -25,7 +25,6 @@ from sitestats._common.errors import (
     TransportError,
     WebsiteLockedError,
 )
-from sitestats._common.text import encodable
 from sitestats._common.zones import find_zone
 
 from ._held import (
@@ -245,7 +244,7 @@ class WebsiteDays:
         self.is_unknown = False
         """Whether the service does not know the website, and never did."""
         self.histograms_lack = 0
-        """How many days that were wanted are in no histogram that was requested."""
+        """How many histograms failed, and how many wanted days the others lack."""
         self._error: str | None = None
         self._lasting = False
         self._began_at: Final = _reached(first, self._held.runs, self._failed)
@@ -318,7 +317,7 @@ class WebsiteDays:
             is_wanted = lacking.lists_of(day) is not None
             totals = found.get(day)
             if totals is None:
-                self.histograms_lack += is_wanted
+                self.histograms_lack += is_wanted and "events" not in self._lists
                 continue
             if day > self.last - WATCHED * DAY:
                 self._seen[day] = totals
@@ -343,14 +342,14 @@ class WebsiteDays:
         if isinstance(error, _OF_THE_WEBSITE):
             self.failed(period[0], error)
             return
-        lacking = self._held.lacking(*period, self._lists)
         if not self._lists:
+            lacking = self._held.lacking(*period)
             self._left_out.append(period)
             self._errors |= {
                 first: f"{first}: {error_text(error)}" for first, _ in lacking
             }
         else:
-            self.histograms_lack += count_days(lacking)
+            self.histograms_lack += 1
 
     def plan(self) -> None:
         """Decide which days to request, once the histograms were read."""
@@ -483,9 +482,8 @@ class WebsiteDays:
 
 
 def error_text(error: SiteStatsError) -> str:
-    """Its kind and its text in one line, as every destination stores it."""
-    text = encodable(" ".join(str(error).split()))
-    return f"{type(error).__name__}: {text}"
+    """Its kind and its text in one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
 def _days_of(period: Period) -> Iterator[dt.date]:

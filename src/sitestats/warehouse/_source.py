@@ -354,8 +354,9 @@ class _Run:
         if lacking := days.take_lacking():
             number = "1 website" if len(lacking) == 1 else f"{len(lacking):,} websites"
             warn(
-                f"histograms of {number} failed, or lack days, which are requested one "
-                f"by one: {', '.join(lacking[:_MOST_NAMED])}"
+                f"histograms of {number} failed, or lack days: these are requested one "
+                "by one, and late changes of other days are not seen: "
+                f"{', '.join(lacking[:_MOST_NAMED])}"
             )
 
     def _read_each_day(
