@@ -20,7 +20,12 @@ from typing import Final
 
 import attrs
 
-from sitestats._common.errors import RateLimitedError, ReadOnlyError, SiteStatsError
+from sitestats._common.errors import (
+    RateLimitedError,
+    ReadOnlyError,
+    SiteStatsError,
+    TransportError,
+)
 from sitestats._common.settings import Settings
 from sitestats._protocol import operations
 from sitestats._protocol.flow import Flow, note, now, sleep
@@ -39,7 +44,6 @@ from ._refusals import (
     is_account_wide,
     is_refusal,
     message_of,
-    was_not_sent,
 )
 from ._report import ProvisionedWebsite, ProvisioningReport, State
 from ._specs import WebsiteSpec
@@ -192,7 +196,7 @@ class _Run:
             if isinstance(error, RateLimitedError):
                 yield from self._wait_after_rate_limit(error)
             return ProvisionedWebsite(spec, "refused", error=error)
-        sent = not was_not_sent(error)
+        sent = not isinstance(error, TransportError) or error.maybe_sent
         try:
             yield from self._read_list()
         except SiteStatsError as failure:
