@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import sys
 from collections.abc import Iterator
+from io import BytesIO
 from itertools import combinations
 from typing import Any
 
@@ -417,6 +418,17 @@ def test_a_transparent_figure_has_the_colours_of_the_style(
         daily(2).plot(axes)
     color = mpl.colors.to_hex(axes.patches[0].get_facecolor())
     assert color == palette.soft.lower()
+
+
+def test_a_picture_has_the_background_of_the_style() -> None:
+    """A notebook in a dark style gets a dark picture, its corner too."""
+    picture = BytesIO()
+    with plt.style.context("dark_background"):
+        daily(2).plot().figure.savefig(picture)
+    picture.seek(0)
+    pixels = plt.imread(picture)
+    assert not pixels[0, 0, :3].any()
+    assert np.median(pixels[..., :3]) < 0.5
 
 
 # From three ticks to eight.

@@ -6,6 +6,7 @@ import importlib
 import json
 import subprocess
 import sys
+import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ pytest.importorskip("dlt")
 pytestmark = [pytest.mark.slow, pytest.mark.once]
 
 SINCE = str(datetime.now(UTC).date() - timedelta(days=2))
+YESTERDAY = str(datetime.now(UTC).date() - timedelta(days=1))
 PACKAGE = "sitestats.warehouse"
 UPDATE = ("warehouse", "update", "--since", SINCE, "--fields", "pages")
 
@@ -37,10 +39,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_database_that_is_kept_up_to_date(
-    run: Run, emulator: Emulator, folder: Path
+    run: Run, emulator: Emulator, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An update makes the file, and tells on standard error how far it is and what has
-    failed; the status has it too, and asks the service nothing.
+    failed; the status has it too, for monitoring as a code, until the website is
+    forgotten, and nothing is requested of the service.
     """
     emulator.change_website("blog.semicomplete.com", locked=True)
     done = run(*UPDATE, "--concurrency", "1")
@@ -61,8 +64,62 @@ def test_a_database_that_is_kept_up_to_date(
     assert [row["behind"] for row in others] == [0, 0]
     done = run("warehouse", "status")
     assert done.code == 0
-    assert "WebsiteLockedError" in done.out
+    first_line, _, table = done.out.partition("\n")
+    assert first_line == "2 of 3 websites up to date"
+    assert "WebsiteLockedError" in table
+    assert "\nsemicomplete.com " not in table
+    assert "\nsemicomplete.com " in run("warehouse", "status", "--all").out
+    assert run("warehouse", "status", "--check").code == 4
+    assert run("warehouse", "status", "--check", "--max-behind", "2").code == 0
+    done = run("warehouse", "forget", "blog.semicomplete.con")
+    assert done.code == 2
+    assert "(did you mean 'blog.semicomplete.com'?)" in done.err
+    monkeypatch.chdir("/")
+    monkeypatch.setenv("SITESTATS_WAREHOUSE", str(folder))
+    assert run("warehouse", "forget", "blog.semicomplete.com").code == 0
+    done = run("warehouse", "status", "--check")
+    assert done.code == 0
+    assert done.out == f"2 of 2 websites up to date; the oldest {YESTERDAY}\n"
     assert emulator.requests == ()
+
+
+HOLD = """
+import duckdb
+with duckdb.connect("sitestats.duckdb", read_only=True):
+    print("open", flush=True)
+    input()
+print("closed", flush=True)
+"""
+
+
+def test_while_a_notebook_has_the_file_open(
+    run: Run, emulator: Emulator, folder: Path
+) -> None:
+    """The status is that of the last load, and says so; an update waits for the file,
+    names who has it, and goes on once it is closed, with what it has read.
+    """
+    assert run(*UPDATE).code == 0
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stdout.readline() == "open\n"
+        emulator.forget_requests()
+        done = run("warehouse", "status")
+        assert (done.code, done.out[:31]) == (0, "3 of 3 websites up to date; the")
+        assert done.err.startswith("sitestats: as of ")
+        done = run(*UPDATE, "--wait", "0.1")
+        assert done.code == 7
+        assert f"(PID {process.pid}) has {folder}/sitestats.duckdb open" in done.err
+        assert emulator.requests == ()
+        closing = threading.Timer(0.5, process.communicate, ["\n"])
+        closing.start()
+        assert run(*UPDATE).code == 0
+        closing.join()
 
 
 def test_hosts_from_a_file(run: Run, emulator: Emulator, folder: Path) -> None:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import calendar
 import datetime as dt
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 
 from sitestats._common.text import shown
 from sitestats._common.zones import LONGEST_ZONE, find_zone
 from sitestats._query.periods import as_date, days_back
-
-if TYPE_CHECKING:
-    from sitestats._query.requested import Requested
-    from sitestats._results.histogram import Bucket
-
+from sitestats._query.requested import Requested
+from sitestats._results.histogram import Bucket
 
 _DAY: Final = dt.timedelta(days=1)
 _HOUR: Final = dt.timedelta(hours=1)
@@ -308,6 +304,9 @@ def _widened(
             low = max(low, dt.date.min + 6 * _DAY) - 6 * _DAY
             high = min(high, dt.date.max - 6 * _DAY) + 6 * _DAY
         case "month":
+            # A client has loaded it, but what only makes queries needs none.
+            import calendar
+
             low = low.replace(day=1)
             high = high.replace(day=calendar.monthrange(high.year, high.month)[1])
         case "year":
