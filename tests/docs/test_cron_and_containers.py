@@ -89,7 +89,9 @@ def test_the_script_that_goes_by_the_exit_code(
         text=True,
         cwd=root,
     )
-    assert (done.returncode, done.stderr) == (code, "")
+    # What a busy machine does in more than ten seconds has a line of its progress.
+    errors = re.sub(r"^sitestats: \d+ of .*\n", "", done.stderr, flags=re.MULTILINE)
+    assert (done.returncode, errors) == (code, "")
     assert words in done.stdout
 
 
