@@ -70,9 +70,9 @@ def check(
     """
     with make_client(options) as client:
         found = client.check(hostname or compare)
-        rows = [
+        rows = (
             attrs.evolve(row, text=one_line(in_a_shell(row.text))) for row in found.rows
-        ]
+        )
         found = attrs.evolve(found, rows=(*rows,))
         if output == "table" or compare is None:
             _print(found, output)

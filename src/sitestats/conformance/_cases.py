@@ -68,9 +68,8 @@ class Case:
 
 
 @cache
-def read_cases() -> tuple[tuple[Case, ...], tuple[dict[str, str], ...]]:
-    """Every case, and what is not tried: its section, what it is, and why not."""
+def read_table() -> dict[str, Any]:
+    """The whole table; its cases are each a ``Case``."""
     text = files(__package__).joinpath("cases.toml").read_text("utf-8")
-    found: dict[str, list[dict[str, Any]]] = tomllib.loads(text)
-    cases = tuple(Case(**one) for one in found["case"])
-    return cases, tuple(found["not_tried"])
+    table = tomllib.loads(text)
+    return {**table, "case": [Case(**one) for one in table["case"]]}

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 from zoneinfo import available_timezones
+
+import attrs
 
 from sitestats.emulator import Emulator
 
-from ._cases import Case, read_cases
+from ._cases import Case, read_table
 from ._comparison import CaseDifference, ComparedCase, ServiceComparison
 from ._observation import NOT_SENT, Observation, observe, send_once
-from ._shape import CHECKS, clean, load, rows_of, shape
+from ._shape import CHECKS, Shape, load, message, shape
 
 if TYPE_CHECKING:
     from sitestats import AsyncClient, Client
+    from sitestats._client.runner import AsyncRunner, Runner
     from sitestats._common.wire import HttpRequest, HttpResponse
-
-_MISSING: Final = {
-    "list": "the list needs an API key and a user ID",
-    "public": "there is no public website in the list",
-    "private": "there is no private website in the list",
-    "locked": "the website is not locked",
-    "site": "the website is locked",
-}
 
 
 def compare_service(
@@ -51,44 +46,39 @@ def compare_service(
     >>> [case.name for case in comparison.cases if case.why][:2]
     ['locked']
     """
-    # If it can't be made, nothing is sent.
-    Emulator()
-    flow = observe(client._settings, hostname, pause)  # noqa: SLF001 - runs a flow
-    return compare(client._runner.run(flow))  # noqa: SLF001 - as above
+    runner = _runner_of(client)
+    return compare(runner.run(observe(runner.settings, hostname, pause)))
 
 
 async def compare_service_async(
     client: AsyncClient, hostname: str, *, pause: float = 0.5
 ) -> ServiceComparison:
     """As ``compare_service``, by an ``AsyncClient``."""
-    # If it can't be made, nothing is sent.
+    runner: AsyncRunner = _runner_of(client)
+    return compare(await runner.run(observe(runner.settings, hostname, pause)))
+
+
+def _runner_of(client: Client | AsyncClient) -> Any:
+    # If there can be no emulator, nothing is sent.
     Emulator()
-    flow = observe(client._settings, hostname, pause)  # noqa: SLF001 - runs a flow
-    return compare(await client._runner.run(flow))  # noqa: SLF001 - as above
+    return client._runner  # noqa: SLF001 - it runs a flow that is no operation
 
 
 def compare(observed: Observation) -> ServiceComparison:
     """Compare each case of *observed* with an emulator of the same websites."""
-    cases, not_tried = read_cases()
+    table, options = read_table(), dict[str, bool]()
     mirror = _Mirror(observed)
-    options: dict[str, bool] = {}
-    found: list[ComparedCase] = []
-    for case in cases:
-        result = _compared(case, observed, mirror)
-        found.append(result)
+    found = [_compared(case, observed, mirror) for case in table["case"]]
+    for case, result in zip(table["case"], found, strict=True):
         if case.option and result.result == "different":
             other = _Mirror(observed, **{case.option: True})
             if _compared(case, observed, other).result == "same":
                 options[case.option] = True
-    texts = [one for one in observed.responses.values() if isinstance(one, str)]
+    texts = (one for one in observed.responses.values() if isinstance(one, str))
     unsent = [one for one in texts if one.startswith(NOT_SENT)]
-    return ServiceComparison(
-        tuple(found),
-        not_tried,
-        options,
-        requests=len(observed.responses) - len(unsent),
-        ended=unsent[0].removeprefix(NOT_SENT) if unsent else "",
-    )
+    requests, ended = len(observed.responses) - len(unsent), "".join(unsent[:1])
+    ended = ended.removeprefix(NOT_SENT)
+    return ServiceComparison(tuple(found), table["not_tried"], options, requests, ended)
 
 
 class _Mirror:
@@ -113,65 +103,57 @@ class _Mirror:
         """What the emulator responds, where it is that moment."""
         if at is not None:
             self._emulator.now = at
-        settings = self._client._settings  # noqa: SLF001 - runs a flow
-        return self._client._runner.run(send_once(request, settings))  # noqa: SLF001
+        runner: Runner = self._client._runner  # noqa: SLF001 - as above
+        return runner.run(send_once(request, runner.settings))
 
 
 def _rows(now: datetime) -> Iterator[dict[str, object]]:
     """Visits of which each list has something, and some have no value."""
-    full = {
-        **{f"utm_{name}": name for name in ("source", "medium", "campaign")},
-        "utm_content": "content",
-        "utm_term": "term",
-        "country_code": "NL",
-        "document_referrer": "https://example.org",
-        "browser_name": "Firefox",
-        "os_name": "Linux",
-        "device_type": "desktop",
-        "duration_seconds": 20,
-    }
     for days in range(2, 9):
         at = {"added_iso": (now - timedelta(days=days)).isoformat(), "is_unique": True}
-        yield {**at, **full, "path": "/"}
-        yield {**at, **full, "path": "/"}
-        yield {**at, "path": "/other"}
-        yield {**at, "path": "/", "datapoint": "signup"}
+        visit = at | read_table()["visit"]
+        yield from (visit, visit, {**at, "path": "/other"})
+        yield {**at, "datapoint": "signup"}
 
 
 def _compared(case: Case, observed: Observation, mirror: _Mirror) -> ComparedCase:
-    about = case.name, case.section, case.decides, case.rule
+    undecided = ComparedCase(case.name, case.section, case.decides, case.rule)
     if case.of not in observed.hosts:
-        return ComparedCase(*about, "not decided", _MISSING[case.of])
+        return attrs.evolve(undecided, why=read_table()["missing"][case.of])
     request = case.request(observed.hosts[case.of], observed.now)
     response = observed.responses[request]
     if isinstance(response, str):
-        return ComparedCase(*about, "not decided", response)
+        return attrs.evolve(undecided, why=response)
     ours = mirror.respond(request, response.date)
-    if response.status != ours.status:
+    if response.status == ours.status:
+        why, one, other = _shapes(response, ours, case)
+    else:
         # What else differs is a consequence.
-        found = dict(rows_of(load(response)))
-        words = clean(found.get("error") or found.get("message") or "")
-        pair = f"{response.status} {words}".strip(), str(ours.status)
-        return ComparedCase(
-            *about, "different", differences=(CaseDifference("status", *pair),)
-        )
-    one, other = shape(response, case), shape(ours, case)
-    why = ""
-    lists = {where for where in other if where.startswith("[]")}
-    if lists and not any(where.startswith("[]") for where in one):
-        why = "the lists are empty"
-        other = {where: text for where, text in other.items() if where not in lists}
-    if case.check:
-        checked, wanted = (CHECKS[case.check](load(each)) for each in (response, ours))
-        if isinstance(checked, str):
-            why = checked
-        elif isinstance(wanted, dict):
-            one, other = one | checked, other | wanted
+        text = f"{response.status} {message(load(response))}".strip()
+        why, one, other = "", {"status": text}, {"status": str(ours.status)}
     differences = tuple(
         CaseDifference(where, one.get(where, "missing"), other.get(where, "missing"))
         for where in dict.fromkeys((*other, *one))
         if one.get(where) != other.get(where)
     )
     if differences:
-        return ComparedCase(*about, "different", differences=differences)
-    return ComparedCase(*about, "not decided" if why else "same", why)
+        return attrs.evolve(undecided, result="different", differences=differences)
+    return attrs.evolve(undecided, result="not decided" if why else "same", why=why)
+
+
+def _shapes(
+    response: HttpResponse, ours: HttpResponse, case: Case
+) -> tuple[str, Shape, Shape]:
+    """Why nothing is decided, if so; and the forms to compare."""
+    why, one, other = "", shape(response, case), shape(ours, case)
+    if not any(where.startswith("[]") for where in one):
+        entries = [where for where in other if where.startswith("[]")]
+        why = "the lists are empty" if entries else ""
+        other = {where: other[where] for where in other if where not in entries}
+    if case.check:
+        checked, wanted = (CHECKS[case.check](load(each)) for each in (response, ours))
+        if isinstance(checked, str):
+            return checked, one, other
+        assert isinstance(wanted, dict)
+        one, other = one | checked, other | wanted
+    return why, one, other

@@ -37,7 +37,7 @@ class ComparedCase:
     """The question."""
     rule: str
     """The rules of the emulator and of the client that rest on it."""
-    result: Literal["same", "different", "not decided"]
+    result: Literal["same", "different", "not decided"] = "not decided"
     """Whether both do the same; what can't be compared is not decided."""
     why: str = ""
     """Why it is not decided."""

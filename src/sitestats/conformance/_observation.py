@@ -20,7 +20,7 @@ from sitestats._protocol.flow import Send, Sleep, now
 from sitestats._protocol.requests import list_request
 from sitestats._protocol.responses import read_websites
 
-from ._cases import Case, read_cases
+from ._cases import Case, read_table
 
 if TYPE_CHECKING:
     from sitestats._common.settings import Settings
@@ -89,7 +89,7 @@ def observe(settings: Settings, hostname: str, pause: float) -> Flow[Observation
                 name = normalise_hostname(website.hostname)
                 zones[name] = website.timezone
                 hosts.setdefault("public" if website.is_public else "private", name)
-    cases = [case for case in read_cases()[0] if case.of in hosts]
+    cases = [case for case in read_table()["case"] if case.of in hosts]
     requests = [case.request(hosts[case.of], began) for case in cases]
     yield from _send_all(requests, settings, pause, responses)
     return Observation(hosts, zones, settings.api_key is not None, began, responses)

@@ -17,7 +17,7 @@ from ._cases import Case
 Shape = dict[str, str]
 """A text for each place, such as ``{"$.version": "6", "[].value": "text"}``."""
 _HOST: Final = re.compile(r"(?:[\w@+-]+\.)+[^\W\d][\w-]*")
-_CALL: Final = re.compile(r"(.*?show\s*\()(.*)(\).*)", re.DOTALL)
+_CALL: Final = re.compile(r"([^{\[]*?show\s*\()(.*)(\).*)", re.DOTALL)
 _DATE: Final = re.compile(r"\d|[\d-]{10}T[\d:.]{5,15}(?:Z|[+-][\d:]+)")
 """A version, or when a period begins or ends: numbers that are no visitor's."""
 _LITERAL: Final = {"ok", "success", "code"}
@@ -91,6 +91,12 @@ def _places(data: JsonValue, case: Case) -> Iterator[tuple[str, str]]:
 def rows_of(data: JsonValue) -> list[tuple[str, Any]]:
     """The names and values of an object; a list has no name."""
     return [*data.items()] if isinstance(data, dict) else [("", data)]
+
+
+def message(data: JsonValue) -> str:
+    """The message of an error response, where it has one."""
+    found = dict(rows_of(data))
+    return clean(found.get("error") or found.get("message") or "")
 
 
 def _text(name: str, value: Any, case: Case, within: str = "") -> str:
