@@ -46,7 +46,7 @@ nox.options.default_venv_backend = "uv"
 # .ci/run passes --error-on-missing-interpreters.
 nox.options.error_on_missing_interpreters = False
 nox.options.download_python = "never"
-nox.options.sessions = ["lint", "types", f"tests-{HERE}"]
+nox.options.sessions = ["checks"]
 
 
 def groups(*names: str) -> list[str]:
@@ -94,6 +94,23 @@ def pytest(session: nox.Session, *args: str, measured: bool = False) -> None:
 def dist(session: nox.Session) -> Path:
     """The folder of the built distributions."""
     return session.cache_dir.resolve() / "dist"
+
+
+@nox.session(venv_backend="none")
+def checks(session: nox.Session) -> None:
+    """Run the tests, and lint and types beside them: tests also wait."""
+    # With the same options, such as -R; of two --session the last counts.
+    command = (sys.executable, "-m", "nox", *sys.argv[1:], "--session")
+
+    def check() -> str:
+        return session.run(*command, "lint", "types", silent=True) or ""
+
+    with ThreadPoolExecutor(1) as pool:
+        others = pool.submit(check)
+        try:
+            session.run(*command, f"tests-{HERE}")
+        finally:
+            session.log(others.result())
 
 
 @nox.session

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import runpy
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-
-from sitestats import Client
-from sitestats.cli._demo import PROGRAM, run_program
-from sitestats.emulator import Emulator
 
 
 def run_demo(*options: str) -> subprocess.CompletedProcess[str]:
@@ -46,33 +40,6 @@ def test_the_demo_shows_statistics() -> None:
     ):
         assert words in done.stdout
     assert all(len(line) <= 80 for line in done.stdout.splitlines())
-
-
-def test_the_program_that_is_shown_is_what_ran(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The Python code that the demo prints gives the demo's output."""
-    program = tmp_path / "program.py"
-    program.write_text(PROGRAM)
-    shown, repeated = Emulator.demo(), Emulator.demo()
-    with (
-        shown.serve() as address,
-        Client(
-            address, api_key=shown.api_key, user_id=shown.user_id, proxy=None
-        ) as client,
-    ):
-        websites, added, stats = run_program(client)
-    with repeated.serve() as address:
-        monkeypatch.setenv("SITESTATS_BASE_URL", address)
-        monkeypatch.setenv("SITESTATS_API_KEY", repeated.api_key)
-        monkeypatch.setenv("SITESTATS_USER_ID", repeated.user_id)
-        names = runpy.run_path(str(program))
-    assert names["websites"] == websites
-    assert names["added"] == added
-    assert names["stats"] == stats
-    assert [(r.path, r.pairs, r.body) for r in shown.requests] == [
-        (r.path, r.pairs, r.body) for r in repeated.requests
-    ]
 
 
 MISSING = """\

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ import pytest
 from sitestats.emulator import Emulator
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 pytestmark = [pytest.mark.slow, pytest.mark.once]
 
@@ -43,32 +44,49 @@ def variables_of(emulator: Emulator, address: str) -> dict[str, str]:
     }
 
 
-def run(environment: dict[str, str], program: str, *arguments: str) -> str:
-    """The output of *program*."""
+# In one process, since importing takes most of the time.
+RUNS = """
+import json, runpy, sys
+
+program, runs = sys.argv[1], json.loads(sys.argv[2])
+for arguments in runs:
+    sys.argv = [program, *arguments]
+    try:
+        runpy.run_path(program, run_name="__main__")
+    except SystemExit as end:
+        print("ended with", end.code)
+    print(end="\\f")
+"""
+
+
+def run(
+    environment: dict[str, str], program: str, *runs: Sequence[str]
+) -> tuple[list[str], str]:
+    """The output of each run of *program* with its arguments, and all errors."""
     finished = subprocess.run(
-        [sys.executable, "-W", "error", EXAMPLES / program, *arguments],
+        [sys.executable, "-W", "error", "-c", RUNS, EXAMPLES / program, dumps(runs)],
         env=environment,
         capture_output=True,
         encoding="utf-8",
         check=False,
     )
     assert finished.returncode == 0, finished.stderr
-    return finished.stdout
+    return finished.stdout.split("\f")[:-1], finished.stderr
 
 
 def test_the_dashboard_shows_every_website(environment: dict[str, str]) -> None:
     """The dashboard shows all websites, also when one of them fails."""
-    shown = run(environment, "dashboard.py")
-    assert "semicomplete.com" in shown
-    assert "1,586" in shown
-    shown = run(environment, "dashboard.py", "semicomplete.com", "nobody.example.com")
-    assert "1,586" in shown
-    assert "nobody.example.com" in shown
+    names = ("semicomplete.com", "nobody.example.com")
+    (every, two), _ = run(environment, "dashboard.py", (), names)
+    assert "semicomplete.com" in every
+    assert "1,586" in every
+    assert "1,586" in two
+    assert "nobody.example.com" in two
 
 
 def test_the_analyst_sees_what_was_read(environment: dict[str, str]) -> None:
     """The analyst's program prints totals, days, pages and referrers."""
-    shown = run(environment, "readers.py", "semicomplete.com")
+    (shown,), _ = run(environment, "readers.py", ["semicomplete.com"])
     assert "/projects/xdotool/" in shown
     assert shown.count("█") > 10
     assert "google" in shown
@@ -77,9 +95,8 @@ def test_the_analyst_sees_what_was_read(environment: dict[str, str]) -> None:
 def test_the_operator_adds_once(environment: dict[str, str]) -> None:
     """The operator's program adds each website once, also when it runs twice."""
     names = ("example.com", "shop.example.com")
-    first = run(environment, "add_websites.py", *names)
+    (first, second), _ = run(environment, "add_websites.py", names, names)
     assert first.count(": added, Europe/Amsterdam") == 2
-    second = run(environment, "add_websites.py", *names)
     assert second.count(": present") == 2
 
 
@@ -116,20 +133,6 @@ def test_an_endpoint_of_an_application(
         assert "json" not in response.json()["error"]
 
 
-# In one process, since importing dlt takes seconds.
-TWICE = """
-import runpy
-import sys
-
-sys.argv = sys.argv[1:]
-for _ in range(2):
-    try:
-        runpy.run_path(sys.argv[0], run_name="__main__")
-    except SystemExit as end:
-        assert end.code == 1
-"""
-
-
 @pytest.mark.long
 def test_the_nightly_job_loads_each_day_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -143,16 +146,12 @@ def test_the_nightly_job_loads_each_day_once(
     emulator.add_website("locked.example", locked=True)
     first = str(datetime.now(UTC).date() - timedelta(days=3))
     with emulator.serve() as address:
-        finished = subprocess.run(
-            [sys.executable, "-c", TWICE, EXAMPLES / "nightly_warehouse.py", first],
-            env=os.environ | variables_of(emulator, address),
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
-        )
-    assert finished.returncode == 0, finished.stderr
-    assert finished.stdout.count("complete through") == 4
-    assert finished.stderr.count("locked.example: WebsiteLockedError: ") == 2
+        variables = os.environ | variables_of(emulator, address)
+        shown, errors = run(variables, "nightly_warehouse.py", [first], [first])
+    for one in shown:
+        assert one.count("complete through") == 2
+        assert one.endswith("ended with 1\n")
+    assert errors.count("locked.example: WebsiteLockedError: ") == 2
     with duckdb.connect("sitestats.duckdb", read_only=True) as database:
         days = database.execute("SELECT hostname, first_day FROM web.days").fetchall()
     assert len(days) == len(set(days))
@@ -162,7 +161,7 @@ def test_the_nightly_job_loads_each_day_once(
 
 def test_the_digest_shows_what_grew(environment: dict[str, str]) -> None:
     """The digest has both totals, the most read pages, and what is new."""
-    shown = run(environment, "weekly_digest.py", "semicomplete.com")
+    (shown,), _ = run(environment, "weekly_digest.py", ["semicomplete.com"])
     assert "1,586 pageviews" in shown
     assert "/projects/xdotool/" in shown
     assert "+382 google" in shown
@@ -172,9 +171,11 @@ def test_provisioning_from_a_file(environment: dict[str, str], tmp_path: Path) -
     """The plan adds nothing, the run adds once, and a second run adds nothing."""
     file = tmp_path / "websites.toml"
     file.write_text('[[websites]]\nhostname = "toml.example.com"\n', "utf-8")
-    assert "1 to add" in run(environment, "provision.py", str(file))
-    assert "1 added" in run(environment, "provision.py", str(file), "--yes")
-    assert "1 present" in run(environment, "provision.py", str(file), "--yes")
+    runs = [[str(file)], *[[str(file), "--yes"]] * 2]
+    (plan, first, second), _ = run(environment, "provision.py", *runs)
+    assert "1 to add" in plan
+    assert "1 added" in first
+    assert "1 present" in second
 
 
 def test_every_example_is_tested() -> None:

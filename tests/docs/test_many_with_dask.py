@@ -14,9 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import pyarrow.dataset
 import pytest
-from dask import config
 
 from sitestats import Client, StatsQuery
 from sitestats.emulator import Emulator
@@ -61,6 +59,8 @@ def dask(
     emulator: Emulator, example: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Any]:
     """A client of a cluster of two worker processes, which starting takes seconds."""
+    from dask import config
+
     folder = str(tmp_path_factory.mktemp("dask"))
     with (
         config.set({"temporary-directory": folder}),
@@ -77,10 +77,17 @@ def wait_for(happens: Callable[[], object]) -> None:
         time.sleep(0.01)
 
 
+def table_of(folder: Path) -> Any:
+    """The data set as a table of Arrow."""
+    import pyarrow.dataset
+
+    return pyarrow.dataset.dataset(folder, partitioning="hive").to_table()
+
+
 def rows_of(folder: Path) -> list[dict[str, Any]]:
     """The data set as any reader of partitioned Parquet sees it."""
-    data = pyarrow.dataset.dataset(folder, partitioning="hive")
-    rows = data.to_table().sort_by([("month", "ascending"), ("hostname", "ascending")])
+    order = [("month", "ascending"), ("hostname", "ascending")]
+    rows = table_of(folder).sort_by(order)
     return [
         {name: row[name] for name in ("hostname", "pageviews", "visitors", "month")}
         for row in rows.to_pylist()
@@ -186,8 +193,7 @@ def test_what_failed_is_read_again(
     emulator.fail_next(1, status=423, path="/shop.example.json")
     failed = example.read_months(dask, tmp_path, MONTHS[:1], batches=4)
     assert failed == ["shop.example"]
-    data = pyarrow.dataset.dataset(tmp_path, partitioning="hive").to_table()
-    errors = [row for row in data.to_pylist() if row["error"]]
+    errors = [row for row in table_of(tmp_path).to_pylist() if row["error"]]
     assert [row["hostname"] for row in errors] == ["shop.example"]
     before = len(statistics(emulator))
     assert example.read_months(dask, tmp_path, MONTHS[:1], batches=4) == []

@@ -12,8 +12,6 @@ import pytest
 
 from sitestats.emulator import Emulator
 
-mcp = pytest.importorskip("mcp")
-
 pytestmark = [pytest.mark.slow, pytest.mark.once]
 
 SERVER = Path(__file__).parents[2] / "examples" / "mcp_server.py"
@@ -60,6 +58,8 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 
 async def use(address: str, emulator: Emulator) -> tuple[list[Any], list[Any]]:
     """The tools of the server, and what each of the calls returns."""
+    import mcp
+
     parameters = mcp.StdioServerParameters(
         command=sys.executable,
         args=["-W", "error", str(SERVER)],
@@ -84,6 +84,8 @@ def test_an_assistant_uses_the_tools() -> None:
     that says what to do, in the names of the arguments; nothing is ever written, and no
     key is shown.
     """
+    # Here, since importing it takes seconds.
+    pytest.importorskip("mcp")
     emulator = Emulator.demo()
     with emulator.serve() as address:
         tools, results = anyio.run(use, address, emulator)

@@ -42,17 +42,22 @@ class Cell(NamedTuple):
         colours = THEMES[theme]
         code = HtmlFormatter(style=colours["code"], cssclass="highlight")
         style = STYLE % {**colours, "width": WIDTH} + code.get_style_defs(".highlight")
+        source = self.source and highlight(self.source, PythonLexer(), code)
         return (
             f"<!doctype html><meta charset='utf-8'><style>{style}</style>"
-            f"{highlight(self.source, PythonLexer(), code)}{self.html}"
+            f"{source}{self.html}"
         )
 
 
 def run_cell(source: str, names: dict[str, Any]) -> Cell:
     """Run a cell whose last line is what it shows."""
+    return Cell(source, last_value(source, names)._repr_html_())
+
+
+def last_value(source: str, names: dict[str, Any]) -> Any:
+    """Run *source*, and return the value of its last line."""
     tree = ast.parse(source)
     last = tree.body.pop()
     assert isinstance(last, ast.Expr)
     exec(compile(tree, "<cell>", "exec"), names)
-    value = eval(compile(ast.Expression(last.value), "<cell>", "eval"), names)
-    return Cell(source, value._repr_html_())
+    return eval(compile(ast.Expression(last.value), "<cell>", "eval"), names)

@@ -12,14 +12,17 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
+
+import matplotlib.pyplot as plt
+from pandas import DataFrame
 
 from sitestats import Client, Outcomes, StatsQuery, WebsiteSpec
 from sitestats.emulator import Emulator
 
-from .cells import Cell, run_cell
+from .cells import Cell, last_value, run_cell
 from .charts import bar_chart
 from .plots import Plot
 from .terminal import Screen, run_command, screen_of
@@ -39,6 +42,18 @@ def picture(make: Callable[[], Content]) -> Callable[[], Content]:
 def emulator() -> Emulator:
     """Six websites with a year of made-up traffic."""
     return Emulator.made_up(6, now=NOW)
+
+
+@cache
+def two_years() -> Emulator:
+    """Four websites, of which a month a year ago is known too."""
+    return Emulator.made_up(4, days=430, now=NOW)
+
+
+@cache
+def new_website() -> Emulator:
+    """A website of twenty days."""
+    return Emulator.made_up(1, days=20, now=NOW)
 
 
 @cache
@@ -155,24 +170,6 @@ def plot_growth() -> Plot:
 
 
 @picture
-def plot_hours() -> Plot:
-    """The heat map of the recipes."""
-    query = StatsQuery("shop.example").fields("histogram").interval("hour")
-    frame = client().stats.get(query.during("2026-10")).to_pandas("histogram")
-    week = frame.pivot_table("pageviews", frame["date"].dt.day_of_week, "hour", "mean")
-
-    def draw() -> None:
-        import matplotlib.pyplot as plt
-
-        _, axes = plt.subplots(figsize=(6, 3), layout="constrained")
-        axes.imshow(week, aspect="auto", cmap="Blues")
-        days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
-        axes.set(xlabel="hour", yticks=range(7), yticklabels=days)
-
-    return Plot(draw)
-
-
-@picture
 def chart_reading() -> Plot:
     """The time to read a response, beside other libraries."""
     return bar_chart(["Reading eleven lists of 1,000 entries"], "msgspec|fallback")
@@ -194,6 +191,47 @@ def outcomes_of(month: str) -> Outcomes:
     """A month of all websites."""
     queries = [october().website(w).during(month) for w in client().websites.list()]
     return client().stats.get_many(queries).collect()
+
+
+# --- the recipes
+
+
+def recipe(title: str, service: Callable[[], Emulator]) -> Content:
+    """What the code below a heading of the recipes shows: a frame, or a plot."""
+    _, _, text = RECIPES.read_text("utf-8").partition("\n```python\n")
+    beginning, code = (
+        part.partition("```\n")[0]
+        for part in (
+            text,
+            text.partition(f"## {title}\n")[2].partition("```python\n")[2],
+        )
+    )
+
+    def run() -> object:
+        names: dict[str, Any] = {"StatsQuery": StatsQuery, "client": service().client()}
+        return last_value(beginning + code, names)
+
+    shown = run()
+    if isinstance(shown, DataFrame):
+        return Cell("", shown.to_html(float_format="{:.2f}".format))
+    plt.close("all")
+    return Plot(run)
+
+
+RECIPES: Final = Path(__file__).parents[2] / "docs" / "recipes.md"
+for name, title in {
+    "hours": "Hours and weekdays as a heat map",
+    "year": "A year over the year before",
+    "pages": "The pages that grow most",
+    "devices": "The share of each device over time",
+    "referrers": "The referrers of each website",
+    "campaign": "A campaign, day by day",
+    "funnel": "A funnel of events",
+    "launch": "What is unusual after a launch",
+    "file": "A file for a colleague",
+}.items():
+    ALL[f"recipe-{name}"] = partial(recipe, title, two_years)
+ALL["recipe-new"] = partial(recipe, "The first days of a new website", new_website)
 
 
 # --- in a terminal

@@ -16,7 +16,7 @@ OPTIONS: Final[dict[Any, Any]] = {
     # In inches, at which a plot has to be readable.
     "figure.figsize": (6, 3),
     "figure.constrained_layout.use": True,
-    "savefig.dpi": 240,
+    "savefig.dpi": 200,
 }
 STYLES: Final = {"light": "default", "dark": "dark_background"}
 PAPER: Final = {"light": "#fff", "dark": "#0d1117"}

@@ -6,7 +6,7 @@ from io import BytesIO
 
 from PIL import Image
 
-COLOURS = 128
+COLOURS = 64
 """As many as the letters' edges need; a picture of a page has few others."""
 
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from same_text import SameText
-from sitestats.provisioning._csv import SEPARATORS, CsvError, find_separator, read_cells
+from sitestats import SpecError
+from sitestats.provisioning._csv import SEPARATORS, find_separator, read_cells
 
 pytestmark = pytest.mark.standard_library
 
@@ -33,17 +34,17 @@ def test_what_a_spreadsheet_writes_is_read(
     )
     writer.writerows(rows)
     text = stream.getvalue()
-    read = list(read_cells(text, separator))
+    read = list(read_cells(text, separator, str))
     kept = [row for row in rows if any(row)]
     assert [[cell.text for cell in row] for row in read] == kept
     for cell in (cell for row in read for cell in row):
-        assert text[cell.offset] == '"'
+        assert text[int(cell.where)] == '"'
 
 
 def test_blanks_around_a_cell_are_dropped() -> None:
     """A space beside a separator does not become part of a host name."""
-    (row,) = read_cells('a ,  b c , " d " ,', ",")
-    assert [(cell.text, cell.offset) for cell in row] == [
+    (row,) = read_cells('a ,  b c , " d " ,', ",", str)
+    assert [(cell.text, int(cell.where)) for cell in row] == [
         ("a", 0),
         ("b c", 5),
         (" d ", 11),
@@ -53,7 +54,10 @@ def test_blanks_around_a_cell_are_dropped() -> None:
 
 def test_empty_lines_are_skipped() -> None:
     """The empty rows of a spreadsheet are not websites without a name."""
-    assert [row[0].text for row in read_cells("\n\na\n,,\n\r\nb\r", ",")] == ["a", "b"]
+    assert [row[0].text for row in read_cells("\n\na\n,,\n\r\nb\r", ",", str)] == [
+        "a",
+        "b",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -64,10 +68,10 @@ def test_a_misplaced_quote_is_refused(
     text: str, offset: int, same_text: SameText
 ) -> None:
     """A quote that is never closed does not swallow the rest of the file unnoticed."""
-    with pytest.raises(CsvError) as caught:
-        list(read_cells(text, ","))
-    same_text(caught.value)
-    assert caught.value.offset == offset
+    with pytest.raises(SpecError) as caught:
+        list(read_cells(text, ",", str))
+    same_text(caught.value.problems[0].message)
+    assert caught.value.problems[0].where == str(offset)
 
 
 @pytest.mark.parametrize(
@@ -87,11 +91,11 @@ def test_the_first_line_tells_the_separator(text: str, separator: str) -> None:
 
 @given(st.text())
 def test_any_text_is_read_or_refused(text: str) -> None:
-    """No text raises anything but CsvError, and every position is within the text."""
+    """No text raises anything but SpecError, and every position is within the text."""
     try:
-        rows = list(read_cells(text, find_separator(text)))
-    except CsvError as error:
-        offsets = [error.offset]
+        rows = list(read_cells(text, find_separator(text), str))
+    except SpecError as error:
+        offsets = [int(problem.where) for problem in error.problems]
     else:
-        offsets = [cell.offset for row in rows for cell in row]
+        offsets = [int(cell.where) for row in rows for cell in row]
     assert all(0 <= offset <= len(text) for offset in offsets)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 import pickle
+import re
 import warnings
 from datetime import UTC, date, datetime, timedelta
 from typing import get_args
@@ -326,7 +327,27 @@ def test_words_stay_words_by_day() -> None:
 def test_each_of_a_longer_unit_tells_of_pinned() -> None:
     """Where a month begins is not known of words: the error says what to do."""
     with pytest.raises(QueryError, match=r"use \.pinned\('.+'\)\.each\('month'\)"):
-        QUERY.last(days=30).each("month")
+        QUERY.since("today-30d").each("month")
+
+
+@pytest.mark.parametrize(
+    ("days", "unit", "instead"),
+    [(30, "month", "months=1"), (365, "month", "months=12"), (28, "week", "weeks=4")],
+)
+def test_the_last_days_in_months_are_the_last_months(
+    days: int, unit: Unit, instead: str
+) -> None:
+    """A first try at a history counts days: the error names the whole units, and they
+    work.
+    """
+    match = re.escape(
+        f"use .last({instead}).each({unit!r}) for whole {unit}s, or .pinn"
+    )
+    with pytest.raises(QueryError, match=match):
+        QUERY.last(days=days).each(unit)
+    name, _, count = instead.partition("=")
+    whole = QUERY.last(**{name: int(count)}).timezone("UTC")  # type: ignore[arg-type]  # weeks or months
+    assert len(whole.each(unit)) == int(count)
 
 
 # --- each of many websites ----------------------------------------------------------

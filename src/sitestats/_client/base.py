@@ -13,7 +13,6 @@ from typing import (
     Final,
     Generic,
     ParamSpec,
-    Protocol,
     Self,
     TypedDict,
     TypeVar,
@@ -56,27 +55,14 @@ if TYPE_CHECKING:
     from sitestats._common.settings import RetryPolicy
     from sitestats._store.sqlite import Store
     from sitestats._store.stored_responses import StoredResponses
+    from sitestats._transport.sender import AsyncSender, Sender
 
 P = ParamSpec("P")
 TransportT = TypeVar("TransportT")
 HttpClientT = TypeVar("HttpClientT")
 
 
-class _HasConnections(Protocol):
-    """The part of a sender that this module uses."""
-
-    @property
-    def is_open(self) -> bool:
-        """Whether closing it would end a connection."""
-        ...
-
-    @property
-    def is_given(self) -> bool:
-        """Whether it sends by what the user gave."""
-        ...
-
-
-SenderT = TypeVar("SenderT", bound=_HasConnections)
+SenderT = TypeVar("SenderT", bound="Sender | AsyncSender")
 
 
 class Options(TypedDict, Generic[TransportT, HttpClientT], total=False):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sized
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import attrs
 
@@ -24,12 +24,9 @@ from sitestats._common.settings import (
     positive_count,
 )
 from sitestats._common.text import shown
-from sitestats._protocol.responses import load_readers
 from sitestats._protocol.retry import NO_DEADLINE, Deadline
 from sitestats._query.builder import StatsQuery
-
-if TYPE_CHECKING:
-    from sitestats._results.outcomes import Outcome
+from sitestats._results.outcomes import Outcome
 
 Job: TypeAlias = tuple[StatsQuery, int]
 """A query and its index."""
@@ -110,7 +107,6 @@ class Schedule:
                 "this get_many block was already used: call get_many again"
             )
         self._begun = True
-        load_readers()
         if self._seconds is not None:
             self.deadline = Deadline(self._seconds, time.monotonic() + self._seconds)
         self._show = self._block.enter_context(showing(self._progress, "queries"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from functools import wraps
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
@@ -19,6 +18,9 @@ def clear_frames(error: BaseException) -> None:
 
     The lines stay, for whoever looks for the mistake.
     """
+    # Only who sees an exception has to load it.
+    import traceback
+
     ours: set[FrameType] = set()
     link: BaseException | None = error
     while link is not None:

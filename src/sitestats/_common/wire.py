@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from enum import Enum
 from functools import lru_cache
+from typing import Final
 from urllib.parse import quote
 
 import attrs
@@ -122,11 +123,11 @@ class HttpResponse:
 
 # Seconds as HTTP has them, and with a fraction or a sign, as some servers send
 # them. float() alone would also take "1e3", "1_0", "nan" and "٣".
-_SECONDS = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
+_SECONDS: Final = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
 
 # email.utils accepts nearly any words and numbers; a date of HTTP has
 # a month's name, a time of the day and a year (RFC 9110, section 5.6.7).
-_LIKE_A_DATE = re.compile(r"[A-Za-z].* [0-9]{2}:[0-9]{2}:[0-9]{2}(?: [A-Za-z0-9+-]+)?")
+_LIKE_A_DATE: Final = r"[A-Za-z].* [0-9]{2}:[0-9]{2}:[0-9]{2}(?: [A-Za-z0-9+-]+)?"
 
 
 def parse_retry_after(value: str, responded_at: datetime | None) -> float | None:
@@ -143,7 +144,7 @@ def parse_retry_after(value: str, responded_at: datetime | None) -> float | None
     True
     """
     text = value.strip()
-    if _SECONDS.fullmatch(text):
+    if re.fullmatch(_SECONDS, text):
         seconds = float(text)
         # Hundreds of digits overflow to infinity.
         return max(0.0, seconds) if math.isfinite(seconds) else None
@@ -165,7 +166,7 @@ def parse_http_date(value: str) -> datetime | None:
     from email.utils import parsedate_to_datetime
 
     text = value.strip()
-    if not text.isascii() or not _LIKE_A_DATE.fullmatch(text):
+    if not text.isascii() or not re.fullmatch(_LIKE_A_DATE, text):
         return None
     try:
         moment = parsedate_to_datetime(text)

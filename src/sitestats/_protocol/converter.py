@@ -5,7 +5,7 @@ booleans, whole numbers, other numbers and strings are never converted into one
 another. The one exception is a number without a fraction where the document
 has "number".
 
-It is imported when it is needed: ``decoder`` alone reads most responses, faster.
+``decoder`` alone reads most responses, faster.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from typing import Any, Final, TypeVar, cast, get_args, get_origin
 
 import attrs
@@ -87,15 +88,26 @@ def _number(value: object, _: Any) -> float:
     raise UnexpectedValueError("a number", value)
 
 
-_converter: Final = cattrs.Converter()
-for _type in (bool, int, str):
-    _converter.register_structure_hook(_type, _strictly(_type))
-_converter.register_structure_hook(float, _number)
+@cache
+def _converter() -> cattrs.Converter:
+    """What makes models. Few programs need it, and to make it takes some 8 ms."""
+    converter = cattrs.Converter()
+    for kind in (bool, int, str):
+        converter.register_structure_hook(kind, _strictly(kind))
+    converter.register_structure_hook(float, _number)
+    for cls, overrides in _OVERRIDES.items():
+        converter.register_structure_hook(cls, _object(cls, converter, **overrides))
+    for complete, incomplete in _INCOMPLETE.items():
+        hook = _entry(converter, complete, incomplete)
+        converter.register_structure_hook(complete, hook)
+    return converter
 
 
-def _object(cls: type[T], **overrides: Any) -> Callable[[object, Any], T]:
+def _object(
+    cls: type[T], converter: cattrs.Converter, **overrides: Any
+) -> Callable[[object, Any], T]:
     """A hook that makes a *cls* of an object, and of nothing else."""
-    structure = make_dict_structure_fn(cls, _converter, **overrides)
+    structure = make_dict_structure_fn(cls, converter, **overrides)
 
     def hook(value: object, _: Any) -> T:
         if not isinstance(value, dict):
@@ -128,12 +140,10 @@ class _TimedPartialEntry(_PartialEntry):
     seconds_on_page: float | None = None
 
 
-_converter.register_structure_hook(_PartialEntry, _object(_PartialEntry))
-_converter.register_structure_hook(_TimedPartialEntry, _object(_TimedPartialEntry))
-
-
 def _entry(
-    complete: type[Entry], incomplete: Callable[[dict[str, Any]], Entry]
+    converter: cattrs.Converter,
+    complete: type[Entry],
+    incomplete: Callable[[dict[str, Any]], Entry],
 ) -> Callable[[object, Any], Entry]:
     columns = complete.columns
     make: Callable[..., Entry] = complete
@@ -142,7 +152,7 @@ def _entry(
     if not issubclass(complete, PageEntry):
         may_be_none.add("value")
 
-    structure = _converter.get_structure_hook(wanted)
+    structure = converter.get_structure_hook(wanted)
     unknown: dict[str, Any] = {}
     if "seconds_on_page" in columns:
         unknown = {"seconds_on_page": None}
@@ -164,15 +174,12 @@ def _entry(
     return hook
 
 
-for _complete, _incomplete in (
-    (ListEntry, IncompleteListEntry),
-    (TimedListEntry, IncompleteTimedListEntry),
-    (PageEntry, IncompletePageEntry),
-    (TimedPageEntry, IncompleteTimedPageEntry),
-):
-    _converter.register_structure_hook(_complete, _entry(_complete, _incomplete))
-
-_converter.register_structure_hook(EventCount, _object(EventCount))
+_INCOMPLETE: Final[Mapping[type[Entry], Callable[[dict[str, Any]], Entry]]] = {
+    ListEntry: IncompleteListEntry,
+    TimedListEntry: IncompleteTimedListEntry,
+    PageEntry: IncompletePageEntry,
+    TimedPageEntry: IncompleteTimedPageEntry,
+}
 
 
 # --- the entries of the histogram ---------------------------------------------------
@@ -205,35 +212,27 @@ def _part(value: object, _: Any) -> int | None:
     return None if match is None else int(match[0])
 
 
-_converter.register_structure_hook(
-    Bucket,
-    _object(
-        Bucket,
-        date=override(struct_hook=_date),
-        hour=override(struct_hook=_part),
-        year=override(struct_hook=_part),
-        week=override(struct_hook=_part),
-    ),
-)
+# --- the classes of objects ---------------------------------------------------------
+
+_ADDED_NAMES: Final = {"custom_domain": "customDomain", "valid_dns": "validDNS"}
+_OVERRIDES: Final[Mapping[type, Mapping[str, Any]]] = {
+    _PartialEntry: {},
+    _TimedPartialEntry: {},
+    EventCount: {},
+    Bucket: {
+        "date": override(struct_hook=_date),
+        **dict.fromkeys(("hour", "year", "week"), override(struct_hook=_part)),
+    },
+    Website: {"extra": override(struct_hook=_as_it_is)},
+    AddedWebsite: {
+        **{name: override(rename=sent) for name, sent in _ADDED_NAMES.items()},
+        "differences": override(omit=True),
+        "extra": override(struct_hook=_as_it_is),
+    },
+}
 
 
 # --- responses of the Admin API -----------------------------------------------------
-
-_converter.register_structure_hook(
-    Website, _object(Website, extra=override(struct_hook=_as_it_is))
-)
-
-_ADDED_NAMES: Final = {"custom_domain": "customDomain", "valid_dns": "validDNS"}
-_converter.register_structure_hook(
-    AddedWebsite,
-    _object(
-        AddedWebsite,
-        custom_domain=override(rename="customDomain"),
-        valid_dns=override(rename="validDNS"),
-        differences=override(omit=True),
-        extra=override(struct_hook=_as_it_is),
-    ),
-)
 
 _WEBSITE_NAMES: Final = frozenset(attrs.fields_dict(Website)) - {"extra"}
 _ADDED_KNOWN: Final = frozenset(
@@ -249,17 +248,15 @@ def structure_websites(
     # website without them is no reason to lose the list.
     defaults = {"own_hostname": None, "label": None}
     values = (_with_extra(item, _WEBSITE_NAMES, defaults) for item in items)
-    result = _structure_list(values, Website, path, section="2.1")
-    return ([], result.problems) if isinstance(result, _Invalid) else (result, [])
+    return _structure_list(values, Website, path, section="2.1")
 
 
 def structure_added(value: JsonValue) -> tuple[AddedWebsite | None, list[Problem]]:
     """The result of adding a website, or its problems."""
     defaults = {"customDomain": None}
-    result = _structure(
+    return _structure(
         _with_extra(value, _ADDED_KNOWN, defaults), AddedWebsite, "$", section="2.2"
     )
-    return (None, result.problems) if isinstance(result, _Invalid) else (result, [])
 
 
 def _with_extra(
@@ -297,41 +294,35 @@ def structure_stats(
         else:
             # cattrs would take a string for a list of its characters.
             problem = str(UnexpectedValueError("an array", value))
-            result = _Invalid([Problem(problem, section="2.3", where=path)])
-        if isinstance(result, _Invalid):
-            wrong[name] = result.problems
+            result = None, [Problem(problem, section="2.3", where=path)]
+        found, problems = result
+        if problems:
+            wrong[name] = problems
         else:
-            values[name] = result
+            values[name] = found
     return values, wrong
 
 
 # --- problems by JSON path -----------------------------------------------------------
 
 
-@attrs.frozen
-class _Invalid:
-    """The problems of a value, in place of its model."""
-
-    problems: list[Problem]
-
-
 def _structure(
     value: JsonValue, wanted: type[T], path: str, *, section: str
-) -> T | _Invalid:
+) -> tuple[T | None, list[Problem]]:
     try:
-        return _converter.structure(value, wanted)
+        return _converter().structure(value, wanted), []
     except (cattrs.BaseValidationError, UnexpectedValueError) as error:
-        return _Invalid(list(_problems(error, path, section)))
+        return None, [*_problems(error, path, section)]
 
 
 def _structure_list(
     items: Iterable[JsonValue], wanted: type[T], path: str, *, section: str
-) -> list[T] | _Invalid:
+) -> tuple[list[T], list[Problem]]:
     """The items, or the problems of the first wrong ones.
 
     cattrs would go on to the end: the problems of a million items take a gigabyte.
     """
-    structure = _converter.get_structure_hook(wanted)
+    structure = _converter().get_structure_hook(wanted)
     values: list[T] = []
     problems: list[Problem] = []
     for index, item in enumerate(items):
@@ -341,7 +332,7 @@ def _structure_list(
             problems += _problems(error, f"{path}[{index}]", section)
             if len(problems) >= MOST_PROBLEMS:
                 break
-    return _Invalid(problems) if problems else values
+    return ([] if problems else values), problems
 
 
 def _problems(error: BaseException, path: str, section: str) -> Iterator[Problem]:

@@ -34,18 +34,15 @@ LOCKED_CODE: Final = "BADGE_REQUIRED"
 _REDIRECTS: Final = frozenset((301, 302, 303, 307, 308))
 _LONGEST: Final = 500
 
-_WORDS_OF_CREDENTIALS: Final = re.compile(
-    r"""\b(?:
+# They are compiled for the first error response, which most programs never see.
+_WORDS_OF_CREDENTIALS: Final = r"""\b(?:
         api[\s_-]?keys? | user[\s_-]?ids? | credentials?
       | unauth(?:ori[sz]ed|enticated) | authenticat\w* | authori[sz]\w*
       | log(?:ged)?[ ]?in
-    )\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
+    )\b"""
 # Words about roles and plans. One that has other uses too ("not allowed",
 # "limit") counts only beside certain others.
-_WORDS_OF_PERMISSION: Final = re.compile(
-    r"""\b(?:
+_WORDS_OF_PERMISSION: Final = r"""\b(?:
         roles? | permissions? | permitted | forbidden
       | not[ ]allowed[ ]to | (?:access[ ]is|you'?(?:re|[ ]are))[ ]not[ ]allowed
       | access[ ]denied | no[ ]access
@@ -53,18 +50,13 @@ _WORDS_OF_PERMISSION: Final = re.compile(
       | (?:your|the|this|current|free|larger|higher|team'?s?|account'?s?)[ ]plan
       | (?:web)?sites?[ ]limits? | limits?[ ](?:of|on|for|to)[ ][\w ]*(?:web)?sites?
       | (?:maximum|max|number|amount|many|more)[ ](?:\w+[ ]){0,2}(?:web)?sites
-    )\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
+    )\b"""
 # A field, an event or a metadata key may have these names too, so they count
 # only for a request without any of those.
-_MORE_WORDS_OF_THE_ACCOUNT: Final = re.compile(
-    r"""\b(?:
+_MORE_WORDS_OF_THE_ACCOUNT: Final = r"""\b(?:
         sign(?:ed)?[ ]in | admins? | developers?
       | plans? | subscriptions? | upgrad\w+ | quotas? | billing | payments?
-    )\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
+    )\b"""
 _BY_WORDS: Final = (
     (_WORDS_OF_PERMISSION, PermissionDeniedError),
     (_WORDS_OF_CREDENTIALS, AuthenticationError),
@@ -135,13 +127,17 @@ def is_about_account(message: str) -> bool:
     """
     own_words = _QUOTED.sub(" ", message)
     return any(
-        words.search(own_words)
+        _has(own_words, words)
         for words in (
             _WORDS_OF_CREDENTIALS,
             _WORDS_OF_PERMISSION,
             _MORE_WORDS_OF_THE_ACCOUNT,
         )
     )
+
+
+def _has(text: str, words: str) -> bool:
+    return re.search(words, text, re.IGNORECASE | re.VERBOSE) is not None
 
 
 def redirect(response: HttpResponse, request: HttpRequest) -> ServiceError | None:
@@ -189,8 +185,8 @@ def _class(status: int, code: str | None, words: str) -> type[ServiceError]:
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return ServerError
     own_words = _QUOTED.sub(" ", words)
-    for pattern, kind in _BY_WORDS:
-        if pattern.search(own_words):
+    for words_of_kind, kind in _BY_WORDS:
+        if _has(own_words, words_of_kind):
             return kind
     return BadRequestError if status >= HTTPStatus.BAD_REQUEST else ServiceError
 

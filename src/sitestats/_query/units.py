@@ -46,6 +46,8 @@ WORDS: Final = tuple(
 """The words that name a period: the last whole one, or this one until today."""
 _DAY: Final = timedelta(days=1)
 _MOST_UNITS: Final = 9_999
+_DAYS_OF: Final = {"week": 7, "month": 30.4}
+"""The units of which ``last`` takes whole ones, with their length."""
 _YEARS: Final = (1000, MAXYEAR)
 """The years that an int can be: 7 would rather be meant as days."""
 _NAME: Final = re.compile(
@@ -284,11 +286,16 @@ def split(
     if unit == "day" and back is not None and until is not None:
         days = map(placeholder, range(back, until - 1, -1))
         return ((name, name) for name in days)
+    hint = ""
+    if back is not None and until == 1 and unit in _DAYS_OF:
+        count = max(1, round(back / _DAYS_OF[unit]))
+        hint = f".last({unit}s={count}).each({unit!r}) for whole {unit}s, or "
     raise QueryError(
         refused(
             "period-words",
             f"the days of {written(start, end)} are not known here: give dates, "
             "or use "
+            + PythonOnly(hint)
             + Step("pinned", "Europe/Amsterdam")
             + PythonOnly(f".each({unit!r})")
             + " with the website's time zone",

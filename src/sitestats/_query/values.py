@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from decimal import Decimal
 from numbers import Integral
 from typing import Final
 
@@ -228,6 +227,9 @@ def _decimal(value: float) -> str | None:
     if value.is_integer():
         # The tracker is written in JavaScript, which formats 5.0 as 5.
         return str(int(value))
+    # Few queries have fractions.
+    from decimal import Decimal
+
     text = format(Decimal(repr(value)), "f")
     return text if text[-1].isdecimal() else None
 

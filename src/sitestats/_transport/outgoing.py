@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Iterator
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 import httpx
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from sitestats._common.settings import Settings
 
     from .attempt import Attempt
+
+_VERSION: Final = "0.1.0"
+"""That of the package: to read its metadata takes as long as to import httpcore."""
 
 _LONGEST: Final = 30 * 86_400.0
 """Seconds: sockets refuse to be given a limit of some centuries."""
@@ -114,15 +117,8 @@ def _header(name: str, value: Secret | None) -> list[tuple[str, str]]:
     return [] if value is None else [(name, value.reveal())]
 
 
-@cache
-def _own_user_agent() -> str:
-    from importlib.metadata import version
-
-    return f"sitestats/{version('sitestats')}"
-
-
 def _user_agent(program: str | None) -> str:
-    return " ".join(filter(None, [program, _own_user_agent()]))
+    return " ".join(filter(None, [program, f"sitestats/{_VERSION}"]))
 
 
 def _url(base: str, target: str) -> httpx.URL:

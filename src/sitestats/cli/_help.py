@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from difflib import get_close_matches
 from typing import Any, Final, TypeVar
 
 import click
@@ -15,7 +14,8 @@ _GROUPS: Final = {
     "input_format",
     "What": "fields events all_events where metadata path interval limit version "
     "param more",
-    "When": "last start end on during timezone each against",
+    "When": "last start end on during timezone each against since until lag",
+    "Destination": "destination dataset folder wait max_requests",
     "Output": "output table top raw delimiter bom errors only_changes quiet",
     "Connection": "base_url profile key_file timeout total_timeout retries concurrency "
     "store verbose",
@@ -63,6 +63,9 @@ class SuggestingGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
+            # Only who mistypes a command has to load it.
+            from difflib import get_close_matches
+
             names = get_close_matches(args[0], self.list_commands(ctx), 1)
             hint = "".join(f" Did you mean {name}?" for name in names)
             raise click.UsageError(f"{error.message}{hint}", ctx) from None

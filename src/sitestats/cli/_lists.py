@@ -54,15 +54,20 @@ NAMES: Final = ("columns", "ignore_columns", "ignore_column", "input_format")
 def list_arguments(options: dict[str, Any]) -> dict[str, Any]:
     """The arguments of the library's readers; their options are removed."""
     found = {name: options.pop(name) for name in NAMES}
-    names: dict[str, str] = {}
-    for column in found["columns"]:
-        field, equals, name = column.partition("=")
-        if not equals or not name:
-            raise click.UsageError(f"--column takes FIELD=NAME, not {column!r}")
-        if field in names:
-            raise click.UsageError(f"--column {field}=… is given twice")
-        names[field] = name
-    return {**found, "columns": names}
+    return {**found, "columns": pairs_of("--column", "FIELD=NAME", found["columns"])}
+
+
+def pairs_of(option: str, form: str, given: Iterable[str]) -> dict[str, str]:
+    """The values by the names that *given* has, each once and in that *form*."""
+    pairs: dict[str, str] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise click.UsageError(f"{option} takes {form}, not {text!r}")
+        if name in pairs:
+            raise click.UsageError(f"{option} {name}=… is given twice")
+        pairs[name] = value
+    return pairs
 
 
 def source_of(file: str) -> str | BinaryIO:

@@ -11,6 +11,7 @@ import click
 
 from ._completion import one_of
 from ._help import together
+from ._lists import pairs_of
 
 if TYPE_CHECKING:
     from sitestats import Problem, StatsQuery
@@ -218,12 +219,12 @@ def _steps(
     yield lambda query: _with_period(query, options)
     filters = _filters(options["where"])
     yield lambda query: query.where(**cast("Any", filters))
-    metadata = _pairs("--metadata", options["metadata"])
+    metadata = pairs_of("--metadata", "KEY=VALUE", options["metadata"])
     yield lambda query: query.where_metadata(metadata)
     for name in ("path", "timezone", "interval", "limit", "version"):
         if options[name] is not None:
             yield methodcaller(name, options[name])
-    for name, value in _pairs("--param", options["param"]).items():
+    for name, value in pairs_of("--param", "NAME=VALUE", options["param"]).items():
         yield methodcaller("extra_param", name, value)
 
 
@@ -279,19 +280,7 @@ def _filters(given: Iterable[str]) -> dict[str, str | list[str]]:
             pages.append(value)
         else:
             others.append(text)
-    filters: dict[str, str | list[str]] = {**_pairs("--where", others)}
+    filters: dict[str, str | list[str]] = {**pairs_of("--where", "NAME=VALUE", others)}
     if pages:
         filters["pages"] = pages[0] if len(pages) == 1 else pages
     return filters
-
-
-def _pairs(option: str, given: Iterable[str]) -> dict[str, str]:
-    pairs: dict[str, str] = {}
-    for text in given:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise click.UsageError(f"{option} takes NAME=VALUE, not {text!r}")
-        if name in pairs:
-            raise click.UsageError(f"{option} {name}=… is given twice")
-        pairs[name] = value
-    return pairs

@@ -7,8 +7,9 @@ column names, and numbers that were computed here.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final, Literal, TypeAlias
 
 import attrs
@@ -22,6 +23,10 @@ _NUMBER: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _DATE: Final = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?Z"
 )
+_ORDER: Final = "pageviews DESC, visitors DESC, entry NULLS LAST"
+_EVENTS: Final = "total DESC, datapoint"
+MOST_EVENTS: Final = 1000
+"""The most events of a response (section 4.3)."""
 # The lists in which page views without a value may get an entry of their own:
 # visits without a referrer, and from unknown countries.
 _WITH_NULL: Final = frozenset({"referrers", "countries"})
@@ -161,12 +166,8 @@ class Aggregate:
         inner = "*"
         if histogram:
             sets.append("(bucket, shift)")
-            shift = _shift(self._stretches)
-            inner += (
-                f", date_trunc('{self._query.interval}', ts + to_seconds({shift}))"
-                f"::TIMESTAMP AS bucket, "
-                f"{shift if self._query.interval == 'hour' else '0'} AS shift"
-            )
+            shift = _shift(self._stretches) if self._query.interval == "hour" else "0"
+            inner += f", {self._bucket(self._query.interval)}, {shift} AS shift"
         sql = f"""
             SELECT grouping_id({", ".join(keys)}) AS left_out,
                 {f"coalesce({', '.join(columns)})" if columns else "NULL"} AS entry,
@@ -178,18 +179,63 @@ class Aggregate:
             """
         if not columns:
             return sql
-        order = "pageviews DESC, visitors DESC, entry NULLS LAST"
+        return f"""
+            {sql} HAVING {self._is_named(lists, keys)}
+            QUALIFY bucket IS NOT NULL OR row_number()
+                OVER (PARTITION BY left_out ORDER BY {_ORDER}) <= {self._query.limit}
+            ORDER BY {_ORDER}
+            """
+
+    def _bucket(self, interval: str) -> str:
+        shift = _shift(self._stretches)
+        return (
+            f"date_trunc('{interval}', ts + to_seconds({shift}))::TIMESTAMP AS bucket"
+        )
+
+    def _is_named(self, lists: Sequence[str], keys: Sequence[str]) -> str:
+        """SQL that leaves out what has no value, where that is no entry."""
         named = [
             f"NOT (left_out = {_left_out(keys, LISTS[name])} AND {LISTS[name]} IS NULL)"
             for name in lists
             if name not in self._with_null
         ]
-        return f"""
-            {sql} {"HAVING" if named else ""} {" AND ".join(named)}
-            QUALIFY bucket IS NOT NULL OR row_number()
-                OVER (PARTITION BY left_out ORDER BY {order}) <= {self._query.limit}
-            ORDER BY {order}
+        return " AND ".join(named) or "true"
+
+    def days(self, lists: Sequence[str], *, medians: bool) -> dict[date, Numbers]:
+        """Count each day by itself: totals, lists and events."""
+        columns = [LISTS[name] for name in lists]
+        names = {_left_out(columns, LISTS[name]): name for name in lists}
+        found = defaultdict[date, Numbers](
+            lambda: Numbers(lists={name: [] for name in lists})
+        )
+        bucket = self._bucket("day")
+        of_day = f"SELECT *, {bucket} FROM {self._table} WHERE {self._where}"
+        for day, number, entry, *counted in self._rows(
+            f"""
+            SELECT bucket::DATE, grouping_id({", ".join(["bucket", *columns])})
+                AS left_out, {", ".join(["coalesce(NULL", *columns])}) AS entry,
+                {_counts(medians=medians)}
+            FROM ({of_day} AND datapoint = 'pageview')
+            GROUP BY bucket, GROUPING SETS (()
+                {"".join(f", ({column})" for column in columns)})
+            HAVING {self._is_named(lists, columns)}
+            QUALIFY row_number() OVER (PARTITION BY bucket, left_out
+                ORDER BY {_ORDER}) <= {self._query.limit}
+            ORDER BY {_ORDER}
             """
+        ):
+            if number in names:
+                found[day].lists[names[number]].append((entry, Count(*counted)))
+            else:
+                found[day] = attrs.evolve(found[day], total=Count(*counted))
+        for day, name, total in self._rows(
+            f"SELECT bucket::DATE, datapoint, count(*) AS total "
+            f"FROM ({of_day} AND datapoint <> 'pageview') GROUP BY bucket, datapoint "
+            f"QUALIFY row_number() OVER (PARTITION BY bucket ORDER BY {_EVENTS}) "
+            f"<= {MOST_EVENTS} ORDER BY {_EVENTS}"
+        ):
+            found[day].events.append((name, total))
+        return found
 
     def events(self, names: tuple[str, ...] | Literal["*"]) -> list[tuple[str, int]]:
         """Count each event (section 4.3)."""
@@ -197,7 +243,7 @@ class Aggregate:
         if names == "*":
             return self._rows(
                 f"SELECT datapoint, count(*) AS total FROM {self._table} WHERE {where} "
-                "GROUP BY datapoint ORDER BY total DESC, datapoint LIMIT 1000"
+                f"GROUP BY datapoint ORDER BY {_EVENTS} LIMIT {MOST_EVENTS}"
             )
         counted = dict(
             self._rows(

@@ -81,6 +81,8 @@ class Rows:
         DuckDB ignore case and keys do not."""
         self.span: tuple[datetime, datetime] = (LATEST, EARLIEST)
         """The times of the first and the last row."""
+        self.changes: int = 0
+        """How often the rows were changed."""
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
         """A cursor for one request; a shared one would mix up the threads' results."""
@@ -217,6 +219,7 @@ class Rows:
             cursor.close()
         # After the commit, as requests would read columns that do not exist yet.
         self.metadata = metadata
+        self.changes += 1
 
 
 class _Load:

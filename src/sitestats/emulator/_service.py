@@ -23,6 +23,7 @@ from sitestats._common.wire import HttpResponse
 from . import _access, _responses
 from ._access import Denied, Key, Website
 from ._aggregate import Aggregate, Numbers
+from ._daily import DailyNumbers
 from ._hosts import host_name
 from ._http import RecordedRequest
 from ._parameters import LISTS, WITH_FIELDS, WITH_PAGES, Query, Reader, read
@@ -54,6 +55,11 @@ class Service:
         factory=dict[str, "deque[float]"], init=False
     )
     _lock: ForkSafeLock = attrs.field(factory=ForkSafeLock, init=False)
+    _daily: DailyNumbers = attrs.field(init=False)
+
+    @_daily.default
+    def _make_daily(self) -> DailyNumbers:
+        return DailyNumbers(self.rows)
 
     def respond(self, request: RecordedRequest) -> HttpResponse:
         """Respond to one request. Safe to call from many threads."""
@@ -224,20 +230,26 @@ class Service:
         )
 
     def _count(self, hostname: str, query: Query) -> Numbers:
-        aggregate = Aggregate(
-            self.rows, hostname, query, null_entries=self.null_entries
-        )
+        old = query.version < WITH_FIELDS
+        lists = [name for name in LISTS if name in query.fields]
+        if old:
+            lists = list(LISTS) if query.version == WITH_PAGES else []
+        medians = "seconds_on_page" in query.fields
+        null_entries = self.null_entries
+        if lists and not old:
+            of_day = self._daily.find(
+                hostname, query, lists, medians=medians, null_entries=null_entries
+            )
+            if of_day is not None:
+                return of_day
+        aggregate = Aggregate(self.rows, hostname, query, null_entries=null_entries)
         try:
-            old = query.version < WITH_FIELDS
             numbers = Numbers()
             if old or query.fields:
-                lists = [name for name in LISTS if name in query.fields]
-                if old:
-                    lists = list(LISTS) if query.version == WITH_PAGES else []
                 numbers = aggregate.count(
                     lists,
                     histogram=old or "histogram" in query.fields,
-                    medians="seconds_on_page" in query.fields,
+                    medians=medians,
                 )
             if old:
                 numbers = attrs.evolve(numbers, agents=aggregate.agents())

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+# These two are for ``ensure``: a call imports nothing.
+from . import _ensure as _ensure
+from . import _run as _run
 from ._differences import Difference
 from ._plan import PlannedWebsite, PlanState, ProvisioningPlan
 from ._report import ProvisionedWebsite, ProvisioningReport, State

@@ -7,9 +7,11 @@ and takes a quote that is never closed for the rest of the file.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
+from sitestats._common.errors import SpecError
+from sitestats._common.problems import Problem
 from sitestats._common.text import FORMULA
 
 SEPARATORS: Final = ",;\t"
@@ -18,52 +20,52 @@ SEPARATORS: Final = ",;\t"
 _QUOTED: Final = re.compile(r'"((?:[^"]|"")*+)"')
 _BLANK: Final = re.compile(r"[ ]*")
 _MARKED: Final = re.compile(rf"(^|;)'(?={FORMULA})")
-_LINE_END: Final = re.compile(r"\r\n|\n|\r")
+LINE_END: Final = re.compile(r"\r\n|\n|\r")
 
 
 class Cell(NamedTuple):
-    """One cell: its text, and the offset at which that begins."""
+    """One cell: its text, and its place in the list."""
 
     text: str
-    offset: int
-
-
-class CsvError(ValueError):
-    """A quote is where none may be; ``offset`` is its position in the text."""
-
-    def __init__(self, message: str, offset: int) -> None:
-        super().__init__(message)
-        self.offset = offset
+    where: str
 
 
 def find_separator(text: str) -> str:
     """The separator that the first line of *text* has most of."""
-    first = _LINE_END.split(text.lstrip("\r\n"), maxsplit=1)[0]
+    first = LINE_END.split(text.lstrip("\r\n"), maxsplit=1)[0]
     return max(SEPARATORS, key=first.count)
 
 
-def read_cells(text: str, separator: str) -> Iterator[list[Cell]]:
+def read_cells(
+    text: str, separator: str, place_of: Callable[[int], str]
+) -> Iterator[list[Cell]]:
     """The cells of each line that has any.
 
+    Args:
+        text: The lines.
+        separator: What separates the cells.
+        place_of: Where the character at an offset is.
+
     Raises:
-        CsvError: A quote is never closed, or something follows it.
+        SpecError: A quote is never closed, or something follows it.
     """
     unquoted = re.compile(rf'[^{separator}"\r\n]*')
     row: list[Cell] = []
     offset = 0
     while offset <= len(text):
-        cell, offset = _read_cell(text, offset, unquoted)
+        start = _end(_BLANK, text, offset)
+        cell, offset = _read_cell(text, start, unquoted, place_of(start))
         row.append(cell)
         if text.startswith(separator, offset):
             offset += 1
             continue
-        end = _LINE_END.match(text, offset)
+        end = LINE_END.match(text, offset)
         if end is None and offset < len(text):
-            raise CsvError(
+            message = (
                 "a quote within a cell: put the whole cell in quotes, and write each "
-                "quote in it twice",
-                offset,
+                "quote in it twice"
             )
+            raise _misplaced(message, place_of(offset))
         offset = len(text) + 1 if end is None else end.end()
         if any(cell.text for cell in row):
             yield row
@@ -80,15 +82,20 @@ def without_text_mark(text: str) -> str:
     return _MARKED.sub(r"\1", text)
 
 
-def _read_cell(text: str, offset: int, unquoted: re.Pattern[str]) -> tuple[Cell, int]:
-    start = _end(_BLANK, text, offset)
+def _read_cell(
+    text: str, start: int, unquoted: re.Pattern[str], where: str
+) -> tuple[Cell, int]:
     if not text.startswith('"', start):
         end = _end(unquoted, text, start)
-        return Cell(text[start:end].strip(" "), start), end
+        return Cell(text[start:end].strip(" "), where), end
     quoted = _QUOTED.match(text, start)
     if quoted is None:
-        raise CsvError("a quote that is never closed", start)
-    return (Cell(quoted[1].replace('""', '"'), start), _end(_BLANK, text, quoted.end()))
+        raise _misplaced("a quote that is never closed", where)
+    return Cell(quoted[1].replace('""', '"'), where), _end(_BLANK, text, quoted.end())
+
+
+def _misplaced(message: str, where: str) -> SpecError:
+    return SpecError([Problem(message, rule="website-file", where=where)])
 
 
 def _end(pattern: re.Pattern[str], text: str, offset: int) -> int:

@@ -8,7 +8,6 @@ import pathlib
 import re
 import sys
 import tomllib
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 from typing import Any, BinaryIO, Final, Literal, NoReturn, TypeAlias, cast, get_args
@@ -23,6 +22,7 @@ from sitestats._common.text import did_you_mean, shown
 
 from ._checks import Entry, Value, check_entries
 from ._columns import Columns, NamedFields, check_columns, ignored_names
+from ._csv import LINE_END
 from ._encodings import ZIP, EncodingError, decode
 from ._tables import csv_rows, first_cells, table_entries, xlsx_rows
 
@@ -39,7 +39,6 @@ _YAML: Final = (
     "YAML is not read: make JSON of it, such as with python3 -c 'import json, sys, "
     "yaml; json.dump(yaml.safe_load(sys.stdin), sys.stdout)' < list.yaml > list.json"
 )
-_LINE_END: Final = re.compile(r"\r\n|\n|\r")
 _COMMENT: Final = re.compile(r"(?:^|\s)#.*")
 _TOML_START: Final = re.compile(r"(?:\s|#.*)*(?:\[\[\s*websites\b|websites\s*=)")
 _GIVEN_TWICE: Final = object()
@@ -191,7 +190,7 @@ def _read(
         try:
             text, notes = decode(data, guess=kind not in {"toml", "json"})
         except EncodingError as error:
-            lines = _LINE_END.split(error.before)
+            lines = LINE_END.split(error.before)
             _refuse(str(error), f"{name}:{len(lines)}:{len(lines[-1]) + 1}")
         if not text.strip():
             _refuse(_NOTHING, name)
@@ -239,7 +238,7 @@ def _entries(
 
 
 def _read_lines(text: str, name: str) -> Iterator[Entry]:
-    for number, line in enumerate(_LINE_END.split(text), start=1):
+    for number, line in enumerate(LINE_END.split(text), start=1):
         if host := _COMMENT.sub("", line).strip():
             where = f"{name}:{number}"
             yield Entry(where, {"hostname": Value(host, where)})
@@ -260,10 +259,9 @@ def _parsed(parse: Callable[[str], object], text: str, name: str) -> object:
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        counts = Counter(name for name, _ in pairs)
-        found |= {name: _GIVEN_TWICE for name, n in counts.items() if n > 1}
+    found: dict[str, object] = {}
+    for name, value in pairs:
+        found[name] = _GIVEN_TWICE if name in found else value
     return found
 
 

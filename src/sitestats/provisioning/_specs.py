@@ -193,45 +193,37 @@ class WebsiteSpec:
         return dump_rows(rows, output_format)
 
 
-def as_specs(specs: Iterable[WebsiteSpec]) -> tuple[WebsiteSpec, ...]:
+def as_specs(specs: object) -> tuple[WebsiteSpec, ...]:
     """*specs* as a tuple.
 
     Raises:
         SpecError: One is no ``WebsiteSpec``, or is given twice; it has every problem.
     """
-    values = _values(specs)
-    kept = tuple(value for value in values if isinstance(value, WebsiteSpec))
+    if not _may_hold_specs(specs):
+        advice = "WebsiteSpec.load(path) reads them from a file"
+        if isinstance(specs, WebsiteSpec):
+            advice = "put it into a list"
+        raise SpecError([_not_a_spec(specs, "specs", advice)])
+    values = tuple(cast("Iterable[object]", specs))
+    found = tuple(value for value in values if isinstance(value, WebsiteSpec))
     problems = [
-        _not_a_spec(value, f"specs[{index}]")
+        _not_a_spec(value, f"specs[{index}]", "write WebsiteSpec('example.com')")
         for index, value in enumerate(values)
         if not isinstance(value, WebsiteSpec)
     ]
-    if not problems:
-        problems = find_duplicates(
-            (spec.hostname, f"specs[{index}]") for index, spec in enumerate(kept)
-        )
+    problems = problems or find_duplicates(
+        (spec.hostname, f"specs[{index}]") for index, spec in enumerate(found)
+    )
     if problems:
         raise SpecError(problems)
-    return kept
-
-
-def _values(specs: object) -> tuple[object, ...]:
-    if not _may_hold_specs(specs):
-        raise SpecError([_not_a_spec(specs, "specs")])
-    return tuple(cast("Iterable[object]", specs))
+    return found
 
 
 def _may_hold_specs(specs: object) -> bool:
     return isinstance(specs, Iterable) and not isinstance(specs, (str, bytes, Mapping))
 
 
-def _not_a_spec(value: object, where: str) -> Problem:
-    if isinstance(value, WebsiteSpec):
-        advice = "put it into a list"
-    elif where == "specs":
-        advice = "WebsiteSpec.load(path) reads them from a file"
-    else:
-        advice = "write WebsiteSpec('example.com')"
+def _not_a_spec(value: object, where: str, advice: str) -> Problem:
     return Problem(
         f"websites are given as an iterable of WebsiteSpec, not as {shown(value)}: "
         f"{advice}",

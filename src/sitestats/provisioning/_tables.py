@@ -7,17 +7,16 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from importlib import import_module
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from sitestats._common.errors import MissingExtraError, SpecError
 from sitestats._common.problems import Problem
 
 from ._checks import Entry, Value
 from ._columns import Columns
-from ._csv import CsvError, find_separator, read_cells, without_text_mark
+from ._csv import LINE_END, Cell, find_separator, read_cells, without_text_mark
 
 _RULE: Final = "website-file"
-_LINE_END: Final = re.compile(r"\r\n|\n|\r")
 _COMMENTS: Final = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n|\r))*")
 _FLAGS: Final = {
     **dict.fromkeys(("true", "yes", "1"), True),
@@ -28,16 +27,9 @@ _FLAGS: Final = {
 }
 
 
-class Cell(NamedTuple):
-    """One cell: its text, and its place in the list."""
-
-    text: str
-    where: str
-
-
 def first_cells(text: str) -> list[str]:
     """The cells of the first line that is no comment, without their quotes."""
-    line = _LINE_END.split(text[_start(text) :], maxsplit=1)[0]
+    line = LINE_END.split(text[_start(text) :], maxsplit=1)[0]
     return [cell.strip(' "') for cell in line.split(find_separator(line))]
 
 
@@ -47,7 +39,7 @@ def csv_rows(text: str, name: str) -> Iterator[list[Cell]]:
     Raises:
         SpecError: A quote is where none may be.
     """
-    starts = [0, *(end.end() for end in _LINE_END.finditer(text))]
+    starts = [0, *(end.end() for end in LINE_END.finditer(text))]
     begin = _start(text)
     text = text[begin:]
 
@@ -55,11 +47,7 @@ def csv_rows(text: str, name: str) -> Iterator[list[Cell]]:
         line = bisect_right(starts, begin + offset)
         return f"{name}:{line}:{begin + offset - starts[line - 1] + 1}"
 
-    try:
-        for row in read_cells(text, find_separator(text)):
-            yield [Cell(cell.text, place(cell.offset)) for cell in row]
-    except CsvError as error:
-        raise SpecError([_problem(str(error), place(error.offset))]) from None
+    return read_cells(text, find_separator(text), place)
 
 
 def xlsx_rows(data: bytes, name: str) -> Iterator[list[Cell]]:
