@@ -100,6 +100,8 @@ def read_until(terminal: int, wanted: str) -> str:
     return shown
 
 
+@pytest.mark.long
+@pytest.mark.once
 @pytest.mark.parametrize("shell", START)
 def test_tab_completes(shell: str, environment: Mapping[str, str]) -> None:
     """TAB completes commands, options, fields, profiles, filters and files."""
@@ -114,6 +116,8 @@ def test_tab_completes(shell: str, environment: Mapping[str, str]) -> None:
             assert "EMPTY" in read_until(screen, "EMPTY\r\n"), name
 
 
+@pytest.mark.long
+@pytest.mark.once
 @pytest.mark.skipif(shutil.which("fish") is None, reason="few machines have fish")
 def test_fish_completes(environment: Mapping[str, str]) -> None:
     """Fish completes the same."""

@@ -19,7 +19,11 @@ if TYPE_CHECKING:
     from commands import Run
     from sitestats.emulator import Emulator
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no cron")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.once,
+    pytest.mark.skipif(os.name == "nt", reason="Windows has no cron"),
+]
 BIN = Path(sys.executable).parent
 LIST = "hostname,public\nsemicomplete.com,true\nnew.example,\n"
 BARE = ("env", "-i", "HOME=/nonexistent", "LOGNAME=job", "PATH=/usr/bin:/bin")

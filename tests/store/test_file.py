@@ -273,6 +273,8 @@ print(len(told), told[0].message)
 """
 
 
+@pytest.mark.long
+@pytest.mark.once
 def test_a_full_disk_is_a_warning(path: Path) -> None:
     """Where nothing more can be written, calls go on, and one warning tells it."""
     code = FULL.format(path=str(path), day=str(DATE))

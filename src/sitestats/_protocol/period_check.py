@@ -103,10 +103,8 @@ def period_warnings(
     first, last = requested.params.get("start"), requested.params.get("end", "today")
     if not (_is_word(first) or _is_word(last)):
         responded_at = None
-    texts = (data.get("start"), data.get("end"), name)
-    is_long = _are_long(texts)
-    compare = _period_differences.__wrapped__ if is_long else _period_differences
-    yield from compare(*texts, first, last, responded_at)
+    texts = map(_bounded, (data.get("start"), data.get("end"), name))
+    yield from _period_differences(*texts, first, last, responded_at)
     if data.get("histogram"):
         yield from _histogram_warnings(data, requested, find_zone(name))
 
@@ -120,11 +118,10 @@ def period_days(
     as it is: a day that the zone skipped has no moments to be known by. So is one
     that the response says nothing about.
     """
-    texts = data.get("start"), data.get("end")
     name = data.get("timezone") or requested.timezone
+    texts = map(_bounded, (data.get("start"), data.get("end"), name))
     params = requested.params
-    days = _period_days.__wrapped__ if _are_long((*texts, name)) else _period_days
-    return days(*texts, name, params.get("start"), params.get("end"))
+    return _period_days(*texts, params.get("start"), params.get("end"))
 
 
 @lru_cache(maxsize=256)
@@ -148,9 +145,9 @@ def _period_day(bound: _Bound | None, wanted: dt.date | None) -> dt.date | None:
     return bound.day if bound.exact else None
 
 
-def _are_long(texts: Iterable[str | None]) -> bool:
-    """Whether one of *texts* is too long to be kept as the key of a cache."""
-    return any(text is not None and len(text) > LONGEST_ZONE for text in texts)
+def _bounded(text: str | None) -> str | None:
+    """*text*, cut where it is too long to be a moment, a zone, or a cache's key."""
+    return text if text is None else text[: LONGEST_ZONE + 1]
 
 
 def _is_word(text: str | None) -> bool:
