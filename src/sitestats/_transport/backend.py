@@ -8,14 +8,12 @@ it to stop, and whether bytes are left over behind a response.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import httpcore
 
 from .framing import Framing
-from .proxies import ProxyRefusedError
 from .route import Route, secured
-from .waiting import SilenceError, run, run_async
 
 if TYPE_CHECKING:
     import ssl
@@ -25,15 +23,10 @@ if TYPE_CHECKING:
     from .stream import Stream
     from .waiting import Waiting
 
-T = TypeVar("T")
-
-_Kinds: TypeAlias = tuple[type[httpcore.TimeoutException], type[httpcore.NetworkError]]
-_Run: TypeAlias = "Callable[[Slot, Waiting[Any] | None, float | None, _Kinds], Any]"
-"""Runs a wait to its end, or returns what is awaited for that."""
-
-_CONNECT: Final = (httpcore.ConnectTimeout, httpcore.ConnectError)
-_READ: Final = (httpcore.ReadTimeout, httpcore.ReadError)
-_WRITE: Final = (httpcore.WriteTimeout, httpcore.WriteError)
+_Run: TypeAlias = (
+    "Callable[[Waiting[Any], Attempt | None, float | None, type[Exception]], Any]"
+)
+"""``run`` or ``run_async`` of ``waiting``."""
 
 
 class Slot:
@@ -75,7 +68,8 @@ class BoundStream:
         self._framing = Framing()
 
     def read(self, max_bytes: int, timeout: float | None = None) -> Any:
-        return self._run(self._slot, self._receiving(), timeout, _READ)
+        attempt = self._slot.attempt
+        return self._run(self._receiving(), attempt, timeout, httpcore.ReadError)
 
     def _receiving(self) -> Waiting[bytes]:
         data = yield from self._stream.receive()
@@ -83,10 +77,13 @@ class BoundStream:
         return data
 
     def write(self, buffer: bytes, timeout: float | None = None) -> Any:
-        sending = self._sending(buffer) if buffer else None
-        return self._run(self._slot, sending, timeout, _WRITE)
+        attempt = self._slot.attempt
+        return self._run(self._sending(buffer), attempt, timeout, httpcore.WriteError)
 
     def _sending(self, data: bytes) -> Waiting[None]:
+        if not data:
+            # The end of a body.
+            return
         self._framing.begin()
         if self._slot.attempt is not None:
             # From now on it may have reached the service.
@@ -102,7 +99,7 @@ class BoundStream:
         timeout: float | None = None,
     ) -> Any:
         securing = self._securing(ssl_context, (server_hostname or "").encode("ascii"))
-        return self._run(self._slot, securing, timeout, _CONNECT)
+        return self._run(securing, self._slot.attempt, timeout, httpcore.ConnectError)
 
     def _securing(self, context: ssl.SSLContext, host: bytes) -> Waiting[BoundStream]:
         stream = yield from secured(self._stream, context, host)
@@ -140,62 +137,14 @@ class Backend:
         local_address: str | None = None,
         socket_options: object = None,
     ) -> Any:
-        seconds = math.inf if timeout is None else timeout
-        connecting = self._connecting(host.encode("ascii"), port, seconds)
-        return self._run(self._slot, connecting, timeout, _CONNECT)
+        connecting = self._connecting(host.encode("ascii"), port, timeout)
+        return self._run(connecting, self._slot.attempt, timeout, httpcore.ConnectError)
 
     def _connecting(
-        self, host: bytes, port: int, seconds: float
+        self, host: bytes, port: int, timeout: float | None
     ) -> Waiting[BoundStream]:
+        seconds = math.inf if timeout is None else timeout
         stream = yield from self._route.connect(
             host, port, is_tls=self._is_tls, timeout=seconds
         )
         return BoundStream(self._slot, stream, self._run)
-
-
-def run_blocking(
-    slot: Slot, waiting: Waiting[T] | None, timeout: float | None, kinds: _Kinds
-) -> T | None:
-    """Run *waiting* within the limits of the attempt in *slot*.
-
-    It fails with one of *kinds* of errors, as httpcore's own backends do.
-    """
-    if waiting is None:
-        return None
-    attempt = slot.attempt
-    try:
-        return run(
-            waiting,
-            until=math.inf if attempt is None else attempt.until,
-            timeout=math.inf if timeout is None else timeout,
-            stop=None if attempt is None else attempt.lease.stop,
-        )
-    except (SilenceError, ProxyRefusedError, OSError) as error:
-        raise _as_httpcore(error, kinds) from error
-
-
-async def run_awaited(
-    _slot: Slot,
-    waiting: Waiting[T] | None,
-    timeout: float | None,
-    kinds: _Kinds,
-) -> T | None:
-    """The same, awaited within the cancel scope of the attempt."""
-    if waiting is None:
-        return None
-    try:
-        return await run_async(
-            waiting, timeout=math.inf if timeout is None else timeout
-        )
-    except (SilenceError, ProxyRefusedError, OSError) as error:
-        raise _as_httpcore(error, kinds) from error
-
-
-def _as_httpcore(error: Exception, kinds: _Kinds) -> Exception:
-    """An error of httpcore with the text of *error*."""
-    silence, failure = kinds
-    if isinstance(error, SilenceError):
-        return silence(str(error))
-    if isinstance(error, ProxyRefusedError):
-        return httpcore.ProxyError(str(error))
-    return failure(str(error))

@@ -17,7 +17,6 @@ import os
 import sys
 import threading
 import time
-from abc import ABC, abstractmethod
 from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
@@ -29,26 +28,32 @@ from sitestats._common.errors import ClientClosedError
 from sitestats._common.thread_locks import run_locked
 
 from .interrupt import InterruptSafeEvent
+from .waiting import OutOfTimeError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
 
     from .interrupt import Stop
 
-T = TypeVar("T")
+
+class Connection(Protocol):
+    """What a pool has."""
+
+    def is_open(self) -> bool:
+        """Whether one that was used is worth keeping."""
+        ...
+
+    def close(self) -> None:
+        """Close it at once."""
+        ...
+
+
+T = TypeVar("T", bound=Connection)
 R = TypeVar("R")
 
 _LOOK_AGAIN: Final = 1.0
 """Seconds after which a waiting thread checks for itself whether it is next:
 an interrupted thread may have died before it could tell."""
-
-
-class PoolTimeoutError(Exception):
-    """The time was up before a connection was free."""
-
-
-class _Event(Protocol):
-    def set(self) -> object: ...
 
 
 @attrs.define(eq=False)
@@ -63,17 +68,10 @@ class Lease(Generic[T]):
     """The connection while it is in use."""
     waited: float = 0.0
     """Seconds spent waiting for a connection."""
-    aborted: bool = False
     clean: bool = False
-    event: _Event | None = None
+    event: InterruptSafeEvent | anyio.Event | None = None
     queued: bool = False  # Whether it may be among those that wait.
     to_close: list[T] = attrs.field(factory=list[T])
-
-    def abort(self) -> None:
-        """Stop waiting for a connection; another thread may call this."""
-        self.aborted = True
-        if self.event is not None:
-            self.event.set()
 
 
 class _PoolState(Generic[T]):
@@ -186,35 +184,32 @@ class _ThreadedState(_PoolState[T]):
         return event
 
 
-def _always(_connection: object) -> bool:
-    return True
-
-
-@attrs.define(eq=False, slots=False)
-class _PoolBase(ABC, Generic[T]):
+class _PoolBase(Generic[T]):
     """What both pools are made with."""
 
-    _make: Callable[[], T]
-    _close: Callable[[T], None]
-    _limit: int = attrs.field(kw_only=True)
-    _idle_seconds: float = attrs.field(kw_only=True)
-    _is_open: Callable[[T], bool] = attrs.field(default=_always, kw_only=True)
-    """Whether a connection that was used is worth keeping."""
+    def __init__(
+        self, make: Callable[[], T], *, limit: int, idle_seconds: float
+    ) -> None:
+        self._make = make
+        self._limit = limit
+        self._idle_seconds = idle_seconds
+        self._set_up()
 
-    @abstractmethod
-    def __attrs_post_init__(self) -> None:
-        """Make the state; the constructor calls this."""
+    def _set_up(self) -> None:
+        """Make the state."""
+        raise NotImplementedError
 
-    def _close_retired(self, lease: Lease[T]) -> None:
+    @staticmethod
+    def _close_retired(lease: Lease[T]) -> None:
         while lease.to_close:
-            self._close(lease.to_close[-1])
+            lease.to_close[-1].close()
             lease.to_close.pop()
 
 
 class Pool(_PoolBase[T]):
     """Slots for the threads of a process; a forked child gets its own."""
 
-    def __attrs_post_init__(self) -> None:
+    def _set_up(self) -> None:
         self._state = _ThreadedState[T](self._limit, self._idle_seconds, None)
 
     def _here(self) -> _ThreadedState[T]:
@@ -227,7 +222,7 @@ class Pool(_PoolBase[T]):
         """Wait for a connection, and return what *work* returns for it.
 
         Raises:
-            PoolTimeoutError: No connection was free by *until* (monotonic clock).
+            OutOfTimeError: No connection was free by *until* (monotonic clock).
             ClientClosedError: The pool was closed.
         """
         state = self._here()
@@ -237,7 +232,7 @@ class Pool(_PoolBase[T]):
             if connection is None:
                 connection = lease.connection = self._make()
             result = work(connection)
-            lease.clean = self._is_open(connection)
+            lease.clean = connection.is_open()
             return result
         finally:
             try:
@@ -263,15 +258,17 @@ class Pool(_PoolBase[T]):
         started = time.monotonic()
         try:
             if lease.stop is not None:
-                lease.stop.hold(lease)
-            while (left := until - time.monotonic()) > 0 and not lease.aborted:
+                lease.stop.hold(event)
+            while (left := until - time.monotonic()) > 0:
                 event.wait(min(left, _LOOK_AGAIN))
+                if lease.stop is not None:
+                    lease.stop.check()
                 if run_locked(state.lock, state.enter, lease):
                     return
-            raise PoolTimeoutError
+            raise OutOfTimeError
         finally:
             if lease.stop is not None:
-                lease.stop.release(lease)
+                lease.stop.release(event)
             lease.waited = time.monotonic() - started
 
     def _leave(self, state: _ThreadedState[T], lease: Lease[T]) -> None:
@@ -285,7 +282,7 @@ class Pool(_PoolBase[T]):
         run_locked(state.lock, state.close)
         # Without the lock, since nothing enters any more.
         for connection in state.take_idle():
-            self._close(connection)
+            connection.close()
 
     @property
     def is_open(self) -> bool:
@@ -307,7 +304,7 @@ class AsyncPool(_PoolBase[T]):
     ``asyncio.run`` or ``trio.run`` closes the idle ones of its own.
     """
 
-    def __attrs_post_init__(self) -> None:
+    def _set_up(self) -> None:
         self._closed = False
         self._states: dict[object, _LoopState[T]] = {}
         self._process = os.getpid()
@@ -335,7 +332,7 @@ class AsyncPool(_PoolBase[T]):
             if connection is None:
                 connection = lease.connection = self._make()
             result = await work(connection)
-            lease.clean = self._is_open(connection)
+            lease.clean = connection.is_open()
             return result
         finally:
             state.leave(lease)
@@ -368,7 +365,7 @@ class AsyncPool(_PoolBase[T]):
         finally:
             state.closing = None
             for connection in state.take_idle():
-                self._close(connection)
+                connection.close()
 
     def _here(self) -> _LoopState[T]:
         if self._process != os.getpid():
