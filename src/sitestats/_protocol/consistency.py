@@ -7,7 +7,6 @@ an envelope that can't be read: the numbers may be right all the same.
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import unquote
@@ -19,13 +18,14 @@ from sitestats._common.text import shown
 from sitestats._common.zones import same_zone
 from sitestats._query.filters import PAGE_FILTERS
 
-from .period_check import period_warnings
+from .period_check import histogram_warnings
 
 if TYPE_CHECKING:
     from sitestats._query.requested import Requested
     from sitestats._results.entries import Entry, EventCount
 
     from .decoder import Shape
+    from .period_check import Period
 
 LATEST_SHAPE: Final = 5
 """From this version on, responses have the shape that the document shows."""
@@ -42,7 +42,7 @@ def differences(
     wrong: Mapping[str, list[Problem]],
     expected: Shape,
     requested: Requested,
-    date: dt.datetime | None,
+    period: Period,
 ) -> tuple[list[Problem], list[str]]:
     """Why *data* can't be the response to what was requested, and warnings.
 
@@ -51,7 +51,7 @@ def differences(
         wrong: The problems of the others, by name.
         expected: The names and types to look for.
         requested: What to compare with.
-        date: When the service responded, by its own clock; None when it did not say.
+        period: That of *data*.
     """
     problems = [
         *_of_base_address(data, requested),
@@ -61,7 +61,8 @@ def differences(
         return problems, []
     return [], [
         *_warnings(data, wrong, requested),
-        *period_warnings(data, requested, date),
+        *period.differences,
+        *histogram_warnings(data, requested),
     ]
 
 
