@@ -19,6 +19,7 @@ import threading
 import time
 from collections import deque
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 
 import anyio
@@ -73,11 +74,18 @@ class Lease(Generic[T]):
     queued: bool = False  # Whether it may be among those that wait.
     to_close: list[T] = attrs.field(factory=list[T])
 
+    def close_retired(self) -> None:
+        """Close the connections that nobody will use again."""
+        while self.to_close:
+            self.to_close[-1].close()
+            self.to_close.pop()
+
 
 class _PoolState(Generic[T]):
     """Who uses a connection, who waits for one, and which connections are idle."""
 
-    def __init__(self, limit: int, idle_seconds: float) -> None:
+    def __init__(self, make: Callable[[], T], limit: int, idle_seconds: float) -> None:
+        self.make = make
         self.limit = limit
         self.idle_seconds = idle_seconds
         self.closed = False
@@ -119,6 +127,12 @@ class _PoolState(Generic[T]):
     def _retire_oldest(self, lease: Lease[T]) -> None:
         lease.to_close += [self.idle[0][0]]
         self.idle.popleft()
+
+    def connection_of(self, lease: Lease[T]) -> T:
+        """The connection of a lease that started, which may be a new one."""
+        if lease.connection is None:
+            lease.connection = self.make()
+        return lease.connection
 
     def leave(self, lease: Lease[T]) -> None:
         """Take *lease* out, wherever it is; ``to_close`` has what is to be closed."""
@@ -162,17 +176,21 @@ class _PoolState(Generic[T]):
 class _ThreadedState(_PoolState[T]):
     """The state of a pool in one process, for its threads."""
 
-    def __init__(
-        self, limit: int, idle_seconds: float, inherited: _ThreadedState[T] | None
-    ) -> None:
-        super().__init__(limit, idle_seconds)
+    inherited: _ThreadedState[T] | None = None
+    """A forked child must not use its parent's connections, nor close them, nor take a
+    lock that a thread of its parent's held. Kept, they can't be closed by the garbage
+    collection either."""
+
+    def __init__(self, make: Callable[[], T], limit: int, idle_seconds: float) -> None:
+        super().__init__(make, limit, idle_seconds)
         self.lock = threading.RLock()
         self.process = os.getpid()
-        # A forked child must not use its parent's connections, nor close them,
-        # nor take a lock that a thread of its parent's held. Kept, they can't be
-        # closed by the garbage collection either.
-        self.inherited = inherited
-        self.closed = inherited is not None and inherited.closed
+
+    def inherit(self) -> _ThreadedState[T]:
+        """That of a forked child."""
+        state = _ThreadedState(self.make, self.limit, self.idle_seconds)
+        state.inherited, state.closed = self, self.closed
+        return state
 
     def enter_or_queue(self, lease: Lease[T]) -> InterruptSafeEvent | None:
         """The event to wait for, or None where *lease* may start now."""
@@ -184,39 +202,18 @@ class _ThreadedState(_PoolState[T]):
         return event
 
 
-class _PoolBase(Generic[T]):
-    """What both pools are made with."""
+class Pool(Generic[T]):
+    """Slots for the threads of a process; a forked child gets its own."""
 
     def __init__(
         self, make: Callable[[], T], *, limit: int, idle_seconds: float
     ) -> None:
-        self._make = make
-        self._limit = limit
-        self._idle_seconds = idle_seconds
-        self._set_up()
-
-    def _set_up(self) -> None:
-        """Make the state."""
-        raise NotImplementedError
-
-    @staticmethod
-    def _close_retired(lease: Lease[T]) -> None:
-        while lease.to_close:
-            lease.to_close[-1].close()
-            lease.to_close.pop()
-
-
-class Pool(_PoolBase[T]):
-    """Slots for the threads of a process; a forked child gets its own."""
-
-    def _set_up(self) -> None:
-        self._state = _ThreadedState[T](self._limit, self._idle_seconds, None)
+        self._state = _ThreadedState(make, limit, idle_seconds)
 
     def _here(self) -> _ThreadedState[T]:
-        state = self._state
-        if state.process != os.getpid():
-            state = self._state = _ThreadedState(state.limit, state.idle_seconds, state)
-        return state
+        if self._state.process != os.getpid():
+            self._state = self._state.inherit()
+        return self._state
 
     def use(self, lease: Lease[T], work: Callable[[T], R], *, until: float) -> R:
         """Wait for a connection, and return what *work* returns for it.
@@ -228,9 +225,7 @@ class Pool(_PoolBase[T]):
         state = self._here()
         try:
             self._enter(state, lease, until)
-            connection = lease.connection
-            if connection is None:
-                connection = lease.connection = self._make()
+            connection = state.connection_of(lease)
             result = work(connection)
             lease.clean = connection.is_open()
             return result
@@ -246,7 +241,7 @@ class Pool(_PoolBase[T]):
         if event is not None:
             self._wait(state, lease, event, until)
         if lease.to_close:
-            self._close_retired(lease)
+            lease.close_retired()
 
     @staticmethod
     def _wait(
@@ -274,7 +269,7 @@ class Pool(_PoolBase[T]):
     def _leave(self, state: _ThreadedState[T], lease: Lease[T]) -> None:
         run_locked(state.lock, state.leave, lease)
         if lease.to_close:
-            self._close_retired(lease)
+            lease.close_retired()
 
     def close(self) -> None:
         """Close what is idle now, and what is in use as soon as it is left."""
@@ -297,14 +292,17 @@ class _LoopState(_PoolState[T]):
     closing: AsyncGenerator[None, None] | None = None
 
 
-class AsyncPool(_PoolBase[T]):
+class AsyncPool(Generic[T]):
     """Slots for the tasks of an event loop; each loop gets its own.
 
     Connections belong to the loop that opened them. A loop that ends by
     ``asyncio.run`` or ``trio.run`` closes the idle ones of its own.
     """
 
-    def _set_up(self) -> None:
+    def __init__(
+        self, make: Callable[[], T], *, limit: int, idle_seconds: float
+    ) -> None:
+        self._new_state = partial(_LoopState[T], make, limit, idle_seconds)
         self._closed = False
         self._states: dict[object, _LoopState[T]] = {}
         self._process = os.getpid()
@@ -327,17 +325,15 @@ class AsyncPool(_PoolBase[T]):
             if not state.enter(lease):
                 await self._wait(state, lease)
             if lease.to_close:
-                self._close_retired(lease)
-            connection = lease.connection
-            if connection is None:
-                connection = lease.connection = self._make()
+                lease.close_retired()
+            connection = state.connection_of(lease)
             result = await work(connection)
             lease.clean = connection.is_open()
             return result
         finally:
             state.leave(lease)
             if lease.to_close:
-                self._close_retired(lease)
+                lease.close_retired()
 
     @staticmethod
     async def _wait(state: _LoopState[T], lease: Lease[T]) -> None:
@@ -377,7 +373,7 @@ class AsyncPool(_PoolBase[T]):
             for other in list(self._states):
                 if _has_ended(other):
                     self._states.pop(other, None)
-            state = self._states[loop] = _LoopState(self._limit, self._idle_seconds)
+            state = self._states[loop] = self._new_state()
             state.closed = self._closed
         return state
 
