@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 
 import httpx
@@ -363,3 +364,16 @@ def test_a_status_counts_before_its_body(
             response = sender.send()
             assert (response.status, response.body) == (status, b"")
             assert response.retry_after == 7
+
+
+def test_a_response_is_freed_at_once(variant: str) -> None:
+    """A response is in no circle, so that its memory does not wait for a collection."""
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
+        sender.send()
+        gc.collect()
+        gc.disable()
+        try:
+            sender.send()
+            assert not [one for one in gc.get_objects() if type(one) is httpx.Response]
+        finally:
+            gc.enable()
