@@ -112,7 +112,7 @@ def test_a_comparison() -> None:
     with emulator.client() as client:
         lines = shown(client.stats.compare(query)).splitlines()
     assert lines[0] == "semicomplete.com  2026-03-03 to 2026-03-04, UTC"
-    assert lines[1] == "against 2026-03-01 to 2026-03-02, UTC"
+    assert "  against 2026-03-01 to 2026-03-02, UTC" in lines
     (totals,) = (line.split() for line in lines if line.startswith("page views"))
     assert totals == ["page", "views", "908", "678", "+230", "+33.9", "%"]
     (us,) = (line.split() for line in lines if line.startswith("US "))

@@ -95,7 +95,6 @@ def test_advice_in_a_shell_is_about_options(
 @pytest.mark.parametrize(
     ("left_out", "words"),
     [
-        (["API_KEY"], "an API key: set SITESTATS_API_KEY"),
         (["USER_ID"], "a user ID: set SITESTATS_USER_ID"),
         (
             ["API_KEY", "USER_ID"],

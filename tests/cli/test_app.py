@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
@@ -58,53 +56,6 @@ def test_the_overview_shows_the_help_of_each_command() -> None:
         assert f" {name} {' '.join(first.split())}" in lines
 
 
-LOADED = """
-import sys
-sys.argv = ["sitestats", *{arguments!r}]
-from sitestats.cli import main
-try:
-    main()
-except SystemExit:
-    pass
-print(*sys.modules, file=sys.stderr)
-"""
-
-
-@pytest.mark.parametrize(
-    ("arguments", "environment"),
-    [
-        (["--version"], {}),
-        (["--help"], {}),
-        (
-            [],
-            {
-                "_SITESTATS_COMPLETE": "bash_complete",
-                "COMP_WORDS": "sitestats web",
-                "COMP_CWORD": "1",
-            },
-        ),
-    ],
-    ids=["version", "help", "completion"],
-)
-def test_what_runs_no_command_loads_no_command(
-    arguments: list[str], environment: dict[str, str]
-) -> None:
-    """The version, the overview and the completion of a command's name load neither a
-    command nor rich nor a client.
-    """
-    done = subprocess.run(
-        [sys.executable, "-c", LOADED.format(arguments=arguments)],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, **environment},
-    )
-    assert done.stdout
-    loaded = done.stderr.split()
-    assert "sitestats.cli._app" in loaded
-    assert not {"rich", "sitestats.cli._websites", "sitestats._client"} & {*loaded}
-
-
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
 def test_help_shows_examples(run: Run, path: tuple[str, ...]) -> None:
     """The help of each command has examples with options that exist."""
@@ -120,26 +71,6 @@ def test_help_shows_examples(run: Run, path: tuple[str, ...]) -> None:
 
 
 DOCS = Path(__file__).parents[2] / "docs"
-SHOWN = [
-    line
-    for name in ("command-line.md", "provisioning.md")
-    for line in re.findall(
-        r"^(?:\$|      - run:|        run:) (?:eval \"\$\()?(sitestats .+)$",
-        (DOCS / name).read_text("utf-8"),
-        re.MULTILINE,
-    )
-]
-
-
-@pytest.mark.parametrize("line", SHOWN)
-def test_the_documentation_shows_commands_that_exist(line: str) -> None:
-    """Each command in the documentation exists, with its options."""
-    check_command(shlex.split(re.split(r" \|\|? | > |\)\"", line)[0])[1:])
-
-
-def test_the_documentation_shows_commands() -> None:
-    """Commands are found in the documentation."""
-    assert len(SHOWN) >= 20
 
 
 def test_the_codes_are_in_the_documentation() -> None:
@@ -286,11 +217,3 @@ def test_a_shell_can_complete(words: str, found: str) -> None:
     *arguments, incomplete = words.split(" ")
     items = complete.get_completions(arguments, incomplete)
     assert found in [item.value for item in items]
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_completion_script_is_printed(run: Run, shell: str) -> None:
-    """Each shell gets a script that completes this command."""
-    done = run("completion", shell)
-    assert done.code == 0
-    assert "_SITESTATS_COMPLETE" in done.out

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from typing import TYPE_CHECKING
 
 import pytest
+
+from commands import rows_of
 
 if TYPE_CHECKING:
     from commands import Run
@@ -15,11 +15,6 @@ if TYPE_CHECKING:
 
 HOST = "semicomplete.com"
 BLOG = "blog.semicomplete.com"
-
-
-def rows_of(text: str) -> list[dict[str, str]]:
-    """The rows of CSV."""
-    return list(csv.DictReader(io.StringIO(text)))
 
 
 def test_one_website_compared(emulator: Emulator, run: Run) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from commands import rows_of
 from sitestats import StatsQuery
 
 if TYPE_CHECKING:
@@ -20,11 +20,6 @@ if TYPE_CHECKING:
 HOST = "semicomplete.com"
 BLOG = "blog.semicomplete.com"
 LAST = ("--last", "4", "-f", "visitors")
-
-
-def rows_of(text: str) -> list[dict[str, str]]:
-    """The rows of CSV."""
-    return list(csv.DictReader(io.StringIO(text)))
 
 
 def test_all_websites(emulator: Emulator, run: Run) -> None:

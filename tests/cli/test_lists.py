@@ -208,11 +208,21 @@ def test_differing_websites_are_accepted_if_the_list_or_the_option_says_so(
     assert run("websites", "plan", path, "--accept-differing").code == 9
 
 
-@pytest.mark.parametrize("form", ["csv", "json", "toml"])
-def test_the_list_as_specifications(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--as-specs"],
+        ["--as-specs", "json"],
+        ["--as-specs", "toml"],
+        ["--raw", "--format", "csv"],
+        ["--format", "json"],
+    ],
+    ids=" ".join,
+)
+def test_the_list_is_a_file_for_plan(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str]
 ) -> None:
-    """The list of the service becomes a file for which a plan finds nothing to do."""
+    """The list that was written to a file is what is specified, word for word."""
     listed = Emulator()
     labels = ["", "=cmd|' /C calc'!A0", "'=x", "a;-b", "two\nlines", "ünï ☃", " x "]
     for number, label in enumerate(labels):
@@ -226,14 +236,17 @@ def test_the_list_as_specifications(
         monkeypatch.setenv("SITESTATS_BASE_URL", address)
         monkeypatch.setenv("SITESTATS_API_KEY", listed.api_key)
         monkeypatch.setenv("SITESTATS_USER_ID", listed.user_id)
-        flag = [] if form == "csv" else [form]
-        written = run("websites", "list", "--as-specs", *flag)
+        written = run("websites", "list", *options)
         assert written.code == 0
-        path = tmp_path / f"list.{form}"
+        path = tmp_path / "list"
         path.write_text(written.out, "utf-8", newline="")
         done = run("websites", "plan", path, "--quiet")
         assert (done.code, done.out, done.err) == (0, "", "")
-        if form == "csv":
+        # Nothing of it is ignored that a specification has.
+        path.write_text(written.out.replace("Tokyo", "Seoul"), "utf-8", newline="")
+        done = run("websites", "plan", path)
+        assert f" {len(labels)} differing" in done.out
+        if options == ["--as-specs"]:
             assert ",'=cmd|" in written.out
             assert ",''=x" in written.out
         done = run("websites", "list", "--as-specs", "csv", "--format", "json")

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import json
+import re
 import subprocess
 import sys
+import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
+import click
 import pytest
 
 from sitestats import MissingExtraError
 from sitestats._common.locks import locked
+from sitestats.cli._warehouse import _one_line
 
 if TYPE_CHECKING:
     from commands import Run
     from sitestats.emulator import Emulator
 
 duckdb = pytest.importorskip("duckdb")
-pytest.importorskip("dlt")
+DltException = pytest.importorskip("dlt.common.exceptions").DltException
 
 pytestmark = [pytest.mark.slow, pytest.mark.once]
 
 SINCE = str(datetime.now(UTC).date() - timedelta(days=2))
+YESTERDAY = str(datetime.now(UTC).date() - timedelta(days=1))
 PACKAGE = "sitestats.warehouse"
 UPDATE = ("warehouse", "update", "--since", SINCE, "--fields", "pages")
 
@@ -37,10 +44,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_database_that_is_kept_up_to_date(
-    run: Run, emulator: Emulator, folder: Path
+    run: Run, emulator: Emulator, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An update makes the file, and tells on standard error how far it is and what has
-    failed; the status has it too, and asks the service nothing.
+    failed; the status has it too, for monitoring as a code, until the website is
+    forgotten, and nothing is requested of the service.
     """
     emulator.change_website("blog.semicomplete.com", locked=True)
     done = run(*UPDATE, "--concurrency", "1")
@@ -61,8 +69,62 @@ def test_a_database_that_is_kept_up_to_date(
     assert [row["behind"] for row in others] == [0, 0]
     done = run("warehouse", "status")
     assert done.code == 0
-    assert "WebsiteLockedError" in done.out
+    first_line, _, table = done.out.partition("\n")
+    assert first_line == "2 of 3 websites up to date"
+    assert "WebsiteLockedError" in table
+    assert "\nsemicomplete.com " not in table
+    assert "\nsemicomplete.com " in run("warehouse", "status", "--all").out
+    assert run("warehouse", "status", "--check").code == 4
+    assert run("warehouse", "status", "--check", "--max-behind", "2").code == 0
+    done = run("warehouse", "forget", "blog.semicomplete.con")
+    assert done.code == 2
+    assert "(did you mean 'blog.semicomplete.com'?)" in done.err
+    monkeypatch.chdir("/")
+    monkeypatch.setenv("SITESTATS_WAREHOUSE", str(folder))
+    assert run("warehouse", "forget", "blog.semicomplete.com").code == 0
+    done = run("warehouse", "status", "--check")
+    assert done.code == 0
+    assert done.out == f"2 of 2 websites up to date; the oldest {YESTERDAY}\n"
     assert emulator.requests == ()
+
+
+HOLD = """
+import duckdb
+with duckdb.connect("sitestats.duckdb", read_only=True):
+    print("open", flush=True)
+    input()
+print("closed", flush=True)
+"""
+
+
+def test_while_a_notebook_has_the_file_open(
+    run: Run, emulator: Emulator, folder: Path
+) -> None:
+    """The status is that of the last load, and says so; an update waits for the file,
+    names who has it, and goes on once it is closed, with what it has read.
+    """
+    assert run(*UPDATE).code == 0
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stdout.readline() == "open\n"
+        emulator.forget_requests()
+        done = run("warehouse", "status")
+        assert (done.code, done.out[:31]) == (0, "3 of 3 websites up to date; the")
+        assert done.err.startswith("sitestats: as of ")
+        done = run(*UPDATE, "--wait", "0.1")
+        assert done.code == 7
+        assert f"(PID {process.pid}) has {folder}/sitestats.duckdb open" in done.err
+        assert emulator.requests == ()
+        closing = threading.Timer(0.5, process.communicate, ["\n"])
+        closing.start()
+        assert run(*UPDATE).code == 0
+        closing.join()
 
 
 def test_hosts_from_a_file(run: Run, emulator: Emulator, folder: Path) -> None:
@@ -125,6 +187,19 @@ def test_a_destination_that_fails(run: Run, emulator: Emulator, folder: Path) ->
         assert (done.code, done.out) == (4, "")
         assert done.err.startswith("sitestats: the destination failed: ")
         assert done.err.count("\n") == 1
+
+
+def test_a_full_disk(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is told as such, with its place, although dlt tried something else first."""
+    error = DltException("a step failed")
+    error.__cause__ = OSError(errno.ENOSPC, "No space left on device")
+    error.__cause__.__context__ = OSError(errno.EXDEV, "Invalid cross-device link")
+    with pytest.raises(click.exceptions.Exit) as ended, _one_line(str(folder)):
+        raise error
+    assert ended.value.exit_code == 13
+    places = "|".join(map(re.escape, (str(folder), gettempdir())))
+    told = f"sitestats: the disk of ({places}) is full: No space left on device\n"
+    assert re.fullmatch(told, capsys.readouterr().err)
 
 
 @pytest.mark.usefixtures("emulator")

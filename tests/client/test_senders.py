@@ -47,8 +47,6 @@ PROGRAM = """
             return set(sys.modules) - before
 
     async def awaited(call):
-        # The event loop loads its own part of anyio.
-        await anyio.sleep(0)
         async with AsyncClient(sys.argv[1], **OPTIONS) as client:
             before = set(sys.modules)
             try:
@@ -60,6 +58,9 @@ PROGRAM = """
     # Each call is the first of a process. What making a client loads is there.
     Client(sys.argv[1], **OPTIONS).close()
     AsyncClient(sys.argv[1], **OPTIONS)
+    if sys.argv[2] != "blocking":
+        # The event loop loads its own part of anyio.
+        anyio.run(anyio.sleep, 0, backend=sys.argv[2])
     for name, call in CALLS.items():
         if os.fork() == 0:
             if sys.argv[2] == "blocking":
@@ -127,7 +128,7 @@ FORK = """
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.parametrize("milliseconds", [0, 1, 3, 9])
+@pytest.mark.parametrize("milliseconds", [0, 3])
 def test_a_fork_beside_a_first_call(milliseconds: int) -> None:
     """A child that was forked while another thread made its first call can call."""
     with serve(service) as server:

@@ -19,7 +19,11 @@ if TYPE_CHECKING:
     from commands import Run
     from sitestats.emulator import Emulator
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no cron")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.once,
+    pytest.mark.skipif(os.name == "nt", reason="Windows has no cron"),
+]
 BIN = Path(sys.executable).parent
 LIST = "hostname,public\nsemicomplete.com,true\nnew.example,\n"
 BARE = ("env", "-i", "HOME=/nonexistent", "LOGNAME=job", "PATH=/usr/bin:/bin")
@@ -89,7 +93,9 @@ def test_the_script_that_goes_by_the_exit_code(
         text=True,
         cwd=root,
     )
-    assert (done.returncode, done.stderr) == (code, "")
+    # What a busy machine does in more than ten seconds has a line of its progress.
+    errors = re.sub(r"^sitestats: \d+ of .*\n", "", done.stderr, flags=re.MULTILINE)
+    assert (done.returncode, errors) == (code, "")
     assert words in done.stdout
 
 

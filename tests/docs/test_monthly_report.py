@@ -16,7 +16,11 @@ import pytest
 if TYPE_CHECKING:
     from sitestats.emulator import Emulator
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no cron")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.once,
+    pytest.mark.skipif(os.name == "nt", reason="Windows has no cron"),
+]
 PAGE = Path(__file__).parents[2] / "docs" / "monthly-report.md"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .bodies import COSTS, TEXT, TYPES, VALUES
+from .bodies import TYPES
 from .connections import CONNECTING, NEVER_ENDING, STOPPING
 from .encryption import TLS
 from .framing import CHUNKS, ENCODINGS, HEADS, LENGTHS
@@ -17,9 +17,6 @@ KINDS = {
     "Compression": ENCODINGS,
     "Status lines and headers": HEADS,
     "Kinds of body": TYPES,
-    "Text": TEXT,
-    "Values": VALUES,
-    "Small responses that could cost much": COSTS,
     "Error responses": ERROR_RESPONSES,
     "Rate limits": RATE_LIMITS,
     "Redirects": REDIRECTS,

@@ -176,11 +176,6 @@ class Case:
         return self.options.get("scheme") == "https"
 
     @property
-    def has_short_timeout(self) -> bool:
-        """Whether a timeout is so short that a slow machine could exceed it."""
-        return bool({"timeout", "total_timeout"} & self.options.keys())
-
-    @property
     def limit(self) -> float:
         """The most seconds that a call may take."""
         return float({**CASE_OPTIONS, **self.options}["total_timeout"])

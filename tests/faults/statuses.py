@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .bodies import HTML
 from .responses import error_response, head, response
 from .script import (
     SHORT_TIMEOUT,
@@ -26,28 +25,12 @@ def _then_good(data: bytes) -> tuple[Script, ...]:
     return ((ReadRequest(), Send(data)), (ReadRequest(), Send(response())))
 
 
-def _later(value: str, *, status: str = "429 Too Many Requests") -> bytes:
+def _later(value: str) -> bytes:
+    status = "429 Too Many Requests"
     return error_response(status, f"Retry-After: {value}", error="slower")
 
 
 ERROR_RESPONSES = (
-    *(
-        Case(
-            f"responds {status}",
-            f"`{status}` with `ok` false",
-            _sends(error_response(status, error="no")),
-            gives,
-            has={"status": int(status[:3])},
-        )
-        for status, gives in (
-            ("400 Bad Request", "BadRequestError"),
-            ("401 Unauthorized", "AuthenticationError"),
-            ("403 Forbidden", "PermissionDeniedError"),
-            ("404 Not Found", "NotFoundError"),
-            ("410 Gone", "BadRequestError"),
-            ("423 Locked", "WebsiteLockedError"),
-        )
-    ),
     Case(
         "refuses with 200",
         "200 with `ok` false",
@@ -55,67 +38,11 @@ ERROR_RESPONSES = (
         "ServiceError",
     ),
     Case(
-        "refuses with HTML",
-        "403 with an HTML page",
-        _sends(response(HTML, "Content-Type: text/html", status="403 Forbidden")),
-        "PermissionDeniedError",
-    ),
-    Case(
-        "refuses with an empty body",
-        "401 with an empty body",
-        _sends(response(b"", status="401 Unauthorized")),
-        "AuthenticationError",
-    ),
-    Case(
-        "refuses with an odd message",
-        "400 whose `error` is an object",
-        _sends(error_response("400 Bad Request", error={"text": ["no"]})),
-        "BadRequestError",
-    ),
-    Case(
-        "refuses with terminal commands",
-        "400 whose `error` has escape sequences",
-        _sends(
-            error_response("400 Bad Request", error="\x1b]0;owned\x07\x1b[2J\r\nok")
-        ),
-        "BadRequestError",
-    ),
-    Case(
-        "refuses with a long message",
-        "400 whose `error` has 500,000 letters",
-        _sends(error_response("400 Bad Request", error="no " * 166_667)),
-        "BadRequestError",
-    ),
-    *(
-        Case(
-            f"always responds {status}",
-            f"`{status}` each time",
-            _sends(error_response(status, error="broken")),
-            "ServerError",
-            attempts=3,
-            has={"status": int(status[:3])},
-        )
-        for status in (
-            "500 Internal Server Error",
-            "501 Not Implemented",
-            "502 Bad Gateway",
-            "503 Service Unavailable",
-            "504 Gateway Timeout",
-        )
-    ),
-    Case(
         "fails once with 503",
         "503, then a good response",
         _then_good(error_response("503 Service Unavailable", error="later")),
         "value",
         attempts=2,
-    ),
-    Case(
-        "always responds 502 with HTML",
-        "502 with an HTML page each time",
-        _sends(response(HTML, "Content-Type: text/html", status="502 Bad Gateway")),
-        "ServerError",
-        attempts=3,
     ),
 )
 
@@ -127,48 +54,6 @@ RATE_LIMITS = (
         "RateLimitedError",
         attempts=3,
         has={"retry_after": None},
-    ),
-    Case(
-        "requests a wait of 0 s",
-        "`Retry-After: 0`, then a good response",
-        _then_good(_later("0")),
-        "value",
-        attempts=2,
-    ),
-    Case(
-        "requests a wait of a negative time",
-        "`Retry-After: -5`, then a good response",
-        _then_good(_later("-5")),
-        "value",
-        attempts=2,
-    ),
-    Case(
-        "requests a wait until a day in the past",
-        "a date of 1994, then a good response",
-        _then_good(_later("Sun, 06 Nov 1994 08:49:37 GMT")),
-        "value",
-        attempts=2,
-    ),
-    Case(
-        "requests a wait given in words",
-        "`Retry-After: soon`, then a good response",
-        _then_good(_later("soon")),
-        "value",
-        attempts=2,
-    ),
-    Case(
-        "requests a wait of NaN seconds",
-        "`Retry-After: nan`, then a good response",
-        _then_good(_later("nan")),
-        "value",
-        attempts=2,
-    ),
-    Case(
-        "requests a wait of 400 digits",
-        "a Retry-After that no float holds, then a good response",
-        _then_good(_later("9" * 400)),
-        "value",
-        attempts=2,
     ),
     Case(
         "requests a wait of half a second",
@@ -185,12 +70,6 @@ RATE_LIMITS = (
         has={"retry_after": 86400.0},
     ),
     Case(
-        "requests a wait until the year 9999",
-        "a date in the far future",
-        _sends(_later("Fri, 31 Dec 9999 23:59:59 GMT")),
-        "RateLimitedError",
-    ),
-    Case(
         "requests a wait twice",
         "two Retry-After headers, then a good response",
         _then_good(
@@ -200,12 +79,6 @@ RATE_LIMITS = (
         ),
         "value",
         attempts=2,
-    ),
-    Case(
-        "requests a wait of a day with 503",
-        "`503` with `Retry-After: 86400`",
-        _sends(_later("86400", status="503 Service Unavailable")),
-        "ServerError",
     ),
 )
 

@@ -40,7 +40,8 @@ def test_a_short_run() -> None:
     """
     outcomes, lines, broken = run(2_000, seed=7)
     assert not broken
-    assert outcomes["model"] > 100
+    # How many goes by the lines that a Python reports as reached.
+    assert outcomes["model"] > 20
     assert len(outcomes) > 8
     assert lines > 500
 

@@ -72,6 +72,7 @@ def test_one_fault_at_every_position(
         assert runner.ensure(SPECS, variant=variant).complete
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("first", FAULTS)
 def test_two_faults_in_a_row(runner: EnsureRunner, first: str) -> None:
     """After two faults in a row nothing is added twice, and a rerun completes."""

@@ -19,7 +19,6 @@ from sitestats.provisioning._refusals import (
     is_account_wide,
     is_refusal,
     message_of,
-    was_not_sent,
 )
 
 pytestmark = pytest.mark.standard_library
@@ -122,13 +121,6 @@ def test_only_a_refusal_is_certain() -> None:
     assert not is_refusal(ServerError("broke", status=500))
     assert not is_refusal(RequestTimeoutError("late"))
     assert not is_refusal(ResponseError("odd"))
-
-
-def test_only_a_failed_connection_was_not_sent() -> None:
-    """Only a transport error that says so means that nothing was sent."""
-    assert was_not_sent(ConnectionFailedError("refused", maybe_sent=False))
-    assert not was_not_sent(ConnectionFailedError("reset", maybe_sent=True))
-    assert not was_not_sent(ServerError("broke", status=500))
 
 
 def test_the_message_is_on_one_line() -> None:

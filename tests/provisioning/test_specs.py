@@ -53,6 +53,7 @@ def test_a_host_name_alone_says_nothing_else() -> None:
         ({"public": 1}, "public", "true or false"),
         ({"label": 7}, "label", "a label is text"),
         ({"label": "\ud800"}, "label", "surrogate"),
+        ({"hostname": "*.a.example"}, "hostname", "a host name is that of one website"),
     ],
 )
 def test_a_wrong_value_is_refused(

@@ -103,7 +103,7 @@ def test_words_are_what_the_emulator_takes(
     assert taken(query.timezone(zone), "UTC", now) == expected
 
 
-@pytest.mark.parametrize("hour", range(24))
+@pytest.mark.parametrize("hour", [0, 9, 12, 14, 23])
 @pytest.mark.parametrize("zone", ["Pacific/Apia", "Asia/Kathmandu", "Etc/GMT+12"])
 def test_answers_have_the_days_of_a_pinned_query(zone: str, hour: int) -> None:
     """The answer to the words and that to the dates are of the same days."""

@@ -13,7 +13,7 @@ from same_text import SameText
 from sitestats._common.errors import QueryError
 from sitestats._query.builder import StatsQuery
 from sitestats._query.periods import days_back, placeholder
-from sitestats._query.previous import previous_period, previous_year
+from sitestats._query.previous import find_previous
 
 pytestmark = pytest.mark.once
 
@@ -23,13 +23,13 @@ def test_the_period_before_ends_where_the_period_starts(data: st.DataObject) -> 
     """The previous period has as many days, and ends the day before."""
     final = data.draw(st.integers(0, 20_000))
     first = data.draw(st.integers(final, 40_000))
-    start, end = previous_period(placeholder(first), placeholder(final))
+    start, end = find_previous("period", placeholder(first), placeholder(final))
     earlier = days_back(start), days_back(end)
     assert earlier == (2 * first - final + 1, first + 1)
 
     today = date(2026, 3, 1)
     days = [(today - timedelta(days=n)).isoformat() for n in (first, final, *earlier)]
-    assert previous_period(days[0], days[1]) == (days[2], days[3])
+    assert find_previous("period", days[0], days[1]) == (days[2], days[3])
 
 
 BEFORE = {
@@ -46,7 +46,7 @@ def test_the_period_before(
     start: str, end: str | None, before: tuple[str, str]
 ) -> None:
     """Dates are shifted to dates, and placeholders to placeholders."""
-    assert previous_period(start, end) == before
+    assert find_previous("period", start, end) == before
 
 
 YEARS = {
@@ -60,7 +60,7 @@ YEARS = {
 @pytest.mark.parametrize(("start", "end", "before"), YEARS.values(), ids=YEARS)
 def test_the_year_before(start: str, end: str | None, before: tuple[str, str]) -> None:
     """The same calendar days, or 365 days earlier where no day is known."""
-    assert previous_year(start, end) == before
+    assert find_previous("year", start, end) == before
 
 
 @pytest.mark.parametrize(
@@ -82,10 +82,10 @@ def test_a_period_with_none_before_it_is_refused(
 ) -> None:
     """No period, half a period, and one of each kind have no previous period."""
     with pytest.raises(QueryError) as caught:
-        previous_period(start, end)
+        find_previous("period", start, end)
     same_text(caught.value)
     with pytest.raises(QueryError) as caught:
-        previous_year(start, end)
+        find_previous("year", start, end)
     same_text(caught.value)
 
 

@@ -319,7 +319,7 @@ def test_a_plot(growth: Comparisons) -> None:
     axes = Figure().subplots()
     assert growth.plot("visitors", axes) is axes
     widths = [bar.get_width() for bar in axes.patches]
-    changes = [change for _, change in growth.changes("visitors")]
+    changes = [change for _, change in growth.largest("visitors")]
     assert widths == [*(one.now for one in changes), *(one.before for one in changes)]
     labels = [label.get_text() for label in axes.get_yticklabels()]
     assert labels == [HOST, BLOG]

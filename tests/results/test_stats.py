@@ -194,14 +194,6 @@ def test_the_repr_is_short() -> None:
     )
 
 
-def test_rich_shows_the_same() -> None:
-    """The rich repr has the metadata and what was requested."""
-    parts = [*stats().__rich_repr__()]
-    assert parts[0] == "example.com"
-    assert ("visitors", 41) in parts
-    assert [one[0] for one in parts[-3:]] == ["visitors", "histogram", "pages"]
-
-
 @pytest.mark.parametrize("body", [b"", b"[]", b"{"])
 def test_a_result_that_was_made_by_hand_may_have_no_body(
     body: bytes, same_text: SameText

@@ -166,6 +166,24 @@ def test_an_empty_file_becomes_a_store(path: Path) -> None:
         assert store.get(KEY) == b"value"
 
 
+def test_a_file_that_is_being_made_is_empty_or_ours(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that is killed meanwhile leaves none that is refused."""
+    found: list[bytes] = []
+    connect = sqlite3.connect
+
+    def traced(*args: Any, **options: Any) -> sqlite3.Connection:
+        connection = connect(*args, **options)
+        connection.set_trace_callback(lambda _: found.append(path.read_bytes()[68:72]))
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", traced)
+    with Store(path) as store:
+        store.set(KEY, b"value")
+    assert {*found} == {b"", b"StSt"}
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
 @pytest.mark.parametrize("mode", [0o666, 0o620, 0o644])
 def test_a_file_that_others_can_use_is_a_warning(
@@ -255,6 +273,8 @@ print(len(told), told[0].message)
 """
 
 
+@pytest.mark.long
+@pytest.mark.once
 def test_a_full_disk_is_a_warning(path: Path) -> None:
     """Where nothing more can be written, calls go on, and one warning tells it."""
     code = FULL.format(path=str(path), day=str(DATE))

@@ -18,18 +18,14 @@ API_KEY = "sa_api_key_0123456789abcdefghijklmn"
 USER_ID = "sa_user_id_00000000-0000-4000-8000-000000000000"
 QUICK = RetryPolicy(retries=2, wait_initial=0.01, wait_max=0.02)
 QUERY = StatsQuery("example.com").fields("pageviews")
-LISTS = StatsQuery("example.com").fields("histogram", "pages")
 AT_ONCE = 40
 """How many cases run at the same time."""
 
 # Each takes a client and gives what the client gives, awaitable or not.
 CALLS: dict[str, Callable[[Any], Any]] = {
     "get": lambda client: client.stats.get(QUERY),
-    "get lists": lambda client: client.stats.get(LISTS),
     "get twice": lambda client: client.stats.get(QUERY),
-    "list": lambda client: client.websites.list(),
     "add": lambda client: client.websites.add("example.com"),
-    "jsonp": lambda client: client.stats.get_jsonp(QUERY, callback="show"),
     "post much": lambda client: client.request(
         "POST", "/api/custom", json="x" * 32 * 1024 * 1024
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Callable, Iterator
 
 import attrs
@@ -63,3 +65,8 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
         return Done(code, out, err)
 
     return run
+
+
+def rows_of(text: str) -> list[dict[str, str]]:
+    """The rows of CSV."""
+    return list(csv.DictReader(io.StringIO(text)))

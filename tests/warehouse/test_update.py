@@ -19,7 +19,7 @@ from sitestats import (
     StatsQuery,
 )
 from sitestats.emulator import Emulator
-from sitestats.warehouse import read_coverage, sitestats_source, update
+from sitestats.warehouse import forget, read_coverage, sitestats_source, update
 from updates import FIRST, LISTS, NOW, pipeline, query, run, tables, ticking
 
 pytestmark = [pytest.mark.slow, pytest.mark.once]
@@ -168,14 +168,19 @@ def query_days(folder: Path, sql: str) -> list[int]:
 def test_a_deleted_website_is_told(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A website that is not listed any more keeps its rows, and is no failure."""
+    """A website that is not listed any more keeps its rows, and is not counted; once it
+    is forgotten, its days are all there is of it.
+    """
     fewer = Emulator.made_up(2, days=5, now=NOW)
     report = run(folder, fewer)
-    assert report.failed == {}
+    assert {*report.websites} == {*fewer.websites}
     told = "SELECT through, behind, error FROM coverage WHERE hostname = 'docs.example'"
     ((through, behind, error),) = query(folder, told)
     assert (through, behind) == (dt.date(2026, 3, 5), None)
     assert error == "the service does not list this website any more"
+    forget(pipeline(folder), ["docs.example"])
+    assert query(folder, told) == []
+    assert {*read_coverage(pipeline(folder))} == {*fewer.websites}
     rows = query(folder, "SELECT count(*) FROM days WHERE hostname = 'docs.example'")
     assert rows == [(5,)]
 

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from sitestats._common.wire import HttpRequest, HttpResponse
+from sitestats._protocol.flow import Send
 from sitestats._protocol.retry import Pausing, Retrying
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from sitestats._common.wire import HttpRequest, HttpResponse
-    from sitestats._protocol.flow import Send
 
 LOGGER: Final = logging.getLogger("sitestats")
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NoReturn
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+from typing import Final, NoReturn
 
 from sitestats._common.text import nearest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from collections.abc import Set as AbstractSet
 
 OURS: Final = {
     "max_retries": "retries",

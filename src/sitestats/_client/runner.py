@@ -80,24 +80,18 @@ def _use_store(
     return None
 
 
+@attrs.frozen(eq=False)
 class Runner:
     """Runs flows, blocking."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        sender: Sender,
-        stored: StoredResponses | None = None,
-        stop: Stop | None = None,
-    ) -> None:
-        self.settings = settings
-        self._sender = sender
-        self._stored = stored
-        self._stop = stop
+    settings: Settings
+    _sender: Sender
+    _stored: StoredResponses | None = None
+    _stop: Stop | None = None
 
     def stopped_by(self, stop: Stop) -> Runner:
         """A runner for other threads, which *stop* ends."""
-        return Runner(self.settings, self._sender, self._stored, stop)
+        return attrs.evolve(self, stop=stop)
 
     def call(self, operation: Operation[P, T], *args: P.args, **options: P.kwargs) -> T:
         """Run *operation* with the settings of the client."""
@@ -168,18 +162,13 @@ class Runner:
         return response
 
 
+@attrs.frozen(eq=False)
 class AsyncRunner:
     """Runs flows, awaiting."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        sender: AsyncSender,
-        stored: StoredResponses | None = None,
-    ) -> None:
-        self.settings = settings
-        self._sender = sender
-        self._stored = stored
+    settings: Settings
+    _sender: AsyncSender
+    _stored: StoredResponses | None = None
 
     async def call(
         self, operation: Operation[P, T], *args: P.args, **options: P.kwargs

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sized
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import attrs
 
@@ -26,9 +26,7 @@ from sitestats._common.settings import (
 from sitestats._common.text import shown
 from sitestats._protocol.retry import NO_DEADLINE, Deadline
 from sitestats._query.builder import StatsQuery
-
-if TYPE_CHECKING:
-    from sitestats._results.outcomes import Outcome
+from sitestats._results.outcomes import Outcome
 
 Job: TypeAlias = tuple[StatsQuery, int]
 """A query and its index."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NoReturn
+from collections.abc import Mapping
+from typing import Final, NoReturn
 
 from sitestats._query.builder import StatsQuery
 
 from .base import Options
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _LIMITS: Final = ("timeout", "total_timeout", "retries")
 """The arguments of ``with_options``."""

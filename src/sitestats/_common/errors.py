@@ -37,6 +37,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
+from importlib import import_module
 from itertools import islice
 from types import FrameType
 from typing import (
@@ -400,6 +401,19 @@ def _name_as_users_do() -> None:
 
 
 _name_as_users_do()
+
+
+def load(library: str, *, extra: str) -> Any:
+    """Import *library*, which is of an extra.
+
+    Raises:
+        MissingExtraError: It is not installed.
+    """
+    try:
+        return import_module(library)
+    except ImportError:
+        missing = MissingExtraError(library, extra=extra)
+    raise missing
 
 
 # --- warnings ---------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 import attrs
@@ -16,21 +16,15 @@ from sitestats._common.errors import (
     SiteStatsError,
     TransportError,
 )
-from sitestats._common.settings import certificates_of_environment
-from sitestats._common.wire import Credentials, HttpResponse
+from sitestats._common.settings import Settings, certificates_of_environment
+from sitestats._common.wire import Credentials, HttpRequest, HttpResponse
 from sitestats._query.builder import StatsQuery, requested
 from sitestats._results.setup_report import SetupReport, SetupRow
 
 from .failures import check_status
-from .flow import Send, now
+from .flow import Flow, Send, now
 from .requests import list_request, stats_request
 from .responses import read_websites
-
-if TYPE_CHECKING:
-    from sitestats._common.settings import Settings
-    from sitestats._common.wire import HttpRequest
-
-    from .flow import Flow
 
 _STEPS: Final = {
     "name": "the host's name was not found",

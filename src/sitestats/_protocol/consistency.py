@@ -8,7 +8,7 @@ an envelope that can't be read: the numbers may be right all the same.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 from urllib.parse import unquote
 
 from sitestats._common.fields import COUNTS, ENVELOPE
@@ -17,15 +17,11 @@ from sitestats._common.problems import Problem
 from sitestats._common.text import shown
 from sitestats._common.zones import same_zone
 from sitestats._query.filters import PAGE_FILTERS
+from sitestats._query.requested import Requested
+from sitestats._results.entries import Entry, EventCount
 
-from .period_check import histogram_warnings
-
-if TYPE_CHECKING:
-    from sitestats._query.requested import Requested
-    from sitestats._results.entries import Entry, EventCount
-
-    from .decoder import Shape
-    from .period_check import Period
+from .decoder import Shape
+from .period_check import Period, histogram_warnings
 
 LATEST_SHAPE: Final = 5
 """From this version on, responses have the shape that the document shows."""

@@ -248,17 +248,15 @@ def structure_websites(
     # website without them is no reason to lose the list.
     defaults = {"own_hostname": None, "label": None}
     values = (_with_extra(item, _WEBSITE_NAMES, defaults) for item in items)
-    result = _structure_list(values, Website, path, section="2.1")
-    return ([], result.problems) if isinstance(result, _Invalid) else (result, [])
+    return _structure_list(values, Website, path, section="2.1")
 
 
 def structure_added(value: JsonValue) -> tuple[AddedWebsite | None, list[Problem]]:
     """The result of adding a website, or its problems."""
     defaults = {"customDomain": None}
-    result = _structure(
+    return _structure(
         _with_extra(value, _ADDED_KNOWN, defaults), AddedWebsite, "$", section="2.2"
     )
-    return (None, result.problems) if isinstance(result, _Invalid) else (result, [])
 
 
 def _with_extra(
@@ -296,36 +294,30 @@ def structure_stats(
         else:
             # cattrs would take a string for a list of its characters.
             problem = str(UnexpectedValueError("an array", value))
-            result = _Invalid([Problem(problem, section="2.3", where=path)])
-        if isinstance(result, _Invalid):
-            wrong[name] = result.problems
+            result = None, [Problem(problem, section="2.3", where=path)]
+        found, problems = result
+        if problems:
+            wrong[name] = problems
         else:
-            values[name] = result
+            values[name] = found
     return values, wrong
 
 
 # --- problems by JSON path -----------------------------------------------------------
 
 
-@attrs.frozen
-class _Invalid:
-    """The problems of a value, in place of its model."""
-
-    problems: list[Problem]
-
-
 def _structure(
     value: JsonValue, wanted: type[T], path: str, *, section: str
-) -> T | _Invalid:
+) -> tuple[T | None, list[Problem]]:
     try:
-        return _converter().structure(value, wanted)
+        return _converter().structure(value, wanted), []
     except (cattrs.BaseValidationError, UnexpectedValueError) as error:
-        return _Invalid(list(_problems(error, path, section)))
+        return None, [*_problems(error, path, section)]
 
 
 def _structure_list(
     items: Iterable[JsonValue], wanted: type[T], path: str, *, section: str
-) -> list[T] | _Invalid:
+) -> tuple[list[T], list[Problem]]:
     """The items, or the problems of the first wrong ones.
 
     cattrs would go on to the end: the problems of a million items take a gigabyte.
@@ -340,7 +332,7 @@ def _structure_list(
             problems += _problems(error, f"{path}[{index}]", section)
             if len(problems) >= MOST_PROBLEMS:
                 break
-    return _Invalid(problems) if problems else values
+    return ([] if problems else values), problems
 
 
 def _problems(error: BaseException, path: str, section: str) -> Iterator[Problem]:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from sitestats._common.problems import Problem
+from sitestats._common.wire import HttpResponse
+from sitestats._query.requested import Requested
 
+from .decoder import Shape
 from .period_check import most_days
-
-if TYPE_CHECKING:
-    from sitestats._common.wire import HttpResponse
-    from sitestats._query.requested import Requested
-
-    from .decoder import Shape
 
 MOST_ENTRIES: Final = 1000
 """A list has no more entries, and all events together (section 8). A query that was

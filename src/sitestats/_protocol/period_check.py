@@ -6,18 +6,15 @@ import datetime as dt
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 
 from sitestats._common.text import shown
 from sitestats._common.zones import LONGEST_ZONE, find_zone
 from sitestats._query.periods import as_date, days_back
-
-if TYPE_CHECKING:
-    from sitestats._query.requested import Requested
-    from sitestats._results.histogram import Bucket
-
+from sitestats._query.requested import Requested
+from sitestats._results.histogram import Bucket
 
 _DAY: Final = dt.timedelta(days=1)
 _HOUR: Final = dt.timedelta(hours=1)

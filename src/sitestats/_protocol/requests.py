@@ -98,25 +98,6 @@ def add_request(
     Raises:
         SpecError: A value breaks a rule; it holds every problem.
     """
-    payload, problems = website_payload(
-        hostname, timezone=timezone, public=public, label=label
-    )
-    if problems:
-        raise SpecError(problems)
-    return HttpRequest(
-        "POST",
-        "/api/websites/add",
-        body=json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode(),
-        content_type=JSON,
-        credentials=Credentials.KEY_AND_USER,
-        fresh_connection=True,
-    )
-
-
-def website_payload(
-    hostname: object, *, timezone: object, public: object, label: object
-) -> tuple[dict[str, str | bool], list[Problem]]:
-    """The body of a request to add a website, and its problems (section 4.2)."""
     payload: dict[str, str | bool] = {}
     problems: list[Problem] = []
     for name, key, value in (
@@ -132,7 +113,16 @@ def website_payload(
             problems += checked
         else:
             payload[key] = checked
-    return payload, problems
+    if problems:
+        raise SpecError(problems)
+    return HttpRequest(
+        "POST",
+        "/api/websites/add",
+        body=json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode(),
+        content_type=JSON,
+        credentials=Credentials.KEY_AND_USER,
+        fresh_connection=True,
+    )
 
 
 def website_value(

@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import Any, Final, get_args
 
 import attrs
 
@@ -19,14 +19,15 @@ from sitestats._common.fields import COUNTS, FIELDS, LISTS
 from sitestats._common.jsontext import JsonValue
 from sitestats._common.problems import Problem
 from sitestats._common.text import bounded, shown
-from sitestats._common.wire import HttpResponse
+from sitestats._common.wire import HttpRequest, HttpResponse
 from sitestats._query.builder import StatsQuery, requested
 from sitestats._query.periods import utc
+from sitestats._query.requested import Requested
 from sitestats._query.validation import validate
 from sitestats._results.entries import Entries, EventCount
 from sitestats._results.histogram import entry_type, read_histogram
 from sitestats._results.stats import Stats
-from sitestats._results.websites import WebsiteList
+from sitestats._results.websites import AddedWebsite, WebsiteList
 
 from .consistency import (
     LATEST_SHAPE,
@@ -47,11 +48,6 @@ from .failures import (
 from .length_check import MOST_ENTRIES, lengths_problems
 from .period_check import Period, read_period
 from .requests import stats_request
-
-if TYPE_CHECKING:
-    from sitestats._common.wire import HttpRequest
-    from sitestats._query.requested import Requested
-    from sitestats._results.websites import AddedWebsite
 
 _OWN_FIELDS: Final = 3
 """From this version on, a query names its fields."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Final, Literal, TypeAlias, get_args
 
@@ -27,105 +27,74 @@ _DAY: Final = timedelta(days=1)
 _YEAR: Final = 365
 
 
-def previous_period(start: str | None, end: str | None) -> tuple[str, str]:
-    """The days before: as many, ending the day before *start*.
-
-    Raises:
-        QueryError: There is no start, or it is a date and the end is not.
-
-    >>> from sitestats._query.previous import previous_period
-    >>> previous_period("today-7d", "yesterday")
-    ('today-14d', 'today-8d')
-    """
-    first, final = _comparable(start, end)
-    if isinstance(first, int) and isinstance(final, int):
-        return _back(2 * first - final + 1), _back(first + 1)
-    assert isinstance(first, date)
-    assert isinstance(final, date)
-    return _moved(first, (first - final).days - 1), _moved(first, -1)
-
-
-def previous_year(start: str | None, end: str | None) -> tuple[str, str]:
-    """The same days a year before; with placeholders, 365 days before.
-
-    29 February becomes 28 February.
-
-    Raises:
-        QueryError: There is no start, or it is a date and the end is not.
-    """
-    first, final = _comparable(start, end)
-    if isinstance(first, int) and isinstance(final, int):
-        return _back(first + _YEAR), _back(final + _YEAR)
-    assert isinstance(first, date)
-    assert isinstance(final, date)
-    return _year_before(first), _year_before(final)
-
-
-def previous_month(start: str | None, end: str | None) -> tuple[str, str]:
-    """The months before a period of whole months: as many of them.
-
-    Raises:
-        QueryError: The period is not whole months, or is not dates.
-
-    >>> from sitestats._query.previous import previous_month
-    >>> previous_month("2026-03-01", "2026-03-31")
-    ('2026-02-01', '2026-02-28')
-    """
-    from dateutil.relativedelta import relativedelta
-
-    first, last = _whole(start, end, "month")
-    months = 12 * (last.year - first.year) + last.month - first.month + 1
-    try:
-        before = first - relativedelta(months=months)
-        return before.isoformat(), (first - _DAY).isoformat()
-    except (ValueError, OverflowError):
-        raise QueryError(too_early()) from None
-
-
-def previous_week(start: str | None, end: str | None) -> tuple[str, str]:
-    """The weeks before a period of whole weeks: as many of them.
-
-    Raises:
-        QueryError: The period is not whole weeks, or is not dates.
-
-    >>> from sitestats._query.previous import previous_week
-    >>> previous_week("2026-03-02", "2026-03-08")
-    ('2026-02-23', '2026-03-01')
-    """
-    first, last = _whole(start, end, "week")
-    try:
-        before = first - (last - first + _DAY)
-        return before.isoformat(), (first - _DAY).isoformat()
-    except OverflowError:
-        raise QueryError(too_early()) from None
-
-
-_PREVIOUS: Final[Mapping[str, Callable[[str | None, str | None], tuple[str, str]]]] = {
-    "period": previous_period,
-    "week": previous_week,
-    "month": previous_month,
-    "year": previous_year,
-}
 RELATIONS: Final[Mapping[str, PreviousUnit]] = {
     f"previous_{unit}": unit for unit in get_args(PreviousUnit)
 }
-"""The unit of each relation."""
+"""The relations, and what they are called in ``StatsQuery.previous``."""
 
 
 def find_previous(unit: object, start: str | None, end: str | None) -> tuple[str, str]:
-    """The period of this unit before the days from *start* to *end*.
+    """The period before the one from *start* to *end*.
+
+    Args:
+        unit: ``"period"`` is the period of the same length that ends the day before;
+            ``"month"`` and ``"week"`` are as many whole ones before whole ones;
+            ``"year"`` is the same days a year before. 29 February becomes 28 February,
+            and 365 days are a year where the days are placeholders.
+        start: A date or a placeholder.
+        end: Another; None is today.
 
     Raises:
-        QueryError: There is no such unit, or the period has none before it.
+        QueryError: There is no such unit, the period is not whole months or weeks, its
+            days are not known here, or are too early.
+
+    >>> from sitestats._query.previous import find_previous
+    >>> find_previous("period", "today-7d", "yesterday")
+    ('today-14d', 'today-8d')
+    >>> find_previous("month", "2026-03-01", "2026-03-31")
+    ('2026-02-01', '2026-02-28')
+    >>> find_previous("week", "2026-03-02", "2026-03-08")
+    ('2026-02-23', '2026-03-01')
     """
-    find = _PREVIOUS.get(unit) if isinstance(unit, str) else None
-    if find is None:
-        hint = did_you_mean(unit, _PREVIOUS) if isinstance(unit, str) else ""
+    units = get_args(PreviousUnit)
+    if unit not in units:
+        hint = did_you_mean(unit, units) if isinstance(unit, str) else ""
         message = (
-            f"previous takes {', '.join(map(repr, _PREVIOUS))}, not {shown(unit)}{hint}"
+            f"previous takes {', '.join(map(repr, units))}, not {shown(unit)}{hint}"
         )
         raise QueryError(refused("period-unit", message, "previous"))
-    return find(start, end)
+    if unit in {"month", "week"}:
+        first, last = _whole(start, end, str(unit))
+    else:
+        days = _comparable(start, end)
+        if isinstance(days[0], int):
+            return _placeholders_before(unit, *days)
+        first, last = days
+    try:
+        before = _dates_before(unit, first, last)
+    except (ValueError, OverflowError):
+        raise QueryError(too_early()) from None
+    return before[0].isoformat(), before[1].isoformat()
+
+
+def _placeholders_before(unit: object, first: int, last: int) -> tuple[str, str]:
+    back = _YEAR if unit == "year" else first - last + 1
+    if first + back > MOST_DAYS:
+        raise QueryError(too_early())
+    return placeholder(first + back), placeholder(last + back)
+
+
+def _dates_before(unit: object, first: date, last: date) -> tuple[date, date]:
+    # Imported here, since only a comparison needs it.
+    from dateutil.relativedelta import relativedelta
+
+    if unit == "year":
+        year = relativedelta(years=1)
+        return first - year, last - year
+    if unit == "month":
+        months = 12 * (last.year - first.year) + last.month - first.month + 1
+        return first - relativedelta(months=months), first - _DAY
+    return first - (last - first + _DAY), first - _DAY
 
 
 def no_relation(given: object, problems: Sequence[Problem]) -> Sequence[Problem]:
@@ -164,29 +133,6 @@ def _comparable(
             "between",
         )
     )
-
-
-def _back(days: int) -> str:
-    if days > MOST_DAYS:
-        raise QueryError(too_early())
-    return placeholder(days)
-
-
-def _moved(start: date, days: int) -> str:
-    try:
-        return (start + timedelta(days=days)).isoformat()
-    except OverflowError:
-        raise QueryError(too_early()) from None
-
-
-def _year_before(start: date) -> str:
-    # Imported here, since only a comparison of years needs it.
-    from dateutil.relativedelta import relativedelta
-
-    try:
-        return (start - relativedelta(years=1)).isoformat()
-    except ValueError:
-        raise QueryError(too_early()) from None
 
 
 def _whole(start: str | None, end: str | None, unit: str) -> tuple[date, date]:

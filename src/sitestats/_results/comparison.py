@@ -13,7 +13,7 @@ from sitestats._common.fields import COUNTS, CountName, ListName, TotalName
 
 from .display import Displayed, HasFrame, HasFrames, draw
 from .entries import Entries, check_count, check_list
-from .tables import Column, Kind, for_json, named, to_dicts
+from .tables import Column, Kind, named, to_dicts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,13 +93,10 @@ class Comparison(HasFrames[ListName], Displayed):
         >>> values["visitors"], values["visitors_before"], values["visitors_change"]
         (244, 295, -51)
         """
-        values = {name: for_json(value) for name, value in self._about().items()}
-        values |= {"path": self.now.path, "partial": self.partial}
-        for name, change in self.totals.items():
-            for ending, value, _ in COLUMNS:
-                values[name + ending] = getattr(change, value)
-        for field, changes in self.lists.items():
-            values[field] = [*to_dicts(changes._table())]  # noqa: SLF001 - of this module
+        (totals,) = to_dicts(self._table())
+        values: dict[str, JsonValue] = {**totals, "path": self.now.path}
+        for field in self.lists:
+            values[field] = [*to_dicts(self._table(field))]
         return values
 
     def plot(
@@ -185,11 +182,6 @@ class Comparison(HasFrames[ListName], Displayed):
             "first_day_before": before.first_day,
             "last_day_before": before.last_day,
         }
-
-    def __rich_repr__(self) -> Iterator[Any]:
-        yield self.now.query.hostname
-        yield from self.totals.items()
-        yield "partial", self.partial, False
 
     def __repr__(self) -> str:
         parts = [repr(self.now.query.hostname)]

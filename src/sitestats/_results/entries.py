@@ -58,10 +58,10 @@ class Entry:
         return {name: for_json(self.get(name)) for name in self.columns}
 
     def __repr__(self) -> str:
-        values = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
+        values = ", ".join(f"{name}={value!r}" for name, value in self._shown_values())
         return f"{self._label}({values})"
 
-    def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
+    def _shown_values(self) -> Iterator[tuple[str, Any]]:
         for name in self.columns:
             yield name, bounded(getattr(self, name))
 
@@ -230,7 +230,7 @@ class Incomplete(Entry):
         """One value by its name, None when this entry lacks it."""
         return self._known.get(name)
 
-    def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
+    def _shown_values(self) -> Iterator[tuple[str, Any]]:
         for name, value in self._known.items():
             yield name, bounded(value)
 
@@ -398,13 +398,6 @@ class Entries(HasFrame, Displayed, Generic[EntryT_co]):
             shown_entries.append(f"… {more} more")
         truncated = ", truncated=True" if self.truncated else ""
         return f"Entries([{', '.join(shown_entries)}], name={self.name!r}{truncated})"
-
-    def __rich_repr__(self) -> Iterator[Any]:
-        yield list(self._items[:_MOST_IN_REPR])
-        if len(self) > _MOST_IN_REPR:
-            yield "more", len(self) - _MOST_IN_REPR
-        yield "name", self.name
-        yield "truncated", self.truncated, False
 
 
 def columns_of_entries(entries: Entries[Any]) -> list[Column]:

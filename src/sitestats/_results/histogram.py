@@ -75,8 +75,8 @@ class HistogramEntry(Entry):
     begins later or ends earlier: its counts are not those of the whole. False
     where that is not known."""
 
-    def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
-        for name, value in super().__rich_repr__():
+    def _shown_values(self) -> Iterator[tuple[str, Any]]:
+        for name, value in super()._shown_values():
             if value is not None and value is not False:
                 yield name, value
 

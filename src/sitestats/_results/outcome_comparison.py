@@ -41,18 +41,21 @@ class Pair:
     """None where the earlier outcomes have no such query."""
 
     @property
-    def hostname(self) -> str:
-        """The website."""
+    def either(self) -> Outcome:
+        """The outcome of now, or that of before where there is none."""
         either = self.now or self.before
         assert either is not None
-        return either.query.hostname
+        return either
+
+    @property
+    def hostname(self) -> str:
+        """The website."""
+        return self.either.query.hostname
 
     @property
     def days(self) -> str:
         """The days of the later period; a month by its name."""
-        either = self.now or self.before
-        assert either is not None
-        _, first, last = period_of(either)
+        _, first, last = period_of(self.either)
         if first is None or last is None or first == last:
             return str(first or "")
         if first.day == 1 and last == ending(first, "month"):
@@ -84,19 +87,6 @@ class Pair:
             None if now is None else now.stats,
             None if before is None else before.stats,
         )
-
-
-@attrs.frozen
-class TotalChanges:
-    """One total of many websites in both periods, to draw."""
-
-    name: TotalName
-    changes: Sequence[tuple[str, Change]]
-    """Each with its website."""
-    comparisons: Sequence[Comparison]
-    """Those with both periods."""
-    partial: bool
-    """Whether one of the periods was not over."""
 
 
 class Comparisons(ManyResults[Comparison, ListName]):
@@ -155,25 +145,6 @@ class Comparisons(ManyResults[Comparison, ListName]):
         names: tuple[TotalName, ...] = get_args(TotalName)
         return tuple(n for n in names if any(n in stats for stats in results))
 
-    def changes(self, total: TotalName) -> Sequence[tuple[str, Change]]:
-        """The change of one total of each website, with its host name.
-
-        Raises:
-            FieldNotRequestedError: No result has the total.
-
-        >>> query = StatsQuery("semicomplete.com").fields("visitors")
-        >>> now = client.stats.get_many([query.on("yesterday")]).collect()
-        >>> now.compare_to(now).changes("visitors")
-        [('semicomplete.com', Change(now=244, before=244))]
-        """
-        if total not in self.totals:
-            raise FieldNotRequestedError(
-                f"no result has {shown(total)}: add it to the queries by "
-                + Step("fields", ...),
-                name=total,
-            )
-        return [(pair.hostname, pair.total(total)) for pair in self._pairs]
-
     # --- frames and plots ---------------------------------------------------------
 
     def largest(self, total: TotalName) -> Sequence[tuple[str, Change]]:
@@ -191,11 +162,21 @@ class Comparisons(ManyResults[Comparison, ListName]):
         >>> now.compare_to(before).largest("visitors")[0]
         ('semicomplete.com, 2026-11-20', Change(now=295, before=0))
         """
-        changes = self.changes(total)
-        times = Counter(hostname for hostname, _ in changes)
+        if total not in self.totals:
+            raise FieldNotRequestedError(
+                f"no result has {shown(total)}: add it to the queries by "
+                + Step("fields", ...),
+                name=total,
+            )
+        times = Counter(pair.hostname for pair in self._pairs)
         labelled = [
-            (f"{hostname}, {pair.days}" if times[hostname] > 1 else hostname, change)
-            for pair, (hostname, change) in zip(self._pairs, changes, strict=True)
+            (
+                f"{pair.hostname}, {pair.days}"
+                if times[pair.hostname] > 1
+                else pair.hostname,
+                pair.total(total),
+            )
+            for pair in self._pairs
         ]
         return sorted(labelled, key=lambda one: -abs(one[1].absolute or 0))
 
@@ -248,8 +229,8 @@ class Comparisons(ManyResults[Comparison, ListName]):
         """
         if total is None:
             total = self.totals[0] if self.totals else "pageviews"
-        changes = self.largest(total)
-        return draw(TotalChanges(total, changes, self._items, self.partial), ax)
+        _ = self.largest(total)
+        return draw(self, ax, total=total)
 
     def _tables(self) -> Iterator[tuple[str, Sequence[Column]]]:
         yield "totals", self._table()
@@ -344,14 +325,12 @@ def _about(pair: Pair) -> dict[str, Any]:
         zone = zone or its_zone
         days += its_days
     errors = filter(None, map(error_text, (pair.now, pair.before)))
-    either = pair.now or pair.before
-    assert either is not None
     return {
         "hostname": pair.hostname,
         "timezone": zone,
         **dict(zip(_DAYS, days, strict=True)),
         "error": "; ".join(errors) or None,
-        "query": either.index,
+        "query": pair.either.index,
     }
 
 

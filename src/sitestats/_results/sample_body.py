@@ -90,19 +90,20 @@ def body_of(
     if problems:
         raise QueryError(problems)
     page = wanted.params.get("page", "*")
-    data: dict[str, Any] = {
-        "ok": True,
-        "hostname": wanted.hostname,
-        "path": wanted.path or ("*" if "*" in page else page),
-        "version": wanted.version,
-        "timezone": zone,
-        "start": first and _moment(first, dt.time.min, zone),
-        "end": last and _moment(last, _LAST, zone),
-        **fields,
-    }
     try:
+        data: dict[str, Any] = {
+            "ok": True,
+            "hostname": wanted.hostname,
+            "path": wanted.path or ("*" if "*" in page else page),
+            "version": wanted.version,
+            "timezone": zone,
+            "start": first and _moment(first, dt.time.min, zone),
+            "end": last and _moment(last, _LAST, zone),
+            **fields,
+        }
         return json.dumps(data, ensure_ascii=False).encode("utf-8", "surrogatepass")
-    except (TypeError, ValueError) as error:
+    # The first day of the calendar begins before it in UTC, east of Greenwich.
+    except (TypeError, ValueError, OverflowError) as error:
         problem = Problem(f"a value can't be in JSON: {error}", where="values")
     raise QueryError([problem])
 

@@ -420,14 +420,6 @@ class Stats(HasFrames["TableName"], Displayed):
             else:
                 yield name, repr(value)
 
-    def __rich_repr__(self) -> Iterator[Any]:
-        yield bounded(self.hostname or self._requested.hostname)
-        for name in ENVELOPE:
-            if name != "hostname":
-                yield name, bounded(getattr(self, name)), None
-        yield "partial", self.partial, False
-        yield from self._values.items()
-
     def _list(self, name: str) -> Entries[ListEntry]:
         value: Entries[ListEntry] = self._value(name)
         return value

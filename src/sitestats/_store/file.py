@@ -41,9 +41,11 @@ _TABLE: Final = """entries (
 )"""
 _INDEX: Final = "by_use ON entries (used, key, size)"
 # The application's number is in the file before the first entry, and in one change with
-# the table, so that a look at the first bytes tells whose the file is.
+# all else, so that a look at the first bytes tells whose the file is: also where the
+# process that made it was killed.
 _SCHEMA: Final = f"""
-BEGIN IMMEDIATE;
+BEGIN;
+PRAGMA auto_vacuum = INCREMENTAL;
 CREATE TABLE IF NOT EXISTS {_TABLE};
 CREATE INDEX IF NOT EXISTS {_INDEX};
 PRAGMA application_id = {_APPLICATION};
@@ -184,7 +186,6 @@ class StoreFile:
 
     def _set_up(self) -> None:
         if not self._pragma("schema_version"):
-            self.connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
             self.connection.executescript(_SCHEMA)
             self.connection.execute("PRAGMA journal_mode = WAL")
         if self._pragma("application_id") != _APPLICATION:

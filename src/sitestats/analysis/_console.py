@@ -20,7 +20,6 @@ from sitestats._results.tables import are_numbers
 from ._description import (
     Chart,
     Part,
-    Periods,
     Signed,
     Table,
     Title,
@@ -65,13 +64,6 @@ def _part(part: Part, options: ConsoleOptions) -> Iterator[RenderableType]:
             yield from _chart(part, options)
         case Table():
             yield from _table(part)
-        case Periods():
-            yield from _part(part.title, options)
-            if part.against:
-                yield Text(plain(part.against), style="dim")
-            if part.totals.rows:
-                yield ""
-                yield from _table(part.totals)
 
 
 # --- the chart --------------------------------------------------------------------

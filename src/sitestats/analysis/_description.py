@@ -123,16 +123,7 @@ class Table:
     """Whether the first column has values like the others, and no row labels."""
 
 
-@attrs.frozen
-class Periods:
-    """The head of a comparison: both periods, and the totals of each."""
-
-    title: Title
-    against: str
-    totals: Table
-
-
-Part: TypeAlias = Title | Totals | Chart | Table | Periods
+Part: TypeAlias = Title | Totals | Chart | Table
 
 
 @singledispatch
@@ -274,11 +265,12 @@ def _of_comparison(comparison: Comparison, top: int = MOST_ROWS) -> Iterator[Par
     rows = [
         (heading(name), *_change(change)) for name, change in comparison.totals.items()
     ]
-    yield Periods(
-        Title(title(now), about(now)),
-        f"against {before}" if before else "",
-        Table("totals", ("", "now", *_CHANGE), rows, numbers={1, 2, 3, 4}),
-    )
+    against = f"against {before}" if before else ""
+    period = about(now) if rows else ", ".join(filter(None, [about(now), against]))
+    yield Title(title(now), period)
+    if rows:
+        headings = ("", "now", *_CHANGE)
+        yield Table("totals", headings, rows, numbers={1, 2, 3, 4}, notes=(against,))
     for changes in comparison.lists.values():
         yield from describe(changes, top)
 

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import datetime as dt
 import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from sitestats._common.errors import load
 from sitestats._common.text import cut, encodable
 from sitestats._results.tables import Column, Kind
 
-from ._frames import check_range, load
+from ._frames import check_range
 
 if TYPE_CHECKING:
     import os
@@ -99,11 +100,10 @@ class _Sheets:
 
     def _write(self, sheet: Any, place: int, column: Column, cells: Any) -> None:
         look = self._formats.get(column.kind)
-        convert = _CONVERTERS[column.kind]
         for row, value in enumerate(cells, start=1):
             if value is None:
                 continue
-            cell = convert(value, column)
+            cell = _cell(value, column)
             match cell:
                 case str():
                     text = cut(encodable(cell), _LONGEST_TEXT)
@@ -116,33 +116,20 @@ class _Sheets:
                     sheet.write_number(row, place, cell, look)
 
 
-def _number(value: float, _: Column) -> float | str:
-    return str(value) if abs(value) >= _LONGEST_NUMBER else value
+def _cell(value: Any, column: Column) -> Any:
+    """What Excel can hold of *value*; text in place of what it would change."""
+    match value:
+        case dt.datetime():
+            from zoneinfo import ZoneInfo
 
-
-def _day(value: dt.date, _: Column) -> dt.date | str:
-    return value if value.year >= _FIRST_YEAR else value.isoformat()
-
-
-def _moment(value: dt.datetime, column: Column) -> dt.datetime | str:
-    from zoneinfo import ZoneInfo
-
-    local = value.astimezone(ZoneInfo(column.zone)).replace(tzinfo=None)
-    return local if local.year >= _FIRST_YEAR else local.isoformat(" ")
-
-
-def _as_is(value: Any, _: Column) -> Any:
-    return value
-
-
-_CONVERTERS: Final[dict[Kind, Callable[[Any, Column], Any]]] = {
-    Kind.TEXT: _as_is,
-    Kind.FLAG: _as_is,
-    Kind.COUNT: _number,
-    Kind.SECONDS: _number,
-    Kind.DAY: _day,
-    Kind.MOMENT: _moment,
-}
+            local = value.astimezone(ZoneInfo(column.zone)).replace(tzinfo=None)
+            return local if local.year >= _FIRST_YEAR else local.isoformat(" ")
+        case dt.date():
+            return value if value.year >= _FIRST_YEAR else value.isoformat()
+        case int() | float():
+            return value if abs(value) < _LONGEST_NUMBER else str(value)
+        case _:
+            return value
 
 
 def _with_zone(columns: Sequence[Column]) -> list[Column]:

@@ -8,11 +8,10 @@ from __future__ import annotations
 import datetime as dt
 import sys
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, Final
 
-from sitestats._common.errors import MissingExtraError, ResponseError
+from sitestats._common.errors import MissingExtraError, ResponseError, load
 from sitestats._common.problems import Problem
 from sitestats._common.text import encodable
 from sitestats._results.tables import Column, Kind
@@ -27,19 +26,6 @@ _RANGES: Final = {
     Kind.COUNT: (-(2**63), 2**63 - 1),
     Kind.SECONDS: (-sys.float_info.max, sys.float_info.max),
 }
-
-
-def load(library: str, *, extra: str) -> Any:
-    """Import *library*.
-
-    Raises:
-        MissingExtraError: It is not installed.
-    """
-    try:
-        return import_module(library)
-    except ImportError:
-        missing = MissingExtraError(library, extra=extra)
-    raise missing
 
 
 def check_range(columns: Sequence[Column]) -> None:

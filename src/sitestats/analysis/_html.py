@@ -15,7 +15,6 @@ from sitestats._common.text import encodable
 from ._description import (
     Chart,
     Part,
-    Periods,
     Signed,
     Table,
     Title,
@@ -82,18 +81,13 @@ def _part(part: Part) -> str:
             return _chart(part)
         case Table():
             return _table(part)
-        case Periods():
-            totals = part.totals
-            if not totals.rows:
-                return _part(part.title) + _note(part.against)
-            return _part(part.title) + _table(totals, note=part.against)
 
 
 def _note(text: str) -> str:
     return f"<div class='note'>{escape(text)}</div>" if text else ""
 
 
-def _table(table: Table, *, note: str = "") -> str:
+def _table(table: Table) -> str:
     kinds = [
         _kind_of(table, column) if table.is_sheet else ""
         for column in range(len(table.headings))
@@ -115,7 +109,7 @@ def _table(table: Table, *, note: str = "") -> str:
         ]
         body += f"<tr>{''.join(cells)}</tr>"
     empty = "" if table.rows else table.empty
-    note = "; ".join(filter(None, [empty, *table.notes, note]))
+    note = "; ".join(filter(None, [empty, *table.notes]))
     if note:
         columns = len(table.headings)
         body += f"<tr><td class='note' colspan='{columns}'>{escape(note)}</td></tr>"

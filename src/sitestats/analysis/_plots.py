@@ -15,13 +15,15 @@ from typing import Any, Final
 
 import attrs
 
+from sitestats._common.errors import load
+from sitestats._common.fields import TotalName
 from sitestats._common.text import cut, plain
 from sitestats._results.comparison import Change, Changes, Comparison
 from sitestats._results.entries import Entries, columns_of_entries
-from sitestats._results.outcome_comparison import TotalChanges
+from sitestats._results.outcome_comparison import Comparisons
 from sitestats._results.stats import Stats
 
-from ._frames import check_range, load
+from ._frames import check_range
 from ._labels import NO_ENTRIES, about, heading, left_out, title, unknown
 from ._series import DAY, Point, Series, series_of
 
@@ -151,13 +153,14 @@ def _changes(changes: Changes, ax: Any, count: str = "pageviews") -> None:
     set_title(ax, heading(changes.name))
 
 
-@draw.register(TotalChanges)
-def _total_changes(total: TotalChanges, ax: Any) -> None:
-    _pairs(ax, total.changes, name=total.name, partial=total.partial)
+@draw.register(Comparisons)
+def _of_comparisons(comparisons: Comparisons, ax: Any, total: TotalName) -> None:
+    changes = comparisons.largest(total)
+    _pairs(ax, changes, name=total, partial=comparisons.partial)
     # Without the zone, which differs by website.
     periods = {
         ", against ".join(about(stats).partition(",")[0] for stats in (c.now, c.before))
-        for c in total.comparisons
+        for c in comparisons
     }
     if len(periods) == 1:
         set_title(ax, *periods)

@@ -9,13 +9,14 @@ from typing import Any, Final
 
 import attrs
 
+from sitestats._common.errors import load
 from sitestats._query.builder import requested
 from sitestats._results.collected_outcomes import CollectedOutcomes
 from sitestats._results.entries import columns_of_entries
 from sitestats._results.outcome_comparison import subject
 from sitestats._results.outcomes import Succeeded
 
-from ._frames import check_range, load
+from ._frames import check_range
 from ._labels import about, left_out, title
 from ._plots import OFFSET, draw_histogram, set_legend, set_note, set_title
 from ._series import Series, series_of

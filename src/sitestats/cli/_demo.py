@@ -39,7 +39,14 @@ export SITESTATS_USER_ID=…
       sitestats demo
     """
 )
-def demo() -> None:
+@click.option(
+    "--top",
+    type=click.IntRange(1),
+    default=8,
+    show_default=True,
+    help="The most lines of a table.",
+)
+def demo(top: int) -> None:
     """Show real traffic, read over HTTP from the emulator.
 
     The emulator is a local stand-in of the service. Nothing leaves this machine,
@@ -76,7 +83,7 @@ def demo() -> None:
     console.print(table)
     console.print()
     console.print(f"Added {added.hostname}, in {added.timezone}.\n")
-    console.print(Display(names["stats"], rows=8))
+    console.print(Display(names["stats"], rows=top))
     for line, program, language in (
         ("This Python program does the same:", PROGRAM, "python"),
         ("To run it with the real service, set these first:", _SETTINGS, "bash"),

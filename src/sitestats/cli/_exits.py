@@ -63,7 +63,7 @@ MEANINGS: Final = {
     Code.ERROR_RESPONSE: "waiting does not help: credentials, permission, an unknown "
     "or locked website, a wrong address or certificate",
     Code.TRY_LATER: "try later: no response, too many requests, or the service failed, "
-    "for one website or for some of many",
+    "for one website or for some of many; or a warehouse is behind",
     Code.BAD_RESPONSE: "the response was not understood",
     Code.UNKNOWN: "it is not known whether a website was added",
     Code.BUSY: "another run is under way for this account, journal or warehouse",

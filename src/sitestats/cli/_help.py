@@ -14,7 +14,8 @@ _GROUPS: Final = {
     "input_format",
     "What": "fields events all_events where metadata path interval limit version "
     "param more",
-    "When": "last start end on during timezone each against",
+    "When": "last start end on during timezone each against since until lag",
+    "Destination": "destination dataset folder wait max_requests",
     "Output": "output table top raw delimiter bom errors only_changes quiet",
     "Connection": "base_url profile key_file timeout total_timeout retries concurrency "
     "store verbose",

@@ -143,18 +143,16 @@ def print_outcomes(
 # --- formats ----------------------------------------------------------------------
 
 
+@attrs.define
 class Printer:
     """Prints one result after the other, or all of them at the end."""
 
-    def __init__(
-        self, options: PrintOptions, labels: Mapping[str, str | None] | None
-    ) -> None:
-        self._options = options
-        self._labels = labels
-        self._names: Sequence[str] = ()
-        """The names of the columns, once there was a result."""
-        self._kept: list[Mapping[str, Any]] = []
-        """What is printed at the end: objects, or the rows of a table."""
+    _options: PrintOptions
+    _labels: Mapping[str, str | None] | None
+    _names: Sequence[str] = ()
+    """The names of the columns, once there was a result."""
+    _kept: list[Mapping[str, Any]] = attrs.field(factory=list[Mapping[str, Any]])
+    """What is printed at the end: objects, or the rows of a table."""
 
     @property
     def is_stream(self) -> bool:

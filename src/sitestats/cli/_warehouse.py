@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
+from shutil import disk_usage
+from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from sitestats import MissingExtraError
+from sitestats import BusyError, MissingExtraError
 from sitestats._common.text import plain
 
 from ._client import client_options, make_client
-from ._exits import Code, fail
+from ._exits import Code, fail, one_line
 from ._help import GroupedCommand, SuggestingGroup
 from ._hosts import hosts_from_option, read_hosts
 from ._output import csv_style, format_options, make_console, print_json
@@ -37,6 +40,7 @@ _HOW_TO_CONFIGURE: Final = (
     "dlt reads the destination's address and credentials from .dlt/secrets.toml here, "
     "or from environment variables such as DESTINATION__POSTGRES__CREDENTIALS"
 )
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 _COLUMNS: Final = (
     *("hostname", "timezone", "through", "behind", "missing", "error", "checked_at"),
 )
@@ -58,6 +62,23 @@ _TO = (
         metavar="NAME",
         help="The schema of the tables in the database, or their folder.",
     ),
+    click.option(
+        "--folder",
+        type=click.Path(exists=True, file_okay=False),
+        default=".",
+        envvar="SITESTATS_WAREHOUSE",
+        metavar="FOLDER",
+        help="Where the database and .dlt are; SITESTATS_WAREHOUSE, or the current "
+        "folder, when left out.",
+    ),
+)
+_wait = click.option(
+    "--wait",
+    type=click.FloatRange(0),
+    default=180,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to wait for a DuckDB file that another program has open.",
 )
 
 
@@ -123,6 +144,7 @@ def warehouse(ctx: click.Context) -> None:
     is_flag=True,
     help="Write nothing but the websites that failed, to standard error.",
 )
+@_wait
 @_destination_options
 @client_options
 def update(
@@ -134,15 +156,17 @@ def update(
     concurrency: int,
     max_requests: int,
     quiet: bool,
+    wait: float,
     destination: str,
     dataset: str,
+    folder: str,
     **options: Any,
 ) -> None:
     """Read the days that are not there yet, until yesterday.
 
     It reads all websites of the user, or each HOST. Run it again tomorrow, and it
     reads what is new. A website that fails is read by the next run; the others go on.
-    The database is the file sitestats.duckdb here, unless --to names another one.
+    The database is the file sitestats.duckdb in --folder, unless --to names another.
     """
     names = [*hosts, *(name for name, _ in read_hosts(options))]
     try:
@@ -151,7 +175,7 @@ def update(
         raise click.UsageError(
             f"--since takes a date such as 2026-03-01, not {since}"
         ) from None
-    with make_client(options) as client, _one_line():
+    with make_client(options) as client, _one_line(folder):
         from sitestats import warehouse as made
 
         lists: dict[str, Any] = {} if fields is None else {"lists": _split(fields)}
@@ -165,7 +189,7 @@ def update(
             progress=not quiet,
             **lists,
         )
-        report = made.update(_pipeline(destination, dataset), source)
+        report = made.update(_pipeline(destination, dataset), source, wait=wait)
     failed = report.failed
     good, number = len(report.websites) - len(failed), len(report.websites)
     if not quiet:
@@ -181,36 +205,110 @@ def update(
     epilog="""\b
     Examples:
       sitestats warehouse status
+      sitestats warehouse status --check --max-behind 2
       sitestats warehouse status --to postgres --format json
     """
 )
+@click.option("--all", "every", is_flag=True, help="Show all websites in the table.")
+@click.option(
+    "--max-behind",
+    type=click.IntRange(0),
+    default=1,
+    show_default=True,
+    metavar="DAYS",
+    help="How many days a website may be behind: one is over since the last night.",
+)
+@click.option(
+    "--check", is_flag=True, help="End with exit code 4 if a website is further behind."
+)
 @_destination_options
 @format_options
-def status(*, destination: str, dataset: str, **options: Any) -> None:
-    """Show how far each website is, and what is wrong.
+def status(
+    *,
+    every: bool,
+    max_behind: int,
+    check: bool,
+    destination: str,
+    dataset: str,
+    folder: str,
+    **options: Any,
+) -> None:
+    """Show how many websites are up to date, and what is wrong with the others.
 
-    Nothing is requested from the service. Websites that are behind come first.
+    Nothing is requested from the service. JSON and CSV have all websites.
     """
     style, output = csv_style(options), options["output"]
-    if destination == "duckdb" and not (
-        _folder(destination, dataset).exists() or Path(f"{_NAME}.duckdb").exists()
-    ):
-        # dlt would make an empty database.
-        fail([_NOTHING_YET], Code.WRONG_USE)
-    with _one_line():
-        from sitestats import warehouse as made
-
-        cursors = made.read_coverage(_pipeline(destination, dataset))
+    with _one_line(folder):
+        cursors = _coverage(destination, dataset)
     if not cursors:
         fail([_NOTHING_YET], Code.WRONG_USE)
     rows = [_row(name, cursor) for name, cursor in cursors.items()]
-    rows.sort(key=lambda row: (row["error"] is None, -row["behind"], row["hostname"]))
+    rows.sort(key=lambda row: (row["error"] is None, -(row["behind"] or 0)))
+    listed = [row for row in rows if row["behind"] is not None]
+    late = [row for row in listed if row["behind"] > max_behind]
     if output == "json":
         print_json(rows)
     elif output == "csv":
         style.write(_COLUMNS, rows)
     else:
-        _show(rows)
+        bad = [row for row in listed if row["error"] or row in late]
+        days = [row["through"] for row in listed]
+        oldest = f"; the oldest {min(days)}" if days and all(days) else ""
+        click.echo(
+            f"{len(listed) - len(bad):,} of {len(listed):,} websites up to date{oldest}"
+        )
+        if gone := len(rows) - len(listed):
+            click.echo(
+                f"{gone:,} more not listed any more: see --all, and `sitestats "
+                "warehouse forget`"
+            )
+        if shown := rows if every else bad:
+            _show(shown)
+    if check and late:
+        raise click.exceptions.Exit(Code.TRY_LATER)
+
+
+@warehouse.command(
+    epilog="""\b
+    Example:
+      sitestats warehouse forget gone.example
+    """
+)
+@click.argument("hosts", nargs=-1, required=True, metavar="HOST...")
+@_wait
+@_destination_options
+def forget(
+    hosts: tuple[str, ...], *, wait: float, destination: str, dataset: str, folder: str
+) -> None:
+    """Remove websites that are gone for good from the status and from `coverage`.
+
+    Their days stay in the tables.
+    """
+    with _one_line(folder):
+        from sitestats import warehouse as made
+
+        made.forget(_pipeline(destination, dataset), hosts, wait=wait)
+
+
+def _coverage(destination: str, dataset: str) -> Mapping[str, Coverage]:
+    from sitestats import warehouse as made
+
+    if destination == "duckdb" and not (
+        _folder(destination, dataset).exists() or Path(f"{_NAME}.duckdb").exists()
+    ):
+        # dlt would make an empty database.
+        return {}
+    pipeline = _pipeline(destination, dataset)
+    try:
+        return made.read_coverage(pipeline)
+    except BusyError as error:
+        cursors = made.stored_coverage(pipeline)
+        moments = [site.checked_at for site in cursors.values() if site.checked_at]
+        if not moments:
+            raise
+        when = f"{max(moments):%Y-%m-%d %H:%M} UTC"
+        click.echo(f"sitestats: as of {when}, since {one_line(error)}", err=True)
+        return cursors
 
 
 def _split(names: str) -> list[str]:
@@ -258,7 +356,7 @@ def _row(name: str, cursor: Coverage) -> dict[str, Any]:
         "hostname": name,
         "timezone": cursor.timezone,
         "through": cursor.through and str(cursor.through),
-        "behind": cursor.behind(last),
+        "behind": cursor.behind(last) if cursor.listed else None,
         "missing": len(cursor.missing),
         "error": cursor.error,
         "checked_at": cursor.checked_at and cursor.checked_at.isoformat(),
@@ -280,8 +378,10 @@ def _show(rows: list[dict[str, Any]]) -> None:
 
 
 @contextmanager
-def _one_line() -> Generator[None]:
-    """Show an error of dlt as one line, and its log only where you set a level."""
+def _one_line(folder: str) -> Generator[None]:
+    """Go to *folder*, where dlt looks for its configuration, and show an error of dlt
+    as one line, and its log only where you set a level.
+    """
     try:
         from dlt.common.configuration.exceptions import ConfigurationException
         from dlt.common.destination.exceptions import UnknownDestinationModule
@@ -298,7 +398,8 @@ def _one_line() -> Generator[None]:
     # What it logs of a failure is printed here.
     set_default("runtime.log_level", "CRITICAL")
     try:
-        yield
+        with chdir(folder):
+            yield
     except DltException as error:
         causes: list[BaseException] = [error]
         while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None:
@@ -306,6 +407,13 @@ def _one_line() -> Generator[None]:
         for wrong in causes:
             if isinstance(wrong, wrong_use):
                 fail([_briefly(wrong), _HOW_TO_CONFIGURE], Code.WRONG_USE)
+            if isinstance(wrong, OSError) and wrong.errno in _FULL:
+                # The error rarely says where: dlt writes to both.
+                places = sorted(
+                    (folder, gettempdir()), key=lambda p: disk_usage(p).free
+                )
+                where = f"the disk of {Path(places[0]).absolute()} is full"
+                fail([f"{where}: {wrong.strerror}"], Code.OUTPUT)
         fail([f"the destination failed: {causes[-1]}"], Code.TRY_LATER)
 
 

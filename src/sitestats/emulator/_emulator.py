@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,12 +16,14 @@ from uuid import uuid4
 
 import attrs
 
+from sitestats._common.errors import load
+
 from . import _demo, _faults, _generated_traffic
 from ._access import MAY_ADD, Key, Website
 from ._dispatch import Core
 from ._hosts import host_name, valid_host_name
 from ._http import RecordedRequest
-from ._options import ClientOptions, EmulatorOptions, WebsiteOptions
+from ._options import ClientOptions, EmulatorOptions, FaultOptions, WebsiteOptions
 from ._periods import is_zone
 from ._rows import Rows
 from ._server import HOST, serve
@@ -105,6 +107,7 @@ class Emulator:
         ignore_unknown_keys: bool = False,
         bare_list: bool = False,
     ) -> None:
+        load("duckdb", extra="emulator")
         _check_role(role)
         for name, text in (("api_key", api_key), ("user_id", user_id)):
             if text is not None and not re.fullmatch("[!-~]+", text):
@@ -123,7 +126,7 @@ class Emulator:
         self.now = now
         self._core = Core(
             Service(
-                rows=_rows(),
+                rows=Rows(),
                 now=self._clock,
                 user_id=self.user_id,
                 keys=[Key(self.api_key)],
@@ -218,18 +221,7 @@ class Emulator:
         """The host names of the websites, in the order in which they were added."""
         return tuple(self._core.service.websites)
 
-    def add_website(
-        self,
-        hostname: str,
-        *,
-        timezone: str = "UTC",
-        public: bool = False,
-        label: str = "",
-        hide_pages: bool = False,
-        locked: bool = False,
-        own_hostname: str | None = None,
-        has_ssl: bool = True,
-    ) -> None:
+    def add_website(self, hostname: str, **settings: Unpack[WebsiteOptions]) -> None:
         """Set a website up, without the rules and limits of the Admin API.
 
         Args:
@@ -249,19 +241,8 @@ class Emulator:
         name = valid_host_name(hostname)
         if name in self._core.service.websites:
             raise ValueError(f"{name} exists: change it with change_website()")
-        _check_zone(timezone)
-        self._core.service.put(
-            Website(
-                name,
-                timezone=timezone,
-                public=public,
-                label=label,
-                hide_pages=hide_pages,
-                locked=locked,
-                own_hostname=own_hostname,
-                has_ssl=has_ssl,
-            )
-        )
+        _check_zone(settings.get("timezone", "UTC"))
+        self._core.service.put(Website(name, **settings))
 
     def change_website(self, hostname: str, **changes: Unpack[WebsiteOptions]) -> None:
         """Change what ``add_website`` set: lock it, make it public, and so on.
@@ -439,25 +420,7 @@ class Emulator:
         """Empty ``requests``."""
         self._core.requests.clear()
 
-    def fail_next(
-        self,
-        times: int | None = 1,
-        *,
-        status: int | None = None,
-        retry_after: float | str | datetime | None = None,
-        headers: Mapping[str, str] | None = None,
-        body: object = None,
-        garbage: bool = False,
-        redirect: str | None = None,
-        latency: float = 0.0,
-        drip: float = 0.0,
-        cut_off: int | None = None,
-        reset: bool = False,
-        processed: bool = False,
-        method: str | None = None,
-        path: str | None = None,
-        when: Callable[[RecordedRequest], bool] | None = None,
-    ) -> None:
+    def fail_next(self, times: int | None = 1, **fault: Unpack[FaultOptions]) -> None:
         """Let the next responses fail, or those to matching requests.
 
         Failures are used in the order in which you add them, each by the first
@@ -492,23 +455,7 @@ class Emulator:
         """
         if times is not None and times < 1:
             raise ValueError(f"times must be 1 or more, or None for all, not {times}")
-        fault = _faults.make(
-            status=status,
-            retry_after=retry_after,
-            headers=headers,
-            body=body,
-            garbage=garbage,
-            redirect=redirect,
-            latency=latency,
-            drip=drip,
-            cut_off=cut_off,
-            reset=reset,
-            processed=processed,
-            method=method,
-            path=path,
-            when=when,
-        )
-        self._core.faults.add(fault, times)
+        self._core.faults.add(_faults.make(**fault), times)
 
     def clear_faults(self) -> None:
         """Remove the simulated failures that no request has met yet."""
@@ -531,18 +478,6 @@ class _Clock:
 
     def __call__(self) -> datetime:
         return datetime.now(UTC) if self.fixed is None else self.fixed
-
-
-def _rows() -> Rows:
-    try:
-        return Rows()
-    except ModuleNotFoundError as error:
-        if error.name != "duckdb":
-            raise
-        from sitestats._common.errors import MissingExtraError
-
-        library = "duckdb"
-        raise MissingExtraError(library, extra="emulator") from None
 
 
 def _check_role(role: str) -> None:

@@ -8,7 +8,7 @@ from email.utils import format_datetime
 from http import HTTPStatus
 from itertools import repeat
 from operator import length_hint
-from typing import Final, TypedDict, Unpack
+from typing import TYPE_CHECKING, Final, Unpack
 
 import attrs
 
@@ -16,6 +16,9 @@ from sitestats._common.wire import HttpResponse
 
 from . import _responses
 from ._http import RecordedRequest
+
+if TYPE_CHECKING:
+    from ._options import Delivery
 
 POSSIBLE: Final = range(200, 600)
 REDIRECTS: Final = range(300, 400)
@@ -122,27 +125,14 @@ class Faults:
         return None
 
 
-class Delivery(TypedDict):
-    """The arguments of ``Emulator.fail_next`` that a ``Fault`` has as they are."""
-
-    latency: float
-    drip: float
-    cut_off: int | None
-    reset: bool
-    processed: bool
-    method: str | None
-    path: str | None
-    when: Callable[[RecordedRequest], bool] | None
-
-
 def make(
     *,
-    status: int | None,
-    retry_after: float | str | datetime | None,
-    headers: Mapping[str, str] | None,
-    body: object,
-    garbage: bool,
-    redirect: str | None,
+    status: int | None = None,
+    retry_after: float | str | datetime | None = None,
+    headers: Mapping[str, str] | None = None,
+    body: object = None,
+    garbage: bool = False,
+    redirect: str | None = None,
     **delivery: Unpack[Delivery],
 ) -> Fault:
     """Make a fault from the arguments of ``Emulator.fail_next``.

@@ -3,35 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
 import attrs
 
+from sitestats._common import wire
+
 SECRET: Final = frozenset({"api-key", "user-id", "authorization", "cookie"})
 """Headers whose values a repr hides, since reprs end up in logs and test reports."""
 
 
-class Headers(Mapping[str, str]):
+class Headers(wire.Headers):
     """The headers of one request; names are case-insensitive."""
-
-    __slots__ = ("_values",)
-
-    def __init__(self, pairs: Iterable[tuple[str, str]] = ()) -> None:
-        self._values = {name.lower(): value for name, value in pairs}
-
-    def __getitem__(self, name: str) -> str:
-        return self._values[name.lower()]
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and name.lower() in self._values
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
 
     def __repr__(self) -> str:
         shown = {
@@ -53,7 +38,7 @@ class RecordedRequest:
     """As it was sent, percent-encoded: ``/example.com/caf%C3%A9.json``."""
     pairs: tuple[tuple[str, str], ...] = attrs.field(default=(), repr=False)
     """The query parameters, decoded, in the order they were sent."""
-    headers: Headers = attrs.field(factory=Headers)
+    headers: Headers = attrs.field(factory=lambda: Headers({}))
     body: bytes = b""
 
     @classmethod
@@ -67,7 +52,7 @@ class RecordedRequest:
         """Make it from *target*, the path with its encoded query."""
         path, _, query = target.partition("?")
         pairs = tuple(parse_qsl(query, keep_blank_values=True))
-        return cls(method, path, pairs, Headers(headers), body)
+        return cls(method, path, pairs, Headers(dict(headers)), body)
 
     @property
     def params(self) -> dict[str, str]:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, TypedDict
 if TYPE_CHECKING:
     import os
     import ssl
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from sitestats import KeyValueStore, RetryPolicy
+
+    from ._http import RecordedRequest
 
 
 class EmulatorOptions(TypedDict, total=False):
@@ -28,7 +30,7 @@ class EmulatorOptions(TypedDict, total=False):
 
 
 class WebsiteOptions(TypedDict, total=False):
-    """The arguments of ``Emulator.change_website``."""
+    """What ``add_website`` sets, and ``change_website`` changes."""
 
     timezone: str
     public: bool
@@ -37,6 +39,30 @@ class WebsiteOptions(TypedDict, total=False):
     locked: bool
     own_hostname: str | None
     has_ssl: bool
+
+
+class Delivery(TypedDict, total=False):
+    """The arguments of ``Emulator.fail_next`` that a ``Fault`` has as they are."""
+
+    latency: float
+    drip: float
+    cut_off: int | None
+    reset: bool
+    processed: bool
+    method: str | None
+    path: str | None
+    when: Callable[[RecordedRequest], bool] | None
+
+
+class FaultOptions(Delivery, total=False):
+    """The arguments of ``Emulator.fail_next``."""
+
+    status: int | None
+    retry_after: float | str | datetime | None
+    headers: Mapping[str, str] | None
+    body: object
+    garbage: bool
+    redirect: str | None
 
 
 class ClientOptions(TypedDict, total=False):

@@ -14,19 +14,15 @@ import time
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager, suppress
 from hashlib import sha256
+from io import FileIO
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sitestats._common.errors import SpecError
 from sitestats._common.locks import locked
+from sitestats._common.settings import Settings
 
 from ._events import History
 from ._journal import Journal, is_journal, read_history
-
-if TYPE_CHECKING:
-    from io import FileIO
-
-    from sitestats._common.settings import Settings
 
 
 @contextmanager

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import attrs
 
 from sitestats._common.hostnames import HostnameError, normalise_hostname
 from sitestats._protocol.consistency import same_value
+from sitestats._results.websites import AddedWebsite, Website
 
 from ._checks import DEFAULT_ZONE
-
-if TYPE_CHECKING:
-    from sitestats._results.websites import AddedWebsite, Website
-
-    from ._specs import WebsiteSpec
+from ._specs import WebsiteSpec
 
 BY_HAND: Final = (
     "no endpoint of the service changes a website: change these by hand, in the "

@@ -16,13 +16,20 @@ The rules:
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import attrs
 
-from sitestats._common.errors import RateLimitedError, ReadOnlyError, SiteStatsError
+from sitestats._common.errors import (
+    RateLimitedError,
+    ReadOnlyError,
+    SiteStatsError,
+    TransportError,
+)
+from sitestats._common.settings import Settings
 from sitestats._protocol import operations
-from sitestats._protocol.flow import note, now, sleep
+from sitestats._protocol.flow import Flow, note, now, sleep
+from sitestats._results.websites import AddedWebsite, Website
 
 from ._differences import (
     as_added,
@@ -37,16 +44,9 @@ from ._refusals import (
     is_account_wide,
     is_refusal,
     message_of,
-    was_not_sent,
 )
 from ._report import ProvisionedWebsite, ProvisioningReport, State
-
-if TYPE_CHECKING:
-    from sitestats._common.settings import Settings
-    from sitestats._protocol.flow import Flow
-    from sitestats._results.websites import AddedWebsite, Website
-
-    from ._specs import WebsiteSpec
+from ._specs import WebsiteSpec
 
 _FIRST_PAUSE: Final = 1.0
 """Seconds before the list is read again for a pending add; then twice that."""
@@ -196,7 +196,7 @@ class _Run:
             if isinstance(error, RateLimitedError):
                 yield from self._wait_after_rate_limit(error)
             return ProvisionedWebsite(spec, "refused", error=error)
-        sent = not was_not_sent(error)
+        sent = not isinstance(error, TransportError) or error.maybe_sent
         try:
             yield from self._read_list()
         except SiteStatsError as failure:

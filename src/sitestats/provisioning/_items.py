@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, Generic, TypeAlias, TypeVar
 
 import attrs
 
@@ -11,9 +11,7 @@ from sitestats._results.display import HasSheet, pandas_frame
 from sitestats._results.tables import Column, Kind, Sheet
 
 from ._differences import BY_HAND, Difference, as_added
-
-if TYPE_CHECKING:
-    from ._specs import WebsiteSpec
+from ._specs import WebsiteSpec
 
 StateT = TypeVar("StateT", bound=str)
 WebsiteT = TypeVar("WebsiteT")

@@ -8,7 +8,6 @@ import pathlib
 import re
 import sys
 import tomllib
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 from typing import Any, BinaryIO, Final, Literal, NoReturn, TypeAlias, cast, get_args
@@ -260,10 +259,9 @@ def _parsed(parse: Callable[[str], object], text: str, name: str) -> object:
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        counts = Counter(name for name, _ in pairs)
-        found |= {name: _GIVEN_TWICE for name, n in counts.items() if n > 1}
+    found: dict[str, object] = {}
+    for name, value in pairs:
+        found[name] = _GIVEN_TWICE if name in found else value
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import attrs
 
@@ -11,9 +11,7 @@ from sitestats._results.websites import Website
 
 from ._differences import by_hostname, differences_of
 from ._items import Item, Items, count_websites
-
-if TYPE_CHECKING:
-    from ._specs import WebsiteSpec
+from ._specs import WebsiteSpec
 
 PlanState: TypeAlias = Literal["to_add", "present", "differing"]
 

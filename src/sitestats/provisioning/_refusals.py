@@ -14,7 +14,6 @@ from typing import Final, TypeVar
 from sitestats._common.errors import (
     ServiceError,
     SiteStatsError,
-    TransportError,
     WebsiteLockedError,
 )
 from sitestats._protocol.failures import is_about_account
@@ -54,11 +53,6 @@ def is_refusal(error: SiteStatsError) -> bool:
         and error.status < _SERVER_ERROR
         and error.status != _REQUEST_TIMEOUT
     )
-
-
-def was_not_sent(error: SiteStatsError) -> bool:
-    """Whether the service certainly never received the request."""
-    return isinstance(error, TransportError) and not error.maybe_sent
 
 
 def message_of(error: SiteStatsError) -> str:

@@ -5,22 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import anyio.to_thread
 
 from sitestats._common.errors import SiteStatsError, warn
 from sitestats._common.progress import Progress, ShowProgress, showing
+from sitestats._common.settings import Settings
 
 from ._account import locked_account
 from ._events import History, Sending, Settled, Waiting, WebsiteDone
 from ._journal import Journal, open_journal
 from ._report import ProvisionedWebsite, ProvisioningReport
-
-if TYPE_CHECKING:
-    from sitestats._common.settings import Settings
-
-    from ._specs import WebsiteSpec
+from ._specs import WebsiteSpec
 
 OTHERS: Final = (
     "runs on other machines and of other users, and websites that are added in the "

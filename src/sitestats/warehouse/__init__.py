@@ -8,9 +8,11 @@ from __future__ import annotations
 from sitestats._common.errors import MissingExtraError
 
 try:
+    from ._pipeline import stored_coverage
+    from ._report import Update
     from ._settings import set_default
     from ._source import sitestats_source
-    from ._update import Update, read_coverage, update
+    from ._update import forget, read_coverage, update
 except ModuleNotFoundError as _error:
     if _error.name not in {"dlt", "pyarrow"}:
         raise
@@ -21,9 +23,11 @@ from ._days import Coverage, last_day
 __all__ = [
     "Coverage",
     "Update",
+    "forget",
     "last_day",
     "read_coverage",
     "sitestats_source",
+    "stored_coverage",
     "update",
 ]
 

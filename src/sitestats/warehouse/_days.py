@@ -36,6 +36,8 @@ FAILED_EVERYWHERE: Final = 100
 """After so many outcomes in a row without a response, over all websites, the service is
 taken to be down."""
 
+NOT_LISTED: Final = "the service does not list this website any more"
+
 _OF_THE_WEBSITE: Final = (
     NotFoundError,
     WebsiteLockedError,
@@ -79,6 +81,11 @@ class Coverage:
         """The last day up to which nothing is missing; None without any."""
         day = min(self.missing) - DAY if self.missing else self.reached
         return None if day < self.first else day
+
+    @property
+    def listed(self) -> bool:
+        """Whether the service lists the website, as far as that is known."""
+        return self.error != NOT_LISTED
 
     def behind(self, last: dt.date) -> int:
         """How many days up to *last*, such as ``last_day`` has it, are not there."""

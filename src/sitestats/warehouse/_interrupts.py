@@ -54,7 +54,7 @@ class UnderWay(ExitStack):
     ) -> None:
         super().__exit__(kind, error, trace)
         try:
-            if error is None and self.signal is not None:
+            if self.signal and not isinstance(error, KeyboardInterrupt):
                 signal.raise_signal(self.signal)
         except KeyboardInterrupt as interrupt:
             error = interrupt

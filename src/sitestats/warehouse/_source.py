@@ -22,7 +22,7 @@ from sitestats._common.progress import Progress, ShowProgress, showing
 from sitestats._common.settings import positive_count
 from sitestats._common.text import shown
 
-from ._days import DAY, Coverage, Days, WebsiteDays, last_day
+from ._days import DAY, NOT_LISTED, Coverage, Days, WebsiteDays, last_day
 from ._interrupts import UPDATE, UnderWay
 from ._tables import ALL_LISTS, Rows
 
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 SOURCE: Final = "sitestats"
 DAYS: Final = "days"
 """The resource whose state holds the cursors."""
-
-NOT_LISTED: Final = "the service does not list this website any more"
 
 MOST_ENTRIES: Final = 1000
 """The most entries that the service gives of each list (section 4.3)."""

@@ -2,53 +2,41 @@
 
 from __future__ import annotations
 
-import datetime as dt
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
-from importlib.util import find_spec
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import attrs
-from dlt.pipeline.exceptions import PipelineStepFailed
+from sitestats._common.errors import ConfigurationError
+from sitestats._common.text import did_you_mean, shown
 
-from sitestats._common.errors import SiteStatsError
-from sitestats._common.locks import locked
-
-from ._days import Coverage
 from ._interrupts import UnderWay
-from ._source import DAYS, NOT_LISTED
+from ._pipeline import (
+    alone,
+    begin_at_destination,
+    best_format,
+    cursors_of,
+    is_of_files,
+    load,
+    make_indexes,
+    plain_errors,
+    state_in,
+    state_of,
+    store_state,
+    when_free,
+)
+from ._report import Update
 
 if TYPE_CHECKING:
     from dlt import Pipeline
     from dlt.common.pipeline import LoadInfo
     from dlt.extract.source import DltSource
 
-_OURS: Final = (SiteStatsError, KeyboardInterrupt)
+    from ._days import Coverage
+
+T = TypeVar("T")
 
 
-@attrs.frozen
-class Update:
-    """What an update came to."""
-
-    loads: tuple[LoadInfo, ...]
-    """What dlt reports of each load."""
-    requests: int
-    """How many days were requested."""
-    websites: Mapping[str, Coverage]
-    """How far each website of this update is, by its host name."""
-
-    @property
-    def failed(self) -> dict[str, Coverage]:
-        """The websites with an error, by their host names."""
-        return {
-            name: cursor
-            for name, cursor in self.websites.items()
-            if cursor.error not in {None, NOT_LISTED}
-        }
-
-
-def update(pipeline: Pipeline, source: DltSource) -> Update:
+def update(pipeline: Pipeline, source: DltSource, *, wait: float = 180) -> Update:
     """Run *source* until each website is up to date, or has failed.
 
     Each run is a load of its own. How far each website is, is read from the
@@ -62,9 +50,11 @@ def update(pipeline: Pipeline, source: DltSource) -> Update:
         pipeline: Where to load to. It should be this source's own: what waits in its
             folder is thrown away.
         source: What ``sitestats_source`` made.
+        wait: How many seconds to wait for a DuckDB file that another program has open.
 
     Raises:
-        BusyError: Another update of this pipeline is under way on this machine.
+        BusyError: Another update of this pipeline is under way on this machine, or
+            another program has the DuckDB file open.
         SiteStatsError: The websites can't be listed.
         KeyboardInterrupt: It was interrupted; a note says how many days were loaded.
         dlt.pipeline.exceptions.PipelineStepFailed: The destination failed.
@@ -86,28 +76,42 @@ def update(pipeline: Pipeline, source: DltSource) -> Update:
         ...     first_day=first_day, lists=["pages"], client=client
         ... )
         >>> report = update(pipeline, source)
-        >>> report.requests, report.failed
-        (6, {})
+        >>> report
+        <Update: 6 requests, 1 loads, 3 of 3 websites up to date>
+        >>> report.raise_for_failures()
         >>> read_coverage(pipeline)["semicomplete.com"].through - first_day
         datetime.timedelta(days=1)
         >>> folder.cleanup()
     """
     loads: list[LoadInfo] = []
-    file_format: Any = _file_format(pipeline)
+    file_format: Any = best_format(pipeline)
     state: Mapping[str, Any] = {"left": 1}
-    with UnderWay() as under_way, _alone(pipeline), _plain_errors():
+    with UnderWay() as under_way, alone(pipeline), plain_errors():
+
+        def waiting(step: Callable[[], T]) -> T:
+            return when_free(step, wait, lambda: under_way.signal)
+
         while state["left"] and not under_way.signal:
-            _begin_at_destination(pipeline)
+            waiting(partial(begin_at_destination, pipeline))
+            pipeline.activate()
             # Its own way would end the load that the first signal waits for.
             pipeline.runtime_config.intercept_signals = False
-            loads.append(pipeline.run(source, loader_file_format=file_format))
+            pipeline.extract(source, loader_file_format=file_format)
+            pipeline.normalize()
+            loads.append(waiting(partial(load, pipeline)))
             under_way.loaded = under_way.read
-            state = _state_of(pipeline, source.name)
-    cursors = _cursors(state)
+            if len(loads) == 1:
+                make_indexes(pipeline)
+            state = state_of(pipeline, source.name)
+            store_state(pipeline, state)
     # Others were not wanted this time.
-    now = dt.datetime.fromisoformat(state["checked_at"])
-    checked = {name: site for name, site in cursors.items() if site.checked_at == now}
-    return Update(tuple(loads), state["requests"], checked)
+    now = state.get("checked_at")
+    checked = {
+        name: site
+        for name, site in cursors_of(state).items()
+        if site.listed and site.checked_at and site.checked_at.isoformat() == now
+    }
+    return Update(tuple(loads), state.get("requests", 0), checked)
 
 
 def read_coverage(pipeline: Pipeline, source: str = "sitestats") -> dict[str, Coverage]:
@@ -118,70 +122,58 @@ def read_coverage(pipeline: Pipeline, source: str = "sitestats") -> dict[str, Co
         source: The name of its source.
 
     Raises:
-        BusyError: An update of this pipeline is under way on this machine.
+        BusyError: An update of this pipeline is under way on this machine, or another
+            program has the DuckDB file open; ``stored_coverage`` still has what it was.
         dlt.pipeline.exceptions.PipelineStepFailed: The destination failed.
     """
-    with _alone(pipeline):
-        _begin_at_destination(pipeline)
-        return _cursors(_state_of(pipeline, source))
+    with alone(pipeline):
+        when_free(partial(begin_at_destination, pipeline), 0)
+        return cursors_of(state_of(pipeline, source))
 
 
-def _begin_at_destination(pipeline: Pipeline) -> None:
-    """Forget what is not in the destination: it is requested again.
+def forget(
+    pipeline: Pipeline,
+    hostnames: Iterable[str],
+    *,
+    source: str = "sitestats",
+    wait: float = 180,
+) -> None:
+    """Remove websites that are gone for good from ``coverage``, and from the state.
 
-    An interrupted load could be finished. But a process that is killed at some moments
-    leaves a package that dlt can't load, and would try to each night; and a load that
-    failed for good leaves its cursors in the local state.
+    Their days stay. One that the service still lists is read again, from the first day.
+
+    Args:
+        pipeline: The pipeline that was updated.
+        hostnames: The websites.
+        source: The name of its source.
+        wait: As for ``update``.
+
+    Raises:
+        ConfigurationError: The warehouse has no such website.
+        BusyError: As for ``update``.
+        dlt.pipeline.exceptions.PipelineStepFailed: The destination failed.
     """
-    if not pipeline.dev_mode:
-        pipeline.drop()
-    pipeline.sync_destination()
-
-
-def _state_of(pipeline: Pipeline, source: str) -> Mapping[str, Any]:
-    sources: Mapping[str, Any] = pipeline.state.get("sources", {})
-    found: Mapping[str, Any] = (
-        sources.get(source, {}).get("resources", {}).get(DAYS, {})
-    )
-    return found
-
-
-def _cursors(state: Mapping[str, Any]) -> dict[str, Coverage]:
-    cursors = state.get("cursors", {})
-    return {name: Coverage.from_state(cursors[name]) for name in sorted(cursors)}
-
-
-def _file_format(pipeline: Pipeline) -> str | None:
-    name = pipeline.destination.destination_type.rpartition(".")[2]
-    if name == "postgres":
-        # In CSV, its default, an empty text would become null.
-        fast = find_spec("adbc_driver_postgresql") is not None
-        return "parquet" if fast else "insert_values"
-    return "parquet" if name == "filesystem" else None
-
-
-@contextmanager
-def _alone(pipeline: Pipeline) -> Generator[None]:
-    # dlt itself lets two runs share a folder, and one of them fails somewhere.
-    path = Path(pipeline.pipelines_dir, f"{pipeline.pipeline_name}.lock")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    busy = (
-        f"another run uses the pipeline {pipeline.pipeline_name!r} on this machine: "
-        f"wait for its end, and run this one again (it holds {path})"
-    )
-    with locked(str(path), busy=busy):
-        yield
-
-
-@contextmanager
-def _plain_errors() -> Generator[None]:
-    """Raise the source's own error, where dlt has wrapped one."""
-    try:
-        yield
-    except PipelineStepFailed as error:
-        cause: BaseException | None = error
-        while cause is not None and not isinstance(cause, _OURS):
-            cause = cause.__cause__
-        if cause is None:
-            raise
-        raise cause from None
+    with alone(pipeline):
+        when_free(partial(begin_at_destination, pipeline), wait)
+        state = state_of(pipeline, source)
+        cursors = state.get("cursors", {})
+        names = [*dict.fromkeys(hostnames)]
+        for name in names:
+            if name not in cursors:
+                hint = did_you_mean(name, cursors)
+                raise ConfigurationError(
+                    f"the warehouse has no website {shown(name)}{hint}"
+                )
+        if not is_of_files(pipeline):
+            with pipeline.sql_client() as client:
+                table = client.make_qualified_table_name("coverage")
+                for name in names:
+                    sql = f"DELETE FROM {table} WHERE hostname = %s"  # noqa: S608 - our own table
+                    client.execute_sql(sql, name)
+        with pipeline.managed_state(extract_state=True) as changed:
+            stored: Any = state_in(changed, source)
+            for name in names:
+                del stored["cursors"][name]
+        pipeline.normalize()
+        when_free(partial(load, pipeline), wait)
+        store_state(pipeline, state_of(pipeline, source))
