@@ -8,7 +8,6 @@ import threading
 import time
 from functools import partial
 from selectors import EVENT_READ
-from types import SimpleNamespace
 from typing import Any
 
 import anyio
@@ -20,7 +19,6 @@ from broken_servers import OK, silent
 from loopback import Connection, polite, resolving, serve
 from sender_variants import GET, LONG, SyncSender, open_sender, settings_for
 from sitestats._common.errors import ConnectionFailedError, RequestTimeoutError
-from sitestats._transport.pool import Lease
 from sitestats._transport.sender import AsyncSender
 from sitestats._transport.waiting import OutOfTimeError, Ready, Waiting, run
 
@@ -90,7 +88,6 @@ def test_without_poll_select_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_limit_holds_however_much_arrives() -> None:
     """Where bytes are always there, a call ends by its limit nevertheless."""
     ours, theirs = socket.socketpair()
-    attempt: Any = SimpleNamespace(until=time.monotonic(), lease=Lease[Any]())
 
     def read() -> Waiting[None]:
         for _ in range(100):
@@ -99,7 +96,7 @@ def test_the_limit_holds_however_much_arrives() -> None:
     with ours, theirs:
         theirs.send(b"x")
         with pytest.raises(OutOfTimeError):
-            run(read(), attempt, None, httpcore.ReadError)
+            run(read(), (time.monotonic(), None), None, httpcore.ReadError)
 
 
 pytestmark = pytest.mark.slow

@@ -14,6 +14,7 @@ import httpcore
 
 from .framing import Framing
 from .route import Route, secured
+from .waiting import NO_LIMITS
 
 if TYPE_CHECKING:
     import ssl
@@ -21,10 +22,10 @@ if TYPE_CHECKING:
 
     from .attempt import Attempt
     from .stream import Stream
-    from .waiting import Waiting
+    from .waiting import Limits, Waiting
 
 _Run: TypeAlias = (
-    "Callable[[Waiting[Any], Attempt | None, float | None, type[Exception]], Any]"
+    "Callable[[Waiting[Any], Limits, float | None, type[httpcore.NetworkError]], Any]"
 )
 """``run`` or ``run_async`` of ``waiting``."""
 
@@ -36,11 +37,12 @@ class Slot:
     end leaves its slot to be closed, and nothing waits for those locks.
     """
 
-    __slots__ = ("attempt", "connection", "stream")
+    __slots__ = ("attempt", "connection", "limits", "stream")
 
     def __init__(self) -> None:
         self.attempt: Attempt | None = None
-        """The attempt whose limits hold."""
+        """The attempt that uses it."""
+        self.limits = NO_LIMITS
         self.connection: Any = None
         """A connection of httpcore, blocking or asynchronous."""
         self.stream: Stream | None = None
@@ -68,8 +70,8 @@ class BoundStream:
         self._framing = Framing()
 
     def read(self, max_bytes: int, timeout: float | None = None) -> Any:
-        attempt = self._slot.attempt
-        return self._run(self._receiving(), attempt, timeout, httpcore.ReadError)
+        limits = self._slot.limits
+        return self._run(self._receiving(), limits, timeout, httpcore.ReadError)
 
     def _receiving(self) -> Waiting[bytes]:
         data = yield from self._stream.receive()
@@ -77,8 +79,8 @@ class BoundStream:
         return data
 
     def write(self, buffer: bytes, timeout: float | None = None) -> Any:
-        attempt = self._slot.attempt
-        return self._run(self._sending(buffer), attempt, timeout, httpcore.WriteError)
+        limits = self._slot.limits
+        return self._run(self._sending(buffer), limits, timeout, httpcore.WriteError)
 
     def _sending(self, data: bytes) -> Waiting[None]:
         if not data:
@@ -99,7 +101,7 @@ class BoundStream:
         timeout: float | None = None,
     ) -> Any:
         securing = self._securing(ssl_context, (server_hostname or "").encode("ascii"))
-        return self._run(securing, self._slot.attempt, timeout, httpcore.ConnectError)
+        return self._run(securing, self._slot.limits, timeout, httpcore.ConnectError)
 
     def _securing(self, context: ssl.SSLContext, host: bytes) -> Waiting[BoundStream]:
         stream = yield from secured(self._stream, context, host)
@@ -138,7 +140,7 @@ class Backend:
         socket_options: object = None,
     ) -> Any:
         connecting = self._connecting(host.encode("ascii"), port, timeout)
-        return self._run(connecting, self._slot.attempt, timeout, httpcore.ConnectError)
+        return self._run(connecting, self._slot.limits, timeout, httpcore.ConnectError)
 
     def _connecting(
         self, host: bytes, port: int, timeout: float | None

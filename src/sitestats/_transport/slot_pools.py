@@ -57,7 +57,7 @@ class _SlotPool:
         slot: Slot | None = None if attempt is None else attempt.lease.connection
         if attempt is None or slot is None:
             return None
-        slot.attempt = attempt
+        slot.attempt, slot.limits = attempt, (attempt.until, attempt.lease.stop)
         # From here on the stream knows.
         attempt.began = False
         old = slot.connection

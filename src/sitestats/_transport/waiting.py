@@ -20,7 +20,6 @@ import attrs
 import httpcore
 
 if TYPE_CHECKING:
-    from .attempt import Attempt
     from .interrupt import Stop
 
 T = TypeVar("T")
@@ -54,6 +53,12 @@ Waiting: TypeAlias = Generator[Ready, Any, T]
 """A generator that yields what it waits for, and returns a value."""
 
 
+Limits: TypeAlias = "tuple[float, Stop | None]"
+"""What the monotonic clock shows when a call must have ended, and what another thread
+may end it by."""
+NO_LIMITS: Final[Limits] = (math.inf, None)
+
+
 class NoConnectionError(httpcore.ConnectTimeout):
     """A *step* of connecting took longer than the timeout."""
 
@@ -71,7 +76,7 @@ class OutOfTimeError(Exception):
 
 def run(
     waiting: Waiting[T],
-    attempt: Attempt | None,
+    limits: Limits,
     timeout: float | None,
     failure: type[httpcore.NetworkError],
 ) -> T:
@@ -79,17 +84,16 @@ def run(
 
     Args:
         waiting: What to run.
-        attempt: When it must have ended, and what another thread may end it by.
+        limits: Those of the call.
         timeout: Seconds for each wait.
         failure: What an error of the system becomes.
 
     Raises:
-        OutOfTimeError: The time of *attempt* is up.
+        OutOfTimeError: The time of the call is up.
         StoppedError: Another thread ended it.
     """
     ready: list[socket.socket] | None = None
-    until = math.inf if attempt is None else attempt.until
-    stop = None if attempt is None else attempt.lease.stop
+    until, stop = limits
     try:
         if stop is not None:
             stop.check()
@@ -126,11 +130,11 @@ def _select(step: Ready, seconds: float, stop: Stop | None) -> list[socket.socke
 
 async def run_async(
     waiting: Waiting[T],
-    _attempt: Attempt | None,
+    _limits: Limits,
     timeout: float | None,  # noqa: ASYNC109 - for each wait
     failure: type[httpcore.NetworkError],
 ) -> T:
-    """The same, awaited; the time of an attempt is a cancel scope of the caller's."""
+    """The same, awaited; the time of the call is a cancel scope of the caller's."""
     ready: Sequence[socket.socket] | None = None
     try:
         while True:
