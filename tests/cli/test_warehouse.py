@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import json
+import re
 import subprocess
 import sys
 import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
+import click
 import pytest
 
 from sitestats import MissingExtraError
 from sitestats._common.locks import locked
+from sitestats.cli._warehouse import _one_line
 
 if TYPE_CHECKING:
     from commands import Run
     from sitestats.emulator import Emulator
 
 duckdb = pytest.importorskip("duckdb")
-pytest.importorskip("dlt")
+DltException = pytest.importorskip("dlt.common.exceptions").DltException
 
 pytestmark = [pytest.mark.slow, pytest.mark.once]
 
@@ -182,6 +187,19 @@ def test_a_destination_that_fails(run: Run, emulator: Emulator, folder: Path) ->
         assert (done.code, done.out) == (4, "")
         assert done.err.startswith("sitestats: the destination failed: ")
         assert done.err.count("\n") == 1
+
+
+def test_a_full_disk(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is told as such, with its place, although dlt tried something else first."""
+    error = DltException("a step failed")
+    error.__cause__ = OSError(errno.ENOSPC, "No space left on device")
+    error.__cause__.__context__ = OSError(errno.EXDEV, "Invalid cross-device link")
+    with pytest.raises(click.exceptions.Exit) as ended, _one_line(str(folder)):
+        raise error
+    assert ended.value.exit_code == 13
+    places = "|".join(map(re.escape, (str(folder), gettempdir())))
+    told = f"sitestats: the disk of ({places}) is full: No space left on device\n"
+    assert re.fullmatch(told, capsys.readouterr().err)
 
 
 @pytest.mark.usefixtures("emulator")

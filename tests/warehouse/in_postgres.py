@@ -8,6 +8,7 @@ import random
 import shutil
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,9 +19,11 @@ import psycopg2
 import pytest
 
 from killed_updates import Kills
+from measure_updates import serving, time_steps
+from sitestats import Client
 from sitestats.emulator import Emulator
-from sitestats.warehouse import _pipeline
-from updates import NOW, QUERIES, Tables, run, tables, tables_of
+from sitestats.warehouse import _pipeline, sitestats_source, update
+from updates import NOW, QUERIES, Tables, pipeline, run, tables, tables_of, ticking
 
 KILLS: Final = 20
 LISTS: Final = ("pages", "countries", "events")
@@ -131,6 +134,57 @@ def test_it_has_what_duckdb_has(
     with connected(database) as cursor:
         for sql in QUERIES:
             cursor.execute(sql)
+
+
+def test_a_night_reads_no_year(
+    database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A night's load finds the rows that it replaces by an index, which the first load
+    made. The times of the loads, with it and without, are printed.
+    """
+    steps = time_steps()
+    with (
+        serving(1_000) as service,
+        connected(database) as cursor,
+        Client(service, api_key="api-key", user_id="user", proxy=None) as client,
+    ):
+
+        def load_night(number: int) -> float:
+            now = dt.datetime(2027, 2, 28, 6, tzinfo=dt.UTC) + number * NIGHT
+            source = sitestats_source(
+                first_day=dt.date(2027, 2, 27),
+                lists=["pages"],
+                client=client,
+                concurrency=50,
+                now=ticking(now),
+            )
+            update(pipeline(tmp_path, dlt.destinations.postgres(database)), source)
+            return steps.pop("load")
+
+        load_night(0)
+        for table in ("days", "pages"):
+            cursor.execute(f"SELECT * FROM web.{table} LIMIT 0")
+            names = [column.name for column in cursor.description]
+            of_before = ", ".join(names).replace("first_day", "first_day - n")
+            cursor.execute(
+                f"INSERT INTO web.{table} ({', '.join(names)}) SELECT {of_before} "
+                f"FROM web.{table}, generate_series(1, 364) AS n"
+            )
+        cursor.execute("ANALYZE")
+        cursor.execute(
+            "EXPLAIN DELETE FROM web.pages d WHERE EXISTS (SELECT 1 FROM "
+            "web_staging.pages s WHERE d.hostname = s.hostname AND d.first_day = "
+            "s.first_day AND d.rank = s.rank OR d.hostname = s.hostname AND "
+            "d.first_day = s.first_day)"
+        )
+        assert "Index Scan using pages_of_a_day" in str(cursor.fetchall())
+        with_it = load_night(1)
+        cursor.execute("SELECT count(*) FROM web.pages")
+        rows = cursor.fetchone()[0]
+        cursor.execute("DROP INDEX web.pages_of_a_day, web.days_of_a_day")
+        without = load_night(2)
+    with capsys.disabled():
+        sys.stdout.write(f"{rows:,} rows: {with_it:.1f} s, without {without:.1f} s\n")
 
 
 def test_killed_updates_leave_no_trace(database: str, tmp_path: Path) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Generator, Mapping
 from contextlib import chdir, contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
+from shutil import disk_usage
+from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -37,6 +40,7 @@ _HOW_TO_CONFIGURE: Final = (
     "dlt reads the destination's address and credentials from .dlt/secrets.toml here, "
     "or from environment variables such as DESTINATION__POSTGRES__CREDENTIALS"
 )
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 _COLUMNS: Final = (
     *("hostname", "timezone", "through", "behind", "missing", "error", "checked_at"),
 )
@@ -403,6 +407,13 @@ def _one_line(folder: str) -> Generator[None]:
         for wrong in causes:
             if isinstance(wrong, wrong_use):
                 fail([_briefly(wrong), _HOW_TO_CONFIGURE], Code.WRONG_USE)
+            if isinstance(wrong, OSError) and wrong.errno in _FULL:
+                # The error rarely says where: dlt writes to both.
+                places = sorted(
+                    (folder, gettempdir()), key=lambda p: disk_usage(p).free
+                )
+                where = f"the disk of {Path(places[0]).absolute()} is full"
+                fail([f"{where}: {wrong.strerror}"], Code.OUTPUT)
         fail([f"the destination failed: {causes[-1]}"], Code.TRY_LATER)
 
 

@@ -18,6 +18,7 @@ from sitestats._common.locks import locked
 
 from ._days import Coverage
 from ._source import DAYS
+from ._tables import COLUMNS
 
 if TYPE_CHECKING:
     from dlt import Pipeline
@@ -149,14 +150,36 @@ def _beside(pipeline: Pipeline, suffix: str) -> Path:
     return Path(pipeline.pipelines_dir, f"{pipeline.pipeline_name}.{suffix}")
 
 
+def make_indexes(pipeline: Pipeline) -> None:
+    """Let PostgreSQL find the rows of a day, which each load replaces."""
+    if not _is_postgres(pipeline):
+        return
+    with pipeline.sql_client() as client:
+        for table in pipeline.default_schema.data_table_names():
+            if "first_day" in dict(COLUMNS[table]):
+                name = client.make_qualified_table_name(table)
+                client.execute_sql(
+                    f"CREATE INDEX IF NOT EXISTS {table}_of_a_day ON {name} "
+                    "(hostname, first_day)"
+                )
+
+
+def _is_postgres(pipeline: Pipeline) -> bool:
+    return pipeline.destination.destination_type.endswith(".postgres")
+
+
 def best_format(pipeline: Pipeline) -> str | None:
     """The format of the files to load; None for the destination's own."""
-    name = pipeline.destination.destination_type.rpartition(".")[2]
-    if name == "postgres":
+    if _is_postgres(pipeline):
         # In CSV, its default, an empty text would become null.
         fast = find_spec("adbc_driver_postgresql") is not None
         return "parquet" if fast else "insert_values"
-    return "parquet" if name == "filesystem" else None
+    return "parquet" if is_of_files(pipeline) else None
+
+
+def is_of_files(pipeline: Pipeline) -> bool:
+    """Whether the destination has files, from which no row can be removed."""
+    return pipeline.destination.destination_type.endswith(".filesystem")
 
 
 @contextmanager

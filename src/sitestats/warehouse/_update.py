@@ -15,7 +15,9 @@ from ._pipeline import (
     begin_at_destination,
     best_format,
     cursors_of,
+    is_of_files,
     load,
+    make_indexes,
     plain_errors,
     state_in,
     state_of,
@@ -98,6 +100,8 @@ def update(pipeline: Pipeline, source: DltSource, *, wait: float = 180) -> Updat
             pipeline.normalize()
             loads.append(waiting(partial(load, pipeline)))
             under_way.loaded = under_way.read
+            if len(loads) == 1:
+                make_indexes(pipeline)
             state = state_of(pipeline, source.name)
             store_state(pipeline, state)
     # Others were not wanted this time.
@@ -160,8 +164,7 @@ def forget(
                 raise ConfigurationError(
                     f"the warehouse has no website {shown(name)}{hint}"
                 )
-        # Nothing can be removed from files.
-        if not pipeline.destination.destination_type.endswith("filesystem"):
+        if not is_of_files(pipeline):
             with pipeline.sql_client() as client:
                 table = client.make_qualified_table_name("coverage")
                 for name in names:
