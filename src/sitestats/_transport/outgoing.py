@@ -34,6 +34,7 @@ _LONGEST_STORED: Final = 2_000
 """Characters of an address that is worth storing."""
 
 _NO_AUTH: Final = httpx.Auth()
+_MADE_UP: Final = "sa_api_key_made_up_by_sitestats_check"
 
 
 class Outgoing:
@@ -61,6 +62,7 @@ class Outgoing:
             Credentials.NONE: httpx.Headers(always),
             Credentials.KEY: httpx.Headers(always + key),
             Credentials.KEY_AND_USER: httpx.Headers(always + key + user),
+            Credentials.MADE_UP: httpx.Headers([*always, ("Api-Key", _MADE_UP), *user]),
         }
 
     def of(self, attempt: Attempt) -> tuple[httpx.Request, dict[str, Any]]:
