@@ -5,13 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import re
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import click
 import pytest
 
+from commands import run_in_a_terminal
 from sitestats.cli._app import app
 from sitestats.cli._help import GroupedCommand
 
@@ -139,18 +138,13 @@ def test_a_long_pause_says_when_to_try_again(emulator: Emulator, run: Run) -> No
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no pseudo-terminals")
-def test_a_terminal_is_told_of_a_pause_while_it_lasts(emulator: Emulator) -> None:
+def test_a_terminal_is_told_of_a_pause_while_it_lasts(
+    emulator: Emulator, run: Run
+) -> None:
     """Who waits at a terminal learns for what; a pipe is told nothing."""
-    import pty
-
-    command = [sys.executable, "-m", "sitestats", "stats", HOST, "-f", "visitors"]
+    command = ("stats", HOST, "-f", "visitors")
     emulator.fail_next(status=429, retry_after=1)
-    piped = subprocess.run(command, capture_output=True, check=True)
-    assert piped.stderr == b""
+    assert run(*command).err == ""
     emulator.fail_next(status=429, retry_after=1)
-    ours, theirs = pty.openpty()
-    subprocess.run(command, stdout=theirs, stderr=theirs, check=True)
-    os.close(theirs)
-    shown = os.read(ours, 65_536).decode()
-    os.close(ours)
+    shown = run_in_a_terminal(*command).out
     assert f"sitestats: GET /{HOST}.json: attempt 1 got 429, retried in 1 s" in shown

@@ -7,12 +7,11 @@ import os
 import signal
 import subprocess
 import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
 
-from commands import rows_of
+from commands import rows_of, run_in_a_terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -288,25 +287,8 @@ def test_an_interrupted_run_says_what_failed(emulator: Emulator) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="a terminal of POSIX")
 def test_a_terminal_gets_a_bar_and_a_table(emulator: Emulator) -> None:
     """In a terminal a table comes after a progress bar, and CSV comes without one."""
-    import pty
-
     for output, bar in (("table", True), ("csv", False)):
-        ours, theirs = pty.openpty()
-        command = ["stats", HOST, BLOG, "--last", "4", "--format", output]
-        process = subprocess.Popen(
-            [sys.executable, "-m", "sitestats", *command],
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
-            env=environment(emulator) | {"TERM": "xterm"},
-        )
-        os.close(theirs)
-        printed = b""
-        # Linux' way to say that the other side is gone.
-        with suppress(OSError), os.fdopen(ours, "rb", buffering=0) as terminal:
-            while read := terminal.read(65_536):
-                printed += read
-        assert process.wait(30) == 0
-        shown = printed.decode()
-        assert ("2 of 2 queries" in shown) is bar
-        assert "1586" in shown.replace(",", "")
+        done = run_in_a_terminal("stats", HOST, BLOG, *LAST, "--format", output)
+        assert done.code == 0
+        assert ("2 of 2 queries" in done.out) is bar
+        assert "953" in done.out

@@ -6,13 +6,13 @@ import csv
 import io
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from commands import run_in_a_terminal
 from sitestats import Client, WebsiteSpec
 from sitestats.cli._lists import INPUT_FORMATS
 from sitestats.cli._websites import FORMATS
@@ -286,47 +286,15 @@ def test_a_busy_account_and_a_busy_journal_have_a_code_of_their_own(
     assert emulator.websites == ()
 
 
-TERMINAL = """\
-import os, pty, sys
-
-program = [sys.executable, "-m", "sitestats", "websites", "ensure", sys.argv[1]]
-pid, terminal = pty.fork()
-if pid == 0:
-    os.execv(sys.executable, program)
-answered = False
-shown = b""
-while True:
-    try:
-        read = os.read(terminal, 65536)
-    except OSError:  # Linux' way to say that the other side is gone
-        read = b""
-    if not read:
-        break
-    shown += read
-    if not answered and b"undone) [y/N]" in shown:
-        os.write(terminal, b"y\\n")
-        answered = True
-_, status = os.waitpid(pid, 0)
-sys.stdout.buffer.write(shown)
-sys.exit(os.waitstatus_to_exitcode(status))
-"""
-
-
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no pseudo-terminals")
 def test_a_thousand_websites_with_a_bar(emulator: Emulator, tmp_path: Path) -> None:
     """On a real terminal it asks once, shows a bar, and adds each once."""
     wanted = [f"w{number:04}.example" for number in range(1000)]
     path = tmp_path / "w.csv"
     path.write_text("\n".join(["hostname", *wanted]))
-    done = subprocess.run(
-        [sys.executable, "-c", TERMINAL, str(path)],
-        capture_output=True,
-        check=False,
-        timeout=120,
-        env=os.environ | {"TERM": "xterm", "COLUMNS": "80", "LINES": "24"},
-    )
-    shown = done.stdout.decode()
-    assert done.returncode == 0, shown[-2000:]
+    done = run_in_a_terminal("websites", "ensure", str(path), typed="y\n")
+    shown = done.out
+    assert done.code == 0, shown[-2000:]
     assert "Add 1,000 websites?" in shown
     assert f"\r[{'#' * 16}] 1,000 of 1,000 websites" in shown
     # The bar is erased before the report.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import shutil
 import tempfile
@@ -70,39 +69,6 @@ def test_one_fault_at_every_position(
         if report.stopped is None:
             assert len(report.added) >= len(SPECS) - 1
         assert runner.ensure(SPECS, variant=variant).complete
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("first", FAULTS)
-def test_two_faults_in_a_row(runner: EnsureRunner, first: str) -> None:
-    """After two faults in a row nothing is added twice, and a rerun completes."""
-    for second, variant in zip(FAULTS, itertools.cycle(VARIANTS), strict=False):
-        runner.reset()
-        faults = {
-            SPECS[0].hostname: FAULTS[first],
-            SPECS[1].hostname: FAULTS[second],
-        }
-        runner.ensure(SPECS, faults, variant=variant)
-        assert runner.ensure(SPECS, variant=variant).complete
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize(
-    "name", ["reset before it was added", "reset after it was added"]
-)
-def test_without_the_list_an_add_stays_unknown(
-    runner: EnsureRunner, name: str, variant: Variant
-) -> None:
-    """If the list can't be read after a fault, the run stops, and a rerun completes."""
-    report = runner.ensure(
-        SPECS, {"a.example": FAULTS[name]}, variant=variant, lists_that_fail=(1, 2)
-    )
-    assert [item.state for item in report.items] == [
-        "unknown",
-        "not_tried",
-        "not_tried",
-    ]
-    assert runner.ensure(SPECS, variant=variant).complete
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

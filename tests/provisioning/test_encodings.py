@@ -21,8 +21,10 @@ pytestmark = pytest.mark.standard_library
         ("hostname\na.example".encode("utf-16-le"), "1:2", "NUL"),
         (b"hostname\na.example\n\0", "3:1", "NUL"),
         ("hostname\nä.example".encode("utf-16") + b"\x00", "2:10", "as UTF-16"),
+        # The byte order mark is no character of the line.
+        (b"\xef\xbb\xbfhostname,label\n\xc3\xa9\xe9,b", "2:2", "0xe9"),
     ],
-    ids=["two encodings", "no encoding", "no mark", "a NUL", "cut off"],
+    ids=["two encodings", "no encoding", "no mark", "a NUL", "cut off", "a mark"],
 )
 def test_what_is_no_text_is_refused(
     data: bytes, where: str, words: str, same_text: SameText

@@ -303,21 +303,6 @@ def test_an_error_has_its_location(
     assert all(rule.startswith("website-") for rule in rules)
 
 
-@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["plain", "mark"])
-def test_another_encoding_is_refused_at_its_first_byte(
-    tmp_path: Path, mark: bytes, same_text: SameText
-) -> None:
-    """A file that is not in UTF-8 is refused, with the location of the byte."""
-    path = tmp_path / "a.csv"
-    text = "hostname,label\né".encode() + "é".encode("latin-1") + b",b"
-    path.write_bytes(mark + text)
-    with pytest.raises(
-        SpecError, match=r"a\.csv:2:2: the file is not in UTF-8"
-    ) as caught:
-        WebsiteSpec.load(path)
-    same_text(caught.value)
-
-
 def test_yaml_is_converted_as_the_error_says(tmp_path: Path) -> None:
     """YAML is refused with a command that makes a list of it that is read."""
     path = tmp_path / "list.yaml"
@@ -372,13 +357,3 @@ def test_whatever_is_in_a_file_is_a_list_or_an_error(data: bytes, form: Any) -> 
         with warnings.catch_warnings(), contextlib.suppress(SpecError):
             warnings.simplefilter("ignore", SiteStatsWarning)
             assert read(io.BytesIO(data), input_format=form)
-
-
-def test_a_long_list_and_a_long_row() -> None:
-    """Many rows of forty columns and a row of 1 MiB are read."""
-    rows = [f"{n}{',x' * 39},h{n}.example" for n in range(1_000)]
-    rows[7] = f'"{"y" * 2**20}"{",x" * 39},h7.example'
-    header = ",".join([*(f"c{n}" for n in range(40)), "hostname"])
-    hosts = read_host_list(io.BytesIO("\n".join([header, *rows]).encode()))
-    assert [host.text for host in hosts] == [f"h{n}.example" for n in range(1_000)]
-    assert hosts[-1].where.startswith("<file>:1001:")

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 import attrs
 import pytest
@@ -70,3 +74,25 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 def rows_of(text: str) -> list[dict[str, str]]:
     """The rows of CSV."""
     return list(csv.DictReader(io.StringIO(text)))
+
+
+def run_in_a_terminal(*arguments: str, typed: str = "") -> Done:
+    """Run a command in a process of its own, whose streams are a terminal."""
+    import pty
+
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "sitestats", *arguments],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env=os.environ | {"TERM": "xterm", "COLUMNS": "80", "LINES": "24"},
+    )
+    os.close(theirs)
+    os.write(ours, typed.encode())
+    shown = b""
+    # Linux' way to say that the other side is gone.
+    with suppress(OSError), os.fdopen(ours, "rb", buffering=0) as terminal:
+        while read := terminal.read(65_536):
+            shown += read
+    return Done(process.wait(60), shown.decode(), "")
