@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +14,7 @@ from broken_servers import closed_port
 
 if TYPE_CHECKING:
     from commands import Run
-    from sitestats.emulator import Emulator
+    from sitestats.emulator import Emulator, RecordedRequest
 
 KEY = "sa_api_key_0123456789abcdef"
 
@@ -73,3 +75,48 @@ def test_profiles_are_listed(
     )
     monkeypatch.setenv("SITESTATS_PROFILE", "own")
     assert run("profiles").out == "  work\n* own\n"
+
+
+@pytest.fixture
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command takes no pause between its requests here."""
+    import sitestats.conformance
+
+    monkeypatch.setattr(
+        "sitestats.conformance.compare_service",
+        partial(sitestats.conformance.compare_service, pause=0),
+    )
+
+
+@pytest.mark.usefixtures("no_pause")
+def test_a_service_is_compared(emulator: Emulator, run: Run, tmp_path: Path) -> None:
+    """The table is on standard output, and the report in a file."""
+    report = tmp_path / "report.json"
+    done = run("check", "--compare", "semicomplete.com", "--report", report)
+    assert done.code == 0
+    assert "✓ period " in done.out
+    assert done.err.endswith(f"the report is in {report}\n")
+    assert len(json.loads(report.read_text("utf-8"))["cases"]) > 50
+    assert {request.method for request in emulator.requests} == {"GET"}
+
+
+@pytest.mark.usefixtures("no_pause")
+def test_a_difference_is_code_9_and_an_end_is_code_4(
+    emulator: Emulator, run: Run, tmp_path: Path
+) -> None:
+    """A job notices both, and JSON has no other line."""
+    command = "check", "--compare", "semicomplete.com", "--report", tmp_path / "r.json"
+    emulator.fail_next(
+        status=200, body=[], path="/api/websites", when=after(emulator, 4)
+    )
+    done = run(*command, "--format", "json")
+    assert done.code == 9
+    assert json.loads(done.out)["cases"][0]["result"] == "different"
+    emulator.forget_requests()
+    emulator.fail_next(status=429, when=after(emulator, 10))
+    assert run(*command).code == 4
+
+
+def after(emulator: Emulator, number: int) -> Callable[[RecordedRequest], bool]:
+    """Whether so many requests came before."""
+    return lambda _request: len(emulator.requests) > number

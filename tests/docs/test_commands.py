@@ -27,7 +27,7 @@ SHOWN: Final = [
         re.MULTILINE,
     )
 ]
-APART: Final = ("demo", "emulator", "warehouse")
+APART: Final = ("demo", "emulator", "warehouse", "check --compare")
 """The commands that serve or take long, and have tests of their own."""
 LIST: Final = """
 [[websites]]

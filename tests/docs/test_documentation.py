@@ -16,6 +16,7 @@ import pytest
 
 import sitestats
 import sitestats.analysis
+import sitestats.conformance
 import sitestats.emulator
 import sitestats.provisioning
 from sitestats import StatsQuery
@@ -36,6 +37,7 @@ CODE: Final = re.compile(r"^`{3,}(?:python|\{doctest\})", re.MULTILINE)
 PUBLIC: Final = (
     sitestats,
     sitestats.analysis,
+    sitestats.conformance,
     sitestats.emulator,
     sitestats.provisioning,
     sitestats_warehouse,

@@ -323,6 +323,8 @@ def variable_of(name: str) -> str:
 
 def credentials_from(settings: Settings, needed: Credentials) -> str:
     """Where the credentials of a request are from that *needed* them."""
+    if needed is Credentials.MADE_UP:
+        return "its API key is made up"
     if needed is Credentials.NONE:
         return "it was sent without an API key"
     key, user = map(settings.sources.get, _VARIABLES)

@@ -26,6 +26,7 @@ class Credentials(Enum):
     NONE = "none"
     KEY = "key"
     KEY_AND_USER = "key and user"
+    MADE_UP = "a key that nobody has"
 
 
 @attrs.frozen

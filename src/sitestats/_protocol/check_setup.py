@@ -33,16 +33,15 @@ _STEPS: Final = {
     "tls": "TLS failed",
     "response": "connected, but no response came",
 }
+_CLOSE: Final = 60
+"""Seconds that clocks may differ: days and hours are right all the same."""
+
 _right = partial(SetupRow, ok=True)
 _wrong = partial(SetupRow, ok=False)
 
 
 def _unchecked(name: str, why: str) -> SetupRow:
     return SetupRow(name, f"not checked: {why}", ok=None)
-
-
-_CLOSE: Final = 60
-"""Seconds that clocks may differ: days and hours are right all the same."""
 
 
 def check_setup(
@@ -121,18 +120,16 @@ def _settings_rows(settings: Settings, *, is_given: bool) -> Iterator[SetupRow]:
 
 
 def _certificates(verify: object) -> SetupRow:
-    title = "certificates"
     if verify is False:
-        return _wrong(title, "not checked: anybody may read the key")
+        return _wrong("certificates", "not checked: anybody may read the key")
+    text = "those of certifi"
     if isinstance(verify, str):
-        return _right(title, f"those of {verify}, from verify")
-    if verify is not True:
-        return _right(title, "those of an SSLContext, from verify")
-    found = certificates_of_environment()
-    text = (
-        "those of certifi" if found is None else f"those of {found[1]}, from {found[0]}"
-    )
-    return _right(title, text)
+        text = f"those of {verify}, from verify"
+    elif verify is not True:
+        text = "those of an SSLContext, from verify"
+    elif found := certificates_of_environment():
+        text = f"those of {found[1]}, from {found[0]}"
+    return _right("certificates", text)
 
 
 def _account_rows(
@@ -187,9 +184,9 @@ def _refused(error: SiteStatsError) -> str:
 def _clock(response: HttpResponse) -> SetupRow:
     if response.date is None or response.received_at is None:
         return _unchecked("clock", "the response has no Date")
+    # A Date has no fractions, and the response took its time.
     seconds = abs((response.received_at - response.date).total_seconds())
+    text = f"{seconds:,.0f} s from the service's"
     if seconds <= _CLOSE:
-        # A Date has no fractions, and the response took its time.
-        return _right("clock", f"{seconds:,.0f} s from the service's")
-    text = f"{seconds:,.0f} s from the service's: set the clock of this machine"
-    return _wrong("clock", text)
+        return _right("clock", text)
+    return _wrong("clock", f"{text}: set the clock of this machine")

@@ -34,6 +34,7 @@ _LONGEST_STORED: Final = 2_000
 """Characters of an address that is worth storing."""
 
 _NO_AUTH: Final = httpx.Auth()
+_MADE_UP: Final = "sa_api_key_made_up_by_sitestats_check"
 
 
 class Outgoing:
@@ -61,6 +62,7 @@ class Outgoing:
             Credentials.NONE: httpx.Headers(always),
             Credentials.KEY: httpx.Headers(always + key),
             Credentials.KEY_AND_USER: httpx.Headers(always + key + user),
+            Credentials.MADE_UP: httpx.Headers([*always, ("Api-Key", _MADE_UP), *user]),
         }
 
     def of(self, attempt: Attempt) -> tuple[httpx.Request, dict[str, Any]]:
@@ -152,17 +154,11 @@ class _Content(httpx.ByteStream):
         return iter(self._pieces)
 
     def __aiter__(self) -> AsyncIterator[bytes]:
-        return _Pieces(iter(self._pieces))  # type: ignore[return-value]  # as far as needed
-
-
-class _Pieces:
-    """The pieces of a body, awaited."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces = pieces
+        self._rest = iter(self._pieces)
+        return self
 
     async def __anext__(self) -> bytes:
-        for piece in self._pieces:
+        for piece in self._rest:
             return piece
         raise StopAsyncIteration
 

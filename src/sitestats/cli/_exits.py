@@ -68,7 +68,8 @@ MEANINGS: Final = {
     Code.UNKNOWN: "it is not known whether a website was added",
     Code.BUSY: "another run is under way for this account, journal or warehouse",
     Code.TO_ADD: "plan: websites are missing, and would be added",
-    Code.DIFFERING: "a website exists and differs: change it by hand",
+    Code.DIFFERING: "a website exists and differs: change it by hand; or check finds "
+    "that the service differs from the emulator",
     Code.REFUSED: "the service refused a website, and the run went on",
     Code.STOPPED: "the run stopped, because its journal can't be written",
     Code.DECLINED: "you did not confirm; nothing was added",

@@ -1,0 +1,22 @@
+"""Compare the service with the emulator, by requests that read.
+
+>>> from sitestats.conformance import compare_service
+>>> comparison = compare_service(client, "semicomplete.com", pause=0)
+>>> comparison.different
+()
+
+It needs the extra ``emulator``: ``pip install 'sitestats[emulator]'``.
+"""
+
+from __future__ import annotations
+
+from ._compare import compare_service, compare_service_async
+from ._comparison import CaseDifference, ComparedCase, ServiceComparison
+
+__all__ = [
+    "CaseDifference",
+    "ComparedCase",
+    "ServiceComparison",
+    "compare_service",
+    "compare_service_async",
+]

@@ -1,0 +1,159 @@
+"""Compare what a service responded with what the emulator does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+from zoneinfo import available_timezones
+
+import attrs
+
+from sitestats.emulator import Emulator
+
+from ._cases import Case, read_table
+from ._comparison import CaseDifference, ComparedCase, ServiceComparison
+from ._observation import NOT_SENT, Observation, observe, send_once
+from ._shape import CHECKS, Shape, load, message, shape
+
+if TYPE_CHECKING:
+    from sitestats import AsyncClient, Client
+    from sitestats._client.runner import AsyncRunner, Runner
+    from sitestats._common.wire import HttpRequest, HttpResponse
+
+
+def compare_service(
+    client: Client, hostname: str, *, pause: float = 0.5
+) -> ServiceComparison:
+    """Compare the service of *client* with the emulator, case by case.
+
+    It sends some 55 requests that read, one after the other, and nothing else.
+
+    Args:
+        client: A client of the service.
+        hostname: A website of yours, best one with traffic in the last week.
+        pause: Seconds between two requests.
+
+    Returns:
+        What is the same, what differs, and what could not be decided.
+
+    Raises:
+        MissingExtraError: The extra ``emulator`` is missing; nothing was sent.
+        SiteStatsError: The website can't be read.
+
+    >>> from sitestats.conformance import compare_service
+    >>> comparison = compare_service(client, "semicomplete.com", pause=0)
+    >>> [case.name for case in comparison.cases if case.why][:2]
+    ['locked']
+    """
+    runner = _runner_of(client)
+    return compare(runner.run(observe(runner.settings, hostname, pause)))
+
+
+async def compare_service_async(
+    client: AsyncClient, hostname: str, *, pause: float = 0.5
+) -> ServiceComparison:
+    """As ``compare_service``, by an ``AsyncClient``."""
+    runner: AsyncRunner = _runner_of(client)
+    return compare(await runner.run(observe(runner.settings, hostname, pause)))
+
+
+def _runner_of(client: Client | AsyncClient) -> Any:
+    # If there can be no emulator, nothing is sent.
+    Emulator()
+    return client._runner  # noqa: SLF001 - it runs a flow that is no operation
+
+
+def compare(observed: Observation) -> ServiceComparison:
+    """Compare each case of *observed* with an emulator of the same websites."""
+    table, options = read_table(), dict[str, bool]()
+    mirror = _Mirror(observed)
+    found = [_compared(case, observed, mirror) for case in table["case"]]
+    for case, result in zip(table["case"], found, strict=True):
+        if case.option and result.result == "different":
+            other = _Mirror(observed, **{case.option: True})
+            if _compared(case, observed, other).result == "same":
+                options[case.option] = True
+    texts = (one for one in observed.responses.values() if isinstance(one, str))
+    unsent = [one for one in texts if one.startswith(NOT_SENT)]
+    requests, ended = len(observed.responses) - len(unsent), "".join(unsent[:1])
+    ended = ended.removeprefix(NOT_SENT)
+    return ServiceComparison(tuple(found), table["not_tried"], options, requests, ended)
+
+
+class _Mirror:
+    """An emulator with the websites of an observation, and traffic of its own."""
+
+    def __init__(self, observed: Observation, **options: Any) -> None:
+        self._emulator = Emulator(now=observed.now, **options)
+        hosts = observed.hosts
+        for name in {hosts[kind] for kind in ("public", "private") if kind in hosts}:
+            zone = observed.zones.get(name, "UTC")
+            self._emulator.add_website(
+                name,
+                timezone=zone if zone in available_timezones() else "UTC",
+                public=name == hosts.get("public"),
+                locked=name == hosts.get("locked"),
+            )
+            self._emulator.load(_rows(observed.now), hostname=name)
+        key = self._emulator.api_key if observed.has_key else None
+        self._client = self._emulator.client(api_key=key)
+
+    def respond(self, request: HttpRequest, at: datetime | None) -> HttpResponse:
+        """What the emulator responds, where it is that moment."""
+        if at is not None:
+            self._emulator.now = at
+        runner: Runner = self._client._runner  # noqa: SLF001 - as above
+        return runner.run(send_once(request, runner.settings))
+
+
+def _rows(now: datetime) -> Iterator[dict[str, object]]:
+    """Visits of which each list has something, and some have no value."""
+    for days in range(2, 9):
+        at = {"added_iso": (now - timedelta(days=days)).isoformat(), "is_unique": True}
+        visit = at | read_table()["visit"]
+        yield from (visit, visit, {**at, "path": "/other"})
+        yield {**at, "datapoint": "signup"}
+
+
+def _compared(case: Case, observed: Observation, mirror: _Mirror) -> ComparedCase:
+    undecided = ComparedCase(case.name, case.section, case.decides, case.rule)
+    if case.of not in observed.hosts:
+        return attrs.evolve(undecided, why=read_table()["missing"][case.of])
+    request = case.request(observed.hosts[case.of], observed.now)
+    response = observed.responses[request]
+    if isinstance(response, str):
+        return attrs.evolve(undecided, why=response)
+    ours = mirror.respond(request, response.date)
+    if response.status == ours.status:
+        why, one, other = _shapes(response, ours, case)
+    else:
+        # What else differs is a consequence.
+        text = f"{response.status} {message(load(response))}".strip()
+        why, one, other = "", {"status": text}, {"status": str(ours.status)}
+    differences = tuple(
+        CaseDifference(where, one.get(where, "missing"), other.get(where, "missing"))
+        for where in dict.fromkeys((*other, *one))
+        if one.get(where) != other.get(where)
+    )
+    if differences:
+        return attrs.evolve(undecided, result="different", differences=differences)
+    return attrs.evolve(undecided, result="not decided" if why else "same", why=why)
+
+
+def _shapes(
+    response: HttpResponse, ours: HttpResponse, case: Case
+) -> tuple[str, Shape, Shape]:
+    """Why nothing is decided, if so; and the forms to compare."""
+    why, one, other = "", shape(response, case), shape(ours, case)
+    if not any(where.startswith("[]") for where in one):
+        entries = [where for where in other if where.startswith("[]")]
+        why = "the lists are empty" if entries else ""
+        other = {where: other[where] for where in other if where not in entries}
+    if case.check:
+        checked, wanted = (CHECKS[case.check](load(each)) for each in (response, ours))
+        if isinstance(checked, str):
+            return checked, one, other
+        assert isinstance(wanted, dict)
+        one, other = one | checked, other | wanted
+    return why, one, other

@@ -1,0 +1,151 @@
+"""Request every case from the service, one after the other: a flow without I/O.
+
+Nothing but GET is sent. A 429 ends it at once, and so do two failures in a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+import attrs
+
+from sitestats._common.errors import ResponseError, SiteStatsError, TransportError
+from sitestats._common.hostnames import HostnameError, normalise_hostname
+from sitestats._common.wire import HttpRequest, HttpResponse
+from sitestats._protocol.failures import check_status
+from sitestats._protocol.flow import Send, Sleep, now
+from sitestats._protocol.requests import list_request
+from sitestats._protocol.responses import read_websites
+
+from ._cases import Case, read_table
+
+if TYPE_CHECKING:
+    from sitestats._common.settings import Settings
+    from sitestats._protocol.flow import Flow
+    from sitestats._results.websites import Website
+
+_UNKNOWN: Final = "sitestats-check.example"
+"""A website that no account has."""
+_PROBE: Final = Case("probe", "4.3", "", "")
+_LOCKED: Final = 423
+_TOO_MANY: Final = 429
+_FAILED: Final = 500
+NOT_SENT: Final = "not sent: "
+_MOST_FAILURES: Final = 2
+"""The failures in a row after which nothing more is sent."""
+
+
+@attrs.frozen
+class Observation:
+    """What the service responded, and which websites it was about."""
+
+    hosts: Mapping[str, str]
+    """The website of each kind of case that can be requested."""
+    zones: Mapping[str, str]
+    """The time zone of each website, as far as it is known."""
+    has_key: bool
+    now: datetime
+    """When it began: the days of the cases are counted from it."""
+    responses: Mapping[HttpRequest, HttpResponse | str]
+    """The response to each request, or why it can't be compared."""
+
+
+def observe(settings: Settings, hostname: str, pause: float) -> Flow[Observation]:
+    """Request each case about *hostname*, and about others of the account's list.
+
+    Args:
+        settings: Those of the client.
+        hostname: The website that most cases are about.
+        pause: Seconds between two requests.
+
+    Raises:
+        SiteStatsError: The website can't be read at all.
+    """
+    hostname = normalise_hostname(hostname)
+    began = datetime.fromtimestamp((yield from now()).unix, UTC)
+    probe = _PROBE.request(hostname, began)
+    found = yield from send_once(probe, settings)
+    is_locked = found.status == _LOCKED
+    data = None if is_locked else check_status(found, probe)
+    responses: dict[HttpRequest, HttpResponse | str] = {probe: found}
+    zone = data.get("timezone") if isinstance(data, dict) else None
+    zones = {hostname: zone if isinstance(zone, str) else "UTC"}
+    without_key = attrs.evolve(_PROBE, key="none").request(hostname, began)
+    requests = [without_key]
+    has_account = settings.api_key is not None and settings.user_id is not None
+    if has_account:
+        requests.append(list_request())
+    yield from _send_all(requests, settings, pause, responses)
+    kind = "public" if _has_data(responses[without_key], without_key) else "private"
+    hosts = {"unknown": _UNKNOWN, kind: hostname}
+    hosts["locked" if is_locked else "site"] = hostname
+    if has_account:
+        hosts["list"] = ""
+        for website in _websites(responses[list_request()]):
+            with suppress(HostnameError):
+                name = normalise_hostname(website.hostname)
+                zones[name] = website.timezone
+                hosts.setdefault("public" if website.is_public else "private", name)
+    cases = [case for case in read_table()["case"] if case.of in hosts]
+    requests = [case.request(hosts[case.of], began) for case in cases]
+    yield from _send_all(requests, settings, pause, responses)
+    return Observation(hosts, zones, settings.api_key is not None, began, responses)
+
+
+def send_once(request: HttpRequest, settings: Settings) -> Flow[HttpResponse]:
+    """Send *request* without a retry."""
+    moment = yield from now()
+    response = yield Send(request, moment.monotonic + settings.total_timeout)
+    assert isinstance(response, HttpResponse)
+    return response
+
+
+def _send_all(
+    requests: Iterable[HttpRequest],
+    settings: Settings,
+    pause: float,
+    responses: dict[HttpRequest, HttpResponse | str],
+) -> Flow[None]:
+    """Send what has no response yet, until the service fails or has had enough."""
+    failed, ended = 0, ""
+    for request in requests:
+        if request in responses:
+            continue
+        if ended:
+            responses[request] = f"{NOT_SENT}{ended}"
+            continue
+        yield Sleep(pause)
+        try:
+            response = yield from send_once(request, settings)
+        except TransportError as error:
+            found: HttpResponse | str = f"no complete response came ({error.step})"
+        except ResponseError:
+            found = "the response can't be decompressed, or is too large"
+        else:
+            found = response
+            if response.status == _TOO_MANY:
+                ended = found = "the service asked for fewer requests (429)"
+            elif response.status >= _FAILED:
+                found = f"the service failed ({response.status})"
+        responses[request] = found
+        failed = failed + 1 if isinstance(found, str) else 0
+        if failed == _MOST_FAILURES:
+            ended = ended or f"before, {found}"
+
+
+def _has_data(response: HttpResponse | str, request: HttpRequest) -> bool:
+    if isinstance(response, HttpResponse):
+        with suppress(SiteStatsError):
+            data = check_status(response, request)
+            return isinstance(data, dict) and "pageviews" in data
+    return False
+
+
+def _websites(response: HttpResponse | str) -> Iterable[Website]:
+    if isinstance(response, HttpResponse):
+        with suppress(SiteStatsError):
+            return read_websites(response, list_request())
+    return ()
