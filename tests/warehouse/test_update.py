@@ -43,8 +43,8 @@ def test_the_progress_of_an_update_lasts_over_its_loads(
     report = run(tmp_path / "one", emulator, max_requests=4, progress=True)
     assert len(report.loads) == 4
     bars = terminal.getvalue().split("\r")
-    assert bars[1].endswith("1 of 13 days")
-    assert "] 13 of 13 days" in bars[-3]
+    assert bars[1].endswith("1 of 13 requests")
+    assert "] 13 of 13 requests" in bars[-3]
     assert [bar.strip() for bar in bars].count("") == len(("first", "blank", "end"))
     terminal.seek(0)
     terminal.truncate()
@@ -59,7 +59,7 @@ def test_the_progress_of_an_update_lasts_over_its_loads(
         pipeline(tmp_path / "other").run(source)
     bars = terminal.getvalue().split("\r")
     assert [bar.strip() for bar in bars].count("") == 5
-    assert "] 8 of 13 days" in bars[-3]
+    assert "] 8 of 13 requests" in bars[-3]
 
 
 def test_a_website_that_fails_is_caught_up(emulator: Emulator, tmp_path: Path) -> None:
