@@ -32,7 +32,9 @@ CI = "CI" in os.environ
 WHEEL = os.environ.get("WHEEL")
 LOCKED = ["--constraint", "tests/locked.txt"]
 # Where programs of the tests find the helpers.
-HELPERS = os.pathsep.join(str(Path(p).resolve()) for p in ("tests", "tests/support"))
+HELPERS = os.pathsep.join(
+    str(Path("tests", folder).resolve()) for folder in ("", "support", "benchmarks")
+)
 # The lowest versions are tested with those of their time: the newest of today came
 # after them, and warn. The day is one after the newest of them.
 TIME_OF_LOWEST = "2025-06-01"
@@ -363,7 +365,8 @@ def warehouse(session: nox.Session) -> None:
     program, arguments = "killed_updates.py", session.posargs or ["200"]
     if arguments[0] == "measure":
         program, arguments = "measure_updates.py", arguments[1:]
-    session.run("python", f"tests/support/{program}", *arguments)
+    program = f"tests/support/{program}"
+    session.run("python", program, *arguments, env={"PYTHONPATH": HELPERS})
 
 
 @nox.session

@@ -23,7 +23,6 @@ from sitestats import (
 )
 from sitestats._results.comparison import changes_of
 from sitestats._results.websites import WebsiteList
-from sitestats.analysis import Display
 from sitestats.emulator import Emulator
 from sitestats.provisioning import Difference, PlannedWebsite, ProvisioningPlan
 
@@ -43,18 +42,6 @@ def shown(
     console.print(result)
     file.seek(0)
     return file.read()
-
-
-def test_more_rows_than_by_itself() -> None:
-    """A result is shown with as many rows as are wanted, in a terminal and as HTML."""
-    pages = pages_of(*(f"/{number}" for number in range(30)))
-    for rows, result in ((10, pages), (25, Display(pages, rows=25))):
-        text = shown(result)
-        assert f"/{rows - 1} " in text
-        assert f"/{rows} " not in text
-        assert f"… {30 - rows} more" in text
-        html = result._repr_html_()
-        assert (f"/{rows - 1}<" in html, f"/{rows}<" in html) == (True, False)
 
 
 def days(count: int, *, partial: bool) -> Entries[HistogramEntry]:
@@ -225,26 +212,6 @@ def test_any_path_is_printable(text: str) -> None:
     """Any path is displayed with printable characters."""
     shown_text = shown(pages_of(text))
     assert all(letter.isprintable() or letter == "\n" for letter in shown_text)
-
-
-def test_a_long_list_says_what_it_leaves_out() -> None:
-    """Above ten rows a list counts the others, and a truncated list says so."""
-    text = shown(pages_of(*(f"/{n}" for n in range(25))))
-    assert "/9 " in text
-    assert "/10" not in text
-    assert "… 15 more" in text
-    assert "limit" not in text
-    cut = pages_of("/", truncated=True)
-    assert "cut by the limit" in shown(cut)
-    assert "cut by the limit" in shown(changes_of(cut, pages_of("/")))
-    assert "cut by the limit" in shown(changes_of(pages_of("/"), cut))
-
-
-def test_an_empty_list_says_so() -> None:
-    """A list or a histogram without entries says that it is empty."""
-    for empty in (pages_of(), days(0, partial=False)):
-        assert "nothing in this period" in shown(empty)
-    assert "nothing in this period" in shown(changes_of(pages_of(), pages_of()))
 
 
 @pytest.mark.parametrize("count", [3, 60], ids=["bars", "sparkline"])

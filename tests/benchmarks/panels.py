@@ -21,7 +21,7 @@ from measuring import (
     seconds,
     size,
 )
-from service import pages_json, serving
+from service import body_of, pages, serving
 from sitestats import (
     AsyncClient,
     Client,
@@ -73,7 +73,7 @@ def tables(scale: Scale) -> list[Table]:
 def _to_frame(scale: Scale, queries: list[StatsQuery]) -> Table:
     count = len(queries)
     ideal = count / AT_ONCE * DELAY
-    with serving(DELAY, pages=PAGES) as address:
+    with serving(DELAY, pages(PAGES)) as address:
 
         def in_loop(backend: str) -> Work:
             work: Any = partial(_frame_async, address, queries)
@@ -139,7 +139,7 @@ def _frames(scale: Scale, queries: list[StatsQuery]) -> Table:
 
 def _stats(query: StatsQuery, entries: int) -> Stats:
     start, end = query.params()["start"], query.params()["end"]
-    body = pages_json(query.hostname, start, end, entries)
+    body = body_of(query.hostname, start, end, pages(entries))
     return Stats.from_body(query, body)
 
 
@@ -174,7 +174,7 @@ def _held(queries: list[StatsQuery]) -> Table:
         with Client(address, api_key=KEY) as client:
             return client.stats.get_many(queries).collect()
 
-    with serving(pages=PAGES) as address:
+    with serving(members=pages(PAGES)) as address:
         held = [held_by(partial(work, address)) for work in (listed, collected)]
     names = ("a list of the outcomes of a block", "sitestats, collect")
     return Table(

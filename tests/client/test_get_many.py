@@ -33,7 +33,6 @@ from sitestats import (
     NotFoundError,
     Outcome,
     QueryError,
-    RateLimitedError,
     ResponseError,
     StatsQuery,
     Succeeded,
@@ -216,16 +215,6 @@ def test_never_more_at_once_than_requested(get_many: GetMany) -> None:
         assert server.connections == 3
     assert crowd.most == 3
     assert len(outcomes) == 40
-
-
-def test_two_hundred_at_a_time(get_many: GetMany) -> None:
-    """A concurrency of 200 on 50 connections makes requests wait, and none fails."""
-    crowd = Crowd()
-    with serve(crowd.respond) as server:
-        outcomes = get_many(server.address, [query()] * 400, concurrency=200)
-        assert server.connections <= 50
-    assert crowd.most <= 50
-    assert [outcome.error for outcome in outcomes] == [None] * 400
 
 
 def test_an_endless_source(get_many: GetMany) -> None:
@@ -521,22 +510,6 @@ def test_a_refused_search_holds_no_other_query(get_many: GetMany) -> None:
     first, second = (n for n, r in enumerate(emulator.requests) if is_search(r))
     # Held as well, only the three that were under way would have come between.
     assert second - first > 4
-
-
-def test_a_pause_that_is_too_long(get_many: GetMany) -> None:
-    """With a pause beyond the total timeout every query fails at once."""
-    emulator = Emulator.demo()
-    emulator.fail_next(status=429, retry_after=3_000)
-    plain = StatsQuery("semicomplete.com").fields("pageviews").last(days=4)
-
-    def make(cls: Any) -> Any:
-        return emulator.client() if cls is Client else emulator.async_client()
-
-    outcomes = get_many(make, [plain] * 5, concurrency=1)
-    assert len(emulator.requests) == 1
-    for outcome in outcomes:
-        assert isinstance(outcome.error, RateLimitedError)
-        assert outcome.error.retry_after == pytest.approx(3_000, rel=0.01)
 
 
 def test_a_client_with_other_limits(get_many: GetMany) -> None:

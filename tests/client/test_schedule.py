@@ -58,33 +58,11 @@ def take_all(one: Schedule, *, ready: bool = False) -> int:
     return count
 
 
-def test_as_many_as_may_be_under_way() -> None:
-    """Queries are taken up to the limit, and then one for each outcome."""
-    one = begun(limit=3)
-    assert take_all(one) == 3
-    one.give(failed(0))
-    assert take_all(one) == 1
-
-
 def test_a_ready_outcome_comes_before_more_queries() -> None:
     """With an outcome ready, one query is taken at most before it is given."""
     one = begun(limit=5)
     assert take_all(one, ready=True) == 1
     assert take_all(one) == 4
-
-
-def test_places_count_from_zero() -> None:
-    """Each query gets its index, from 0."""
-    one = begun(limit=3)
-    assert [one.take(QUERY) for _ in range(3)] == [(QUERY, i) for i in range(3)]
-
-
-def test_nothing_is_taken_after_the_end() -> None:
-    """An exhausted iterator is not called again."""
-    one = begun()
-    assert one.take(END) is None
-    assert take_all(one) == 0
-    assert one.under_way == 0
 
 
 @given(

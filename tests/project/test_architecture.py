@@ -12,7 +12,6 @@ import itertools
 import re
 import subprocess
 import sys
-import tomllib
 from collections import defaultdict
 from importlib.metadata import version
 from pathlib import Path
@@ -106,35 +105,12 @@ def test_pure_layers_do_no_io(path: Path) -> None:
     assert not set(imports(path)) & IO
 
 
-def test_the_pure_layers_are_there() -> None:
-    """The parametrised tests above cover every module of four folders."""
-    assert len(PURE) >= 30
-    assert {path.parent.name for path in PRIVATE} == {
-        *("_client", "_common", "_protocol", "_query", "_results", "_store"),
-        "_transport",
-    }
-
-
 def test_no_private_folder_is_loaded_whole() -> None:
     """Each private ``__init__`` is empty, so importing one module loads no other."""
     folders = sorted({path.parent for path in PRIVATE})
     assert len(folders) >= 6
     for folder in folders:
         assert (folder / "__init__.py").read_text("utf-8") == "", folder
-
-
-def test_every_module_is_in_a_contract() -> None:
-    """The layers of the import contracts cover every module, so none escapes them."""
-    text = (Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8")
-    contracts = tomllib.loads(text)["tool"]["importlinter"]["contracts"]
-    (layers,) = (one for one in contracts if one["type"] == "layers")
-    assert layers["containers"] == ["sitestats"]
-    assert layers["exhaustive"] is True
-    named = {name.strip() for row in layers["layers"] for name in row.split("|")}
-    children = {path.stem for path in PACKAGE.glob("*.py")} | {
-        path.parent.name for path in PACKAGE.glob("*/__init__.py")
-    }
-    assert named == children - {"__init__"}
 
 
 # What is in the same set imports each other, for its types or in a function too.
@@ -175,17 +151,6 @@ def test_no_other_modules_import_each_other() -> None:
         for name in modules
     }
     assert circles - {frozenset()} == CIRCLES
-
-
-def test_only_display_imports_analysis() -> None:
-    """Below the clients only ``_results/display.py`` imports ``analysis``."""
-    importers = {
-        place(path)
-        for path in (*PRIVATE, *(PACKAGE / "provisioning").glob("*.py"))
-        for name in imports(path)
-        if name.removeprefix("sitestats.").partition(".")[0] == "analysis"
-    }
-    assert importers == {"_results/display.py"}
 
 
 PRIVATE_NAMES_OF_COMMANDS = {

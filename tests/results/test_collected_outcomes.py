@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import datetime as dt
 import io
 import pickle
@@ -159,62 +158,6 @@ def test_frames_as_often_as_you_like(client: Client) -> None:
     assert outcomes.to_dicts()[1]["visitors"] == 953
 
 
-def test_a_panel_of_websites_and_months() -> None:
-    """Each row tells its website and period, without counting queries."""
-    emulator = Emulator(now=NOW)
-    for name, zone in (("a.example", "Asia/Tokyo"), ("b.example", "UTC")):
-        emulator.load(
-            {"hostname": name, "path": "/", "added_iso": f"2026-0{month}-10T00:00:00Z"}
-            for month in (1, 2)
-            for _ in range(month)
-        )
-        emulator.change_website(name, timezone=zone)
-    months = [("2026-01-01", "2026-01-31"), ("2026-02-01", "2026-02-28")]
-    base = StatsQuery("a.example").fields("pageviews")
-    queries = [
-        base.website(name).between(*days)
-        for name in ("a.example", "b.example", "c.example")
-        for days in months
-    ]
-    with emulator.client() as client:
-        frame = client.stats.get_many(queries).collect().to_polars()
-    assert (
-        frame["first_day"].to_list() == [dt.date(2026, 1, 1), dt.date(2026, 2, 1)] * 3
-    )
-    assert frame["last_day"].to_list()[:2] == [
-        dt.date(2026, 1, 31),
-        dt.date(2026, 2, 28),
-    ]
-    assert frame["timezone"].to_list() == ["Asia/Tokyo"] * 2 + ["UTC"] * 2 + [None] * 2
-    assert frame["pageviews"].to_list() == [1, 2, 1, 2, None, None]
-
-
-def test_the_share_of_devices_by_month() -> None:
-    """The share of devices by month over all websites takes three lines."""
-    emulator = Emulator.made_up(3, days=120, now=NOW)
-    base = StatsQuery("shop.example").fields("device_types", "pageviews")
-    base = base.between("2025-12-01", "2026-02-28")
-    with emulator.client() as client:
-        # The three lines.
-        queries = [
-            q.website(w) for w in client.websites.list() for q in base.each("month")
-        ]
-        devices = client.stats.get_many(queries).collect().to_pandas("device_types")
-        views = devices.pivot_table("pageviews", "first_day", "value", aggfunc="sum")
-        share = views.div(views.sum(axis=1), axis=0)
-        # The same by hand.
-        for month, parts in zip(base.each("month"), share.to_numpy(), strict=True):
-            counts: dict[str, int] = {}
-            for website in emulator.websites:
-                for one in client.stats.get(month.website(website)).device_types:
-                    value = one.value or ""
-                    counts[value] = counts.get(value, 0) + one.pageviews
-            total = sum(counts.values())
-            expected = [counts[name] / total for name in sorted(counts)]
-            assert parts.tolist() == pytest.approx(expected)
-    assert len(share) == 3
-
-
 def test_the_days_of_a_failure(client: Client) -> None:
     """A failed query has the days that it requested as dates; words are not known."""
     dates = NOBODY.between("2026-01-01", dt.date(2026, 1, 31)).timezone("Asia/Tokyo")
@@ -296,24 +239,6 @@ def test_a_block_is_collected_once(client: Client) -> None:
         list(client.stats.get_many([QUERY]))
 
 
-def test_the_async_client_collects_within_a_block_too(emulator: Emulator) -> None:
-    """The async block keeps what is left as well, and a second time is an error."""
-
-    async def main() -> None:
-        async with (
-            emulator.async_client() as client,
-            client.stats.get_many([QUERY] * 3) as stream,
-        ):
-            await anext(stream)
-            outcomes = await stream.collect()
-            assert len(outcomes) == 2
-            with pytest.raises(ConfigurationError, match=r"\.collect\(\)"):
-                await stream.collect()
-            assert [outcome async for outcome in stream] == []
-
-    asyncio.run(main())
-
-
 def test_collect_after_a_loop_has_what_is_left_or_is_an_error(client: Client) -> None:
     """What is collected after a whole loop would be empty, so it is an error."""
     with client.stats.get_many([QUERY] * 2) as stream:
@@ -360,16 +285,6 @@ def test_queries_may_come_from_a_generator(emulator: Emulator) -> None:
     assert [len(one.result().pages) for one in outcomes] == [1, 2, 3]
 
 
-def test_no_query_at_all(client: Client) -> None:
-    """Without a query there is an empty sequence, with frames that have columns."""
-    outcomes = client.stats.get_many([]).collect()
-    assert (len(outcomes), outcomes.succeeded, outcomes.failed) == (0, (), ())
-    assert outcomes.to_pandas("pages").columns[0] == "hostname"
-    assert outcomes.to_dicts() == []
-    assert repr(outcomes) == "0 queries\nnone"
-    assert outcomes.retry() is outcomes
-
-
 def test_a_pickle_has_no_client(emulator: Emulator) -> None:
     """Outcomes are pickled without the key, and say so when they are retried."""
     outcomes: Outcomes = collect(emulator, "blocking", [QUERY, NOBODY])
@@ -411,18 +326,6 @@ def test_outcomes_show_themselves(client: Client, render: Callable[[Any], str]) 
         *("nobody.example", "2026-01-31", "NotFoundError: the service", "1 failed"),
     ):
         assert text in shown
-
-
-@pytest.mark.parametrize("render", RENDER, ids=["repr", "html", "terminal"])
-def test_many_outcomes_are_shortened(
-    client: Client, render: Callable[[Any], str]
-) -> None:
-    """720 outcomes show the first ones and how many more there are."""
-    shown = render(client.stats.get_many([QUERY] * 40).collect())
-    assert "40 queries" in shown
-    assert "30 more" in shown
-    assert shown.count(HOST) == 10
-    assert "failed" not in shown
 
 
 def test_async_outcomes_are_shown_and_framed_without_awaiting(

@@ -197,23 +197,6 @@ def hours(*names: int, date: str, timezone: str | None) -> list[dt.datetime | No
     return [entry.start for entry in entries]
 
 
-def test_hours_begin_in_the_zone_of_the_response() -> None:
-    """The start of an hour is an aware datetime in the response's zone."""
-    (start,) = hours(9, date="2026-07-20", timezone=AMSTERDAM)
-    assert start == utc("2026-07-20T07:00")
-    assert start is not None
-    assert start.tzinfo == ZoneInfo(AMSTERDAM)
-
-
-def test_the_hour_that_comes_twice_begins_twice() -> None:
-    """When clocks are set back, two hours of one name start an hour apart."""
-    starts = hours(1, 2, 2, 3, date="2026-10-25", timezone=AMSTERDAM)
-    in_utc = [start.astimezone(dt.UTC) for start in starts if start is not None]
-    assert in_utc == [
-        utc(f"2026-10-{time}") for time in ("24T23", "25T00", "25T01", "25T02")
-    ]
-
-
 WHOLE = os.environ.get("HYPOTHESIS_PROFILE") == "fuzz"
 """Whether to try every change of every zone, which takes minutes."""
 Change = tuple[str, dt.datetime]

@@ -127,32 +127,6 @@ def test_a_frame_of_a_list(growth: Comparisons) -> None:
         ]
 
 
-def test_growing_pages_of_all_websites(client: Client) -> None:
-    """The pages that grew most, over all websites: three lines."""
-    base = QUERY.fields("pages").limit(1000)
-    websites = client.websites.list()
-    # The three lines.
-    now, before = (
-        client.stats.get_many([base.website(w.hostname).between(*d) for w in websites])
-        for d in (LAST, FIRST)
-    )
-    changes = now.collect().compare_to(before.collect()).to_pandas("pages")
-    growing = changes.nlargest(5, "pageviews_change")[["hostname", "value"]]
-    # The same by hand.
-    grown = [
-        (item.pageviews.absolute or 0, comparison.now.query.hostname, item.value)
-        for comparison in (
-            client.stats.compare(
-                base.website(website.hostname).between(*LAST), against=FIRST
-            )
-            for website in websites
-        )
-        for item in comparison["pages"]
-    ]
-    best = sorted(grown, key=lambda one: -one[0])[:5]
-    assert growing.to_numpy().tolist() == [[name, value] for _, name, value in best]
-
-
 def test_what_failed_has_its_row(client: Client) -> None:
     """A website that fails in one period has a row with the error, and no change."""
     growth = outcomes(client, LAST, HOST, "a.example").compare_to(

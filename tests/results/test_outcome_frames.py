@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import sys
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -12,23 +11,20 @@ import pytest
 
 from sitestats import (
     AsyncOutcomeStream,
-    Failed,
     FieldNotRequestedError,
-    MissingExtraError,
     NotFoundError,
     Outcomes,
     OutcomeStream,
     QueryError,
     SiteStatsWarning,
     StatsQuery,
-    Succeeded,
 )
 from sitestats.emulator import Emulator
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sitestats import Client, Outcome
+    from sitestats import Client
 
 HOST, BLOG, PROJECTS = (
     "semicomplete.com",
@@ -120,15 +116,6 @@ def test_a_failed_query_without_rows_warns(client: Client) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert outcomes.columns("pages") == [*frame.columns]
-
-
-def test_without_failures_nothing_warns(client: Client) -> None:
-    """Without failures there is no warning, and no failed outcome."""
-    outcomes = collect(client, QUERY)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        outcomes.to_pandas("pages")
-    assert outcomes.failed == ()
 
 
 @pytest.mark.parametrize("field", [None, "pages", "histogram", "events", "countries"])
@@ -229,39 +216,6 @@ def test_what_is_no_list(client: Client, field: Any, words: str) -> None:
     for outcomes in (collect(client, QUERY), collect(client)):
         with pytest.raises(FieldNotRequestedError, match=words):
             outcomes.to_pandas(field)
-
-
-def test_the_order_of_completion_does_not_matter(client: Client) -> None:
-    """Outcomes in any order give the same table."""
-    outcomes: list[Outcome] = [
-        Succeeded(query=query, index=index, stats=client.stats.get(query))
-        for index, query in enumerate([QUERY, QUERY.website(BLOG)])
-    ]
-    outcomes += [
-        Failed(query=NOBODY, index=index, error=NotFoundError("no", status=404))
-        for index in (2, 3)
-    ]
-    collected, reverse = Outcomes(outcomes), Outcomes(outcomes[::-1])
-    assert [failed.index for failed in reverse.failed] == [2, 3]
-    assert reverse.to_polars().equals(collected.to_polars())
-    with pytest.warns(SiteStatsWarning):
-        frames = [one.to_polars("pages") for one in (collected, reverse)]
-    assert frames[0].equals(frames[1])
-
-
-@pytest.mark.parametrize(
-    ("library", "extra"),
-    [("pandas", "pandas"), ("polars", "polars"), ("pyarrow", "arrow")],
-)
-def test_a_missing_library_is_an_error_that_names_the_extra(
-    client: Client, library: str, extra: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without the library the error names it, and the extra that has it."""
-    outcomes = collect(client, QUERY)
-    monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(MissingExtraError) as caught:
-        getattr(outcomes, f"to_{extra}")("pages")
-    assert (caught.value.library, caught.value.extra) == (library, extra)
 
 
 @pytest.mark.parametrize("cls", [OutcomeStream, AsyncOutcomeStream])

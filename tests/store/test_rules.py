@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -277,26 +275,3 @@ def test_a_response_is_used_until_it_is_too_old(age: int, most: int) -> None:
 def test_a_response_without_a_date_is_never_used() -> None:
     """A stored response whose date can't be read is not used."""
     assert not StoreEntry("soon", "UTC", b"{}").is_usable(NOON, None)
-
-
-def test_every_part_of_a_query_is_part_of_the_lookup() -> None:
-    """The lookup differs with the website, page, filters, fields, zone and limit."""
-    base = DAY.fields("visitors")
-    variants = [
-        base,
-        base.website("other.example"),
-        base.path("/a"),
-        base.where(country="NL"),
-        base.fields("pages"),
-        base.timezone("UTC"),
-        base.limit(7),
-        base.between("2026-05-01", "2026-05-08"),
-        base.between("2026-05-02", "2026-05-09"),
-        base.version(5),
-        base.events("signup"),
-        base.where_metadata(plan="pro"),
-    ]
-    lookups = [response_key(requested(query), NOON) for query in variants]
-    texts = sorted(attrs.asdict(one)["hostname"] + one.text for one in lookups if one)
-    assert len(texts) == len(variants)
-    assert all(one != other for one, other in pairwise(texts))

@@ -1,7 +1,11 @@
 """Measure updates of many websites, against a service that takes 50 ms.
 
-    python tests/support/measure_updates.py 5000 1      # a first day, and then a night
-    python tests/support/measure_updates.py 1000 60     # a backfill of sixty days
+    nox -s warehouse -- measure 5000 1      # a first day, and then nights
+    nox -s warehouse -- measure 1000 60     # a backfill of sixty days
+    nox -s warehouse -- measure 1000 60 pages,countries,referrers
+    nox -s warehouse -- measure 1000 365 none
+
+The nights are the next one, and one after three days without.
 
 The service is a program of its own on loopback. It sends the same lists for each day:
 20 pages, 10 countries and 10 referrers, 3 entries of each other list, and 2 events.
@@ -9,22 +13,20 @@ The service is a program of its own on loopback. It sends the same lists for eac
 
 from __future__ import annotations
 
-import asyncio
 import datetime as dt
 import json
 import resource
-import subprocess
 import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import parse_qsl
 
 import dlt
+
+from service import serving
 
 DELAY: Final = 0.05
 AT_ONCE: Final = 50
@@ -37,9 +39,10 @@ OTHERS: Final = (
 )
 
 
-def _lists() -> dict[str, object]:
+def members() -> str:
+    """The members of the response about a day."""
     lengths = LENGTHS | dict.fromkeys(OTHERS, 3)
-    return {
+    lists = {
         name: [
             {
                 "value": f"/{name}-{place}",
@@ -51,93 +54,9 @@ def _lists() -> dict[str, object]:
         ]
         for name, length in lengths.items()
     }
-
-
-class Connection(asyncio.Protocol):
-    """Responds to requests, each after the delay."""
-
-    transport: asyncio.Transport
-
-    def __init__(self, websites: int) -> None:
-        self._unread = b""
-        self._rest = json.dumps(
-            {
-                "pageviews": 100,
-                "visitors": 60,
-                "seconds_on_page": 12.5,
-                **_lists(),
-                "events": [{"name": "signup", "total": 3}, {"name": "buy", "total": 1}],
-            }
-        )[1:]
-        self._list = json.dumps(
-            {
-                "success": True,
-                "websites": [
-                    {
-                        "hostname": f"w{number}.example",
-                        "timezone": "UTC",
-                        "is_public": False,
-                        "has_ssl": True,
-                        "has_script": True,
-                        "own_hostname": None,
-                        "label": "",
-                        "pageviews": 1,
-                        "events": 1,
-                    }
-                    for number in range(websites)
-                ],
-            }
-        ).encode()
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
-
-    def data_received(self, data: bytes) -> None:
-        self._unread += data
-        while b"\r\n\r\n" in self._unread:
-            request, _, self._unread = self._unread.partition(b"\r\n\r\n")
-            body = self._body(request.split(b" ", 2)[1].decode())
-            head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
-            response = head + b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
-            loop = asyncio.get_running_loop()
-            loop.call_later(DELAY, self.transport.write, response)
-
-    def _body(self, target: str) -> bytes:
-        path, _, query = target.partition(".json?")
-        if not query:
-            return self._list
-        params = dict(parse_qsl(query))
-        start, end = params["start"], params["end"]
-        return (
-            f'{{"ok":true,"hostname":"{path[1:]}","path":"*","version":6,'
-            f'"timezone":"UTC","start":"{start}T00:00:00.000Z",'
-            f'"end":"{end}T23:59:59.999Z",{self._rest}'
-        ).encode()
-
-
-async def serve(websites: int) -> None:
-    """Serve until the standard input ends."""
-    loop = asyncio.get_running_loop()
-    server = await loop.create_server(
-        lambda: Connection(websites), "127.0.0.1", 0, backlog=1024
-    )
-    print(server.sockets[0].getsockname()[1], flush=True)
-    await loop.run_in_executor(None, sys.stdin.read)
-
-
-@contextmanager
-def serving(websites: int) -> Iterator[str]:
-    """The address of the service."""
-    with subprocess.Popen(
-        [sys.executable, __file__, "serve", str(websites)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        with process.stdin:
-            yield f"http://127.0.0.1:{int(process.stdout.readline())}"
+    totals = {"pageviews": 100, "visitors": 60, "seconds_on_page": 12.5}
+    events = [{"name": "signup", "total": 3}, {"name": "buy", "total": 1}]
+    return json.dumps({**totals, **lists, "events": events})[1:-1]
 
 
 def time_steps() -> dict[str, float]:
@@ -159,23 +78,28 @@ def time_steps() -> dict[str, float]:
     return spent
 
 
-def main(websites: int, days: int) -> None:
-    """Load the first days, and then one night; print where the time goes."""
+def main(websites: int, days: int, lists: str = "") -> None:
+    """Load the first days, and then nights; print where the time goes."""
     steps = time_steps()
     from sitestats import Client
     from sitestats.warehouse import sitestats_source, update
     from updates import pipeline
 
-    with serving(websites) as address, tempfile.TemporaryDirectory() as folder:
-        for night in range(2):
+    with (
+        serving(DELAY, members(), websites) as address,
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        for night in (0, 1, 4):
             began, used = time.monotonic(), time.process_time()
             now = dt.datetime(2026, 3, 1, 6, tzinfo=dt.UTC)
             now += dt.timedelta(days=days + night)
             with Client(
                 address, api_key="api-key", user_id="user", proxy=None
             ) as client:
+                names = [name for name in lists.split(",") if name not in {"", "none"}]
                 source = sitestats_source(
                     first_day=FIRST,
+                    **({"lists": names} if lists else {}),
                     client=client,
                     concurrency=AT_ONCE,
                     now=lambda now=now: now + dt.timedelta(seconds=time.monotonic()),
@@ -187,7 +111,8 @@ def main(websites: int, days: int) -> None:
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
             print(
                 f"{report.requests:,} requests, {len(report.loads)} loads: "
-                f"{took:.1f} s ({time.process_time() - used:.1f} s of a processor); "
+                f"{took:.1f} s beside {report.requests * DELAY / AT_ONCE:.1f} s "
+                f"({time.process_time() - used:.1f} s of a processor); "
                 + ", ".join(f"{name} {steps.pop(name):.1f} s" for name in STEPS)
                 + f"; the most memory so far {peak:.0f} MB; "
                 f"{Path(folder, 'sitestats.duckdb').stat().st_size / 2**20:.0f} MB"
@@ -195,7 +120,4 @@ def main(websites: int, days: int) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "serve":
-        asyncio.run(serve(int(sys.argv[2])))
-    else:
-        main(int(sys.argv[1]), int(sys.argv[2]))
+    main(int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:])

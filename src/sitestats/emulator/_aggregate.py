@@ -9,20 +9,25 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Any, Final, Literal, TypeAlias
 
 import attrs
 
-from ._columns import MetadataKey, canonical_number
-from ._parameters import LISTS, Filter, Match, Query
-from ._periods import EPOCH, Bucket, Stretch
+from ._columns import MetadataKey
+from ._parameters import LISTS, Match, Query
+from ._periods import Bucket, Stretch
 from ._rows import Rows
 
-_NUMBER: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?")
-_DATE: Final = re.compile(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?Z"
-)
+_FORMS: Final = {
+    "text": re.compile(".*", re.DOTALL),
+    "int": re.compile(r"-?[0-9]+(\.[0-9]+)?"),
+    "bool": re.compile("true|false"),
+    "date": re.compile(
+        r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?Z"
+    ),
+}
+"""The values that may be of each type that metadata is stored as."""
 _ORDER: Final = "pageviews DESC, visitors DESC, entry NULLS LAST"
 _EVENTS: Final = "total DESC, datapoint"
 MOST_EVENTS: Final = 1000
@@ -83,16 +88,14 @@ class Aggregate:
         self._params: list[Any] = [hostname, query.period.start, query.period.end]
         self._where = "hostname = ? AND ts >= ? AND ts < ?"
         for filter_ in query.filters:
-            self._where += f" AND ({self._filter(filter_)})"
+            matches = " OR ".join(map(self._match, filter_.matches))
+            self._where += f" AND ({matches})"
         for key, value in query.metadata:
             self._where += f" AND ({self._metadata(rows, key, value)})"
 
     def close(self) -> None:
         """Close the cursor."""
         self._cursor.close()
-
-    def _filter(self, filter_: Filter) -> str:
-        return " OR ".join(map(self._match, filter_.matches))
 
     def _match(self, match: Match) -> str:
         self._params.append(match.text)
@@ -106,19 +109,13 @@ class Aggregate:
 
     def _metadata(self, rows: Rows, key: str, value: str) -> str:
         """Compare with each stored type that *value* can be read as; text always."""
-        candidates: list[tuple[str, object]] = [("text", value)]
-        if _NUMBER.fullmatch(value):
-            candidates.append(("int", canonical_number(value)))
-        if value in {"true", "false"}:
-            candidates.append(("bool", value == "true"))
-        if (instant := _instant(value)) is not None:
-            candidates.append(("date", instant))
         found: list[str] = []
-        for kind, typed in candidates:
-            column = rows.metadata.get(MetadataKey(key, kind))
-            if column is not None:
-                found.append(f"{column} = ?")
-                self._params.append(typed)
+        for kind, form in _FORMS.items():
+            stored = MetadataKey(key, kind)
+            column = rows.metadata.get(stored)
+            if column is not None and form.fullmatch(value):
+                found.append(f"{column} = {stored.stored('?')}")
+                self._params.append(value)
         return " OR ".join(found) or "false"
 
     def count(self, lists: Sequence[str], *, histogram: bool, medians: bool) -> Numbers:
@@ -239,21 +236,15 @@ class Aggregate:
 
     def events(self, names: tuple[str, ...] | Literal["*"]) -> list[tuple[str, int]]:
         """Count each event (section 4.3)."""
-        where = f"{self._where} AND datapoint <> 'pageview'"
-        if names == "*":
-            return self._rows(
-                f"SELECT datapoint, count(*) AS total FROM {self._table} WHERE {where} "
-                f"GROUP BY datapoint ORDER BY {_EVENTS} LIMIT {MOST_EVENTS}"
-            )
-        counted = dict(
-            self._rows(
-                "SELECT name, count(ts) FROM (SELECT unnest(?::VARCHAR[]) AS name) "
-                f"LEFT JOIN (SELECT ts, datapoint FROM {self._table} WHERE {where}) "
-                "ON datapoint = lower(name) GROUP BY name",
-                [list(names), *self._params],
-            )
+        counted = self._rows(
+            f"SELECT datapoint, count(*) AS total FROM {self._table} "
+            f"WHERE {self._where} AND datapoint <> 'pageview' "
+            f"GROUP BY datapoint ORDER BY {_EVENTS}"
         )
-        return [(name, counted[name]) for name in names]
+        if names == "*":
+            return counted[:MOST_EVENTS]
+        totals = dict(counted)
+        return [(name, totals.get(name.lower(), 0)) for name in names]
 
     def agents(self) -> list[Agent]:
         """Count browsers, systems and devices together, for versions 1 and 2."""
@@ -266,10 +257,8 @@ class Aggregate:
             f"LIMIT {self._query.limit}"
         )
 
-    def _rows(self, sql: str, params: list[Any] | None = None) -> list[Any]:
-        return self._cursor.execute(
-            sql, self._params if params is None else params
-        ).fetchall()
+    def _rows(self, sql: str) -> list[Any]:
+        return self._cursor.execute(sql, self._params).fetchall()
 
 
 def _counts(*, medians: bool) -> str:
@@ -291,22 +280,7 @@ def _shift(stretches: Sequence[Stretch]) -> str:
     if not seconds:
         return "0"
     cases = "".join(
-        f" WHEN ts < make_timestamp({_microseconds(stretch.end)}) THEN {offset}"
+        f" WHEN ts < TIMESTAMP '{stretch.end}' THEN {offset}"
         for stretch, offset in zip(stretches[:-1], seconds, strict=False)
     )
     return f"(CASE{cases} ELSE {seconds[-1]} END)" if cases else str(seconds[-1])
-
-
-def _microseconds(instant: datetime) -> int:
-    return (instant - EPOCH) // timedelta(microseconds=1)
-
-
-def _instant(text: str) -> datetime | None:
-    """The instant of an ISO 8601 date-time in UTC, as a naive datetime, or None."""
-    if not _DATE.fullmatch(text):
-        return None
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return found.astimezone(UTC).replace(tzinfo=None)

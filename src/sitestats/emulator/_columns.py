@@ -138,7 +138,7 @@ def checks(texts: Mapping[str, str], keys: Mapping[str, MetadataKey]) -> dict[st
 
 def instant(text: str) -> str:
     """SQL for a time in UTC; *text* is SQL for the time as text."""
-    return f"make_timestamp(epoch_us({text}::TIMESTAMPTZ))"
+    return f"make_timestamp(epoch_us(try_cast({text} AS TIMESTAMPTZ)))"
 
 
 def _canonical(text: str) -> str:
@@ -146,13 +146,3 @@ def _canonical(text: str) -> str:
     whole = f"regexp_replace({text}, '^(-?)0+([0-9])', '\\1\\2')"
     short = f"regexp_replace({whole}, '(\\.[0-9]*?)0+$', '\\1')"
     return f"regexp_replace(regexp_replace({short}, '\\.$', ''), '^-0$', '0')"
-
-
-def canonical_number(text: str) -> str:
-    """A request's number in the same canonical form."""
-    sign, digits = ("-", text[1:]) if text.startswith("-") else ("", text)
-    whole, _, fraction = digits.partition(".")
-    whole = whole.lstrip("0") or "0"
-    fraction = fraction.rstrip("0")
-    number = f"{whole}.{fraction}" if fraction else whole
-    return number if number == "0" else sign + number

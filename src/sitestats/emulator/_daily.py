@@ -38,11 +38,11 @@ class DailyNumbers:
         query: Query,
         lists: Sequence[str],
         *,
-        medians: bool,
         null_entries: bool,
     ) -> Numbers | None:
         """The numbers of *query*, None where it is not of a single day as a whole."""
         day, period = query.period.first, query.period
+        medians = "seconds_on_page" in query.fields
         if (
             day != period.last
             or query.filters

@@ -5,7 +5,6 @@ It is the one module of the emulator that may import the clients.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
@@ -19,11 +18,17 @@ import attrs
 from sitestats._common.errors import load
 
 from . import _demo, _faults, _generated_traffic
-from ._access import MAY_ADD, Key, Website
+from ._access import Key, Website
 from ._dispatch import Core
 from ._hosts import host_name, valid_host_name
 from ._http import RecordedRequest
-from ._options import ClientOptions, EmulatorOptions, FaultOptions, WebsiteOptions
+from ._options import (
+    ClientOptions,
+    EmulatorOptions,
+    FaultOptions,
+    ServiceOptions,
+    WebsiteOptions,
+)
 from ._periods import is_zone
 from ._rows import Rows
 from ._server import HOST, serve
@@ -98,23 +103,17 @@ class Emulator:
         self,
         *,
         now: datetime | None = None,
-        role: str = "owner",
-        website_limit: int | None = None,
-        contains_per_minute: int | None = 60,
         api_key: str | None = None,
         user_id: str | None = None,
-        null_entries: bool = False,
-        ignore_unknown_keys: bool = False,
-        bare_list: bool = False,
+        **options: Unpack[ServiceOptions],
     ) -> None:
         load("duckdb", extra="emulator")
-        _check_role(role)
         for name, text in (("api_key", api_key), ("user_id", user_id)):
             if text is not None and not re.fullmatch("[!-~]+", text):
                 raise ValueError(f"{name} must be printable ASCII without spaces")
         for name, number in (
-            ("website_limit", website_limit),
-            ("contains_per_minute", contains_per_minute),
+            ("website_limit", options.get("website_limit")),
+            ("contains_per_minute", options.get("contains_per_minute")),
         ):
             if number is not None and number < 0:
                 raise ValueError(f"{name} must be 0 or more, or None, not {number}")
@@ -124,20 +123,8 @@ class Emulator:
         """The ID of the user, for the Admin API."""
         self._clock = _Clock()
         self.now = now
-        self._core = Core(
-            Service(
-                rows=Rows(),
-                now=self._clock,
-                user_id=self.user_id,
-                keys=[Key(self.api_key)],
-                role=role,
-                website_limit=website_limit,
-                contains_per_minute=contains_per_minute,
-                null_entries=null_entries,
-                ignore_unknown_keys=ignore_unknown_keys,
-                bare_list=bare_list,
-            )
-        )
+        keys = [Key(self.api_key)]
+        self._core = Core(Service(Rows(), self._clock, self.user_id, keys, **options))
 
     @classmethod
     def demo(cls, **options: Unpack[EmulatorOptions]) -> Self:
@@ -478,14 +465,6 @@ class _Clock:
 
     def __call__(self) -> datetime:
         return datetime.now(UTC) if self.fixed is None else self.fixed
-
-
-def _check_role(role: str) -> None:
-    # Any other role can't add websites, so a typing error would go unnoticed.
-    near = difflib.get_close_matches(role.strip().lower(), MAY_ADD, 1, cutoff=0.75)
-    if not role or (role not in MAY_ADD and near):
-        meant = near[0] if near else "owner"
-        raise ValueError(f"there is no role {role!r}: did you mean {meant!r}?")
 
 
 def _check_zone(zone: object) -> None:

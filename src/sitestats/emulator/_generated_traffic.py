@@ -33,9 +33,10 @@ STEPS: Final = 90
 """How many events there are besides, which lead to the one that a website wants."""
 
 CAMPAIGN: Final = (-48, -21)
-"""The first and the last day of the campaign, counted from the last day."""
+"""The first and the last day of the campaign that each third website has, counted from
+the last day."""
 LAUNCH: Final = -110
-"""The day of the launch, counted from the last day."""
+"""The day of the launch that each fourth website has, counted from the last day."""
 USUAL_RATE: Final = 0.02
 """How many visits end in the event that the website wants."""
 RATES: Final[Mapping[Sort, float]] = {"campaign": 0.08, "launch": 0.04}
@@ -52,22 +53,22 @@ class Kind:
     weekend: float
     """How busy a day of the weekend is, compared with another."""
     hours: Sequence[int]
-    """How busy it is in each of eight times of three hours; of a working day."""
-    weekend_hours: Sequence[int]
+    """How busy it is in each of eight times of three hours of a working day."""
     pages: Mapping[str, tuple[int, int]]
     """How often each page is read, at the beginning and at the end."""
     offer: str
     """The page of the campaign."""
     events: tuple[str, str, str]
     """The event that it wants, after the two that lead to it."""
-    metadata: tuple[str, Sequence[str]]
-    """What is known of an event, and the values."""
 
 
 _SALE: Final = ("cart", "checkout", "purchase")
 _SIGNUP: Final = ("pricing", "form", "signup")
-_CUSTOMER: Final = "metadata.customer_text", ("new", "new", "returning")
-_PLAN: Final = "metadata.plan_text", ("free", "free", "free", "pro")
+_METADATA: Final = {
+    _SALE: ("metadata.customer_text", ("new", "new", "returning")),
+    _SIGNUP: ("metadata.plan_text", ("free", "free", "free", "pro")),
+}
+"""What is known of such events, and the values."""
 _OFFICE: Final = (1, 1, 4, 14, 15, 13, 6, 3)
 _EVENING: Final = (2, 1, 3, 6, 8, 9, 15, 12)
 _LATE_START: Final = (4, 1, 1, 7, 11, 11, 12, 8)
@@ -78,7 +79,6 @@ KINDS: Final = (
         (0.8, 0.7, 0.8, 0.9, 0.9, 0.8, 0.7, 0.7, 0.9, 1.1, 1.4, 2.0),
         1.3,
         _EVENING,
-        _LATE_START,
         {
             "/": (30, 26),
             "/boots": (16, 9),
@@ -92,14 +92,12 @@ KINDS: Final = (
         },
         "/sale",
         _SALE,
-        _CUSTOMER,
     ),
     Kind(
         "blog",
         (1.1, 1.1, 1.0, 1.0, 0.9, 0.8, 0.7, 0.7, 1.0, 1.1, 1.1, 0.8),
         0.8,
         _EVENING,
-        _LATE_START,
         {
             "/": (28, 22),
             "/posts/a-garden-in-winter": (18, 6),
@@ -112,14 +110,12 @@ KINDS: Final = (
         },
         "/newsletter",
         _SIGNUP,
-        _PLAN,
     ),
     Kind(
         "docs",
         (1.0, 1.1, 1.1, 1.1, 1.0, 1.0, 0.8, 0.7, 1.0, 1.1, 1.1, 0.7),
         0.35,
         _OFFICE,
-        _LATE_START,
         {
             "/": (18, 15),
             "/install": (16, 15),
@@ -132,14 +128,12 @@ KINDS: Final = (
         },
         "/training",
         _SIGNUP,
-        _PLAN,
     ),
     Kind(
         "travel",
         (1.0, 0.9, 0.9, 1.0, 1.2, 1.5, 1.7, 1.4, 1.0, 0.7, 0.6, 0.8),
         1.15,
         _EVENING,
-        _LATE_START,
         {
             "/": (24, 20),
             "/islands": (18, 10),
@@ -152,14 +146,12 @@ KINDS: Final = (
         },
         "/early-booking",
         _SALE,
-        _CUSTOMER,
     ),
     Kind(
         "news",
         (1.0, 1.0, 1.0, 1.0, 1.0, 0.9, 0.8, 0.8, 1.0, 1.0, 1.1, 1.0),
         0.7,
         (2, 2, 12, 13, 10, 9, 11, 6),
-        _LATE_START,
         {
             "/": (40, 34),
             "/weather": (10, 15),
@@ -172,7 +164,6 @@ KINDS: Final = (
         },
         "/subscribe",
         _SIGNUP,
-        _PLAN,
     ),
 )
 """The websites are of these, in turn."""
@@ -270,16 +261,6 @@ class Site:
         """Its page views on the first day, apart from seasons and weekends."""
         return 600 / (5 + self.number)
 
-    @property
-    def has_campaign(self) -> bool:
-        """Whether it had the campaign."""
-        return self.number % 3 == 0
-
-    @property
-    def has_launch(self) -> bool:
-        """Whether it launched something new."""
-        return self.number % 4 == 0
-
 
 def load(rows: Rows, sites: Sequence[Site], now: datetime, days: int) -> None:
     """Load the traffic of so many *days*, which end yesterday, into empty *rows*."""
@@ -306,7 +287,7 @@ def _visits(kind: Kind, sort: Sort) -> Iterator[dict[str, object]]:
     """Visits of one sort, at times of a day that stands for all."""
     random = Random(f"{kind.name} {sort}")  # noqa: S311 - the same in every run
     end = 0 if sort.startswith("early") else 1
-    hours = kind.weekend_hours if sort.endswith("weekend") else kind.hours
+    hours = _LATE_START if sort.endswith("weekend") else kind.hours
     pages = {path: often[end] for path, often in kind.pages.items()}
     if sort == "campaign":
         pages = {kind.offer: 6, "/": 2}
@@ -340,7 +321,7 @@ def _visits(kind: Kind, sort: Sort) -> Iterator[dict[str, object]]:
                 "document_referrer": referrer,
             }
         if number >= VISITS or random.random() < RATES.get(sort, USUAL_RATE):
-            name, values = kind.metadata
+            name, values = _METADATA[kind.events]
             # Of three events before the last one, two are the first step.
             step = 2 if number < VISITS else int(number % 3 == 0)
             visit |= {"datapoint": kind.events[step], name: random.choice(values)}
@@ -378,9 +359,9 @@ def _plan(
         counts: dict[Sort, float] = {"early": early, "late": late}
         if is_weekend:
             counts = {"early weekend": early, "late weekend": late}
-        if site.has_campaign and CAMPAIGN[0] <= back <= CAMPAIGN[1]:
+        if site.number % 3 == 0 and CAMPAIGN[0] <= back <= CAMPAIGN[1]:
             counts["campaign"] = 0.4 * usual
-        if site.has_launch and back >= LAUNCH:
+        if site.number % 4 == 0 and back >= LAUNCH:
             counts["launch"] = usual * (0.15 + 2 / (1 + back - LAUNCH))
         for sort, count in counts.items():
             yield moments, sort, int(VISITS * random.random()), round(count)

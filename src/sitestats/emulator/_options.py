@@ -15,18 +15,23 @@ if TYPE_CHECKING:
     from ._http import RecordedRequest
 
 
-class EmulatorOptions(TypedDict, total=False):
-    """The arguments of ``Emulator``."""
+class ServiceOptions(TypedDict, total=False):
+    """The arguments of ``Emulator`` about how the service responds."""
 
-    now: datetime | None
     role: str
     website_limit: int | None
     contains_per_minute: int | None
-    api_key: str | None
-    user_id: str | None
     null_entries: bool
     ignore_unknown_keys: bool
     bare_list: bool
+
+
+class EmulatorOptions(ServiceOptions, total=False):
+    """The arguments of ``Emulator``."""
+
+    now: datetime | None
+    api_key: str | None
+    user_id: str | None
 
 
 class WebsiteOptions(TypedDict, total=False):

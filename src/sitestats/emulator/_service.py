@@ -234,12 +234,9 @@ class Service:
         lists = [name for name in LISTS if name in query.fields]
         if old:
             lists = list(LISTS) if query.version == WITH_PAGES else []
-        medians = "seconds_on_page" in query.fields
         null_entries = self.null_entries
         if lists and not old:
-            of_day = self._daily.find(
-                hostname, query, lists, medians=medians, null_entries=null_entries
-            )
+            of_day = self._daily.find(hostname, query, lists, null_entries=null_entries)
             if of_day is not None:
                 return of_day
         aggregate = Aggregate(self.rows, hostname, query, null_entries=null_entries)
@@ -249,7 +246,7 @@ class Service:
                 numbers = aggregate.count(
                     lists,
                     histogram=old or "histogram" in query.fields,
-                    medians=medians,
+                    medians="seconds_on_page" in query.fields,
                 )
             if old:
                 numbers = attrs.evolve(numbers, agents=aggregate.agents())
