@@ -25,13 +25,17 @@ LISTS = ("pages", "events")
 """Each list takes time, and all are alike."""
 _TICKS = count()
 
-PAGE = (Path(__file__).parents[2] / "docs" / "warehouse.md").read_text("utf-8")
+_DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (_DOCS / "warehouse.md").read_text("utf-8")
 """The page of the documentation."""
-_SQL = re.findall(r"^```sql\n(.+?)^```", PAGE, re.MULTILINE | re.DOTALL)
+_MODELS = (_DOCS / "warehouse-models.md").read_text("utf-8")
+_SQL = re.findall(r"^```sql\n(.+?)^```", _MODELS, re.MULTILINE | re.DOTALL)
 VIEWS = next(sql for sql in _SQL if sql.startswith("-- Parquet"))
-"""Its views of Parquet files."""
-QUERIES = [sql for sql in _SQL if sql != VIEWS]
-"""Its questions."""
+"""The views of Parquet files."""
+DELETION = next(sql for sql in _SQL if sql.startswith("DELETE"))
+"""What deletes old days."""
+QUERIES = [sql for sql in _SQL if sql not in {VIEWS, DELETION}]
+"""The questions."""
 MOMENTS = {"read_at", "checked_at", "listed_at"}
 
 

@@ -31,6 +31,12 @@ class Connection:
         self.closed = 0
         made.append(self)
 
+    def is_open(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        self.closed += 1
+
 
 class Connections:
     """A pool, and every connection that it made."""
@@ -38,14 +44,8 @@ class Connections:
     def __init__(self, limit: int = 3, idle_seconds: float = math.inf) -> None:
         self.made: list[Connection] = []
         self.pool = AsyncPool(
-            lambda: Connection(self.made),
-            self._close,
-            limit=limit,
-            idle_seconds=idle_seconds,
+            lambda: Connection(self.made), limit=limit, idle_seconds=idle_seconds
         )
-
-    def _close(self, connection: Connection) -> None:
-        connection.closed += 1
 
     async def work(self, connection: Connection) -> Connection:
         assert not connection.busy

@@ -1,4 +1,4 @@
-"""Stopping other threads: sleeps end, held objects are aborted, nothing begins."""
+"""Stopping other threads: sleeps end, held events open, nothing begins."""
 
 from __future__ import annotations
 
@@ -9,19 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 
 import pytest
-from attrs import define
 
-from sitestats._transport.interrupt import Stop, StoppedError
-
-
-@define(eq=False)
-class Held:
-    """Knows whether it was aborted."""
-
-    aborted: bool = False
-
-    def abort(self) -> None:
-        self.aborted = True
+from sitestats._transport.interrupt import InterruptSafeEvent, Stop, StoppedError
 
 
 @pytest.fixture
@@ -58,16 +47,16 @@ def test_a_sleep_without_a_stop(made: Callable[[], Stop]) -> None:
     assert time.monotonic() - began >= 0.02
 
 
-def test_held_objects_are_aborted(made: Callable[[], Stop]) -> None:
-    """stop() aborts what is held, and leaves what was released."""
+def test_held_events_open(made: Callable[[], Stop]) -> None:
+    """stop() opens what is held, and leaves what was released."""
     stop = made()
-    held, released = Held(), Held()
+    held, released = InterruptSafeEvent(), InterruptSafeEvent()
     stop.hold(held)
     stop.hold(released)
     stop.release(released)
     stop.stop()
-    assert held.aborted
-    assert not released.aborted
+    assert held.wait(0)
+    assert not released.wait(0)
 
 
 def test_nothing_begins_after_stop(made: Callable[[], Stop]) -> None:
@@ -75,7 +64,7 @@ def test_nothing_begins_after_stop(made: Callable[[], Stop]) -> None:
     stop = made()
     stop.stop()
     with pytest.raises(StoppedError):
-        stop.hold(Held())
+        stop.hold(InterruptSafeEvent())
     for _ in range(2):
         with pytest.raises(StoppedError):
             stop.sleep(0)

@@ -18,7 +18,9 @@ from sitestats._common import thread_locks
 from sitestats._common.errors import ClientClosedError
 from sitestats._transport import interrupt as interrupt_module
 from sitestats._transport import pool as pool_module
-from sitestats._transport.pool import Lease, Pool, PoolTimeoutError
+from sitestats._transport.interrupt import Stop, StoppedError
+from sitestats._transport.pool import Lease, Pool
+from sitestats._transport.waiting import OutOfTimeError
 
 LONG = 30.0
 """Seconds that pass only when a test fails."""
@@ -34,6 +36,9 @@ class Connection:
         self.busy = False
         self.closed = 0
         self.made.add(self)
+
+    def is_open(self) -> bool:
+        return True
 
     def close(self) -> None:
         self.closed += 1
@@ -55,7 +60,7 @@ def forget_connections() -> None:
 
 def make_pool(limit: int = 3, idle_seconds: float = math.inf) -> Pool[Connection]:
     """A pool of counting connections."""
-    return Pool(Connection, Connection.close, limit=limit, idle_seconds=idle_seconds)
+    return Pool(Connection, limit=limit, idle_seconds=idle_seconds)
 
 
 def use(
@@ -164,7 +169,7 @@ def test_waiting_too_long_is_an_error() -> None:
     lease: Lease[Connection] = Lease()
 
     def busy(connection: Connection) -> None:
-        with pytest.raises(PoolTimeoutError):
+        with pytest.raises(OutOfTimeError):
             pool.use(lease, Connection.use, until=time.monotonic() + 0.02)
 
     pool.use(Lease(), busy, until=math.inf)
@@ -173,27 +178,26 @@ def test_waiting_too_long_is_an_error() -> None:
     use(pool)
 
 
-def test_an_aborted_lease_waits_no_longer() -> None:
-    """A lease is aborted while it waits, and one that was before waits for nothing."""
+def test_a_stopped_lease_waits_no_longer() -> None:
+    """A lease is stopped while it waits, and one that was before waits for nothing."""
     pool = make_pool(1)
-    leases = [Lease[Connection](), Lease[Connection]()]
-    leases[0].abort()
+    stop = Stop()
+    leases = [Lease[Connection](stop=stop), Lease[Connection](stop=stop)]
 
     def busy(connection: Connection) -> None:
         with ThreadPoolExecutor(2) as executor:
             until = time.monotonic() + LONG
-            futures = [
-                executor.submit(pool.use, lease, Connection.use, until=until)
-                for lease in leases
-            ]
-            while leases[1].event is None:
+            begun = executor.submit(pool.use, leases[0], Connection.use, until=until)
+            while leases[0].event is None:
                 time.sleep(0.001)
-            leases[1].abort()
-            for future in futures:
-                with pytest.raises(PoolTimeoutError):
+            stop.stop()
+            late = executor.submit(pool.use, leases[1], Connection.use, until=until)
+            for future in (begun, late):
+                with pytest.raises(StoppedError):
                     future.result()
 
     pool.use(Lease(), busy, until=math.inf)
+    stop.close()
     assert all(lease.waited < LONG for lease in leases)
     assert not pool._state.waiting
 
@@ -244,7 +248,7 @@ def test_a_failing_make_takes_no_place(same_text: SameText) -> None:
             raise item
         return item
 
-    pool = Pool(make, Connection.close, limit=1, idle_seconds=math.inf)
+    pool = Pool(make, limit=1, idle_seconds=math.inf)
     with pytest.raises(OSError, match="no") as caught:
         use(pool)
     same_text(caught.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 
 import httpx
@@ -363,3 +364,22 @@ def test_a_status_counts_before_its_body(
             response = sender.send()
             assert (response.status, response.body) == (status, b"")
             assert response.retry_after == 7
+
+
+def live_responses() -> set[int]:
+    """The responses of httpx that are in memory."""
+    return {id(one) for one in gc.get_objects() if type(one) is httpx.Response}
+
+
+def test_a_response_is_freed_at_once(variant: str) -> None:
+    """A response is in no circle, so that its memory does not wait for a collection."""
+    with serve(polite) as server, open_sender(variant, server.address) as sender:
+        sender.send()
+        gc.collect()
+        gc.disable()
+        try:
+            before = live_responses()
+            sender.send()
+            assert live_responses() == before
+        finally:
+            gc.enable()

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import selectors
+import socket
 import threading
 import time
 from functools import partial
+from selectors import EVENT_READ
 from typing import Any
 
 import anyio
 import anyio.to_thread
+import httpcore
 import pytest
 
 from broken_servers import OK, silent
@@ -17,6 +20,7 @@ from loopback import Connection, polite, resolving, serve
 from sender_variants import GET, LONG, SyncSender, open_sender, settings_for
 from sitestats._common.errors import ConnectionFailedError, RequestTimeoutError
 from sitestats._transport.sender import AsyncSender
+from sitestats._transport.waiting import OutOfTimeError, Ready, Waiting, run
 
 
 @pytest.fixture(params=["asyncio", "trio"])
@@ -79,6 +83,20 @@ def test_without_poll_select_waits(monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.raises(RequestTimeoutError),
     ):
         sender.send(total=0.1)
+
+
+def test_the_limit_holds_however_much_arrives() -> None:
+    """Where bytes are always there, a call ends by its limit nevertheless."""
+    ours, theirs = socket.socketpair()
+
+    def read() -> Waiting[None]:
+        for _ in range(100):
+            yield Ready((ours,), EVENT_READ)
+
+    with ours, theirs:
+        theirs.send(b"x")
+        with pytest.raises(OutOfTimeError):
+            run(read(), (time.monotonic(), None), None, httpcore.ReadError)
 
 
 pytestmark = pytest.mark.slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import random
+import shutil
 from collections import Counter
 from collections.abc import Callable, Hashable
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 
 from sitestats.emulator import Emulator
 from sitestats.warehouse._tables import ALL_LISTS, COLUMNS
-from updates import NOW, PAGE, QUERIES, VIEWS, query, run, tables
+from updates import DELETION, NOW, PAGE, QUERIES, VIEWS, query, run, tables
 
 pytestmark = [pytest.mark.long, pytest.mark.once]
 
@@ -171,6 +172,23 @@ def test_the_page_has_each_column(folder: Path) -> None:
         made = {name for name, *_ in query(folder, f"DESCRIBE {table}")}
         assert made == {name for name, _ in columns}
         assert {name for name in made if f"`{name}`" not in PAGE} == set()
+
+
+def test_deleted_days_are_not_read_again(folder: Path, tmp_path: Path) -> None:
+    """The statement of the page deletes rows before a day, and the next update requests
+    the day before yesterday's last alone.
+    """
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    with duckdb.connect(copy / "sitestats.duckdb") as connection:
+        for table in ("pages", "days"):
+            sql = DELETION.replace("web.pages", f"web.{table}")
+            connection.execute(sql.replace("2025-01-01", "2026-03-04"))
+    emulator = Emulator.made_up(2, days=2, now=NOW)
+    report = run(copy, emulator, first_day=dt.date(2026, 3, 3), lists=ALL_LISTS)
+    assert (report.requests, report.failed) == (2, {})
+    for table in ("pages", "days"):
+        oldest = query(copy, f"SELECT min(first_day) FROM {table}")
+        assert oldest == [(dt.date(2026, 3, 4),)]
 
 
 def test_parquet_files_have_what_the_tables_have(tmp_path: Path) -> None:

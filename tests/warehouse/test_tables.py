@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml  # type: ignore[import-untyped]  # it comes with dlt, without types
 
 from sitestats import StatsQuery
 from sitestats.emulator import Emulator
 from sitestats.warehouse import Update
+from sitestats.warehouse._tables import COLUMNS
 from updates import FIRST, NOW, query, run
 
 pytestmark = [pytest.mark.slow, pytest.mark.once]
@@ -106,3 +108,15 @@ def test_what_has_vanished_goes(tmp_path: Path) -> None:
     assert query(tmp_path, "SELECT * FROM events") == []
     days = query(tmp_path, "SELECT first_day, pageviews FROM days ORDER BY 1")
     assert days == [(dt.date(2026, 3, 3), 0), (day, 1)]
+
+
+def test_the_sources_of_dbt_are_the_tables() -> None:
+    """The file for dbt has each table, and no column that is not there."""
+    text = (Path(__file__).parents[2] / "examples/dbt_sources.yml").read_text("utf-8")
+    (source,) = yaml.safe_load(text)["sources"]
+    tables = {table["name"]: table for table in source["tables"]}
+    assert [*tables] == [*COLUMNS]
+    assert tables["days"]["config"]["loaded_at_field"] == "read_at"
+    for name, table in tables.items():
+        named = {column["name"] for column in table.get("columns", ())}
+        assert named <= {column for column, _ in COLUMNS[name]}

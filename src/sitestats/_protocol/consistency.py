@@ -7,7 +7,6 @@ an envelope that can't be read: the numbers may be right all the same.
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, cast
 from urllib.parse import unquote
@@ -22,7 +21,7 @@ from sitestats._query.requested import Requested
 from sitestats._results.entries import Entry, EventCount
 
 from .decoder import Shape
-from .period_check import period_warnings
+from .period_check import Period, histogram_warnings
 
 LATEST_SHAPE: Final = 5
 """From this version on, responses have the shape that the document shows."""
@@ -39,7 +38,7 @@ def differences(
     wrong: Mapping[str, list[Problem]],
     expected: Shape,
     requested: Requested,
-    date: dt.datetime | None,
+    period: Period,
 ) -> tuple[list[Problem], list[str]]:
     """Why *data* can't be the response to what was requested, and warnings.
 
@@ -48,7 +47,7 @@ def differences(
         wrong: The problems of the others, by name.
         expected: The names and types to look for.
         requested: What to compare with.
-        date: When the service responded, by its own clock; None when it did not say.
+        period: That of *data*.
     """
     problems = [
         *_of_base_address(data, requested),
@@ -58,7 +57,8 @@ def differences(
         return problems, []
     return [], [
         *_warnings(data, wrong, requested),
-        *period_warnings(data, requested, date),
+        *period.differences,
+        *histogram_warnings(data, requested),
     ]
 
 

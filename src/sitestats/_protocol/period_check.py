@@ -54,20 +54,22 @@ class _Bound:
         return abs(midnight.astimezone(dt.UTC) - self.moment) <= _HOUR
 
 
-def read_period(
-    data: Mapping[str, Any],
-) -> tuple[dt.datetime | None, dt.datetime | None]:
-    """The start and the end in UTC, None where *data* has no such moment."""
-    return _read_moment(data.get("start")), _read_moment(data.get("end"))
+@attrs.frozen
+class Period:
+    """The period of a response, None where it has no such moment or day."""
+
+    start: dt.datetime | None
+    """In UTC, as the end."""
+    end: dt.datetime | None
+    days: tuple[dt.date | None, dt.date | None]
+    """The first and last day, in the response's zone."""
+    differences: tuple[str, ...]
+    """How it differs from the one that was requested."""
 
 
 def _read_moment(text: str | None) -> dt.datetime | None:
-    return None if text is None or len(text) > LONGEST_ZONE else _moment(text)
-
-
-# Many responses have the same period.
-@lru_cache(maxsize=256)
-def _moment(text: str) -> dt.datetime | None:
+    if text is None or len(text) > LONGEST_ZONE:
+        return None
     try:
         moment = dt.datetime.fromisoformat(text)
         # Moments end in Z; one without a zone is taken as UTC too.
@@ -90,80 +92,38 @@ def _bound(text: str | None, zone: dt.tzinfo | None, *, is_end: bool) -> _Bound 
     return _Bound(within.astimezone(zone).date(), is_end, moment=moment, zone=zone)
 
 
-def period_warnings(
+def read_period(
     data: Mapping[str, Any], requested: Requested, responded_at: dt.datetime | None
-) -> Iterator[str]:
-    """How the period of *data* differs from the one that was requested.
+) -> Period:
+    """The period of *data*, compared with the one that was requested.
 
-    Only what is certain: dates are compared in the response's zone, words
+    Only what is certain differs: dates are compared in the response's zone, words
     (``today-7d``) by the response's own date, or else by the length of the period.
+
+    A requested date that fits is taken as it is: a day that the zone skipped has no
+    moments to be known by. So is one that the response says nothing about.
     """
     name = data.get("timezone") or requested.timezone
     # Without an end the period ends today (section 4.3).
     first, last = requested.params.get("start"), requested.params.get("end", "today")
-    if not (_is_word(first) or _is_word(last)):
+    if last[:1].isdigit() and (first is None or first[:1].isdigit()):
         responded_at = None
-    texts = map(_bounded, (data.get("start"), data.get("end"), name))
-    yield from _period_differences(*texts, first, last, responded_at)
-    if data.get("histogram"):
-        yield from _histogram_warnings(data, requested, find_zone(name))
-
-
-def period_days(
-    data: Mapping[str, Any], requested: Requested
-) -> tuple[dt.date | None, dt.date | None]:
-    """The first and last day of the period of *data*, None where not known.
-
-    They are those of the response, in its zone. A requested date that fits is taken
-    as it is: a day that the zone skipped has no moments to be known by. So is one
-    that the response says nothing about.
-    """
-    name = data.get("timezone") or requested.timezone
-    texts = map(_bounded, (data.get("start"), data.get("end"), name))
-    params = requested.params
-    return _period_days(*texts, params.get("start"), params.get("end"))
-
-
-@lru_cache(maxsize=256)
-def _period_days(
-    start_text: str | None,
-    end_text: str | None,
-    name: str | None,
-    wanted_start: str | None,
-    wanted_end: str | None,
-) -> tuple[dt.date | None, dt.date | None]:
-    zone = find_zone(name)
-    return (
-        _period_day(_bound(start_text, zone, is_end=False), as_date(wanted_start)),
-        _period_day(_bound(end_text, zone, is_end=True), as_date(wanted_end)),
-    )
-
-
-def _period_day(bound: _Bound | None, wanted: dt.date | None) -> dt.date | None:
-    if bound is None or (wanted is not None and bound.fits(wanted)):
-        return wanted
-    return bound.day if bound.exact else None
-
-
-def _bounded(text: str | None) -> str | None:
-    """*text*, cut where it is too long to be a moment, a zone, or a cache's key."""
-    return text if text is None else text[: LONGEST_ZONE + 1]
-
-
-def _is_word(text: str | None) -> bool:
-    return text is not None and not text[:1].isdigit()
+    # What is too long to be kept as the key of a cache is no moment and no zone.
+    texts = (data.get("start"), data.get("end"), name)
+    cut = [text and text[: LONGEST_ZONE + 1] for text in texts]
+    return _period(*cut, first, last, responded_at)
 
 
 # Many responses have the same period, and some zones take long to look at.
 @lru_cache(maxsize=256)
-def _period_differences(  # noqa: PLR0917 - a cache's key
+def _period(  # noqa: PLR0917 - a cache's key
     start_text: str | None,
     end_text: str | None,
     name: str | None,
     wanted_start: str | None,
     wanted_end: str,
     responded_at: dt.datetime | None,
-) -> tuple[str, ...]:
+) -> Period:
     zone = find_zone(name)
     place = name if zone or (name and len(name) <= LONGEST_ZONE) else "UTC"
     start = _bound(start_text, zone, is_end=False)
@@ -190,10 +150,20 @@ def _period_differences(  # noqa: PLR0917 - a cache's key
                 f"{place}, but {shown(wanted_start)} to {shown(wanted_end)} "
                 f"was requested, which has {length.days + 1} days"
             )
-    for which, text in (("start", start_text), ("end", end_text)):
-        if text is not None and _read_moment(text) is None:
+    moments = _read_moment(start_text), _read_moment(end_text)
+    texts = ("start", start_text), ("end", end_text)
+    for (which, text), moment in zip(texts, moments, strict=True):
+        if text is not None and moment is None:
             found.append(f"the response's {which!r} is no date: {shown(text)}")
-    return tuple(found)
+    first, last = as_date(wanted_start), as_date(wanted_end)
+    days = _period_day(start, first), _period_day(end, last)
+    return Period(*moments, days, tuple(found))
+
+
+def _period_day(bound: _Bound | None, wanted: dt.date | None) -> dt.date | None:
+    if bound is None or (wanted is not None and bound.fits(wanted)):
+        return wanted
+    return bound.day if bound.exact else None
 
 
 def _todays(
@@ -246,13 +216,13 @@ def most_days(requested: Requested, received: dt.datetime | None) -> int | None:
     return None if length is None else length.days + 1
 
 
-def _histogram_warnings(
-    data: Mapping[str, Any], requested: Requested, zone: dt.tzinfo | None
-) -> Iterator[str]:
+def histogram_warnings(data: Mapping[str, Any], requested: Requested) -> Iterator[str]:
+    """Which entries of the histogram are outside of the period."""
     buckets: Iterable[Bucket] = data.get("histogram", ())
     dates = [bucket.date for bucket in buckets if bucket.date is not None]
     if not dates:
         return
+    zone = find_zone(data.get("timezone") or requested.timezone)
     params = requested.params
     starts = _edges(data.get("start"), params.get("start"), zone, is_end=False)
     ends = _edges(data.get("end"), params.get("end"), zone, is_end=True)

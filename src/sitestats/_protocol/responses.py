@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any, Final, get_args
 
 import attrs
@@ -46,7 +46,7 @@ from .failures import (
     unreadable,
 )
 from .length_check import MOST_ENTRIES, lengths_problems
-from .period_check import period_days, read_period
+from .period_check import Period, read_period
 from .requests import stats_request
 
 _OWN_FIELDS: Final = 3
@@ -213,19 +213,16 @@ def read_stats(
     else:
         _check_lengths(data, response, request, expected, requested)
     date = response.date
-    problems, warnings = differences(
-        data, wrong, expected, requested, looked_up_at or date
-    )
+    period = read_period(data, requested, looked_up_at or date)
+    problems, warnings = differences(data, wrong, expected, requested, period)
     if problems:
         nothing = expected.required and expected.required.isdisjoint(data)
         hint = _NO_DATA if nothing else ""
         raise not_as_documented(response, request, problems, hint=hint)
     for sentence in warnings:
         warn(sentence)
-    start, end = read_period(data)
     moment = date or response.received_at
-    days = period_days(data, requested)
-    values = dict(_values(data, expected, requested, days=days, end=end, moment=moment))
+    values = dict(_values(data, expected, requested, period, moment))
     # Reading every count of every response would take longer.
     if _MAY_BE_NEGATIVE.search(response.body) and (found := negative_count(values)):
         warn(found)
@@ -235,12 +232,12 @@ def read_stats(
         path=data.get("path"),
         timezone=data.get("timezone"),
         version=data.get("version"),
-        start=start,
-        end=end,
-        first_day=days[0],
-        last_day=days[1],
+        start=period.start,
+        end=period.end,
+        first_day=period.days[0],
+        last_day=period.days[1],
         generated_in_ms=data.get("generated_in_ms"),
-        partial=moment is not None and end is not None and moment < end,
+        partial=bool(moment and period.end and moment < period.end),
         responded_at=moment,
         body=response.body,
         headers=response.headers,
@@ -328,9 +325,7 @@ def _values(
     data: Mapping[str, Any],
     expected: Shape,
     requested: Requested,
-    *,
-    days: tuple[date | None, date | None],
-    end: datetime | None,
+    period: Period,
     moment: datetime | None,
 ) -> Iterator[tuple[str, Any]]:
     """What was requested, in the document's order."""
@@ -348,8 +343,8 @@ def _values(
                 data[name],
                 interval=requested.interval,
                 timezone=timezone,
-                period=days,
-                end=end,
+                period=period.days,
+                end=period.end,
                 moment=moment,
             )
             kind = entry_type(requested.interval)

@@ -23,9 +23,8 @@ from sitestats._common.errors import (
 from sitestats._common.wire import HttpRequest
 
 from .body import CorruptError, TooLargeError
-from .pool import Lease, PoolTimeoutError
-from .proxies import ProxyRefusedError
-from .waiting import OutOfTimeError, SilenceError
+from .pool import Lease
+from .waiting import NoConnectionError, OutOfTimeError
 
 if TYPE_CHECKING:
     from sitestats._common.settings import Settings
@@ -95,7 +94,7 @@ class Attempt:
         """
         if isinstance(error, (TooLargeError, CorruptError)):
             return self.body_error(error)
-        if isinstance(error, (OutOfTimeError, PoolTimeoutError)):
+        if isinstance(error, OutOfTimeError):
             return self.total_timeout_error()
         # Python wraps a StopIteration that leaves a generator or a coroutine.
         cause = error.__cause__ if isinstance(error, RuntimeError) else None
@@ -109,7 +108,7 @@ class Attempt:
         for kind, what in _SILENCES.items():
             if isinstance(error, kind):
                 # Ours knows more, such as the proxy.
-                is_ours = any(isinstance(link, SilenceError) for link in chain(error))
+                is_ours = isinstance(error.__cause__, NoConnectionError)
                 text = str(error) if is_ours else what
                 return self.timeout_error(text, self._step(error))
         return self.connection_error(error)
@@ -119,9 +118,9 @@ class Attempt:
         if self.began:
             return "response"
         for link in chain(error):
-            if isinstance(link, (ProxyRefusedError, httpx.ProxyError)):
+            if isinstance(link, httpx.ProxyError):
                 return "proxy"
-            if isinstance(link, SilenceError):
+            if isinstance(link, NoConnectionError):
                 return link.step
             if isinstance(link, (ssl.SSLError, socket.gaierror)):
                 return "tls" if isinstance(link, ssl.SSLError) else "name"

@@ -8,14 +8,13 @@ it to stop, and whether bytes are left over behind a response.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import httpcore
 
 from .framing import Framing
-from .proxies import ProxyRefusedError
 from .route import Route, secured
-from .waiting import SilenceError, run, run_async
+from .waiting import NO_LIMITS
 
 if TYPE_CHECKING:
     import ssl
@@ -23,17 +22,12 @@ if TYPE_CHECKING:
 
     from .attempt import Attempt
     from .stream import Stream
-    from .waiting import Waiting
+    from .waiting import Limits, Waiting
 
-T = TypeVar("T")
-
-_Kinds: TypeAlias = tuple[type[httpcore.TimeoutException], type[httpcore.NetworkError]]
-_Run: TypeAlias = "Callable[[Slot, Waiting[Any] | None, float | None, _Kinds], Any]"
-"""Runs a wait to its end, or returns what is awaited for that."""
-
-_CONNECT: Final = (httpcore.ConnectTimeout, httpcore.ConnectError)
-_READ: Final = (httpcore.ReadTimeout, httpcore.ReadError)
-_WRITE: Final = (httpcore.WriteTimeout, httpcore.WriteError)
+_Run: TypeAlias = (
+    "Callable[[Waiting[Any], Limits, float | None, type[httpcore.NetworkError]], Any]"
+)
+"""``run`` or ``run_async`` of ``waiting``."""
 
 
 class Slot:
@@ -43,11 +37,12 @@ class Slot:
     end leaves its slot to be closed, and nothing waits for those locks.
     """
 
-    __slots__ = ("attempt", "connection", "stream")
+    __slots__ = ("attempt", "connection", "limits", "stream")
 
     def __init__(self) -> None:
         self.attempt: Attempt | None = None
-        """The attempt whose limits hold."""
+        """The attempt that uses it."""
+        self.limits = NO_LIMITS
         self.connection: Any = None
         """A connection of httpcore, blocking or asynchronous."""
         self.stream: Stream | None = None
@@ -75,7 +70,8 @@ class BoundStream:
         self._framing = Framing()
 
     def read(self, max_bytes: int, timeout: float | None = None) -> Any:
-        return self._run(self._slot, self._receiving(), timeout, _READ)
+        limits = self._slot.limits
+        return self._run(self._receiving(), limits, timeout, httpcore.ReadError)
 
     def _receiving(self) -> Waiting[bytes]:
         data = yield from self._stream.receive()
@@ -83,10 +79,13 @@ class BoundStream:
         return data
 
     def write(self, buffer: bytes, timeout: float | None = None) -> Any:
-        sending = self._sending(buffer) if buffer else None
-        return self._run(self._slot, sending, timeout, _WRITE)
+        limits = self._slot.limits
+        return self._run(self._sending(buffer), limits, timeout, httpcore.WriteError)
 
     def _sending(self, data: bytes) -> Waiting[None]:
+        if not data:
+            # The end of a body.
+            return
         self._framing.begin()
         if self._slot.attempt is not None:
             # From now on it may have reached the service.
@@ -102,7 +101,7 @@ class BoundStream:
         timeout: float | None = None,
     ) -> Any:
         securing = self._securing(ssl_context, (server_hostname or "").encode("ascii"))
-        return self._run(self._slot, securing, timeout, _CONNECT)
+        return self._run(securing, self._slot.limits, timeout, httpcore.ConnectError)
 
     def _securing(self, context: ssl.SSLContext, host: bytes) -> Waiting[BoundStream]:
         stream = yield from secured(self._stream, context, host)
@@ -140,62 +139,14 @@ class Backend:
         local_address: str | None = None,
         socket_options: object = None,
     ) -> Any:
-        seconds = math.inf if timeout is None else timeout
-        connecting = self._connecting(host.encode("ascii"), port, seconds)
-        return self._run(self._slot, connecting, timeout, _CONNECT)
+        connecting = self._connecting(host.encode("ascii"), port, timeout)
+        return self._run(connecting, self._slot.limits, timeout, httpcore.ConnectError)
 
     def _connecting(
-        self, host: bytes, port: int, seconds: float
+        self, host: bytes, port: int, timeout: float | None
     ) -> Waiting[BoundStream]:
+        seconds = math.inf if timeout is None else timeout
         stream = yield from self._route.connect(
             host, port, is_tls=self._is_tls, timeout=seconds
         )
         return BoundStream(self._slot, stream, self._run)
-
-
-def run_blocking(
-    slot: Slot, waiting: Waiting[T] | None, timeout: float | None, kinds: _Kinds
-) -> T | None:
-    """Run *waiting* within the limits of the attempt in *slot*.
-
-    It fails with one of *kinds* of errors, as httpcore's own backends do.
-    """
-    if waiting is None:
-        return None
-    attempt = slot.attempt
-    try:
-        return run(
-            waiting,
-            until=math.inf if attempt is None else attempt.until,
-            timeout=math.inf if timeout is None else timeout,
-            stop=None if attempt is None else attempt.lease.stop,
-        )
-    except (SilenceError, ProxyRefusedError, OSError) as error:
-        raise _as_httpcore(error, kinds) from error
-
-
-async def run_awaited(
-    _slot: Slot,
-    waiting: Waiting[T] | None,
-    timeout: float | None,
-    kinds: _Kinds,
-) -> T | None:
-    """The same, awaited within the cancel scope of the attempt."""
-    if waiting is None:
-        return None
-    try:
-        return await run_async(
-            waiting, timeout=math.inf if timeout is None else timeout
-        )
-    except (SilenceError, ProxyRefusedError, OSError) as error:
-        raise _as_httpcore(error, kinds) from error
-
-
-def _as_httpcore(error: Exception, kinds: _Kinds) -> Exception:
-    """An error of httpcore with the text of *error*."""
-    silence, failure = kinds
-    if isinstance(error, SilenceError):
-        return silence(str(error))
-    if isinstance(error, ProxyRefusedError):
-        return httpcore.ProxyError(str(error))
-    return failure(str(error))

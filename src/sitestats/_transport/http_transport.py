@@ -6,7 +6,7 @@ They are httpx's own, with another pool below: whatever patches or wraps
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import httpcore
 import httpx
@@ -25,7 +25,22 @@ if TYPE_CHECKING:
 _TransportT = TypeVar("_TransportT", "HTTPTransport", "AsyncHTTPTransport")
 
 
-class HTTPTransport(httpx.HTTPTransport):
+class _LimitedTransport:
+    """What both transports are made with."""
+
+    @forgetful
+    def __init__(
+        self,
+        *,
+        verify: bool | str | os.PathLike[str] | ssl.SSLContext = True,
+        proxy: str | None = None,
+    ) -> None:
+        # For the pool that is replaced: to read certificates takes time for 100 calls.
+        super().__init__(verify=False)  # type: ignore[call-arg]  # of httpx's
+        send_along(cast("HTTPTransport", self), Route(proxy, checked_verify(verify)))
+
+
+class HTTPTransport(_LimitedTransport, httpx.HTTPTransport):
     """A transport of httpx that keeps every limit of a ``Client``.
 
     Give it to a client of httpx that you make yourself, for hooks, authentication or
@@ -46,19 +61,8 @@ class HTTPTransport(httpx.HTTPTransport):
         ...     client = Client("https://analytics.example", http_client=http_client)
     """
 
-    @forgetful
-    def __init__(
-        self,
-        *,
-        verify: bool | str | os.PathLike[str] | ssl.SSLContext = True,
-        proxy: str | None = None,
-    ) -> None:
-        # For the pool that is replaced: to read certificates takes time for 100 calls.
-        super().__init__(verify=False)
-        send_along(self, Route(proxy, checked_verify(verify)))
 
-
-class AsyncHTTPTransport(httpx.AsyncHTTPTransport):
+class AsyncHTTPTransport(_LimitedTransport, httpx.AsyncHTTPTransport):
     """A transport of httpx that keeps every limit of an ``AsyncClient``.
 
     As ``HTTPTransport``, for an ``httpx.AsyncClient``.
@@ -78,16 +82,6 @@ class AsyncHTTPTransport(httpx.AsyncHTTPTransport):
         >>> asyncio.run(main())
         AsyncClient('https://analytics.example')
     """
-
-    @forgetful
-    def __init__(
-        self,
-        *,
-        verify: bool | str | os.PathLike[str] | ssl.SSLContext = True,
-        proxy: str | None = None,
-    ) -> None:
-        super().__init__(verify=False)
-        send_along(self, Route(proxy, checked_verify(verify)))
 
 
 def send_along(transport: _TransportT, route: Route) -> _TransportT:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import weakref
 from contextlib import suppress
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from socket import socket
@@ -16,14 +16,6 @@ class StoppedError(BaseException):
 
     Not an ``Exception``, so that nothing takes it for a failure to try again.
     """
-
-
-class Abortable(Protocol):
-    """What can be ended from another thread."""
-
-    def abort(self) -> None:
-        """End it at once; never wait, never fail."""
-        ...
 
 
 class Stop:
@@ -37,7 +29,7 @@ class Stop:
         self.wakes: socket = wakes
         """Can be read from once this is stopped: for waits for other sockets."""
         self._waker: socket = waker
-        self._held: set[Abortable] = set()
+        self._held: set[InterruptSafeEvent] = set()
         self._stopped = False
         self._event = InterruptSafeEvent()
         # Where nobody calls close: then the last thread that uses it has ended.
@@ -47,26 +39,26 @@ class Stop:
     # Without a lock: each line is one step, whatever comes between two of them.
 
     def stop(self) -> None:
-        """Abort what is held, end every sleep, and let nothing more begin."""
+        """Open what is held, end every sleep, and let nothing more begin."""
         self._stopped = True
         self._event.set()
         self._waker.close()
-        for what in self._held.copy():
-            what.abort()
+        for event in self._held.copy():
+            event.set()
 
-    def hold(self, what: Abortable) -> None:
-        """Let *what* be aborted from now on, until it is released.
+    def hold(self, event: InterruptSafeEvent) -> None:
+        """Let *event* be opened by a stop from now on, until it is released.
 
         Raises:
             StoppedError: It is too late to begin.
         """
         # In this order, so that either this sees the stop or the stop sees this.
-        self._held.add(what)
+        self._held.add(event)
         self.check()
 
-    def release(self, what: Abortable) -> None:
-        """Leave *what* alone, but for a stop under way; it may not be held."""
-        self._held.discard(what)
+    def release(self, event: InterruptSafeEvent) -> None:
+        """Leave *event* alone, but for a stop under way; it may not be held."""
+        self._held.discard(event)
 
     def check(self) -> None:
         """Go on, unless this is stopped.

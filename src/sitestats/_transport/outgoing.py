@@ -154,17 +154,11 @@ class _Content(httpx.ByteStream):
         return iter(self._pieces)
 
     def __aiter__(self) -> AsyncIterator[bytes]:
-        return _Pieces(iter(self._pieces))  # type: ignore[return-value]  # as far as needed
-
-
-class _Pieces:
-    """The pieces of a body, awaited."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces = pieces
+        self._rest = iter(self._pieces)
+        return self
 
     async def __anext__(self) -> bytes:
-        for piece in self._pieces:
+        for piece in self._rest:
             return piece
         raise StopAsyncIteration
 

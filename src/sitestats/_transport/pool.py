@@ -17,9 +17,9 @@ import os
 import sys
 import threading
 import time
-from abc import ABC, abstractmethod
 from collections import deque
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 
 import anyio
@@ -29,26 +29,32 @@ from sitestats._common.errors import ClientClosedError
 from sitestats._common.thread_locks import run_locked
 
 from .interrupt import InterruptSafeEvent
+from .waiting import OutOfTimeError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
 
     from .interrupt import Stop
 
-T = TypeVar("T")
+
+class Connection(Protocol):
+    """What a pool has."""
+
+    def is_open(self) -> bool:
+        """Whether one that was used is worth keeping."""
+        ...
+
+    def close(self) -> None:
+        """Close it at once."""
+        ...
+
+
+T = TypeVar("T", bound=Connection)
 R = TypeVar("R")
 
 _LOOK_AGAIN: Final = 1.0
 """Seconds after which a waiting thread checks for itself whether it is next:
 an interrupted thread may have died before it could tell."""
-
-
-class PoolTimeoutError(Exception):
-    """The time was up before a connection was free."""
-
-
-class _Event(Protocol):
-    def set(self) -> object: ...
 
 
 @attrs.define(eq=False)
@@ -63,23 +69,23 @@ class Lease(Generic[T]):
     """The connection while it is in use."""
     waited: float = 0.0
     """Seconds spent waiting for a connection."""
-    aborted: bool = False
     clean: bool = False
-    event: _Event | None = None
+    event: InterruptSafeEvent | anyio.Event | None = None
     queued: bool = False  # Whether it may be among those that wait.
     to_close: list[T] = attrs.field(factory=list[T])
 
-    def abort(self) -> None:
-        """Stop waiting for a connection; another thread may call this."""
-        self.aborted = True
-        if self.event is not None:
-            self.event.set()
+    def close_retired(self) -> None:
+        """Close the connections that nobody will use again."""
+        while self.to_close:
+            self.to_close[-1].close()
+            self.to_close.pop()
 
 
 class _PoolState(Generic[T]):
     """Who uses a connection, who waits for one, and which connections are idle."""
 
-    def __init__(self, limit: int, idle_seconds: float) -> None:
+    def __init__(self, make: Callable[[], T], limit: int, idle_seconds: float) -> None:
+        self.make = make
         self.limit = limit
         self.idle_seconds = idle_seconds
         self.closed = False
@@ -121,6 +127,12 @@ class _PoolState(Generic[T]):
     def _retire_oldest(self, lease: Lease[T]) -> None:
         lease.to_close += [self.idle[0][0]]
         self.idle.popleft()
+
+    def connection_of(self, lease: Lease[T]) -> T:
+        """The connection of a lease that started, which may be a new one."""
+        if lease.connection is None:
+            lease.connection = self.make()
+        return lease.connection
 
     def leave(self, lease: Lease[T]) -> None:
         """Take *lease* out, wherever it is; ``to_close`` has what is to be closed."""
@@ -164,17 +176,21 @@ class _PoolState(Generic[T]):
 class _ThreadedState(_PoolState[T]):
     """The state of a pool in one process, for its threads."""
 
-    def __init__(
-        self, limit: int, idle_seconds: float, inherited: _ThreadedState[T] | None
-    ) -> None:
-        super().__init__(limit, idle_seconds)
+    inherited: _ThreadedState[T] | None = None
+    """A forked child must not use its parent's connections, nor close them, nor take a
+    lock that a thread of its parent's held. Kept, they can't be closed by the garbage
+    collection either."""
+
+    def __init__(self, make: Callable[[], T], limit: int, idle_seconds: float) -> None:
+        super().__init__(make, limit, idle_seconds)
         self.lock = threading.RLock()
         self.process = os.getpid()
-        # A forked child must not use its parent's connections, nor close them,
-        # nor take a lock that a thread of its parent's held. Kept, they can't be
-        # closed by the garbage collection either.
-        self.inherited = inherited
-        self.closed = inherited is not None and inherited.closed
+
+    def inherit(self) -> _ThreadedState[T]:
+        """That of a forked child."""
+        state = _ThreadedState(self.make, self.limit, self.idle_seconds)
+        state.inherited, state.closed = self, self.closed
+        return state
 
     def enter_or_queue(self, lease: Lease[T]) -> InterruptSafeEvent | None:
         """The event to wait for, or None where *lease* may start now."""
@@ -186,58 +202,32 @@ class _ThreadedState(_PoolState[T]):
         return event
 
 
-def _always(_connection: object) -> bool:
-    return True
-
-
-@attrs.define(eq=False, slots=False)
-class _PoolBase(ABC, Generic[T]):
-    """What both pools are made with."""
-
-    _make: Callable[[], T]
-    _close: Callable[[T], None]
-    _limit: int = attrs.field(kw_only=True)
-    _idle_seconds: float = attrs.field(kw_only=True)
-    _is_open: Callable[[T], bool] = attrs.field(default=_always, kw_only=True)
-    """Whether a connection that was used is worth keeping."""
-
-    @abstractmethod
-    def __attrs_post_init__(self) -> None:
-        """Make the state; the constructor calls this."""
-
-    def _close_retired(self, lease: Lease[T]) -> None:
-        while lease.to_close:
-            self._close(lease.to_close[-1])
-            lease.to_close.pop()
-
-
-class Pool(_PoolBase[T]):
+class Pool(Generic[T]):
     """Slots for the threads of a process; a forked child gets its own."""
 
-    def __attrs_post_init__(self) -> None:
-        self._state = _ThreadedState[T](self._limit, self._idle_seconds, None)
+    def __init__(
+        self, make: Callable[[], T], *, limit: int, idle_seconds: float
+    ) -> None:
+        self._state = _ThreadedState(make, limit, idle_seconds)
 
     def _here(self) -> _ThreadedState[T]:
-        state = self._state
-        if state.process != os.getpid():
-            state = self._state = _ThreadedState(state.limit, state.idle_seconds, state)
-        return state
+        if self._state.process != os.getpid():
+            self._state = self._state.inherit()
+        return self._state
 
     def use(self, lease: Lease[T], work: Callable[[T], R], *, until: float) -> R:
         """Wait for a connection, and return what *work* returns for it.
 
         Raises:
-            PoolTimeoutError: No connection was free by *until* (monotonic clock).
+            OutOfTimeError: No connection was free by *until* (monotonic clock).
             ClientClosedError: The pool was closed.
         """
         state = self._here()
         try:
             self._enter(state, lease, until)
-            connection = lease.connection
-            if connection is None:
-                connection = lease.connection = self._make()
+            connection = state.connection_of(lease)
             result = work(connection)
-            lease.clean = self._is_open(connection)
+            lease.clean = connection.is_open()
             return result
         finally:
             try:
@@ -251,7 +241,7 @@ class Pool(_PoolBase[T]):
         if event is not None:
             self._wait(state, lease, event, until)
         if lease.to_close:
-            self._close_retired(lease)
+            lease.close_retired()
 
     @staticmethod
     def _wait(
@@ -263,21 +253,23 @@ class Pool(_PoolBase[T]):
         started = time.monotonic()
         try:
             if lease.stop is not None:
-                lease.stop.hold(lease)
-            while (left := until - time.monotonic()) > 0 and not lease.aborted:
+                lease.stop.hold(event)
+            while (left := until - time.monotonic()) > 0:
                 event.wait(min(left, _LOOK_AGAIN))
+                if lease.stop is not None:
+                    lease.stop.check()
                 if run_locked(state.lock, state.enter, lease):
                     return
-            raise PoolTimeoutError
+            raise OutOfTimeError
         finally:
             if lease.stop is not None:
-                lease.stop.release(lease)
+                lease.stop.release(event)
             lease.waited = time.monotonic() - started
 
     def _leave(self, state: _ThreadedState[T], lease: Lease[T]) -> None:
         run_locked(state.lock, state.leave, lease)
         if lease.to_close:
-            self._close_retired(lease)
+            lease.close_retired()
 
     def close(self) -> None:
         """Close what is idle now, and what is in use as soon as it is left."""
@@ -285,7 +277,7 @@ class Pool(_PoolBase[T]):
         run_locked(state.lock, state.close)
         # Without the lock, since nothing enters any more.
         for connection in state.take_idle():
-            self._close(connection)
+            connection.close()
 
     @property
     def is_open(self) -> bool:
@@ -300,14 +292,17 @@ class _LoopState(_PoolState[T]):
     closing: AsyncGenerator[None, None] | None = None
 
 
-class AsyncPool(_PoolBase[T]):
+class AsyncPool(Generic[T]):
     """Slots for the tasks of an event loop; each loop gets its own.
 
     Connections belong to the loop that opened them. A loop that ends by
     ``asyncio.run`` or ``trio.run`` closes the idle ones of its own.
     """
 
-    def __attrs_post_init__(self) -> None:
+    def __init__(
+        self, make: Callable[[], T], *, limit: int, idle_seconds: float
+    ) -> None:
+        self._new_state = partial(_LoopState[T], make, limit, idle_seconds)
         self._closed = False
         self._states: dict[object, _LoopState[T]] = {}
         self._process = os.getpid()
@@ -330,17 +325,15 @@ class AsyncPool(_PoolBase[T]):
             if not state.enter(lease):
                 await self._wait(state, lease)
             if lease.to_close:
-                self._close_retired(lease)
-            connection = lease.connection
-            if connection is None:
-                connection = lease.connection = self._make()
+                lease.close_retired()
+            connection = state.connection_of(lease)
             result = await work(connection)
-            lease.clean = self._is_open(connection)
+            lease.clean = connection.is_open()
             return result
         finally:
             state.leave(lease)
             if lease.to_close:
-                self._close_retired(lease)
+                lease.close_retired()
 
     @staticmethod
     async def _wait(state: _LoopState[T], lease: Lease[T]) -> None:
@@ -368,7 +361,7 @@ class AsyncPool(_PoolBase[T]):
         finally:
             state.closing = None
             for connection in state.take_idle():
-                self._close(connection)
+                connection.close()
 
     def _here(self) -> _LoopState[T]:
         if self._process != os.getpid():
@@ -380,7 +373,7 @@ class AsyncPool(_PoolBase[T]):
             for other in list(self._states):
                 if _has_ended(other):
                     self._states.pop(other, None)
-            state = self._states[loop] = _LoopState(self._limit, self._idle_seconds)
+            state = self._states[loop] = self._new_state()
             state.closed = self._closed
         return state
 

@@ -9,6 +9,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import SplitResult, quote, unquote_to_bytes, urlsplit
 
+import httpcore
+
 from sitestats._common.errors import ConfigurationError
 from sitestats._common.hostnames import service_host
 from sitestats._common.secret import Secret
@@ -27,10 +29,6 @@ _STATUS: Final = re.compile(rb"HTTP/1\.[01] ([0-9]{3})(?: ([^\r\n]*))?\r?\n")
 _HEAD: Final = re.compile(_STATUS.pattern + rb"(?:[^\r\n]+\r?\n)*\r?\n")
 _LONGEST_HEAD: Final = 100 * 1024
 """Bytes of a proxy's response, as h11 has it."""
-
-
-class ProxyRefusedError(Exception):
-    """The proxy did not connect; the message tells why."""
 
 
 class Proxy:
@@ -88,7 +86,7 @@ class Proxy:
         """Have the proxy at the other end of *stream* connect to *host*.
 
         Raises:
-            ProxyRefusedError: It did not.
+            ProxyError: It did not; the message tells why.
         """
         if self.forwards:
             return _tunnel(stream, self.authorization, host, port)
@@ -135,14 +133,14 @@ def _tunnel(
         data = yield from stream.receive()
         received += data
         if b"\n" in received and _STATUS.match(received) is None:
-            raise ProxyRefusedError("its response to CONNECT is no HTTP")
+            raise httpcore.ProxyError("its response to CONNECT is no HTTP")
         if not data or len(received) > _LONGEST_HEAD:
-            raise ProxyRefusedError("its response to CONNECT is not complete")
+            raise httpcore.ProxyError("its response to CONNECT is not complete")
     if not head[1].startswith(b"2"):
         reason = (head[2] or b"").decode("latin-1")
-        raise ProxyRefusedError(f"{head[1].decode()} {reason}")
+        raise httpcore.ProxyError(f"{head[1].decode()} {reason}")
     if head.end() < len(received):
-        raise ProxyRefusedError("it sent data before the service could")
+        raise httpcore.ProxyError("it sent data before the service could")
 
 
 # --- SOCKS5 (RFC 1928, RFC 1929) --------------------------------------------------
@@ -165,24 +163,24 @@ def _socks(
     method = _BY_PASSWORD if login[0] else _NO_LOGIN
     yield from stream.send(b"\x05\x01" + method)
     if (yield from received.take(2)) != b"\x05" + method:
-        raise ProxyRefusedError("it wants another way to log in")
+        raise httpcore.ProxyError("it wants another way to log in")
     if login[0]:
         user, password = (bytes([len(part)]) + part for part in login)
         yield from stream.send(b"\x01" + user + password)
         if not (yield from received.take(2)).endswith(b"\x00"):
-            raise ProxyRefusedError("it refused the user or the password")
+            raise httpcore.ProxyError("it refused the user or the password")
     yield from stream.send(b"\x05\x01\x00" + _address(host) + port.to_bytes(2))
     version, reply, _, kind = yield from received.take(4)
     if version != 5 or kind not in {1, 3, 4}:  # noqa: PLR2004 - as above
-        raise ProxyRefusedError("its reply is no SOCKS5")
+        raise httpcore.ProxyError("its reply is no SOCKS5")
     if reply:
         known = reply <= len(_REFUSALS)
         reason = _REFUSALS[reply - 1] if known else f"reply {reply}"
-        raise ProxyRefusedError(f"it could not connect: {reason}")
+        raise httpcore.ProxyError(f"it could not connect: {reason}")
     length = {1: 4, 4: 16}.get(kind) or (yield from received.take(1))[0]
     yield from received.take(length + 2)
     if received.rest:
-        raise ProxyRefusedError("it sent data before the service could")
+        raise httpcore.ProxyError("it sent data before the service could")
 
 
 def _address(host: bytes) -> bytes:
@@ -204,7 +202,7 @@ class _Received:
         while len(self.rest) < count:
             data = yield from self._stream.receive()
             if not data:
-                raise ProxyRefusedError("its reply is not complete")
+                raise httpcore.ProxyError("its reply is not complete")
             self.rest += data
         taken, self.rest = self.rest[:count], self.rest[count:]
         return taken

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from .proxies import Proxy, ProxyRefusedError
-from .stream import NO_CONNECTION, TlsStream, connect
+import httpcore
+
+from .proxies import Proxy
+from .stream import TlsStream, connect
 from .tls import Certificates
-from .waiting import SilenceError
+from .waiting import NoConnectionError
 
 if TYPE_CHECKING:
     import ssl
@@ -72,7 +74,7 @@ class Route:
         TLS to the host itself, if any, is left to the caller.
 
         Raises:
-            ProxyRefusedError: The proxy could not be reached, or did not connect.
+            ProxyError: The proxy could not be reached, or did not connect.
         """
         proxy = self._proxy
         if proxy is None:
@@ -90,10 +92,10 @@ class Route:
             if stream is not None:
                 stream.close()
             name = f"the proxy {proxy.name}{self._source}"
-            if isinstance(error, SilenceError):
-                raise SilenceError(f"no way by {name} to").within("proxy") from error
-            if isinstance(error, (ProxyRefusedError, OSError)):
-                raise ProxyRefusedError(f"{name}: {error}") from error
+            if isinstance(error, httpcore.TimeoutException):
+                raise NoConnectionError("proxy", f"no way by {name} to") from error
+            if isinstance(error, (httpcore.ProxyError, OSError)):
+                raise httpcore.ProxyError(f"{name}: {error}") from error
             raise
         return stream
 
@@ -105,7 +107,7 @@ def secured(stream: Stream, context: ssl.SSLContext, host: bytes) -> Waiting[Str
         yield from tls.handshake()
     except BaseException as error:
         stream.close()
-        if isinstance(error, SilenceError):
-            raise SilenceError(NO_CONNECTION).within("tls") from error
+        if isinstance(error, httpcore.TimeoutException):
+            raise NoConnectionError("tls") from error
         raise
     return tls

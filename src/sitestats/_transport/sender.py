@@ -98,11 +98,7 @@ class _SenderBase(Generic[PoolT]):
         redact_logs(self._redactor)
         self._outgoing = Outgoing(settings, http_client)
         self._pool: PoolT = self._pool_kind(
-            Slot,
-            Slot.close,
-            is_open=Slot.is_open,
-            limit=settings.max_connections,
-            idle_seconds=IDLE_SECONDS,
+            Slot, limit=settings.max_connections, idle_seconds=IDLE_SECONDS
         )
 
     def _attempt(

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import httpcore
 
-from .backend import Backend, Slot, run_awaited, run_blocking
+from .backend import Backend, Slot
+from .waiting import run, run_async
 
 if TYPE_CHECKING:
     from .attempt import Attempt
@@ -56,7 +57,7 @@ class _SlotPool:
         slot: Slot | None = None if attempt is None else attempt.lease.connection
         if attempt is None or slot is None:
             return None
-        slot.attempt = attempt
+        slot.attempt, slot.limits = attempt, (attempt.until, attempt.lease.stop)
         # From here on the stream knows.
         attempt.began = False
         old = slot.connection
@@ -87,7 +88,7 @@ def _forward(request: httpcore.Request, headers: list[tuple[bytes, bytes]]) -> N
 class SlotPool(_SlotPool, httpcore.ConnectionPool):
     """What a transport of httpx sends by."""
 
-    _kind, _run = httpcore.HTTPConnection, staticmethod(run_blocking)
+    _kind, _run = httpcore.HTTPConnection, staticmethod(run)
 
     def handle_request(self, request: httpcore.Request) -> Any:
         sender: Any = self._connection(request) or super()
@@ -97,7 +98,7 @@ class SlotPool(_SlotPool, httpcore.ConnectionPool):
 class AsyncSlotPool(_SlotPool, httpcore.AsyncConnectionPool):
     """What an asynchronous transport of httpx sends by."""
 
-    _kind, _run = httpcore.AsyncHTTPConnection, staticmethod(run_awaited)
+    _kind, _run = httpcore.AsyncHTTPConnection, staticmethod(run_async)
 
     async def handle_async_request(self, request: httpcore.Request) -> Any:
         sender: Any = self._connection(request) or super()

@@ -16,9 +16,11 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from selectors import EVENT_READ, EVENT_WRITE
-from typing import Any, Final, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
-from .waiting import Ready, SilenceError, Waiting
+import httpcore
+
+from .waiting import NoConnectionError, Ready, Waiting
 
 T = TypeVar("T")
 
@@ -27,34 +29,9 @@ Info: TypeAlias = tuple[Any, ...]
 
 _READ_SIZE: Final = 64 * 1024
 
-NO_CONNECTION: Final = "no connection to"
-"""What was waited for in vain, as the beginning of an error's text."""
-
 _NEXT_ADDRESS: Final = 0.25
 """Seconds until the next address of a host is tried beside the ones before
 (RFC 8305, section 5)."""
-
-
-class Stream(Protocol):
-    """What carries bytes."""
-
-    def receive(self) -> Waiting[bytes]:
-        """Wait for bytes; none when the other side has closed."""
-        ...
-
-    def send(self, data: bytes) -> Waiting[bytes]:
-        """Send *data*. What is left of it is the outcome, if bytes arrive first: then
-        the other side may have responded before it read everything.
-        """
-        ...
-
-    def has_unread_bytes(self) -> bool:
-        """Whether bytes arrived that nobody read, or the other side has closed."""
-        ...
-
-    def close(self) -> None:
-        """Close it at once."""
-        ...
 
 
 class TcpStream:
@@ -72,14 +49,16 @@ class TcpStream:
         while True:
             # First, so that a limit is noticed however much arrives.
             if not (yield self._readable):
-                raise SilenceError("nothing came from")
+                raise httpcore.ReadTimeout
             try:
                 return self._socket.recv(_READ_SIZE)
             except BlockingIOError:
                 continue
 
     def send(self, data: bytes) -> Waiting[bytes]:
-        """Send *data*, or until bytes arrive; the outcome is what is left."""
+        """Send *data*. What is left of it is the outcome, if bytes arrive first: then
+        the other side may have responded before it read everything.
+        """
         rest = memoryview(data)
         while rest:
             try:
@@ -88,7 +67,7 @@ class TcpStream:
                 if self.has_unread_bytes():
                     return bytes(rest)
                 if not (yield self._writable):
-                    raise SilenceError("nothing could be sent to") from None
+                    raise httpcore.WriteTimeout from None
         return b""
 
     def has_unread_bytes(self) -> bool:
@@ -111,7 +90,9 @@ class TlsStream:
 
     __slots__ = ("_below", "_early", "_incoming", "_outgoing", "_tls")
 
-    def __init__(self, below: Stream, context: ssl.SSLContext, hostname: bytes) -> None:
+    def __init__(
+        self, below: TcpStream | TlsStream, context: ssl.SSLContext, hostname: bytes
+    ) -> None:
         self._below = below
         self._early = b""
         """What arrived while something was being sent."""
@@ -195,6 +176,10 @@ class TlsStream:
         self._below.close()
 
 
+Stream: TypeAlias = TcpStream | TlsStream
+"""What carries bytes."""
+
+
 def connect(host: bytes, port: int, *, timeout: float) -> Waiting[TcpStream]:
     """Connect to one of the addresses of *host*.
 
@@ -203,7 +188,7 @@ def connect(host: bytes, port: int, *, timeout: float) -> Waiting[TcpStream]:
 
     Raises:
         OSError: The host has no address, or no address took the connection.
-        SilenceError: None did within *timeout* seconds.
+        NoConnectionError: None did within *timeout* seconds.
     """
     connect_by = time.monotonic() + timeout
     addresses = deque((yield from _addresses(host, port)))
@@ -219,7 +204,7 @@ def connect(host: bytes, port: int, *, timeout: float) -> Waiting[TcpStream]:
                     continue
             left = connect_by - time.monotonic()
             if left <= 0:
-                raise SilenceError(NO_CONNECTION)
+                raise NoConnectionError("tcp")
             seconds = min(left, _NEXT_ADDRESS) if addresses else left
             for sock in (yield Ready(tuple(pending), EVENT_WRITE, seconds)):
                 pending.remove(sock)
@@ -270,7 +255,7 @@ def _look_up(host: bytes, port: int) -> Waiting[Iterable[Info]]:
             finish.close()
             raise OSError(f"no thread to look up a name in: {error}") from None
         if not (yield Ready((done,), EVENT_READ)):
-            raise SilenceError(NO_CONNECTION).within("name")
+            raise NoConnectionError("name")
     (result,) = found
     if isinstance(result, BaseException):
         try:

@@ -1,7 +1,8 @@
 """Wait for sockets: blocking, or with asyncio and trio.
 
 A stream is written once, as a generator that yields what it waits for. Its sockets
-never block. ``run`` and ``run_async`` do the waiting, within the limits of the attempt.
+never block. ``run`` and ``run_async`` do the waiting, within the limits of the attempt,
+and fail as httpcore's own backends do.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ import socket
 import time
 from collections.abc import Generator, Sequence
 from selectors import EVENT_READ
-from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 import anyio
 import attrs
+import httpcore
 
 if TYPE_CHECKING:
     from .interrupt import Stop
@@ -51,16 +53,18 @@ Waiting: TypeAlias = Generator[Ready, Any, T]
 """A generator that yields what it waits for, and returns a value."""
 
 
-class SilenceError(Exception):
-    """One wait took longer than the timeout; the argument says what it was for."""
+Limits: TypeAlias = "tuple[float, Stop | None]"
+"""What the monotonic clock shows when a call must have ended, and what another thread
+may end it by."""
+NO_LIMITS: Final[Limits] = (math.inf, None)
 
-    step = "tcp"
-    """The step of connecting that it was part of."""
 
-    def within(self, step: str) -> Self:
-        """This error, as one of another *step*."""
+class NoConnectionError(httpcore.ConnectTimeout):
+    """A *step* of connecting took longer than the timeout."""
+
+    def __init__(self, step: str, text: str = "no connection to") -> None:
+        super().__init__(text)
         self.step = step
-        return self
 
 
 class OutOfTimeError(Exception):
@@ -71,32 +75,40 @@ class OutOfTimeError(Exception):
 
 
 def run(
-    waiting: Waiting[T], *, until: float, timeout: float, stop: Stop | None = None
+    waiting: Waiting[T],
+    limits: Limits,
+    timeout: float | None,
+    failure: type[httpcore.NetworkError],
 ) -> T:
     """Run *waiting* to its end, blocking.
 
     Args:
         waiting: What to run.
-        until: What the monotonic clock shows when it must have ended.
+        limits: Those of the call.
         timeout: Seconds for each wait.
-        stop: What another thread may end it by.
+        failure: What an error of the system becomes.
 
     Raises:
-        OutOfTimeError: The clock shows *until*.
+        OutOfTimeError: The time of the call is up.
         StoppedError: Another thread ended it.
     """
     ready: list[socket.socket] | None = None
+    until, stop = limits
     try:
         if stop is not None:
             stop.check()
         while True:
             step = waiting.send(ready)
+            # However much arrives.
             left = until - time.monotonic()
             if left <= 0:
                 raise OutOfTimeError
-            ready = _select(step, min(timeout, step.seconds, left, _LONGEST), stop)
+            seconds = min(_LONGEST if timeout is None else timeout, step.seconds, left)
+            ready = _select(step, min(seconds, _LONGEST), stop)
     except StopIteration as done:
         return cast("T", done.value)
+    except OSError as error:
+        raise failure(str(error)) from error
     finally:
         waiting.close()
 
@@ -118,19 +130,23 @@ def _select(step: Ready, seconds: float, stop: Stop | None) -> list[socket.socke
 
 async def run_async(
     waiting: Waiting[T],
-    *,
-    timeout: float,  # noqa: ASYNC109 - for each wait
+    _limits: Limits,
+    timeout: float | None,  # noqa: ASYNC109 - for each wait
+    failure: type[httpcore.NetworkError],
 ) -> T:
-    """The same, awaited; the time for the whole is a cancel scope of the caller's."""
+    """The same, awaited; the time of the call is a cancel scope of the caller's."""
     ready: Sequence[socket.socket] | None = None
     try:
         while True:
             step = waiting.send(ready)
             ready = ()
-            with anyio.move_on_after(min(timeout, step.seconds)):
+            seconds = math.inf if timeout is None else timeout
+            with anyio.move_on_after(min(seconds, step.seconds)):
                 ready = await _ready(step)
     except StopIteration as done:
         return cast("T", done.value)
+    except OSError as error:
+        raise failure(str(error)) from error
     finally:
         waiting.close()
 
