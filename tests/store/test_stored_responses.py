@@ -26,6 +26,7 @@ from sitestats import (
     StatsQuery,
     Store,
 )
+from sitestats._client.runner import Runner
 from sitestats._protocol.flow import Moment, Now
 from sitestats.emulator import Emulator
 from sitestats.emulator._emulator import BASE_URL
@@ -443,15 +444,16 @@ def flip_rows_of_index(path: Path) -> int:
 
 def on_the_clock_of(emulator: Emulator, client: Client) -> Client:
     """*client*, to which it is as late as it is to the emulator."""
-    run_step = client._runner._run_step
 
-    def run(step: Step, on_note: Any) -> StepResult:
-        if isinstance(step, Now):
-            assert emulator.now is not None
-            return Moment(time.monotonic(), emulator.now.timestamp())
-        return run_step(step, on_note)
+    class OnTheClock(Runner):
+        def _run_step(self, step: Step, on_note: Any) -> StepResult:
+            if isinstance(step, Now):
+                assert emulator.now is not None
+                return Moment(time.monotonic(), emulator.now.timestamp())
+            return super()._run_step(step, on_note)
 
-    client._runner._run_step = run  # type: ignore[method-assign]  # the clock
+    runner = client.stats._runner
+    client.stats._runner = OnTheClock(runner.settings, runner._sender, runner._stored)
     return client
 
 
