@@ -36,7 +36,7 @@ def test_what_a_spreadsheet_writes_is_read(
     text = stream.getvalue()
     read = list(read_cells(text, separator, str))
     kept = [row for row in rows if any(row)]
-    assert [[cell.text for cell in row] for row in read] == kept
+    assert [[cell.value for cell in row] for row in read] == kept
     for cell in (cell for row in read for cell in row):
         assert text[int(cell.where)] == '"'
 
@@ -44,7 +44,7 @@ def test_what_a_spreadsheet_writes_is_read(
 def test_blanks_around_a_cell_are_dropped() -> None:
     """A space beside a separator does not become part of a host name."""
     (row,) = read_cells('a ,  b c , " d " ,', ",", str)
-    assert [(cell.text, int(cell.where)) for cell in row] == [
+    assert [(cell.value, int(cell.where)) for cell in row] == [
         ("a", 0),
         ("b c", 5),
         (" d ", 11),
@@ -54,7 +54,7 @@ def test_blanks_around_a_cell_are_dropped() -> None:
 
 def test_empty_lines_are_skipped() -> None:
     """The empty rows of a spreadsheet are not websites without a name."""
-    assert [row[0].text for row in read_cells("\n\na\n,,\n\r\nb\r", ",", str)] == [
+    assert [row[0].value for row in read_cells("\n\na\n,,\n\r\nb\r", ",", str)] == [
         "a",
         "b",
     ]

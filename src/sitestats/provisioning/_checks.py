@@ -12,6 +12,7 @@ from sitestats._common.text import shown
 from sitestats._protocol.requests import website_value
 
 from ._columns import FIELDS, first_few
+from ._csv import Value
 
 DEFAULT_ZONE: Final = "UTC"
 """The zone in which a website is added whose specification leaves it out."""
@@ -19,14 +20,6 @@ _SAME: Final = {"timezone": DEFAULT_ZONE, "public": False, "accept_differing": F
 """What means the same as nothing in a list."""
 _MOST_SUGGESTIONS: Final = 50
 """The most suggestions for one list, since finding one takes some milliseconds."""
-
-
-@attrs.frozen
-class Value:
-    """One field of a website in a list, unchecked."""
-
-    value: Any
-    where: str
 
 
 @attrs.frozen

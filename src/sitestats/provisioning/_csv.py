@@ -8,11 +8,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Final, NamedTuple
+from typing import Any, Final
+
+import attrs
 
 from sitestats._common.errors import SpecError
 from sitestats._common.problems import Problem
 from sitestats._common.text import FORMULA
+
+
+@attrs.frozen
+class Value:
+    """One field of a website in a list, or one cell, unchecked."""
+
+    value: Any
+    where: str
+
 
 SEPARATORS: Final = ",;\t"
 """Spreadsheets write a semicolon where the comma is for decimals."""
@@ -23,13 +34,6 @@ _MARKED: Final = re.compile(rf"(^|;)'(?={FORMULA})")
 LINE_END: Final = re.compile(r"\r\n|\n|\r")
 
 
-class Cell(NamedTuple):
-    """One cell: its text, and its place in the list."""
-
-    text: str
-    where: str
-
-
 def find_separator(text: str) -> str:
     """The separator that the first line of *text* has most of."""
     first = LINE_END.split(text.lstrip("\r\n"), maxsplit=1)[0]
@@ -38,7 +42,7 @@ def find_separator(text: str) -> str:
 
 def read_cells(
     text: str, separator: str, place_of: Callable[[int], str]
-) -> Iterator[list[Cell]]:
+) -> Iterator[list[Value]]:
     """The cells of each line that has any.
 
     Args:
@@ -50,7 +54,7 @@ def read_cells(
         SpecError: A quote is never closed, or something follows it.
     """
     unquoted = re.compile(rf'[^{separator}"\r\n]*')
-    row: list[Cell] = []
+    row: list[Value] = []
     offset = 0
     while offset <= len(text):
         start = _end(_BLANK, text, offset)
@@ -67,7 +71,7 @@ def read_cells(
             )
             raise _misplaced(message, place_of(offset))
         offset = len(text) + 1 if end is None else end.end()
-        if any(cell.text for cell in row):
+        if any(cell.value for cell in row):
             yield row
         row = []
 
@@ -84,14 +88,14 @@ def without_text_mark(text: str) -> str:
 
 def _read_cell(
     text: str, start: int, unquoted: re.Pattern[str], where: str
-) -> tuple[Cell, int]:
+) -> tuple[Value, int]:
     if not text.startswith('"', start):
         end = _end(unquoted, text, start)
-        return Cell(text[start:end].strip(" "), where), end
+        return Value(text[start:end].strip(" "), where), end
     quoted = _QUOTED.match(text, start)
     if quoted is None:
         raise _misplaced("a quote that is never closed", where)
-    return Cell(quoted[1].replace('""', '"'), where), _end(_BLANK, text, quoted.end())
+    return Value(quoted[1].replace('""', '"'), where), _end(_BLANK, text, quoted.end())
 
 
 def _misplaced(message: str, where: str) -> SpecError:

@@ -52,14 +52,11 @@ def as_added(spec: WebsiteSpec) -> WebsiteSpec:
 
 def differences_of(spec: WebsiteSpec, website: Website) -> tuple[Difference, ...]:
     """Where *website* is different from *spec*, as far as that goes."""
-    found = _differences(
+    return _differences(
         ("timezone", spec.timezone, website.timezone),
         ("public", spec.public, website.is_public),
+        ("label", spec.label, website.label),
     )
-    # A website without a label has an empty one or none, and both mean the same.
-    if spec.label is not None and spec.label != (website.label or ""):
-        found = (*found, Difference("label", spec.label, website.label))
-    return found
 
 
 def differences_of_added(
@@ -77,12 +74,14 @@ def differences_of_added(
 
 
 def _differences(
-    *values: tuple[str, str | bool | None, str | bool],
+    *values: tuple[str, str | bool | None, str | bool | None],
 ) -> tuple[Difference, ...]:
     return tuple(
         Difference(name, wanted, found)
         for name, wanted, found in values
-        if wanted is not None and not same_value(name, wanted, found)
+        # A website without a label has an empty one or none, and both mean the same.
+        if wanted is not None
+        and not same_value(name, wanted, "" if found is None else found)
     )
 
 

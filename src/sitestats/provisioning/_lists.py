@@ -20,9 +20,9 @@ from sitestats._common.problems import Problem
 from sitestats._common.settings import MIB
 from sitestats._common.text import did_you_mean, shown
 
-from ._checks import Entry, Value, check_entries
+from ._checks import Entry, check_entries
 from ._columns import Columns, NamedFields, check_columns, ignored_names
-from ._csv import LINE_END
+from ._csv import LINE_END, Value
 from ._encodings import ZIP, EncodingError, decode
 from ._tables import csv_rows, first_cells, table_entries, xlsx_rows
 

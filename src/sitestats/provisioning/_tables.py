@@ -12,9 +12,9 @@ from typing import Any, Final
 from sitestats._common.errors import MissingExtraError, SpecError
 from sitestats._common.problems import Problem
 
-from ._checks import Entry, Value
+from ._checks import Entry
 from ._columns import Columns
-from ._csv import LINE_END, Cell, find_separator, read_cells, without_text_mark
+from ._csv import LINE_END, Value, find_separator, read_cells, without_text_mark
 
 _RULE: Final = "website-file"
 _COMMENTS: Final = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n|\r))*")
@@ -33,7 +33,7 @@ def first_cells(text: str) -> list[str]:
     return [cell.strip(' "') for cell in line.split(find_separator(line))]
 
 
-def csv_rows(text: str, name: str) -> Iterator[list[Cell]]:
+def csv_rows(text: str, name: str) -> Iterator[list[Value]]:
     """The rows of CSV, after the comments that it begins with.
 
     Raises:
@@ -50,7 +50,7 @@ def csv_rows(text: str, name: str) -> Iterator[list[Cell]]:
     return read_cells(text, find_separator(text), place)
 
 
-def xlsx_rows(data: bytes, name: str) -> Iterator[list[Cell]]:
+def xlsx_rows(data: bytes, name: str) -> Iterator[list[Value]]:
     """The rows of the first sheet of a workbook that have a text.
 
     Raises:
@@ -69,13 +69,13 @@ def xlsx_rows(data: bytes, name: str) -> Iterator[list[Cell]]:
         sheet.reset_dimensions()
         for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
             cells = [
-                Cell(
+                Value(
                     "" if value is None else str(value).strip(),
                     f"{name}: {sheet.title}!{letters(column)}{number}",
                 )
                 for column, value in enumerate(row, start=1)
             ]
-            if any(cell.text for cell in cells):
+            if any(cell.value for cell in cells):
                 yield cells
     except Exception:  # noqa: BLE001 - what it raises depends on where a file is damaged
         message = "the file is no workbook that can be read: save it anew, or as CSV"
@@ -88,7 +88,7 @@ def _start(text: str) -> int:
 
 
 def table_entries(
-    rows: Iterator[list[Cell]],
+    rows: Iterator[list[Value]],
     name: str,
     columns: Columns,
     ignored: list[str],
@@ -104,11 +104,11 @@ def table_entries(
         ignored: Gets the names of columns that are left out.
         is_marked: Whether a ``'`` keeps spreadsheets from running a text.
     """
-    header = next(rows, [Cell("", name)])
-    while len(header) > 1 and not header[-1].text:
+    header = next(rows, [Value("", name)])
+    while len(header) > 1 and not header[-1].value:
         # A spreadsheet writes separators up to the widest row that there ever was.
         header.pop()
-    named = columns.named([cell.text for cell in header])
+    named = columns.named([cell.value for cell in header])
     ignored += named.ignored
     # With wrong names every line would have a problem too.
     where = header[0].where
@@ -121,10 +121,10 @@ def table_entries(
     is_marked = is_marked and not named.is_saved
     index = named.fields.index("hostname")
     for row in rows:
-        if index < len(row) and row[index].text.startswith("#"):
+        if index < len(row) and row[index].value.startswith("#"):
             continue
         problems: tuple[Problem, ...] = ()
-        if leftover := [cell for cell in row[len(header) :] if cell.text]:
+        if leftover := [cell for cell in row[len(header) :] if cell.value]:
             message = (
                 f"the line has {len(row)} cells, and the first line names "
                 f"{len(header)} columns: put a cell that contains the separator in "
@@ -132,9 +132,9 @@ def table_entries(
             )
             problems = (_problem(message, leftover[0].where),)
         values = {
-            field: Value(_value(field, cell.text, is_marked=is_marked), cell.where)
+            field: Value(_value(field, cell.value, is_marked=is_marked), cell.where)
             for field, cell in zip(named.fields, row, strict=False)
-            if field is not None and (cell.text or field == "hostname")
+            if field is not None and (cell.value or field == "hostname")
         }
         yield Entry(row[0].where, {} if problems else values, problems)
 
