@@ -10,6 +10,7 @@ these, for the website and the days that are requested, and lists so many websit
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 import json
 import subprocess
 import sys
@@ -48,6 +49,18 @@ def pages(count: int) -> str:
 
 
 @cache
+def histogram(start: str, end: str) -> str:
+    """The page views of each day, as a member of a response."""
+    first = dt.date.fromisoformat(start)
+    days = range((dt.date.fromisoformat(end) - first).days + 1)
+    entries = (
+        f'{{"date":"{first + dt.timedelta(days=n)}","pageviews":100,"visitors":60}}'
+        for n in days
+    )
+    return f'"histogram":[{",".join(entries)}]'
+
+
+@cache
 def _listing(websites: int) -> bytes:
     """The list of so many websites."""
     website = {"timezone": "UTC", "is_public": False, "has_ssl": True}
@@ -77,6 +90,8 @@ def _response_to(request: bytes, members: str, websites: int) -> bytes:
     if not query:
         return _response(_listing(websites))
     params = dict(parse_qsl(query))
+    if params["fields"] == "histogram":
+        members = histogram(params["start"], params["end"])
     return _response(body_of(path[1:], params["start"], params["end"], members))
 
 

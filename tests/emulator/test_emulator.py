@@ -109,9 +109,6 @@ def test_set_up_fails_loudly() -> None:
     emulator = Emulator()
     emulator.add_website("example.com")
     for wrong in (
-        lambda: Emulator(role="Owner"),
-        lambda: Emulator(role="develper"),
-        lambda: Emulator(role=""),
         lambda: Emulator(api_key=""),
         lambda: Emulator(api_key="a b"),
         lambda: Emulator(user_id="é"),

@@ -92,13 +92,6 @@ READ_DASHBOARDS = {
         .extra_param("count", 1),
         ["'period=day'", "'count=1'"],
     ),
-    "a badge's link": (
-        "utm_source=example.com&utm_content=badge&affiliate=me",
-        StatsQuery("example.com")
-        .where(utm_source="example.com", utm_content="badge")
-        .extra_param("affiliate", "me"),
-        [r"badges.*\.where\(utm_source=None, utm_content=None\)", "'affiliate=me'"],
-    ),
     "all of it": (
         f"{SEARCH}&period=year&count=1&compare=previous#top",
         FOUND.last(days=365, today=True).extra_param("compare", "previous"),

@@ -1,7 +1,11 @@
 """Measure updates of many websites, against a service that takes 50 ms.
 
-    nox -s warehouse -- measure 5000 1      # a first day, and then a night
+    nox -s warehouse -- measure 5000 1      # a first day, and then nights
     nox -s warehouse -- measure 1000 60     # a backfill of sixty days
+    nox -s warehouse -- measure 1000 60 pages,countries,referrers
+    nox -s warehouse -- measure 1000 365 none
+
+The nights are the next one, and one after three days without.
 
 The service is a program of its own on loopback. It sends the same lists for each day:
 20 pages, 10 countries and 10 referrers, 3 entries of each other list, and 2 events.
@@ -74,8 +78,8 @@ def time_steps() -> dict[str, float]:
     return spent
 
 
-def main(websites: int, days: int) -> None:
-    """Load the first days, and then one night; print where the time goes."""
+def main(websites: int, days: int, lists: str = "") -> None:
+    """Load the first days, and then nights; print where the time goes."""
     steps = time_steps()
     from sitestats import Client
     from sitestats.warehouse import sitestats_source, update
@@ -85,15 +89,17 @@ def main(websites: int, days: int) -> None:
         serving(DELAY, members(), websites) as address,
         tempfile.TemporaryDirectory() as folder,
     ):
-        for night in range(2):
+        for night in (0, 1, 4):
             began, used = time.monotonic(), time.process_time()
             now = dt.datetime(2026, 3, 1, 6, tzinfo=dt.UTC)
             now += dt.timedelta(days=days + night)
             with Client(
                 address, api_key="api-key", user_id="user", proxy=None
             ) as client:
+                names = [name for name in lists.split(",") if name not in {"", "none"}]
                 source = sitestats_source(
                     first_day=FIRST,
+                    **({"lists": names} if lists else {}),
                     client=client,
                     concurrency=AT_ONCE,
                     now=lambda now=now: now + dt.timedelta(seconds=time.monotonic()),
@@ -105,7 +111,8 @@ def main(websites: int, days: int) -> None:
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
             print(
                 f"{report.requests:,} requests, {len(report.loads)} loads: "
-                f"{took:.1f} s ({time.process_time() - used:.1f} s of a processor); "
+                f"{took:.1f} s beside {report.requests * DELAY / AT_ONCE:.1f} s "
+                f"({time.process_time() - used:.1f} s of a processor); "
                 + ", ".join(f"{name} {steps.pop(name):.1f} s" for name in STEPS)
                 + f"; the most memory so far {peak:.0f} MB; "
                 f"{Path(folder, 'sitestats.duckdb').stat().st_size / 2**20:.0f} MB"
@@ -113,4 +120,4 @@ def main(websites: int, days: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    main(int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:])

@@ -19,7 +19,8 @@ import psycopg2
 import pytest
 
 from killed_updates import Kills
-from measure_updates import serving, time_steps
+from measure_updates import DELAY, members, time_steps
+from service import serving
 from sitestats import Client
 from sitestats.emulator import Emulator
 from sitestats.warehouse import _pipeline, sitestats_source, update
@@ -144,7 +145,7 @@ def test_a_night_reads_no_year(
     """
     steps = time_steps()
     with (
-        serving(1_000) as service,
+        serving(DELAY, members(), 1_000) as service,
         connected(database) as cursor,
         Client(service, api_key="api-key", user_id="user", proxy=None) as client,
     ):

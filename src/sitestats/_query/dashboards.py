@@ -1,4 +1,4 @@
-"""Read the parameters of a dashboard's address: search, period, badges.
+"""Read the parameters of a dashboard's address: search and period.
 
 The service's document describes the parameters of data. A dashboard's address has
 some of its own, which are known from public links alone. What is certain is read;
@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from sitestats._common.advice import PythonOnly, Step
+from sitestats._common.advice import Step
 from sitestats._common.problems import Problem
 from sitestats._common.text import shown
 
@@ -43,17 +43,6 @@ def documented_parameters(
     problems += _read_period(read)
     if page is None and PAGE_FILTERS.isdisjoint(read):
         _read_search(read)
-    if read.get("utm_content") == "badge" and "utm_source" in read:
-        problems.append(
-            _warned(
-                "the links of badges have utm_source=… and utm_content=badge, "
-                "which are filters here: if they are not meant, leave them out of "
-                "the address"
-                + PythonOnly(
-                    ", or take them away with .where(utm_source=None, utm_content=None)"
-                )
-            )
-        )
     problems += [
         _unknown(name, value) for name, value in read.items() if not is_documented(name)
     ]
@@ -69,7 +58,8 @@ def _read_period(read: dict[str, str]) -> list[Problem]:
     period = last(days, today=True)
     if isinstance(period, list):
         return []
-    given = "&".join(f"{name}={read.pop(name)}" for name in _given(read))
+    names = [name for name in ("period", "count") if name in read]
+    given = "&".join(f"{name}={read.pop(name)}" for name in names)
     read["start"], read["end"] = period
     return [
         _warned(
@@ -81,10 +71,6 @@ def _read_period(read: dict[str, str]) -> list[Problem]:
             + " sets others"
         )
     ]
-
-
-def _given(read: Mapping[str, str]) -> list[str]:
-    return [name for name in ("period", "count") if name in read]
 
 
 def _read_search(read: dict[str, str]) -> None:

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar, cast
 
@@ -203,8 +204,13 @@ class Store:
         return f"Store({str(self.path)!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        values = str(self.path), self.max_age, self.max_bytes, self.partition
-        return _again, values
+        make = partial(
+            Store,
+            max_age=self.max_age,
+            max_bytes=self.max_bytes,
+            partition=self.partition,
+        )
+        return make, (str(self.path),)
 
     def _use(self, action: Callable[[StoreFile], T]) -> T:
         file = self._files.setdefault(os.getpid(), StoreFile())
@@ -242,12 +248,6 @@ class Store:
         file.excess = max(0, file.excess - sum(size for _, size in rows))
         file.has_old = file.has_old and len(rows) == _PRUNE_STEP
         file.delete([key for key, _ in rows], patient=True)
-
-
-def _again(
-    path: str, max_age: timedelta | None, max_bytes: int, partition: str
-) -> Store:
-    return Store(path, max_age=max_age, max_bytes=max_bytes, partition=partition)
 
 
 def _delete_some(file: StoreFile, hostname: str | None) -> list[int]:

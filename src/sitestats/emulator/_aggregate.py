@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Any, Final, Literal, TypeAlias
 
 import attrs
 
 from ._columns import MetadataKey
-from ._parameters import LISTS, Filter, Match, Query
-from ._periods import EPOCH, Bucket, Stretch
+from ._parameters import LISTS, Match, Query
+from ._periods import Bucket, Stretch
 from ._rows import Rows
 
 _FORMS: Final = {
@@ -88,16 +88,14 @@ class Aggregate:
         self._params: list[Any] = [hostname, query.period.start, query.period.end]
         self._where = "hostname = ? AND ts >= ? AND ts < ?"
         for filter_ in query.filters:
-            self._where += f" AND ({self._filter(filter_)})"
+            matches = " OR ".join(map(self._match, filter_.matches))
+            self._where += f" AND ({matches})"
         for key, value in query.metadata:
             self._where += f" AND ({self._metadata(rows, key, value)})"
 
     def close(self) -> None:
         """Close the cursor."""
         self._cursor.close()
-
-    def _filter(self, filter_: Filter) -> str:
-        return " OR ".join(map(self._match, filter_.matches))
 
     def _match(self, match: Match) -> str:
         self._params.append(match.text)
@@ -282,11 +280,7 @@ def _shift(stretches: Sequence[Stretch]) -> str:
     if not seconds:
         return "0"
     cases = "".join(
-        f" WHEN ts < make_timestamp({_microseconds(stretch.end)}) THEN {offset}"
+        f" WHEN ts < TIMESTAMP '{stretch.end}' THEN {offset}"
         for stretch, offset in zip(stretches[:-1], seconds, strict=False)
     )
     return f"(CASE{cases} ELSE {seconds[-1]} END)" if cases else str(seconds[-1])
-
-
-def _microseconds(instant: datetime) -> int:
-    return (instant - EPOCH) // timedelta(microseconds=1)

@@ -5,7 +5,6 @@ It is the one module of the emulator that may import the clients.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
@@ -19,7 +18,7 @@ import attrs
 from sitestats._common.errors import load
 
 from . import _demo, _faults, _generated_traffic
-from ._access import MAY_ADD, Key, Website
+from ._access import Key, Website
 from ._dispatch import Core
 from ._hosts import host_name, valid_host_name
 from ._http import RecordedRequest
@@ -109,7 +108,6 @@ class Emulator:
         **options: Unpack[ServiceOptions],
     ) -> None:
         load("duckdb", extra="emulator")
-        _check_role(options.get("role", MAY_ADD[0]))
         for name, text in (("api_key", api_key), ("user_id", user_id)):
             if text is not None and not re.fullmatch("[!-~]+", text):
                 raise ValueError(f"{name} must be printable ASCII without spaces")
@@ -467,14 +465,6 @@ class _Clock:
 
     def __call__(self) -> datetime:
         return datetime.now(UTC) if self.fixed is None else self.fixed
-
-
-def _check_role(role: str) -> None:
-    # Any other role can't add websites, so a typing error would go unnoticed.
-    near = difflib.get_close_matches(role.strip().lower(), MAY_ADD, 1, cutoff=0.75)
-    if not role or (role not in MAY_ADD and near):
-        meant = near[0] if near else "owner"
-        raise ValueError(f"there is no role {role!r}: did you mean {meant!r}?")
 
 
 def _check_zone(zone: object) -> None:

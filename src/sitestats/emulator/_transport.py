@@ -85,14 +85,12 @@ class _Stream(httpx.SyncByteStream, httpx.AsyncByteStream):
     """A body that arrives byte by byte, or is cut off."""
 
     def __init__(self, request: httpx.Request, fault: Fault, body: bytes) -> None:
+        content = body if fault.cut_off is None else body[: fault.cut_off]
         self._request = request
-        self._cut = fault.cut_off is not None and fault.cut_off < len(body)
-        self._pieces = [body] if not fault.drip else [bytes([byte]) for byte in body]
-        if fault.cut_off is not None:
-            body = body[: fault.cut_off]
-            self._pieces = self._pieces[: fault.cut_off] if fault.drip else [body]
+        self._cut = len(content) < len(body)
+        self._pieces = [bytes([one]) for one in content] if fault.drip else [content]
         self._pause = min(fault.drip, _read_timeout(request))
-        self._late = fault.drip > _read_timeout(request)
+        self._late = fault.drip > self._pause
 
     def __iter__(self) -> Iterator[bytes]:
         for piece in self._pieces:
