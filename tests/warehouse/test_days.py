@@ -351,6 +351,27 @@ def test_a_run_ends_whatever_fails(seed: int, websites: int) -> None:
     assert days.left == 0
 
 
+@given(read=st.sets(st.integers(1, 11)))
+def test_days_of_a_zone_that_was_left_go(read: set[int]) -> None:
+    """Of days in another zone those go that share an hour with a day of the present
+    zone, whatever was read of it, once, and lists that it does not have; others stay.
+    """
+    both = LISTS | {"countries"}
+    site = website(days=12, timezone="Asia/Tokyo", lists=both)
+    run(site, lambda _: None)
+    site = website(site.cursor(), days=11)
+    for place in read:
+        site.read(FIRST + (place - 1) * DAY)
+    gone = {number(day): lists for day, lists in site.take_gone()}
+    near = {place for place in range(1, 13) for n in read if abs(place - n) <= 2}
+    assert gone == dict.fromkeys(near - read) | dict.fromkeys(read, both - LISTS)
+    cursor = Coverage.from_state(site.cursor().to_state())
+    assert [*website(cursor, days=11).take_gone()] == []
+    left = {number(run.first + n * DAY) for run in cursor.old for n in range(12)}
+    assert left >= set(range(1, 13)) - near
+    assert sum((run.last - run.first).days + 1 for run in cursor.old) == 12 - len(near)
+
+
 @attrs.define
 class Traffic:
     """A service with histograms, and the tables that runs fill from it."""

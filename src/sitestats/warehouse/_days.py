@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from heapq import heapify, heappop, heapreplace
 from typing import Any, Final, Self, TypeAlias
 
@@ -524,20 +525,15 @@ class Days:
     ) -> list[dt.date]:
         """Record what a histogram has, and return the days of which that is all."""
         self._failed_in_a_row = 0
-        website = self.websites[hostname]
-        before = website.left
-        days = website.read_period(period, found)
-        self.left += website.left - before
-        return days
+        with self._counted(hostname) as website:
+            return website.read_period(period, found)
 
     def failed_period(
         self, hostname: str, period: Period, error: SiteStatsError
     ) -> None:
         """Record that a histogram was not read."""
-        website = self.websites[hostname]
-        before = website.left
-        website.failed_period(period, error)
-        self.left += website.left - before
+        with self._counted(hostname) as website:
+            website.failed_period(period, error)
         self._check_service(error)
 
     def take_lacking(self) -> list[str]:
@@ -580,11 +576,16 @@ class Days:
 
     def failed(self, hostname: str, day: dt.date, error: SiteStatsError) -> None:
         """Record that it was not read."""
-        website = self.websites[hostname]
-        self.left -= website.left
-        website.failed(day, error)
-        self.left += website.left
+        with self._counted(hostname) as website:
+            website.failed(day, error)
         self._check_service(error)
+
+    @contextmanager
+    def _counted(self, hostname: str) -> Generator[WebsiteDays]:
+        website = self.websites[hostname]
+        before = website.left
+        yield website
+        self.left += website.left - before
 
     def _check_service(self, error: SiteStatsError) -> None:
         if not isinstance(error, _NO_SERVICE):
