@@ -248,40 +248,6 @@ def test_a_connection_that_failed_is_never_used_again(run: Callable[..., Any]) -
     run(main)
 
 
-def test_fresh_is_never_used_before(run: Callable[..., Any]) -> None:
-    """A fresh connection is new, counts towards the limit, and is kept for reuse."""
-
-    async def main() -> None:
-        connections = Connections(2)
-        old = await connections.use_at_once(2)
-        new = await connections.use(fresh=True)
-        assert new not in old
-        assert sum(connection.closed for connection in old) == 1
-        assert await connections.use() is new
-
-    run(main)
-
-
-def test_idle_connections_grow_too_old(run: Callable[..., Any]) -> None:
-    """The next use first closes connections that were idle for too long."""
-
-    async def main() -> None:
-        connections = Connections(3, idle_seconds=0.01)
-        old = await connections.use_at_once(3)
-        await anyio.sleep(0.02)
-        closed: list[int] = []
-
-        async def work(connection: Connection) -> Connection:
-            # A call may take long, and servers count open connections.
-            closed.extend(connection.closed for connection in old)
-            return await connections.work(connection)
-
-        assert await connections.pool.use(Lease(), work) not in old
-        assert closed == [connection.closed for connection in old] == [1, 1, 1]
-
-    run(main)
-
-
 def test_closing_closes_what_is_idle_and_then_the_rest(run: Callable[..., Any]) -> None:
     """Closing lets uses in progress end, fails those waiting, and refuses new ones."""
 

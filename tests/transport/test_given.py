@@ -20,9 +20,7 @@ from sitestats._common.errors import (
     ConnectionFailedError,
     RequestTimeoutError,
     ResponseTooLargeError,
-    TransportError,
 )
-from sitestats._transport.sender import AsyncSender, Sender
 from user_transports import Given, raises
 
 ADDRESS = "https://stats.example"
@@ -266,18 +264,6 @@ def test_respx_takes_the_place_of_the_service(variant: str) -> None:
     assert route.calls.last.request.headers["Api-Key"] == KEY
 
 
-def test_respx_faults_become_ours(variant: str) -> None:
-    """An httpx exception that respx raises becomes ours."""
-    router = respx.Router(base_url=ADDRESS)
-    router.get("/example.com.json").mock(side_effect=httpx.ConnectError("no"))
-    with (
-        open_sender(variant, ADDRESS, transport=Mocked(router)) as sender,
-        pytest.raises(ConnectionFailedError, match="no") as caught,
-    ):
-        sender.send()
-    assert not caught.value.maybe_sent
-
-
 def test_an_unmatched_request_fails_the_test(variant: str) -> None:
     """A request that no mock expects raises respx's error, and is not retried."""
     router = respx.Router(base_url=ADDRESS)
@@ -287,27 +273,3 @@ def test_an_unmatched_request_fails_the_test(variant: str) -> None:
         pytest.raises(AssertionError, match="not mocked"),
     ):
         sender.send()
-
-
-def test_every_fault_is_a_transport_error() -> None:
-    """Catching TransportError catches every fault."""
-    sender = Sender(settings_for(ADDRESS), Given(raises(StopIteration())))
-    with pytest.raises(TransportError):
-        sender.send(GET, until=time.monotonic() + LONG, timeout=LONG)
-    sender.close()
-
-
-def test_stop_iteration_in_a_transport() -> None:
-    """A StopIteration in a transport becomes our error."""
-
-    class Stopping(httpx.AsyncBaseTransport):
-        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-            raise StopIteration
-
-    async def main() -> None:
-        sender = AsyncSender(settings_for(ADDRESS), Stopping())
-        with pytest.raises(ConnectionFailedError):
-            await sender.send(GET, until=time.monotonic() + LONG, timeout=LONG)
-        await sender.aclose()
-
-    anyio.run(main)

@@ -412,18 +412,6 @@ def test_a_proxy_without_a_password_is_pickled(environment: pytest.MonkeyPatch) 
         assert pickle.loads(pickle.dumps(client))._settings.proxy == proxy
 
 
-def tunnel_to(service: Server) -> Callable[[Connection], None]:
-    """A proxy that tunnels to *service*, wherever it is told to."""
-
-    def script(connection: Connection) -> None:
-        connection.request()
-        connection.send(b"HTTP/1.1 200 Go on\r\n\r\n")
-        with socket.create_connection(("127.0.0.1", service.port)) as onward:
-            carry(connection, onward)
-
-    return script
-
-
 @pytest.mark.usefixtures("trusted")
 def test_tls_within_tls(variant: str) -> None:
     """A service behind TLS is reached through a proxy behind TLS."""
@@ -431,7 +419,7 @@ def test_tls_within_tls(variant: str) -> None:
     AUTHORITY.issue_cert("localhost").configure_cert(behind)
     with (
         service() as (server, trusting),
-        serve(tunnel_to(server), behind) as proxy,
+        serve(leads_to(server), behind) as proxy,
         open_sender(
             variant, "https://stats.example", proxy=proxy.address, verify=trusting
         ) as sender,

@@ -245,20 +245,6 @@ def test_what_is_too_large_is_not_read_on(variant: str, script: object) -> None:
     assert caught.value.body == b""
 
 
-def test_the_limit_itself_is_allowed(variant: str) -> None:
-    """A body of exactly the limit is accepted."""
-
-    def script(connection: Connection) -> None:
-        connection.request()
-        connection.respond(bytes(1000))
-
-    with (
-        serve(script) as server,
-        open_sender(variant, server.address, max_response_bytes=1000) as sender,
-    ):
-        assert len(sender.send().body) == 1000
-
-
 def test_a_recursion_error_comes_out_as_it_is() -> None:
     """Close to the stack's limit a call does not blame the connection."""
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from broken_servers import OK
 from loopback import Connection, answer, contexts, polite, serve
 from sender_variants import ADD, LONG, open_sender
 from sitestats._common.errors import (
@@ -88,19 +87,6 @@ def test_a_forged_response_answers_no_other_request(
 
 
 pytestmark = pytest.mark.slow
-
-
-def test_a_connection_with_leftover_bytes_is_not_used_again(variant: str) -> None:
-    """Bytes after a response are not taken for the next response."""
-
-    def script(connection: Connection) -> None:
-        while connection.request():
-            connection.send(2 * (OK + b"Content-Length: 2\r\n\r\n{}"))
-
-    with serve(script) as server, open_sender(variant, server.address) as sender:
-        for _ in range(3):
-            assert sender.send().body == b"{}"
-    assert server.connections == 3
 
 
 def test_connection_close_is_obeyed(variant: str) -> None:

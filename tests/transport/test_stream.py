@@ -13,7 +13,7 @@ import pytest
 
 from broken_servers import silent
 from loopback import Connection, Script, contexts, polite, resolving, serve
-from sender_variants import ADD, open_sender
+from sender_variants import open_sender
 from sitestats._common.errors import ConnectionFailedError, RequestTimeoutError
 
 
@@ -86,35 +86,7 @@ def test_a_refusing_address_is_passed_over(variant: str) -> None:
         sender.send()
 
 
-def test_interrupts_leave_no_descriptor(variant: str) -> None:
-    """A connection that failed while it was being made is closed at once."""
-    behind, _ = contexts("other.example")
-    with (
-        serve(polite, behind) as server,
-        open_sender(variant, server.address) as sender,
-        pytest.raises(ConnectionFailedError, match="CERTIFICATE_VERIFY_FAILED"),
-    ):
-        sender.send()
-
-
 pytestmark = pytest.mark.slow
-
-
-def speaks_plainly(connection: Connection) -> None:
-    """Respond to a TLS handshake as if it were a request."""
-    connection.wait()
-    connection.send(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-
-
-def test_no_tls_is_no_connection(variant: str) -> None:
-    """The error of a plain server at an https address says that nothing was sent."""
-    with (
-        serve(speaks_plainly) as server,
-        open_sender(variant, f"https://127.0.0.1:{server.port}") as sender,
-        pytest.raises(ConnectionFailedError, match="could not connect to") as caught,
-    ):
-        sender.send(ADD)
-    assert not caught.value.maybe_sent
 
 
 def handshakes_slowly(connection: Connection) -> None:

@@ -68,15 +68,6 @@ def test_a_context_of_one_s_own_is_used(variant: str) -> None:
     assert f"Api-Key: {KEY}".encode() in server.requests[0]
 
 
-def test_a_file_of_certificates_is_used(variant: str, certificates: Path) -> None:
-    """A path as verify is used, without a warning."""
-    with (
-        secured() as server,
-        open_sender(variant, server.address, verify=str(certificates)) as sender,
-    ):
-        assert sender.send().status == 200
-
-
 def test_a_directory_of_certificates_is_read_as_one(
     variant: str, tmp_path: Path
 ) -> None:
@@ -262,9 +253,11 @@ def test_a_service_that_speaks_plainly(variant: str) -> None:
     with (
         serve(plain) as server,
         open_sender(variant, f"https://127.0.0.1:{server.port}") as sender,
-        pytest.raises(ConnectionFailedError, match="does the address begin with http:"),
+        pytest.raises(ConnectionFailedError, match="could not connect to") as caught,
     ):
-        sender.send()
+        sender.send(ADD)
+    assert "does the address begin with http:" in str(caught.value)
+    assert not caught.value.maybe_sent
 
 
 @pytest.mark.parametrize(

@@ -420,11 +420,7 @@ def _has_ended(loop: Any) -> bool:
     if isinstance(loop, asyncio.AbstractEventLoop):
         return loop.is_closed()
     try:
-        loop.run_sync_soon(_nothing)
+        loop.run_sync_soon(int)
     except sys.modules["trio"].RunFinishedError:
         return True
     return False
-
-
-def _nothing() -> None:
-    pass

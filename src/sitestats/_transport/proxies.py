@@ -158,28 +158,40 @@ _REFUSALS: Final = (
 def _socks(
     stream: Stream, login: tuple[bytes, bytes], host: bytes, port: int
 ) -> Waiting[None]:
+    received = bytearray()
+
+    def take(count: int) -> Waiting[bytes]:
+        """The next bytes, however they are cut."""
+        while len(received) < count:
+            data = yield from stream.receive()
+            if not data:
+                raise httpcore.ProxyError("its reply is not complete")
+            received.extend(data)
+        taken = bytes(received[:count])
+        del received[:count]
+        return taken
+
     # The proxy looks a name up itself.
-    received = _Received(stream)
     method = _BY_PASSWORD if login[0] else _NO_LOGIN
     yield from stream.send(b"\x05\x01" + method)
-    if (yield from received.take(2)) != b"\x05" + method:
+    if (yield from take(2)) != b"\x05" + method:
         raise httpcore.ProxyError("it wants another way to log in")
     if login[0]:
         user, password = (bytes([len(part)]) + part for part in login)
         yield from stream.send(b"\x01" + user + password)
-        if not (yield from received.take(2)).endswith(b"\x00"):
+        if not (yield from take(2)).endswith(b"\x00"):
             raise httpcore.ProxyError("it refused the user or the password")
     yield from stream.send(b"\x05\x01\x00" + _address(host) + port.to_bytes(2))
-    version, reply, _, kind = yield from received.take(4)
+    version, reply, _, kind = yield from take(4)
     if version != 5 or kind not in {1, 3, 4}:  # noqa: PLR2004 - as above
         raise httpcore.ProxyError("its reply is no SOCKS5")
     if reply:
         known = reply <= len(_REFUSALS)
         reason = _REFUSALS[reply - 1] if known else f"reply {reply}"
         raise httpcore.ProxyError(f"it could not connect: {reason}")
-    length = {1: 4, 4: 16}.get(kind) or (yield from received.take(1))[0]
-    yield from received.take(length + 2)
-    if received.rest:
+    length = {1: 4, 4: 16}.get(kind) or (yield from take(1))[0]
+    yield from take(length + 2)
+    if received:
         raise httpcore.ProxyError("it sent data before the service could")
 
 
@@ -188,21 +200,3 @@ def _address(host: bytes) -> bytes:
         with suppress(OSError):
             return kind + socket.inet_pton(family, host.decode())
     return b"\x03" + bytes([len(host)]) + host
-
-
-class _Received:
-    """What a stream brought, to be taken in parts of a certain length."""
-
-    def __init__(self, stream: Stream) -> None:
-        self._stream = stream
-        self.rest = b""
-
-    def take(self, count: int) -> Waiting[bytes]:
-        """The next *count* bytes, however they are cut."""
-        while len(self.rest) < count:
-            data = yield from self._stream.receive()
-            if not data:
-                raise httpcore.ProxyError("its reply is not complete")
-            self.rest += data
-        taken, self.rest = self.rest[:count], self.rest[count:]
-        return taken
