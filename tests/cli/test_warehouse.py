@@ -48,11 +48,14 @@ def test_a_database_that_is_kept_up_to_date(
 ) -> None:
     """An update makes the file, and tells on standard error how far it is and what has
     failed; the status has it too, for monitoring as a code, until the website is
-    forgotten, and nothing is requested of the service.
+    forgotten, and nothing is requested of the service. The first day is remembered.
     """
     emulator.change_website("blog.semicomplete.com", locked=True)
+    done = run("warehouse", "update")
+    assert done.code == 2
+    assert done.err == "sitestats: the first update needs --since, where to begin\n"
     done = run(*UPDATE, "--concurrency", "1")
-    assert done.out == "5 days requested; up to date: 2 of 3 websites\n"
+    assert done.out == "5 requests; up to date: 2 of 3 websites\n"
     assert done.err.startswith(
         "sitestats: blog.semicomplete.com: WebsiteLockedError: This website is locked"
     )
@@ -86,6 +89,12 @@ def test_a_database_that_is_kept_up_to_date(
     assert done.code == 0
     assert done.out == f"2 of 2 websites up to date; the oldest {YESTERDAY}\n"
     assert emulator.requests == ()
+    emulator.change_website("blog.semicomplete.com", locked=False)
+    done = run("warehouse", "update", "--fields", "pages")
+    assert done.out.endswith("up to date: 3 of 3 websites\n")
+    with duckdb.connect(folder / "sitestats.duckdb", read_only=True) as database:
+        days = database.execute("SELECT min(first_day) FROM web.days").fetchall()
+    assert str(days[0][0]) == SINCE
 
 
 HOLD = """
@@ -141,6 +150,36 @@ def test_hosts_from_a_file(run: Run, emulator: Emulator, folder: Path) -> None:
     done = run(*UPDATE, "--hosts-from", file)
     assert (done.code, done.out) == (2, "")
     assert "there are no websites in it" in done.err
+
+
+def test_an_update_says_first_how_many_requests_it_makes(
+    run: Run, emulator: Emulator, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A dry run requests no day and leaves no file; before many requests a terminal is
+    asked, unless there is --yes, and a log is warned. Totals alone are few requests.
+    """
+    since = (*UPDATE[:4], "--until", YESTERDAY)
+    done = run(*since, "--dry-run")
+    assert (done.code, len(emulator.requests)) == (0, 1)
+    assert done.out == (
+        "at most 6 requests, about 1 min if 20 at a time take 0.2 s each; the last "
+        "update made 0\n"
+    )
+    assert not (folder / "sitestats.duckdb").exists()
+    monkeypatch.setattr("sitestats.warehouse._estimate._MANY", 2)
+    for stream in (sys.stdin, sys.stderr):
+        monkeypatch.setattr(stream, "isatty", lambda: True)
+    monkeypatch.setattr(sys.stdin, "readline", lambda: "n\n")
+    done = run(*since, "--fields", "none")
+    assert (done.code, done.out) == (12, "")
+    assert "A large update: at most 3 requests" in done.err
+    done = run(*since, "--fields", "none", "--yes", "--until", SINCE)
+    assert (done.code, done.out) == (0, "3 requests; up to date: 3 of 3 websites\n")
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: False)
+    earlier = datetime.now(UTC).date() - timedelta(days=4)
+    done = run(*UPDATE[:2], "--since", earlier, "--fields", "pages")
+    assert done.code == 0
+    assert "warning: a large update: at most 15 requests" in done.err
 
 
 @pytest.mark.parametrize(

@@ -268,11 +268,11 @@ def test_a_busy_account_and_a_busy_journal_have_a_code_of_their_own(
 ) -> None:
     """While another run is under way a command ends with 7, and adds nothing."""
     journal = tmp_path / "journal"
-    with emulator.client() as client, open_run(client._settings, None, None):
+    with emulator.client() as client, open_run(client._settings):
         # It is the account at this address that is busy.
         assert run("websites", "ensure", file, "--yes").code == 0
     emulator._core.service.websites = {}
-    with Client(proxy=None) as client, open_run(client._settings, None, None):
+    with Client(proxy=None) as client, open_run(client._settings):
         for command in (("ensure", file), ("add", "new.example")):
             done = run("websites", *command, "--yes")
             assert done.code == 7

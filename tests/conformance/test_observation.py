@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Final
 
 import pytest
 
 from sitestats._common.wire import HttpRequest, HttpResponse
 from sitestats._protocol.flow import Flow, Moment, Now, Send, Sleep
-from sitestats.conformance._observation import Observation, observe
+from sitestats.conformance._observation import NOT_SENT, Observation, observe
 from sitestats.emulator import Emulator
 
 pytestmark = pytest.mark.once
@@ -18,9 +19,12 @@ HOST: Final = "shop.example"
 
 
 def run(
-    flow: Flow[Observation], responses: dict[str, HttpResponse]
+    flow: Flow[Observation],
+    responses: dict[str, HttpResponse],
+    first: Sequence[HttpResponse] = (),
 ) -> tuple[Observation, list[HttpRequest], list[float]]:
-    """Run a flow without a clock; what has no response gets a 404."""
+    """Run a flow without a clock: with these responses, of which some are the first."""
+    waiting = [*first]
     sent: list[HttpRequest] = []
     pauses: list[float] = []
     outcome: HttpResponse | Moment | None = None
@@ -37,7 +41,8 @@ def run(
         else:
             assert isinstance(step, Send)
             sent.append(step.request)
-            outcome = responses.get(step.request.path, HttpResponse(404, {}, b"{}"))
+            other = responses.get(step.request.path, HttpResponse(404, {}, b"{}"))
+            outcome = waiting.pop(0) if waiting else other
 
 
 def observed(
@@ -85,3 +90,16 @@ def test_of_a_locked_website_little_is_requested() -> None:
     assert "site" not in found.hosts
     assert found.hosts["locked"] == HOST
     assert len(sent) < 12
+
+
+def test_a_429_of_the_second_request_is_the_end() -> None:
+    """The list is not requested either."""
+    with Emulator().client() as client:
+        flow = observe(client._settings, HOST, 0.25)
+        first = HttpResponse(200, {}, b'{"ok": true, "pageviews": 1}')
+        many = HttpResponse(429)
+        found, sent, _ = run(flow, {}, [first, many])
+    assert len(sent) == 2
+    texts = [one for one in found.responses.values() if isinstance(one, str)]
+    assert len(texts) == len(found.responses) - 1
+    assert {text.removeprefix(NOT_SENT) for text in texts} == {texts[0]}

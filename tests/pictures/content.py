@@ -137,13 +137,6 @@ def plot_days() -> Plot:
 
 
 @picture
-def plot_pages() -> Plot:
-    """A list."""
-    stats = client().stats.get(october().limit(10))
-    return Plot(lambda: stats.plot("pages"))
-
-
-@picture
 def plot_comparison() -> Plot:
     """Two months on each other."""
     return Plot(client().stats.compare(october(), against="previous_month").plot)

@@ -24,7 +24,7 @@ def test_a_wait_names_one_website_and_counts_the_others(
 ) -> None:
     """The warning says for which adds of an earlier run a run waits."""
     with pytest.warns(SiteStatsWarning) as warned:
-        EventHandler((), None).handle(Waiting(hostnames, 60.2))
+        EventHandler(()).handle(Waiting(hostnames, 60.2))
     assert str(warned[0].message) == (
         f"an earlier run sent {named} the list does not show it yet: waiting up to 60 "
         "seconds, as it may still be under way"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import random
 from collections.abc import Callable
+from typing import Any
 
 import attrs
 import pytest
@@ -13,17 +14,19 @@ from hypothesis import strategies as st
 
 from sitestats import NotFoundError, ServerError, SiteStatsError, WebsiteLockedError
 from sitestats.warehouse._days import (
-    DAY,
     FAILED_EVERYWHERE,
     FAILED_IN_A_ROW,
+    LONGEST,
+    MEDIAN,
+    WATCHED,
     Coverage,
     Days,
     WebsiteDays,
     last_day,
 )
+from sitestats.warehouse._held import DAY, Held
 
 pytestmark = pytest.mark.once
-
 
 FIRST = dt.date(2026, 1, 1)
 LISTS = frozenset({"pages"})
@@ -174,9 +177,9 @@ def test_a_day_that_is_not_over_is_not_read() -> None:
     ("change", "requested"),
     [
         ({"timezone": "Asia/Tokyo"}, [1, 2, 3, 4, 5]),
-        ({"lists": LISTS | {"events"}}, [1, 2, 3, 4, 5]),
+        ({"lists": LISTS | {"events"}}, [5, 1, 2, 3, 4]),
         ({"lists": frozenset()}, [5]),
-        ({"first": FIRST - DAY}, [0, 1, 2, 3, 4, 5]),
+        ({"first": FIRST - 2 * DAY}, [5, -1, 0]),
         ({"first": FIRST + 3 * DAY}, [5]),
         ({"first": FIRST + 9 * DAY, "days": 11}, [10, 11]),
     ],
@@ -193,12 +196,12 @@ def test_what_has_changed_is_read_again(
 
 
 def test_lists_that_were_left_out_once_are_read_again() -> None:
-    """Days that were read without a list are not taken for complete ones later."""
+    """Days that were read without a list are read when it is wanted, and no others."""
     site = website()
     run(site, lambda _: None)
     site = website(site.cursor(), days=6, lists=frozenset())
     run(site, lambda _: None)
-    assert len(run(website(site.cursor(), days=6), lambda _: None)) == 6
+    assert run(website(site.cursor(), days=6), lambda _: None) == [6]
 
 
 def test_a_later_first_day_gives_up_what_is_missing() -> None:
@@ -346,3 +349,134 @@ def test_a_run_ends_whatever_fails(seed: int, websites: int) -> None:
             days.failed(*taken, luck.choice([DOWN, LOCKED]))
     assert requests <= most
     assert days.left == 0
+
+
+@attrs.define
+class Traffic:
+    """A service with histograms, and the tables that runs fill from it."""
+
+    luck: random.Random
+    totals: dict[dt.date, tuple[int, int]] = attrs.Factory(dict)
+    stored: dict[dt.date, tuple[int, int]] = attrs.Factory(dict)
+    """The totals in the tables."""
+    lists: dict[dt.date, set[str]] = attrs.Factory(dict)
+    """What the tables have of each day; the median of a day is one."""
+
+    def change(self, last: dt.date, often: float) -> None:
+        """Let new days come, and the totals of others change."""
+        for n in range((last - FIRST).days + 1):
+            day = FIRST + n * DAY
+            if day not in self.totals or self.luck.random() < often:
+                self.totals[day] = self.luck.choice([(0, 0), (1, 1), (2, 1), (0, 1)])
+
+    def run(self, cursor: Coverage | None, badness: float, **given: Any) -> Coverage:
+        """One run, whose requests fail with such a chance, and which may be stopped."""
+        site = WebsiteDays(cursor, timezone="UTC", **given)
+        lists = given["lists"]
+        before = Held(cursor.held if cursor else ())
+        again = {*(cursor.failed if cursor else ())}
+        again |= {day for day in self.totals if before.lists_of(day) is None}
+        new_from = max(given["first"], (cursor.reached if cursor else FIRST) + DAY)
+        again |= {new_from - n * DAY for n in range(1, given["lag"] + 1)}
+        requested: list[dt.date] = []
+        while (period := site.take_period()) is not None:
+            days = [
+                period[0] + n * DAY for n in range((period[1] - period[0]).days + 1)
+            ]
+            assert given["first"] <= days[0]
+            assert days[-1] <= given["last"]
+            assert len(days) <= LONGEST
+            if self.luck.random() < badness:
+                site.failed_period(period, DOWN)
+                continue
+            found = {
+                day: self.totals[day] for day in days if self.luck.random() >= badness
+            }
+            for day in site.read_period(period, found):
+                self.add(day, {MEDIAN, *lists} if found[day] == (0, 0) else set())
+                assert "events" not in lists
+                assert not lists or found[day] == (0, 0)
+                if found[day] != (0, 0):
+                    assert MEDIAN not in self.lists[day], "a median was replaced"
+        while (day := site.take()) is not None and self.luck.random() >= badness / 9:
+            requested.append(day)
+            if self.luck.random() < badness:
+                site.failed(day, self.luck.choice([DOWN, UNKNOWN]))
+                continue
+            is_there = lists <= (before.lists_of(day) or frozenset())
+            has_changed = self.stored.get(day) != self.totals[day]
+            assert day in again or not is_there or has_changed, f"{day} was there"
+            self.add(day, {MEDIAN, *lists})
+            site.read(day, self.totals[day])
+        assert len(requested) == len({*requested})
+        found_at_end = Coverage.from_state(site.cursor().to_state())
+        for run in found_at_end.held:
+            for n in range((run.last - run.first).days + 1):
+                assert run.lists <= self.lists[run.first + n * DAY]
+        return found_at_end
+
+    def add(self, day: dt.date, lists: set[str]) -> None:
+        """Store a day."""
+        self.stored[day] = self.totals[day]
+        self.lists[day] = self.lists.get(day, set()) | lists
+
+
+WANTED = st.sampled_from(
+    [frozenset[str](), LISTS, frozenset({"pages", "events"}), frozenset({"countries"})]
+)
+
+
+@given(
+    nights=st.lists(
+        st.tuples(
+            st.integers(0, 40),
+            st.sampled_from([0.0, 0.0, 0.2, 1.0]),
+            st.sampled_from([0.0, 0.05]),
+            WANTED,
+            st.integers(0, 25),
+            st.booleans(),
+        ),
+        max_size=8,
+    ),
+    lists=WANTED,
+    lag=st.integers(0, 3),
+    seed=st.integers(0, 2**32),
+)
+def test_every_day_is_read_and_none_without_need(
+    nights: list[tuple[int, float, float, frozenset[str], int, bool]],
+    lists: frozenset[str],
+    lag: int,
+    seed: int,
+) -> None:
+    """Whatever lists and first days were wanted before, and whatever failed, was absent
+    from histograms or changed: at the end each day is there with each list, those of
+    the last thirty have their totals, and no day was requested that need not be.
+    """
+    service, cursor, last = Traffic(random.Random(seed)), None, FIRST
+    for more, badness, often, wanted, first, killed in nights:
+        last += more * DAY
+        service.change(last, often)
+        stored = dict(service.stored), dict(service.lists)
+        after = service.run(
+            cursor,
+            badness,
+            lists=wanted,
+            first=min(last, FIRST + first * DAY),
+            last=last,
+            lag=lag,
+        )
+        if killed:
+            service.stored, service.lists = stored
+        else:
+            cursor = after
+    service.change(last, 0)
+    for _ in range(len(nights) * FAILED_IN_A_ROW + 2):
+        cursor = service.run(cursor, 0.0, lists=lists, first=FIRST, last=last, lag=lag)
+    assert cursor is not None
+    assert (cursor.through, cursor.error, cursor.missing) == (last, None, ())
+    assert cursor.behind(last) == 0
+    assert service.totals.keys() == service.stored.keys()
+    for day, there in service.lists.items():
+        assert lists <= there
+        if day > last - WATCHED * DAY:
+            assert service.stored[day] == service.totals[day]

@@ -122,10 +122,10 @@ def test_a_second_signal_ends_an_update_at_once(
     service: Emulator, interrupted: Callable[..., tuple[int, str]]
 ) -> None:
     """It waits for no response, and says how many days are dropped."""
-    # The list, and four days.
-    service.fail_next(times=5, latency=0.001)
+    # The list, two histograms, and four days.
+    service.fail_next(times=7, latency=0.001)
     service.fail_next(times=None, latency=SECONDS)
-    code, told = interrupted(signal.SIGINT, signal.SIGINT, after=6)
+    code, told = interrupted(signal.SIGINT, signal.SIGINT, after=8)
     assert code == 130
     assert told == (
         "sitestats: interrupted; 0 days were loaded, 4 that were read are dropped; "

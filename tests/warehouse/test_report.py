@@ -9,6 +9,7 @@ import pytest
 
 from sitestats import SiteStatsError
 from sitestats.warehouse import Coverage, Update
+from sitestats.warehouse._held import Run
 
 pytestmark = pytest.mark.once
 
@@ -20,8 +21,8 @@ def a_report(good: int, failed: int) -> Update:
     sites = {
         f"s{number}.example": Coverage(
             first=DAY,
-            reached=DAY,
-            missing=(DAY,) if number >= good else (),
+            held=() if number >= good else (Run(DAY, DAY),),
+            failed=(DAY,) if number >= good else (),
             timezone="UTC",
             lists=frozenset(),
             error="ServerError: it failed" if number >= good else None,

@@ -37,7 +37,7 @@ def test_the_tables_have_what_the_service_has(
                 continue
             key = (site.hostname, day, site.timezone)
             totals = (stats.pageviews, stats.visitors, stats.seconds_on_page)
-            expected["days"].append((*key, *totals, False))
+            expected["days"].append((*key, *totals, False, None))
             for rank, page in enumerate(stats.pages, 1):
                 expected["pages"].append(
                     (

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 import io
+import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import dlt
 import pytest
@@ -16,6 +18,7 @@ from sitestats import (
     BusyError,
     ConfigurationError,
     QueryError,
+    SiteStatsWarning,
     StatsQuery,
 )
 from sitestats.emulator import Emulator
@@ -37,11 +40,11 @@ def test_the_progress_of_an_update_lasts_over_its_loads(
     terminal = io.StringIO()
     monkeypatch.setattr(terminal, "isatty", lambda: True)
     monkeypatch.setattr("sys.stderr", terminal)
-    report = run(tmp_path / "one", emulator, max_requests=4, progress=True)
-    assert len(report.loads) == 4
+    report = run(tmp_path / "one", emulator, max_requests=7, progress=True)
+    assert len(report.loads) == 2
     bars = terminal.getvalue().split("\r")
-    assert bars[1].endswith("1 of 13 days")
-    assert "] 13 of 13 days" in bars[-3]
+    assert bars[1].endswith("1 of 13 requests")
+    assert "] 13 of 13 requests" in bars[-3]
     assert [bar.strip() for bar in bars].count("") == len(("first", "blank", "end"))
     terminal.seek(0)
     terminal.truncate()
@@ -56,7 +59,7 @@ def test_the_progress_of_an_update_lasts_over_its_loads(
         pipeline(tmp_path / "other").run(source)
     bars = terminal.getvalue().split("\r")
     assert [bar.strip() for bar in bars].count("") == 5
-    assert "] 8 of 13 days" in bars[-3]
+    assert "] 8 of 13 requests" in bars[-3]
 
 
 def test_a_website_that_fails_is_caught_up(emulator: Emulator, tmp_path: Path) -> None:
@@ -85,7 +88,6 @@ def test_a_website_that_fails_is_caught_up(emulator: Emulator, tmp_path: Path) -
     assert sorted(coverage) == [
         ("blog.example", None, 4),
         ("docs.example", dt.date(2026, 3, 1), 1),
-        ("nobody.example", None, 4),
         ("shop.example", dt.date(2026, 3, 4), 0),
     ]
     mine.clear_faults()
@@ -93,15 +95,12 @@ def test_a_website_that_fails_is_caught_up(emulator: Emulator, tmp_path: Path) -
     mine.forget_requests()
     report = run(tmp_path, mine, hostnames=names[:3])
     assert report.failed == {}
-    # The list; the lag of two websites, the missing day, the four of the third.
-    assert len(mine.requests) == 1 + 2 + 1 + 4
+    # The list; two histograms, since websites have days that may have changed; the lag
+    # of these, the missing day, the four of the third.
+    assert len(mine.requests) == 1 + 2 + 2 + 1 + 4
     assert mine.websites == emulator.websites
     run(tmp_path / "whole", mine)
-    coverage = query(tmp_path, "SELECT * FROM coverage WHERE hostname LIKE 'nobody%'")
-    assert len(coverage) == 1
-    found, expected = tables(tmp_path), tables(tmp_path / "whole")
-    del found["coverage"], expected["coverage"]
-    assert found == expected
+    assert tables(tmp_path) == tables(tmp_path / "whole")
 
 
 def test_the_destination_knows_how_far_it_is(emulator: Emulator, folder: Path) -> None:
@@ -111,7 +110,8 @@ def test_the_destination_knows_how_far_it_is(emulator: Emulator, folder: Path) -
     before = tables(folder)
     shutil.rmtree(folder / "pipelines")
     assert {*read_coverage(pipeline(folder))} == {*emulator.websites}
-    emulator = Emulator.made_up(3, days=6, now=NOW + DAY)
+    emulator = Emulator.made_up(3, days=5, now=NOW)
+    emulator.now = NOW + DAY
     source = sitestats_source(
         first_day=FIRST,
         lists=LISTS,
@@ -127,7 +127,8 @@ def test_the_destination_knows_how_far_it_is(emulator: Emulator, folder: Path) -
     # The same source, whose requests of before count for nothing.
     emulator.forget_requests()
     report = update(pipeline(folder), source)
-    assert len(emulator.requests) == report.requests == 6
+    # A histogram of each website, the day of the lag, and the new one.
+    assert len(emulator.requests) == report.requests == 3 * 3
     through = "SELECT DISTINCT through - (timezone = 'Asia/Tokyo')::INT FROM coverage"
     assert query(folder, through) == [(dt.date(2026, 3, 5),)]
 
@@ -165,6 +166,120 @@ def query_days(folder: Path, sql: str) -> list[int]:
     return sorted(day.day for (day,) in query(folder, sql))
 
 
+@pytest.mark.filterwarnings("ignore:the response")
+def test_bad_data_of_a_website_is_its_own(tmp_path: Path) -> None:
+    """A listed name or zone that no query takes, a number that no table has, and an
+    error that no text can be are in the coverage of their website; all others load.
+    """
+    mine = Emulator.made_up(3, days=2, now=NOW)
+    body: Any = mine.client().request("GET", "/api/websites")
+    one = body["websites"][0]
+    bad = {"localhost": "UTC", "a b": "UTC", "x\ud800.example": "UTC", "z.test": "utc"}
+    body["websites"] += [
+        {**one, "hostname": name, "timezone": zone, "pageviews": 2**63}
+        for name, zone in bad.items()
+    ]
+    mine.fail_next(times=None, body=body, path="/api/websites")
+    large = mine.client().stats.get(
+        StatsQuery("blog.example")
+        .fields("pageviews", "visitors", "seconds_on_page", "pages")
+        .all_events()
+        .on(dt.date(2026, 3, 4))
+    )
+    numbers = {**json.loads(large.body), "visitors": 2**63}
+    mine.fail_next(times=None, body=numbers, path="/blog.example.json")
+    error = {"ok": False, "error": "no \ud800 \0"}
+    mine.fail_next(times=None, status=500, body=error, path="/docs.example.json")
+    report = run(tmp_path, mine, first_day=dt.date(2026, 3, 4))
+    errors = dict(query(tmp_path, "SELECT hostname, error FROM coverage"))
+    assert errors.pop("shop.example") is None
+    assert {*errors} == {"localhost", "a b", "x?.example", "z.test"} | {
+        "blog.example",
+        "docs.example",
+    }
+    assert str(errors["localhost"]).startswith("QueryError: ")
+    assert errors["blog.example"] == (
+        "2026-03-04: ResponseError: a number does not fit into 64 bits: days.visitors"
+    )
+    assert str(errors["docs.example"]).startswith("2026-03-04: ServerError: no ")
+    assert len(report.failed) == 6
+    rows = query(tmp_path, "SELECT DISTINCT hostname FROM days")
+    assert rows == [("shop.example",)]
+    large_ones = "SELECT count(*) FROM websites WHERE pageviews IS NULL"
+    assert query(tmp_path, large_ones) == [(4,)]
+
+
+def test_totals_alone_come_from_histograms(folder: Path) -> None:
+    """Without lists a website is one request, which replaces no median, and an earlier
+    first day reads what is before; with a list again, a day of which the histogram
+    shows that it is empty needs no request of its own.
+    """
+    mine = Emulator.made_up(3, days=5, now=NOW)
+    mine.now = NOW + DAY
+    medians = "SELECT hostname, first_day, seconds_on_page FROM days ORDER BY 1, 2"
+    before = query(folder, medians)
+    # The day of the lag has a median, so it is requested by itself.
+    with pytest.warns(SiteStatsWarning, match="no rows in events, pages, which earli"):
+        assert run(folder, mine, lists=()).requests == 3 * 2
+    new = {row for row in query(folder, medians) if row not in before}
+    assert len(new) == 3
+    assert {median for _, _, median in new} == {None}
+    assert len(query(folder, medians)) == len(before) + 3
+    earlier = FIRST - 3 * DAY
+    assert run(folder, mine, lists=(), first_day=earlier).requests == 3
+    assert len(query(folder, medians)) == len(before) + 3 * 4
+    report = run(folder, mine, lists=["pages"], first_day=earlier)
+    # Two have traffic on one of the earlier days.
+    assert (report.requests, report.failed) == (3 + 2, {})
+    there = query(folder, "SELECT DISTINCT hostname, first_day FROM pages")
+    assert len(there) == len(before) + 2
+
+
+def test_a_day_that_changed_late_is_read_again(tmp_path: Path) -> None:
+    """Page views that the service counts later are found by the histogram, and the day
+    is read, and no other; a histogram that lacks days is reported.
+    """
+    mine = Emulator(now=NOW)
+    moment = "2026-03-01T10:00:00Z"
+    mine.load([{"path": "/a", "added_iso": moment}], hostname="example.com")
+    run(tmp_path, mine, lag=0)
+    assert run(tmp_path, mine, lag=0).requests == 1
+    mine.load([{"path": "/b", "added_iso": moment}], hostname="example.com")
+    assert run(tmp_path, mine, lag=0).requests == 2
+    pages = "SELECT value FROM pages ORDER BY rank"
+    assert query(tmp_path, pages) == [("/a",), ("/b",)]
+    mine.now = NOW + 4 * DAY
+    mine.fail_next(status=500, when=lambda request: "histogram" in str(request.params))
+    with pytest.warns(SiteStatsWarning, match="histograms of 1 website failed, or"):
+        assert run(tmp_path, mine, lag=0).requests == 1 + 4
+
+
+def test_a_website_that_moved_west_has_no_hour_twice(tmp_path: Path) -> None:
+    """The rows of days that are not over in the new zone go, from all tables; while
+    the website fails, all stay.
+    """
+    mine = Emulator(now=NOW)
+    mine.add_website("example.com", timezone="Asia/Tokyo")
+    begin = dt.datetime(2026, 2, 28, tzinfo=dt.UTC)
+    hours = [begin + n * dt.timedelta(hours=1) for n in range(5 * 24)]
+    mine.load(
+        [{"path": "/a", "added_iso": str(hour)} for hour in hours],
+        hostname="example.com",
+    )
+    run(tmp_path, mine)
+    last = "SELECT max(first_day), sum(pageviews) FROM "
+    assert query(tmp_path, last + "days") == query(tmp_path, last + "pages")
+    mine.change_website("example.com", timezone="America/Los_Angeles", locked=True)
+    before = tables(tmp_path)["days"]
+    run(tmp_path, mine)
+    assert tables(tmp_path)["days"] == before
+    mine.change_website("example.com", locked=False)
+    run(tmp_path, mine, lists=["pages"])
+    run(tmp_path / "whole", mine, lists=["pages"])
+    assert tables(tmp_path)["days"] == tables(tmp_path / "whole")["days"] != before
+    assert tables(tmp_path)["pages"] == tables(tmp_path / "whole")["pages"]
+
+
 def test_a_deleted_website_is_told(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,9 +313,9 @@ def test_a_second_run_ends_with_a_message(folder: Path, emulator: Emulator) -> N
         refused.append(str(raised.value))
 
     run(folder, emulator, progress=interfere)
-    assert len(refused) == 3
+    assert len(refused) == 6
     assert refused[0].startswith("another run uses the pipeline 'sitestats'")
-    assert len(emulator.requests) == 1 + 3
+    assert len(emulator.requests) == 1 + 6
 
 
 def test_wrong_values_are_refused(tmp_path: Path) -> None:

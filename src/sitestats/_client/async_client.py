@@ -138,8 +138,7 @@ class AsyncWebsites:
         from sitestats.provisioning._plan import plan_websites
         from sitestats.provisioning._specs import as_specs
 
-        wanted = as_specs(specs)
-        return plan_websites(wanted, await self.list())
+        return plan_websites(as_specs(specs), await self.list())
 
     async def ensure(
         self,
@@ -207,18 +206,11 @@ class AsyncWebsites:
             added      b.example
             added      c.example
         """
-        from sitestats.provisioning._ensure import ensure_websites
         from sitestats.provisioning._run import open_run
-        from sitestats.provisioning._specs import as_specs
 
-        wanted, settings = as_specs(specs), self._runner.settings
-        with open_run(
-            settings, journal, progress, specs=wanted, interrupted=interrupted
-        ) as events:
-            flow = ensure_websites(
-                settings, wanted, events.history, events.not_excluded
-            )
-            return await self._runner.run(flow, events.handle_async)
+        settings = self._runner.settings
+        with open_run(settings, specs, journal, progress, interrupted) as events:
+            return await self._runner.run(events.flow(settings), events.handle_async)
 
 
 class AsyncStatistics:

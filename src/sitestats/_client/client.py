@@ -129,8 +129,7 @@ class Websites:
         from sitestats.provisioning._plan import plan_websites
         from sitestats.provisioning._specs import as_specs
 
-        wanted = as_specs(specs)
-        return plan_websites(wanted, self.list())
+        return plan_websites(as_specs(specs), self.list())
 
     def ensure(
         self,
@@ -195,18 +194,11 @@ class Websites:
             added      b.example
             added      c.example
         """
-        from sitestats.provisioning._ensure import ensure_websites
         from sitestats.provisioning._run import open_run
-        from sitestats.provisioning._specs import as_specs
 
-        wanted, settings = as_specs(specs), self._runner.settings
-        with open_run(
-            settings, journal, progress, specs=wanted, interrupted=interrupted
-        ) as events:
-            flow = ensure_websites(
-                settings, wanted, events.history, events.not_excluded
-            )
-            return self._runner.run(flow, events.handle)
+        settings = self._runner.settings
+        with open_run(settings, specs, journal, progress, interrupted) as events:
+            return self._runner.run(events.flow(settings), events.handle)
 
 
 class Statistics:

@@ -72,7 +72,7 @@ MEANINGS: Final = {
     "that the service differs from the emulator",
     Code.REFUSED: "the service refused a website, and the run went on",
     Code.STOPPED: "the run stopped, because its journal can't be written",
-    Code.DECLINED: "you did not confirm; nothing was added",
+    Code.DECLINED: "you did not confirm; nothing was added or requested",
     Code.OUTPUT: "the output can't be written, such as to a full disk",
     Code.INTERRUPTED: "interrupted by Ctrl-C (SIGINT)",
     Code.CLOSED_PIPE: "the reader of the output has closed it (SIGPIPE)",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 from collections.abc import Generator, Mapping
 from contextlib import chdir, contextmanager
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 from shutil import disk_usage
 from tempfile import gettempdir
@@ -26,7 +28,7 @@ from ._output import csv_style, format_options, make_console, print_json
 if TYPE_CHECKING:
     from dlt import Pipeline
 
-    from sitestats.warehouse import Coverage
+    from sitestats.warehouse import Coverage, Estimate
 
 _MOST_SHOWN: Final = 20
 """The most failed websites that are named; `status` has all of them."""
@@ -106,13 +108,30 @@ def warehouse(ctx: click.Context) -> None:
     """,
 )
 @click.argument("hosts", nargs=-1, metavar="[HOST]...")
-@click.option("--since", required=True, metavar="DAY", help="The first day to read.")
+@click.option(
+    "--since",
+    metavar="DAY",
+    help="The first day to read; where the last update began when left out.",
+)
+@click.option(
+    "--until", metavar="DAY", help="The last day to read; yesterday when left out."
+)
 @hosts_from_option
 @click.option(
     "--fields",
     metavar="NAMES",
     help="The lists to have a table of, such as pages,countries,events; all when left "
-    "out. The totals are always read.",
+    "out. The totals are always read; with none they are all there is, in a request "
+    "for each year of a website.",
+)
+@click.option(
+    "--dry-run", is_flag=True, help="Say how many requests it would take, and end."
+)
+@click.option(
+    "--yes",
+    is_flag=True,
+    help="Do not ask before more than 10,000 requests, and twice those of the last "
+    "update; without a terminal, there is a warning.",
 )
 @click.option(
     "--lag",
@@ -136,7 +155,7 @@ def warehouse(ctx: click.Context) -> None:
     default=20_000,
     show_default=True,
     metavar="N",
-    help="How many days a load holds at most, which bounds the memory.",
+    help="How many requests a load has at most, which bounds the memory.",
 )
 @click.option(
     "-q",
@@ -150,8 +169,11 @@ def warehouse(ctx: click.Context) -> None:
 def update(
     hosts: tuple[str, ...],
     *,
-    since: str,
+    since: str | None,
+    until: str | None,
     fields: str | None,
+    dry_run: bool,
+    yes: bool,
     lag: int,
     concurrency: int,
     max_requests: int,
@@ -169,15 +191,13 @@ def update(
     The database is the file sitestats.duckdb in --folder, unless --to names another.
     """
     names = [*hosts, *(name for name, _ in read_hosts(options))]
-    try:
-        first = date.fromisoformat(since)
-    except ValueError:
-        raise click.UsageError(
-            f"--since takes a date such as 2026-03-01, not {since}"
-        ) from None
+    first = None if since is None else _day("--since", since)
+    last = until and _day("--until", until)
     with make_client(options) as client, _one_line(folder):
         from sitestats import warehouse as made
 
+        file = Path(f"{_NAME}.duckdb")
+        is_new = not file.exists()
         lists: dict[str, Any] = {} if fields is None else {"lists": _split(fields)}
         source = made.sitestats_source(
             first_day=first,
@@ -187,14 +207,25 @@ def update(
             max_requests=max_requests,
             client=client,
             progress=not quiet,
+            until=last or None,
+            approve=partial(_approve, is_dry=dry_run, yes=yes),
             **lists,
         )
         report = made.update(_pipeline(destination, dataset), source, wait=wait)
+        if dry_run:
+            if is_new:
+                # dlt has made an empty one, to look for what is there.
+                file.unlink(missing_ok=True)
+            return
+    if not report.loads:
+        fail(["nothing was requested"], Code.DECLINED)
     failed = report.failed
     good, number = len(report.websites) - len(failed), len(report.websites)
     if not quiet:
-        days = "1 day" if report.requests == 1 else f"{report.requests:,} days"
-        click.echo(f"{days} requested; up to date: {good:,} of {number:,} websites")
+        number_of = (
+            "1 request" if report.requests == 1 else f"{report.requests:,} requests"
+        )
+        click.echo(f"{number_of}; up to date: {good:,} of {number:,} websites")
     if failed:
         _tell(failed)
         lasting = all(cursor.lasting for cursor in failed.values())
@@ -311,7 +342,31 @@ def _coverage(destination: str, dataset: str) -> Mapping[str, Coverage]:
         return cursors
 
 
+def _approve(estimate: Estimate, *, is_dry: bool, yes: bool) -> bool:
+    if is_dry:
+        click.echo(estimate)
+        return False
+    if not estimate.is_large or yes:
+        return True
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        click.echo(f"sitestats: warning: a large update: {estimate}", err=True)
+        return True
+    click.echo(f"A large update: {estimate}. Go on? [y/N]: ", nl=False, err=True)
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
+def _day(option: str, text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise click.UsageError(
+            f"{option} takes a date such as 2026-03-01, not {text}"
+        ) from None
+
+
 def _split(names: str) -> list[str]:
+    if names.strip() == "none":
+        return []
     return [name.strip() for name in names.split(",") if name.strip()]
 
 

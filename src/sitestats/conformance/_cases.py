@@ -70,6 +70,6 @@ class Case:
 @cache
 def read_table() -> dict[str, Any]:
     """The whole table; its cases are each a ``Case``."""
-    text = files(__package__).joinpath("cases.toml").read_text("utf-8")
+    text = files("sitestats.conformance").joinpath("cases.toml").read_text("utf-8")
     table = tomllib.loads(text)
     return {**table, "case": [Case(**one) for one in table["case"]]}

@@ -110,8 +110,9 @@ class _Mirror:
 def _rows(now: datetime) -> Iterator[dict[str, object]]:
     """Visits of which each list has something, and some have no value."""
     for days in range(2, 9):
-        at = {"added_iso": (now - timedelta(days=days)).isoformat(), "is_unique": True}
-        visit = at | read_table()["visit"]
+        moment = (now - timedelta(days=days)).isoformat()
+        at: dict[str, object] = {"added_iso": moment, "is_unique": True}
+        visit = {**at, **read_table()["visit"]}
         yield from (visit, visit, {**at, "path": "/other"})
         yield {**at, "datapoint": "signup"}
 

@@ -5,17 +5,17 @@ Nothing but GET is sent. A 429 ends it at once, and so do two failures in a row.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import attrs
 
 from sitestats._common.errors import ResponseError, SiteStatsError, TransportError
 from sitestats._common.hostnames import HostnameError, normalise_hostname
 from sitestats._common.wire import HttpRequest, HttpResponse
-from sitestats._protocol.failures import check_status
+from sitestats._protocol.failures import OK, check_status
 from sitestats._protocol.flow import Send, Sleep, now
 from sitestats._protocol.requests import list_request
 from sitestats._protocol.responses import read_websites
@@ -34,8 +34,12 @@ _LOCKED: Final = 423
 _TOO_MANY: Final = 429
 _FAILED: Final = 500
 NOT_SENT: Final = "not sent: "
+_ENOUGH: Final = "the service asked for fewer requests (429)"
 _MOST_FAILURES: Final = 2
 """The failures in a row after which nothing more is sent."""
+
+Responses: TypeAlias = dict[HttpRequest, HttpResponse | str]
+"""The response to each request, or why it can't be compared."""
 
 
 @attrs.frozen
@@ -49,8 +53,7 @@ class Observation:
     has_key: bool
     now: datetime
     """When it began: the days of the cases are counted from it."""
-    responses: Mapping[HttpRequest, HttpResponse | str]
-    """The response to each request, or why it can't be compared."""
+    responses: Responses
 
 
 def observe(settings: Settings, hostname: str, pause: float) -> Flow[Observation]:
@@ -70,21 +73,21 @@ def observe(settings: Settings, hostname: str, pause: float) -> Flow[Observation
     found = yield from send_once(probe, settings)
     is_locked = found.status == _LOCKED
     data = None if is_locked else check_status(found, probe)
-    responses: dict[HttpRequest, HttpResponse | str] = {probe: found}
     zone = data.get("timezone") if isinstance(data, dict) else None
-    zones = {hostname: zone if isinstance(zone, str) else "UTC"}
-    without_key = attrs.evolve(_PROBE, key="none").request(hostname, began)
-    requests = [without_key]
-    has_account = settings.api_key is not None and settings.user_id is not None
-    if has_account:
-        requests.append(list_request())
-    yield from _send_all(requests, settings, pause, responses)
-    kind = "public" if _has_data(responses[without_key], without_key) else "private"
-    hosts = {"unknown": _UNKNOWN, kind: hostname}
+    hosts, zones = {"unknown": _UNKNOWN}, {hostname: str(zone or "UTC")}
     hosts["locked" if is_locked else "site"] = hostname
-    if has_account:
-        hosts["list"] = ""
-        for website in _websites(responses[list_request()]):
+    responses: Responses = {probe: found}
+    without_key = attrs.evolve(_PROBE, key="none").request(hostname, began)
+    yield from _send_all([without_key], settings, pause, responses)
+    hosts["public" if _has_data(responses[without_key]) else "private"] = hostname
+    if settings.api_key is not None and settings.user_id is not None:
+        hosts["list"], request = "", list_request()
+        yield from _send_all([request], settings, pause, responses)
+        websites: Sequence[Website] = ()
+        if isinstance(listed := responses[request], HttpResponse):
+            with suppress(SiteStatsError):
+                websites = read_websites(listed, request)
+        for website in websites:
             with suppress(HostnameError):
                 name = normalise_hostname(website.hostname)
                 zones[name] = website.timezone
@@ -104,48 +107,40 @@ def send_once(request: HttpRequest, settings: Settings) -> Flow[HttpResponse]:
 
 
 def _send_all(
-    requests: Iterable[HttpRequest],
+    requests: Sequence[HttpRequest],
     settings: Settings,
     pause: float,
-    responses: dict[HttpRequest, HttpResponse | str],
+    responses: Responses,
 ) -> Flow[None]:
     """Send what has no response yet, until the service fails or has had enough."""
-    failed, ended = 0, ""
     for request in requests:
         if request in responses:
             continue
-        if ended:
-            responses[request] = f"{NOT_SENT}{ended}"
+        if why := _why_ended([*responses.values()]):
+            responses[request] = NOT_SENT + why
             continue
         yield Sleep(pause)
         try:
             response = yield from send_once(request, settings)
         except TransportError as error:
-            found: HttpResponse | str = f"no complete response came ({error.step})"
+            responses[request] = f"no complete response came ({error.step})"
         except ResponseError:
-            found = "the response can't be decompressed, or is too large"
+            responses[request] = "the response can't be decompressed, or is too large"
         else:
-            found = response
-            if response.status == _TOO_MANY:
-                ended = found = "the service asked for fewer requests (429)"
-            elif response.status >= _FAILED:
-                found = f"the service failed ({response.status})"
-        responses[request] = found
-        failed = failed + 1 if isinstance(found, str) else 0
-        if failed == _MOST_FAILURES:
-            ended = ended or f"before, {found}"
+            failed = f"the service failed ({response.status})"
+            found = failed if response.status >= _FAILED else response
+            responses[request] = _ENOUGH if response.status == _TOO_MANY else found
 
 
-def _has_data(response: HttpResponse | str, request: HttpRequest) -> bool:
-    if isinstance(response, HttpResponse):
-        with suppress(SiteStatsError):
-            data = check_status(response, request)
-            return isinstance(data, dict) and "pageviews" in data
-    return False
+def _why_ended(found: Sequence[HttpResponse | str]) -> str:
+    """Why nothing more is sent, if so: by the last of what was found."""
+    failed = [one for one in found[-_MOST_FAILURES:] if isinstance(one, str)]
+    if failed and (len(failed) == _MOST_FAILURES or failed[-1] == _ENOUGH):
+        return failed[-1].removeprefix(NOT_SENT)
+    return ""
 
 
-def _websites(response: HttpResponse | str) -> Iterable[Website]:
-    if isinstance(response, HttpResponse):
-        with suppress(SiteStatsError):
-            return read_websites(response, list_request())
-    return ()
+def _has_data(response: HttpResponse | str) -> bool:
+    if isinstance(response, str):
+        return False
+    return response.status in OK and b'"pageviews"' in response.body

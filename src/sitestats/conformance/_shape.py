@@ -5,8 +5,9 @@ It has no host name, and no number that is a visitor's.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Final, cast
 
 from sitestats._common.jsontext import JsonValue, NotJsonError, load_json
@@ -59,6 +60,12 @@ def load(response: HttpResponse) -> JsonValue:
         return None
 
 
+def message(data: JsonValue) -> str:
+    """The message of an error response, where it has one."""
+    found = _object(data)
+    return clean(found.get("error") or found.get("message") or "")
+
+
 def shape(response: HttpResponse, case: Case) -> Shape:
     """The form of *response*, with the values that *case* compares."""
     kind = response.headers.get("content-type", "missing").partition(";")[0]
@@ -71,50 +78,51 @@ def shape(response: HttpResponse, case: Case) -> Shape:
 
 
 def _places(data: JsonValue, case: Case) -> Iterator[tuple[str, str]]:
-    yield "$", _KINDS.get(type(data), "no JSON")
-    for name, value in rows_of(data):
+    yield "$", _kind(data) if data is not None else "no JSON"
+    for name, value in (_object(data) or {"": data}).items():
         if name.startswith("__"):
             yield "$.__…", "some"
             continue
         if name:
             yield f"$.{clean(name)}", _text(name, value, case)
-        for entry in value if isinstance(value, list) else ():
-            pairs = cast("Mapping[str, Any]", entry) if isinstance(entry, dict) else {}
+        for entry in _array(value):
+            pairs = _object(entry)
             if not pairs:
-                yield "[]", _KINDS.get(type(entry), "null")
+                yield "[]", _kind(entry)
             for key, inner in pairs.items():
                 # Whether there are entries for nothing is another question.
                 if not (key == "value" and inner is None):
                     yield f"[].{clean(key)}", _text(key, inner, case, name)
 
 
-def rows_of(data: JsonValue) -> list[tuple[str, Any]]:
-    """The names and values of an object; a list has no name."""
-    return [*data.items()] if isinstance(data, dict) else [("", data)]
-
-
-def message(data: JsonValue) -> str:
-    """The message of an error response, where it has one."""
-    found = dict(rows_of(data))
-    return clean(found.get("error") or found.get("message") or "")
-
-
 def _text(name: str, value: Any, case: Case, within: str = "") -> str:
-    if name in _LITERAL and isinstance(value, (bool, str)):
-        return clean(value).lower() if isinstance(value, bool) else clean(value)
     if name in case.values:
-        if isinstance(value, list):
-            return f"{len(value)} entries"
-        is_date = _DATE.fullmatch(str(value))
-        return str(value) if is_date else clean(value)
-    if name in _OPTIONAL:
-        text, kind = _OPTIONAL[name]
-        if value is None or isinstance(value, kind):
-            return text
+        entries = _array(value)
+        if entries or value == []:
+            return f"{len(entries)} entries"
+        return str(value) if _DATE.fullmatch(str(value)) else clean(value)
+    if name in _LITERAL:
+        return clean(json.dumps(value))
+    if name in _OPTIONAL and (value is None or isinstance(value, _OPTIONAL[name][1])):
+        return _OPTIONAL[name][0]
     for text, form in _FORMS.get(within, {}).items():
-        if name == "value" and isinstance(value, str) and form.fullmatch(value):
+        if name == "value" and form.fullmatch(str(value)):
             return text
-    return _KINDS.get(type(value), "null")
+    return _kind(value)
+
+
+def _kind(value: object) -> str:
+    return next(
+        (text for kind, text in _KINDS.items() if isinstance(value, kind)), "null"
+    )
+
+
+def _object(value: object) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _array(value: Any) -> list[Any]:
+    return [*value] if isinstance(value, list) else []
 
 
 # --- what a case needs to be decided --------------------------------------------------
@@ -122,10 +130,8 @@ def _text(name: str, value: Any, case: Case, within: str = "") -> str:
 
 def order(data: JsonValue) -> Shape | str:
     """Whether days ascend and pages descend; or why that is not decided."""
-    rows = dict(rows_of(data))
-    days = [str(row.get("date")) for row in _rows(rows, "histogram")]
-    counts = [-_count(row) for row in _rows(rows, "pages")]
-    keys: list[Any] = days or counts
+    keys: list[Any] = [str(one.get("date")) for one in _rows(data, "histogram")]
+    keys = keys or [-_count(one) for one in _rows(data, "pages")]
     if len(set(keys)) <= 1:
         return "no two entries differ"
     return {"order": "as documented" if keys == sorted(keys) else "another"}
@@ -133,29 +139,25 @@ def order(data: JsonValue) -> Shape | str:
 
 def limit(data: JsonValue) -> Shape | str:
     """That there is more than what a limit leaves."""
-    rows = dict(rows_of(data))
-    is_all = sum(map(_count, _rows(rows, "pages")[:1])) == rows.get("pageviews")
-    return "there is only one page" if is_all else {}
+    first = sum(map(_count, _rows(data, "pages")[:1]))
+    return "there is only one page" if first == _count(_object(data)) else {}
 
 
 def nulls(data: JsonValue) -> Shape | str:
     """Whether there are entries with null, where some visits have no value."""
-    rows = dict(rows_of(data))
-    found = [_rows(rows, name) for name in ("countries", "referrers")]
-    if any(row.get("value", "") is None for entries in found for row in entries):
+    found = [_rows(data, name) for name in ("countries", "referrers")]
+    if any(one.get("value", "") is None for rows in found for one in rows):
         return {"entries with null": "some"}
-    if all(sum(map(_count, entries)) == rows.get("pageviews") for entries in found):
+    if all(sum(map(_count, rows)) == _count(_object(data)) for rows in found):
         return "every visit has a country and a referrer"
     return {"entries with null": "none"}
 
 
-def _rows(data: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
-    found = data.get(name)
-    entries = found if isinstance(found, list) else []
-    return [row for row in entries if isinstance(row, dict)]
+def _rows(data: JsonValue, name: str) -> list[dict[str, Any]]:
+    return [*map(_object, _array(_object(data).get(name)))]
 
 
-def _count(row: Mapping[str, Any]) -> int:
+def _count(row: dict[str, Any]) -> int:
     count = row.get("pageviews")
     return count if isinstance(count, int) else 0
 

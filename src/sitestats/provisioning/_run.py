@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Final
 
@@ -12,12 +12,14 @@ import anyio.to_thread
 from sitestats._common.errors import SiteStatsError, warn
 from sitestats._common.progress import Progress, ShowProgress, showing
 from sitestats._common.settings import Settings
+from sitestats._protocol.flow import Flow
 
 from ._account import locked_account
+from ._ensure import ensure_websites
 from ._events import History, Sending, Settled, Waiting, WebsiteDone
 from ._journal import Journal, open_journal
 from ._report import ProvisionedWebsite, ProvisioningReport
-from ._specs import WebsiteSpec
+from ._specs import WebsiteSpec, as_specs
 
 OTHERS: Final = (
     "runs on other machines and of other users, and websites that are added in the "
@@ -36,20 +38,25 @@ class EventHandler:
         self,
         journals: Sequence[Journal],
         not_excluded: tuple[str, ...] = (),
+        specs: tuple[WebsiteSpec, ...] = (),
     ) -> None:
         self._journals = journals
+        self._specs = specs
         self.show: ShowProgress | None = None
         """Is called with how many websites are done, and of how many."""
-        self.not_excluded = not_excluded
-        """What may add a website twice all the same."""
+        self._not_excluded = not_excluded
         pending: dict[str, float] = {}
         for journal in journals:
             for hostname, until in journal.history.pending.items():
                 pending[hostname] = max(until, pending.get(hostname, until))
         added = (journal.history.added for journal in journals)
-        self.history = History(pending, frozenset[str]().union(*added))
+        self._history = History(pending, frozenset[str]().union(*added))
         self._done: list[ProvisionedWebsite] = []
         self._sent: str | None = None
+
+    def flow(self, settings: Settings) -> Flow[ProvisioningReport]:
+        """The flow of the run."""
+        return ensure_websites(settings, self._specs, self._history, self._not_excluded)
 
     def handle(self, event: object) -> None:
         """Write *event* to the journals, or show the progress.
@@ -81,17 +88,17 @@ class EventHandler:
                 for journal in self._journals:
                     journal.record(event)
 
-    def report_so_far(self, specs: Sequence[WebsiteSpec]) -> ProvisioningReport:
+    def report_so_far(self) -> ProvisioningReport:
         """The report of a run that ends here; an add that was sent is unknown."""
         items = [*self._done]
-        for spec in specs[len(items) :]:
-            if spec.hostname == self._sent or spec.hostname in self.history.pending:
+        for spec in self._specs[len(items) :]:
+            if spec.hostname == self._sent or spec.hostname in self._history.pending:
                 error = SiteStatsError("the run was interrupted while it was added")
                 items.append(ProvisionedWebsite(spec, "unknown", error=error))
             else:
                 items.append(ProvisionedWebsite(spec, "not_tried"))
         stopped = SiteStatsError("interrupted")
-        return ProvisioningReport(tuple(items), stopped, self.not_excluded)
+        return ProvisioningReport(tuple(items), stopped, self._not_excluded)
 
     async def handle_async(self, event: object) -> None:
         """The same, without blocking the event loop while the disk is written."""
@@ -104,10 +111,9 @@ class EventHandler:
 @contextmanager
 def open_run(
     settings: Settings,
-    journal: str | os.PathLike[str] | None,
-    progress: Progress,
-    *,
-    specs: Sequence[WebsiteSpec] = (),
+    specs: Iterable[WebsiteSpec] = (),
+    journal: str | os.PathLike[str] | None = None,
+    progress: Progress = None,
     interrupted: Callable[[ProvisioningReport], object] | None = None,
 ) -> Generator[EventHandler]:
     """Lock the account and the journal for one run of *specs*.
@@ -116,11 +122,13 @@ def open_run(
     is no error of this package.
 
     Raises:
+        SpecError: One of *specs* is none, or is given twice; or the file is not a
+            journal, or damaged.
         BusyError: Another run uses the account or the journal.
         ConfigurationError: The journal is for another service.
-        SpecError: The file is not a journal, or damaged.
         OSError: The journal can't be opened.
     """
+    wanted = as_specs(specs)
     not_excluded = [OTHERS]
     journals: list[Journal] = []
     with ExitStack() as stack:
@@ -137,7 +145,7 @@ def open_run(
             not_excluded.append(NO_JOURNAL)
         else:
             journals.insert(0, own)
-        handler = EventHandler(journals, tuple(not_excluded))
+        handler = EventHandler(journals, tuple(not_excluded), wanted)
         try:
             # The bar has ended when the report is printed.
             with showing(progress, "websites") as handler.show:
@@ -146,7 +154,7 @@ def open_run(
             raise
         except BaseException:
             if interrupted is not None:
-                interrupted(handler.report_so_far(specs))
+                interrupted(handler.report_so_far())
             raise
 
 

@@ -19,9 +19,11 @@ except ModuleNotFoundError as _error:
     raise MissingExtraError(_error.name, extra="warehouse") from None
 
 from ._days import Coverage, last_day
+from ._estimate import Estimate
 
 __all__ = [
     "Coverage",
+    "Estimate",
     "Update",
     "forget",
     "last_day",

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from heapq import heapify, heappop, heapreplace
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeAlias
 
 import attrs
 
@@ -27,7 +27,33 @@ from sitestats._common.errors import (
 )
 from sitestats._common.zones import find_zone
 
-DAY: Final = dt.timedelta(days=1)
+from ._held import (
+    DAY,
+    NO_LISTS,
+    Held,
+    Period,
+    Run,
+    count_days,
+    covering,
+    without,
+)
+
+Totals: TypeAlias = tuple[int, int]
+"""The page views and the visitors of a day."""
+
+MEDIAN: Final = "seconds_on_page"
+"""What a day has beside its lists where it was read by itself: no histogram has it."""
+MEDIANS: Final = frozenset({MEDIAN})
+
+WATCHED: Final = 30
+"""The last so many days are read again when their totals differ."""
+_FEW: Final = 2
+"""The days for which there is no histogram, unless others may have changed."""
+LONGEST: Final = 366
+"""The most days of a histogram."""
+_OVERLAP: Final = (0, -1, 1, -2, 2)
+"""A day has hours in common with these, in whatever other zone: they are up to 26 hours
+apart."""
 
 FAILED_IN_A_ROW: Final = 3
 """After so many failed days in a row, a website has no further ones in this run."""
@@ -53,22 +79,22 @@ _NO_SERVICE: Final = (TransportError, ServerError, RateLimitedError)
 
 @attrs.frozen(kw_only=True)
 class Coverage:
-    """How far a website is: what a pipeline's state holds for it.
-
-    The days that were read are those from ``first`` to ``reached`` but ``missing``.
-    """
+    """How far a website is: what a pipeline's state holds for it."""
 
     first: dt.date
     """The first day that was wanted."""
-    reached: dt.date
-    """The last day that was read or failed; the day before ``first`` without any."""
-    missing: tuple[dt.date, ...] = ()
-    """Days up to ``reached`` that were not read; first those that were not requested
-    for longest."""
+    held: tuple[Run, ...] = ()
+    """The days that are there."""
+    failed: tuple[dt.date, ...] = ()
+    """Days that failed; first those that were not requested for longest."""
     timezone: str
     """The zone of these days."""
     lists: frozenset[str]
-    """What was read of each."""
+    """What was wanted of each."""
+    totals: Mapping[dt.date, Totals] = attrs.Factory(dict[dt.date, Totals])
+    """Those of the last days, to find out which have changed."""
+    old: tuple[Run, ...] = ()
+    """Days of another zone that are still there."""
     error: str | None = None
     """Why the website is behind, if it is."""
     lasting: bool = False
@@ -77,9 +103,23 @@ class Coverage:
     """When this was found."""
 
     @property
+    def reached(self) -> dt.date:
+        """The last day that was read or failed; else the day before ``first``."""
+        return _reached(self.first, self.held, self.failed)
+
+    @property
+    def missing(self) -> tuple[dt.date, ...]:
+        """The days up to ``reached`` of which something is not there; those that
+        failed last.
+        """
+        others = without(self._lacking(self.reached), _alone(self.failed))
+        return (*(day for period in others for day in _days_of(period)), *self.failed)
+
+    @property
     def through(self) -> dt.date | None:
         """The last day up to which nothing is missing; None without any."""
-        day = min(self.missing) - DAY if self.missing else self.reached
+        lacking = [first for first, _ in self._lacking(self.reached)]
+        day = min([*lacking[:1], *self.failed], default=self.reached + DAY) - DAY
         return None if day < self.first else day
 
     @property
@@ -89,17 +129,27 @@ class Coverage:
 
     def behind(self, last: dt.date) -> int:
         """How many days up to *last*, such as ``last_day`` has it, are not there."""
-        return max(0, (last - self.reached).days) + len(self.missing)
+        lacking = [*self._lacking(last)]
+        failed = without(_alone(self.failed), lacking)
+        return count_days(lacking) + sum(day <= last for day, _ in failed)
+
+    def _lacking(self, last: dt.date) -> Iterator[Period]:
+        return Held(self.held).lacking(self.first, last, self.lists)
 
     def to_state(self) -> dict[str, Any]:
         """The cursor as JSON."""
         checked_at = self.checked_at
         return {
             "first": str(self.first),
-            "reached": str(self.reached),
-            "missing": [*map(str, self.missing)],
+            "held": _runs_to_state(self.held),
+            "failed": [*map(str, self.failed)],
             "timezone": self.timezone,
             "lists": ",".join(sorted(self.lists)),
+            "totals": " ".join(
+                f"{day},{pageviews},{visitors}"
+                for day, (pageviews, visitors) in self.totals.items()
+            ),
+            "old": _runs_to_state(self.old),
             "error": self.error,
             "lasting": self.lasting,
             "checked_at": None if checked_at is None else checked_at.isoformat(),
@@ -109,23 +159,54 @@ class Coverage:
     def from_state(cls, state: Mapping[str, Any]) -> Self:
         """The inverse of ``to_state``."""
         checked_at = state["checked_at"]
+        totals = (text.split(",") for text in state["totals"].split())
         return cls(
             first=dt.date.fromisoformat(state["first"]),
-            reached=dt.date.fromisoformat(state["reached"]),
-            missing=tuple(map(dt.date.fromisoformat, state["missing"])),
+            held=_runs_of_state(state["held"]),
+            failed=tuple(map(dt.date.fromisoformat, state["failed"])),
             timezone=state["timezone"],
-            lists=frozenset(filter(None, state["lists"].split(","))),
+            lists=_names(state["lists"]),
+            totals={
+                dt.date.fromisoformat(day): (int(pageviews), int(visitors))
+                for day, pageviews, visitors in totals
+            },
+            old=_runs_of_state(state["old"]),
             error=state["error"],
             lasting=state["lasting"],
             checked_at=checked_at and dt.datetime.fromisoformat(checked_at),
         )
 
 
-class WebsiteDays:
-    """The days of one website that a run requests, and what came of them.
+def _reached(
+    first: dt.date, runs: tuple[Run, ...], failed: Iterable[dt.date]
+) -> dt.date:
+    return max([first - DAY, *(run.last for run in runs[-1:]), *failed])
 
-    New days come first, after the *lag* days before them that are read again. Missing
-    ones follow, so that one that always fails holds no other back.
+
+def _runs_to_state(runs: tuple[Run, ...]) -> list[str]:
+    return [f"{run.first} {run.last} {','.join(sorted(run.lists))}" for run in runs]
+
+
+def _runs_of_state(texts: list[str]) -> tuple[Run, ...]:
+    parts = (text.split(" ") for text in texts)
+    day = dt.date.fromisoformat
+    return tuple(
+        Run(day(first), day(last), _names(names)) for first, last, names in parts
+    )
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(filter(None, text.split(",")))
+
+
+class WebsiteDays:
+    """What a run requests of one website, and what came of it.
+
+    Histograms come first: where no lists are wanted they have the days, else they tell
+    which days are empty, and which have changed. Of the days, new ones come first,
+    after the *lag* days before them that are read again. Then come older ones that are
+    not there, or have changed, and at last those that failed before, so that one that
+    always fails holds no other back.
     """
 
     def __init__(
@@ -138,70 +219,205 @@ class WebsiteDays:
         last: dt.date,
         lag: int = 1,
     ) -> None:
-        cursor = _usable(cursor, timezone, lists, first) or Coverage(
-            first=first, reached=first - DAY, timezone=timezone, lists=lists
-        )
-        self._old: Final = cursor
+        moved = cursor is not None and cursor.timezone != timezone
+        self._old: Final = Held(cursor.old if cursor else ())
+        if cursor is not None and moved:
+            for run in cursor.held:
+                for day in _days_of(run[:2]):
+                    self._old.put(
+                        day, run.lists | (self._old.lists_of(day) or NO_LISTS)
+                    )
+        cursor = None if moved else cursor
+        self._held: Final = Held(cursor.held if cursor else ())
+        days = [day for day in cursor.failed if day >= first] if cursor else []
+        self._failed = dict.fromkeys(days)
+        self._error_before: Final = (cursor.error if cursor else None) or ""
+        self._totals = dict(cursor.totals) if cursor else {}
+        self._seen: dict[dt.date, Totals] = {}
+        self._first: Final = first
         self._lists: Final = lists
         self.timezone: Final = timezone
         self.last: Final = last
-        """The last day that is over."""
+        """The last day to read, which is over."""
         self.ended = False
         """Whether the rest of the run requests nothing of the website."""
+        self.is_unknown = False
+        """Whether the service does not know the website, and never did."""
+        self.histograms_lack = 0
+        """How many histograms failed, and how many wanted days the others lack."""
         self._error: str | None = None
         self._lasting = False
-        self._reached = cursor.reached
-        self._missing = dict.fromkeys(cursor.missing)
-        self._next = max(cursor.first, cursor.reached + DAY - lag * DAY)
-        # Days that this run finds missing are for the next one.
-        before = min(self._next, last + DAY)
-        self._old_missing = deque(day for day in cursor.missing if day < before)
+        self._began_at: Final = _reached(first, self._held.runs, self._failed)
+        self._reached = self._began_at
+        # With the days of the lag, which are read again.
+        self._new_from: Final = max(first, self._began_at + DAY - lag * DAY)
+        again = _days_of((self._new_from, min(self._began_at, last)))
+        self._again = {day for day in again if self._held.lists_of(day) is not None}
         self._stale: set[dt.date] = set()
         self._errors: dict[dt.date, str] = {}
         self._failed_in_a_row = 0
+        self._left_out: list[Period] = []
+        """What histograms failed to have, where nothing else is to be read of it."""
+        self._gone: dict[dt.date, frozenset[str] | None] = {}
+        self.periods: Final = deque(self._histograms())
+        """The histograms that are left."""
+        self._queues: list[deque[Period]] | None = None
+
+    def _wanted(self) -> list[Period]:
+        """The days to read, as far as is known."""
+        lacking = [*self._held.lacking(self._first, self.last, self._lists)]
+        others = {*self._again, *self._failed}
+        alone = [day for day in others if self._first <= day <= self.last]
+        return [*lacking, *without(_alone(alone), lacking)]
+
+    def _histograms(self) -> list[Period]:
+        wanted = self._wanted()
+        # Where events are wanted, a day without page views is read all the same.
+        # Of few days, a histogram seldom saves a request.
+        if "events" in self._lists or (self._lists and count_days(wanted) <= _FEW):
+            wanted = []
+        watched = [day for day in self._totals if self._first <= day < self._new_from]
+        if watched and watched[0] <= self.last:
+            wanted.append((watched[0], self.last))
+        return covering(wanted, LONGEST)
+
+    @property
+    def unfilled(self) -> frozenset[str]:
+        """Lists that the last days have, and new ones are not to have."""
+        has_new = not self.ended and self.last > self._began_at
+        before = self._held.runs[-1].lists if self._held.runs and has_new else NO_LISTS
+        return before - self._lists - MEDIANS
 
     @property
     def left(self) -> int:
-        """How many days it would still request."""
-        return 0 if self.ended else self._new + len(self._old_missing)
+        """How many requests it would still make, at most."""
+        if self.ended:
+            return 0
+        if self._queues is not None:
+            return sum(map(count_days, self._queues))
+        if self._lists:
+            return len(self.periods) + count_days(self._wanted())
+        return len(self.periods) + sum(map(self._has_median, self._again))
+
+    def take_period(self) -> Period | None:
+        """The period of the histogram to request now, or None."""
+        return None if self.ended or not self.periods else self.periods.popleft()
+
+    def read_period(
+        self, period: Period, found: Mapping[dt.date, Totals]
+    ) -> list[dt.date]:
+        """Record what a histogram has of days that are over.
+
+        Returns:
+            The days that need no request of their own: *found* has all there is.
+        """
+        days: list[dt.date] = []
+        lacking = Held(Run(*part) for part in sorted(self._wanted()))
+        for day in _days_of(period):
+            is_wanted = lacking.lists_of(day) is not None
+            totals = found.get(day)
+            if totals is None:
+                self.histograms_lack += is_wanted and "events" not in self._lists
+                continue
+            if day > self.last - WATCHED * DAY:
+                self._seen[day] = totals
+            has_changed = self._totals.get(day, totals) != totals
+            if not (is_wanted or has_changed):
+                continue
+            is_empty = totals == (0, 0) and "events" not in self._lists
+            if is_empty or not (self._lists or self._has_median(day)):
+                self.read(day, lists=self._lists | MEDIANS if is_empty else NO_LISTS)
+                days.append(day)
+            elif has_changed:
+                self._again.add(day)
+        return days
+
+    def _has_median(self, day: dt.date) -> bool:
+        return MEDIAN in (self._held.lists_of(day) or NO_LISTS)
+
+    def failed_period(self, period: Period, error: SiteStatsError) -> None:
+        """Record that a histogram could not be read: its days may be, one by one, if
+        they were to be anyway.
+        """
+        if isinstance(error, _OF_THE_WEBSITE):
+            self.failed(period[0], error)
+            return
+        if not self._lists:
+            lacking = self._held.lacking(*period)
+            self._left_out.append(period)
+            self._errors |= {
+                first: f"{first}: {error_text(error)}" for first, _ in lacking
+            }
+        else:
+            self.histograms_lack += 1
+
+    def plan(self) -> None:
+        """Decide which days to request, once the histograms were read."""
+        wanted = sorted(without(self._wanted(), self._left_out))
+        before = self._new_from - DAY
+        failed = [day for day in self._failed if day <= min(before, self.last)]
+        failed = [day for day in failed if without([(day, day)], self._left_out)]
+        new = without(wanted, [(self._first, before)])
+        older = without(wanted, [*new, *_alone(failed)])
+        self._queues = [deque(new), deque(older), deque(_alone(failed))]
 
     @property
-    def _new(self) -> int:
-        return max(0, (self.last - self._next).days + 1)
-
-    @property
-    def order(self) -> dt.date:
-        """The next day to request; the calendar's last for one that was missing."""
-        return self._next if self._new else dt.date.max
+    def order(self) -> tuple[int, dt.date]:
+        """The next day to request, behind what it is: new, older, or failed before."""
+        queues = enumerate(self._queues or ())
+        days = ((place, queue[0][0]) for place, queue in queues if queue)
+        return next(days, (0, dt.date.max))
 
     def take(self) -> dt.date | None:
         """The day to request now, or None."""
-        if not self.left:
-            return None
-        if not self._new:
-            return self._old_missing.popleft()
-        day, self._next = self._next, self._next + DAY
-        if day <= self._reached:
-            self._stale.add(day)
-        return day
+        if self._queues is None:
+            self.plan()
+        for queue in self._queues or ():
+            if queue and not self.ended:
+                day, last = queue.popleft()
+                if day < last:
+                    queue.appendleft((day + DAY, last))
+                if day in self._again:
+                    self._stale.add(day)
+                return day
+        return None
 
-    def read(self, day: dt.date) -> None:
-        """Record that *day* was read, and that it was over."""
-        self._reach(day)
-        self._missing.pop(day, None)
+    def read(
+        self,
+        day: dt.date,
+        totals: Totals | None = None,
+        *,
+        lists: frozenset[str] | None = None,
+    ) -> None:
+        """Record that *day* was read, and that it was over.
+
+        Without *lists* it was requested by itself, with all that are wanted.
+        """
+        lists = self._lists | MEDIANS if lists is None else lists
+        self._held.put(day, (self._held.lists_of(day) or NO_LISTS) | lists)
+        totals = self._seen.get(day, totals)
+        if totals is not None and day > self.last - WATCHED * DAY:
+            self._totals[day] = totals
+        if (old := self._old.lists_of(day)) is not None:
+            self._old.put(day, None)
+            self._gone[day] = old - lists - MEDIANS
+        self._reached = max(self._reached, day)
+        self._failed.pop(day, None)
         self._stale.discard(day)
+        self._again.discard(day)
         self._failed_in_a_row = 0
 
     def failed(self, day: dt.date, error: SiteStatsError) -> None:
         """Record that *day* was not read."""
-        text = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        text = error_text(error)
         if isinstance(error, _OF_THE_WEBSITE):
+            self.is_unknown = isinstance(error, NotFoundError) and not self._held.runs
             self.end(text, lasting=True)
             return
-        self._reach(day)
+        self._reached = max(self._reached, day)
         # Behind those that were not requested for longer.
-        self._missing.pop(day, None)
-        self._missing[day] = None
+        self._failed.pop(day, None)
+        self._failed[day] = None
         self._errors[day] = f"{day}: {text}"
         self._failed_in_a_row += 1
         self.ended |= self._failed_in_a_row >= FAILED_IN_A_ROW
@@ -212,58 +428,73 @@ class WebsiteDays:
             self._error, self._lasting = error, lasting
         self.ended = True
 
-    def _reach(self, day: dt.date) -> None:
-        while self._reached < day:
-            self._reached += DAY
-            self._missing[self._reached] = None
+    def take_gone(self) -> Iterator[tuple[dt.date, frozenset[str] | None]]:
+        """The days of another zone whose rows have to go, and of which lists; None
+        means all there is.
+
+        Those that share no hour with a day of the present zone may stay.
+        """
+        for run in self._old.runs:
+            for day in _days_of(run[:2]):
+                if any(
+                    self._held.lists_of(day + n * DAY) is not None for n in _OVERLAP
+                ):
+                    self._old.put(day, None)
+                    self._gone[day] = None
+        gone, self._gone = self._gone, {}
+        yield from gone.items()
 
     def cursor(self, now: dt.datetime | None = None) -> Coverage:
         """How far the website is; nothing may be under way.
 
-        A day that was to be read again and was not is missing, if later ones were read:
-        the next run would not request it.
+        A day that was to be read again and was not has failed, if later ones were
+        read: the next run would not request it.
         """
-        missing = dict(self._missing)
-        if self._reached > self._old.reached:
-            missing |= dict.fromkeys(sorted(self._stale))
-        why = self._why_missing(min(missing)) if missing else None
-        return Coverage(
-            first=self._old.first,
-            reached=self._reached,
-            missing=tuple(missing),
+        failed = dict(self._failed)
+        if self._reached > self._began_at:
+            failed |= dict.fromkeys(sorted(self._stale))
+        found = Coverage(
+            first=self._first,
+            held=self._held.runs,
+            failed=tuple(failed),
             timezone=self.timezone,
             lists=self._lists,
-            error=self._error or why,
+            totals={
+                day: self._totals[day]
+                for day in sorted(self._totals)
+                if day > max(self.last, self._reached) - WATCHED * DAY
+            },
+            old=self._old.runs,
             lasting=self._lasting,
             checked_at=now,
         )
+        why = self._error
+        if why is None and (failed or self._errors):
+            through = found.through
+            why = self._why_missing(through + DAY if through else self._first)
+        return attrs.evolve(found, error=why)
 
     def _why_missing(self, day: dt.date) -> str:
-        before = self._old.error or ""
+        before = self._error_before
         if day in self._errors or not before.startswith(str(day)):
             return self._errors.get(day, f"{day}: it was not read")
         return before
 
 
-def _usable(
-    cursor: Coverage | None, timezone: str, lists: frozenset[str], first: dt.date
-) -> Coverage | None:
-    """*cursor*, or None when all days have to be read anew."""
-    if (
-        cursor is None
-        # Its days were others.
-        or cursor.timezone != timezone
-        # Days that lack a list, or were never wanted, are read with all others: what
-        # is there is one run of days that are alike.
-        or not lists <= cursor.lists
-        or not cursor.first <= first <= cursor.reached + DAY
-    ):
-        return None
-    wanted = tuple(day for day in cursor.missing if day >= first)
-    if len(wanted) == len(cursor.missing):
-        return cursor
-    # A later first day gives up what is missing before it.
-    return attrs.evolve(cursor, first=first, missing=wanted)
+def error_text(error: SiteStatsError) -> str:
+    """Its kind and its text in one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+
+
+def _days_of(period: Period) -> Iterator[dt.date]:
+    day, last = period
+    while day <= last:
+        yield day
+        day += DAY
+
+
+def _alone(days: Iterable[dt.date]) -> list[Period]:
+    return [(day, day) for day in days]
 
 
 class Days:
@@ -272,16 +503,54 @@ class Days:
     def __init__(self, websites: Mapping[str, WebsiteDays]) -> None:
         self.websites: Final = websites
         self.left = sum(website.left for website in websites.values())
-        """How many days would still be requested."""
+        """How many requests there would still be, at most."""
         self._failed_in_a_row = 0
-        self._queue: list[tuple[dt.date, int, str]] = [
-            (website.order, number, hostname)
-            for number, (hostname, website) in enumerate(websites.items())
-        ]
-        heapify(self._queue)
+        self._with_periods = deque(websites)
+        self._queue: list[tuple[tuple[int, dt.date], int, str]] | None = None
+
+    def take_period(self) -> tuple[str, Period] | None:
+        """The next website and period of a histogram to request, or None."""
+        while self._with_periods:
+            hostname = self._with_periods[0]
+            period = self.websites[hostname].take_period()
+            if period is not None:
+                self.left -= 1
+                return hostname, period
+            self._with_periods.popleft()
+        return None
+
+    def read_period(
+        self, hostname: str, period: Period, found: Mapping[dt.date, Totals]
+    ) -> list[dt.date]:
+        """Record what a histogram has, and return the days of which that is all."""
+        self._failed_in_a_row = 0
+        website = self.websites[hostname]
+        before = website.left
+        days = website.read_period(period, found)
+        self.left += website.left - before
+        return days
+
+    def failed_period(
+        self, hostname: str, period: Period, error: SiteStatsError
+    ) -> None:
+        """Record that a histogram was not read."""
+        website = self.websites[hostname]
+        before = website.left
+        website.failed_period(period, error)
+        self.left += website.left - before
+        self._check_service(error)
+
+    def take_lacking(self) -> list[str]:
+        """The websites whose histograms failed, or lacked days, since the last call."""
+        found = [name for name, site in self.websites.items() if site.histograms_lack]
+        for name in found:
+            self.websites[name].histograms_lack = 0
+        return found
 
     def take(self) -> tuple[str, dt.date] | None:
-        """The next website and day to request, or None."""
+        """The next website and day to request, or None; all histograms were read."""
+        if self._queue is None:
+            self._queue = self._plan()
         while self._queue:
             _, number, hostname = self._queue[0]
             website = self.websites[hostname]
@@ -293,10 +562,21 @@ class Days:
             heappop(self._queue)
         return None
 
-    def read(self, hostname: str, day: dt.date) -> None:
+    def _plan(self) -> list[tuple[tuple[int, dt.date], int, str]]:
+        for website in self.websites.values():
+            website.plan()
+        self.left = sum(website.left for website in self.websites.values())
+        queue = [
+            (website.order, number, hostname)
+            for number, (hostname, website) in enumerate(self.websites.items())
+        ]
+        heapify(queue)
+        return queue
+
+    def read(self, hostname: str, day: dt.date, totals: Totals | None = None) -> None:
         """Record that it was read."""
         self._failed_in_a_row = 0
-        self.websites[hostname].read(day)
+        self.websites[hostname].read(day, totals)
 
     def failed(self, hostname: str, day: dt.date, error: SiteStatsError) -> None:
         """Record that it was not read."""
@@ -304,6 +584,9 @@ class Days:
         self.left -= website.left
         website.failed(day, error)
         self.left += website.left
+        self._check_service(error)
+
+    def _check_service(self, error: SiteStatsError) -> None:
         if not isinstance(error, _NO_SERVICE):
             self._failed_in_a_row = 0
             return

@@ -25,7 +25,7 @@ class Update:
     loads: tuple[LoadInfo, ...]
     """What dlt reports of each load."""
     requests: int
-    """How many days were requested."""
+    """How many requests it took, without that of the list of websites."""
     websites: Mapping[str, Coverage]
     """How far each website of this update is, by its host name. Those that the service
     does not list any more are not among them."""

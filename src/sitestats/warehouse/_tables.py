@@ -5,7 +5,8 @@ Types stand here and nowhere else: they never depend on the values.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias, cast
 
 import dlt
@@ -62,7 +63,10 @@ COLUMNS: Final[dict[str, Sequence[Column]]] = {
         ("error", "text"),
         ("checked_at", _MOMENT),
     ],
-    "days": [*_DAY, *_COUNTS, ("partial", "bool"), ("read_at", _MOMENT)],
+    "days": [
+        *(*_DAY, *_COUNTS, ("partial", "bool"), ("read_at", _MOMENT)),
+        ("no_rows", "bool"),
+    ],
     **{
         name: [*_DAY, _RANK, ("value", "text"), *_COUNTS, *_END]
         for name in ALL_LISTS
@@ -83,6 +87,8 @@ _ARROW: Final = {
     "bool": pa.bool_(),
     _MOMENT: pa.timestamp("us", "UTC"),
 }
+
+_MOST: Final = {pa.int64(): 2**63 - 1, pa.float64(): sys.float_info.max}
 
 SCHEMAS: Final = {
     table: pa.schema(
@@ -139,6 +145,15 @@ class Rows:
             are_many = isinstance(value, list)
             column.extend(cast("list[Any]", value) if are_many else [value] * count)
 
+    def too_large(self, values: Mapping[str, Any]) -> str | None:
+        """The first column that can't store its number: JSON has no largest one."""
+        for field in self._schema:
+            most, value = _MOST.get(field.type), values.get(field.name)
+            numbers = value if isinstance(value, list) else [value]
+            if most and any(n is not None and not -most <= n <= most for n in numbers):
+                return str(field.name)
+        return None
+
     def take(self) -> Iterable[DataItemWithMeta]:
         """Remove the rows, and return what dlt stores in its table."""
         columns, self._columns = self._columns, [[] for _ in self._schema]
@@ -146,7 +161,7 @@ class Rows:
             return
         arrays: list[Any] = [
             pa.array(
-                [*map(_storable, column)] if field.type == pa.string() else column,
+                [*map(storable, column)] if field.type == pa.string() else column,
                 field.type,
             )
             for field, column in zip(self._schema, columns, strict=True)
@@ -158,7 +173,8 @@ class Rows:
         )
 
 
-def _storable(text: str | None) -> str | None:
+def storable(text: str | None) -> Any:
+    """*text* as every destination takes it."""
     # Visitors decide what stands in a path. PostgreSQL refuses U+0000, UTF-8 half of a
     # surrogate pair, and a load that fails would fail each night.
     if text is None or (text.isascii() and "\0" not in text):

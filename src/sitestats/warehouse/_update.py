@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -25,6 +26,7 @@ from ._pipeline import (
     when_free,
 )
 from ._report import Update
+from ._source import Declined
 
 if TYPE_CHECKING:
     from dlt import Pipeline
@@ -86,7 +88,12 @@ def update(pipeline: Pipeline, source: DltSource, *, wait: float = 180) -> Updat
     loads: list[LoadInfo] = []
     file_format: Any = best_format(pipeline)
     state: Mapping[str, Any] = {"left": 1}
-    with UnderWay() as under_way, alone(pipeline), plain_errors():
+    with (
+        suppress(Declined),
+        UnderWay() as under_way,
+        alone(pipeline),
+        plain_errors(),
+    ):
 
         def waiting(step: Callable[[], T]) -> T:
             return when_free(step, wait, lambda: under_way.signal)
@@ -111,6 +118,8 @@ def update(pipeline: Pipeline, source: DltSource, *, wait: float = 180) -> Updat
         for name, site in cursors_of(state).items()
         if site.listed and site.checked_at and site.checked_at.isoformat() == now
     }
+    # Nothing is remembered of those.
+    checked |= cursors_of({"cursors": state.get("unknown", {})})
     return Update(tuple(loads), state.get("requests", 0), checked)
 
 
