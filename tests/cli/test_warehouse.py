@@ -48,9 +48,12 @@ def test_a_database_that_is_kept_up_to_date(
 ) -> None:
     """An update makes the file, and tells on standard error how far it is and what has
     failed; the status has it too, for monitoring as a code, until the website is
-    forgotten, and nothing is requested of the service.
+    forgotten, and nothing is requested of the service. The first day is remembered.
     """
     emulator.change_website("blog.semicomplete.com", locked=True)
+    done = run("warehouse", "update")
+    assert done.code == 2
+    assert done.err == "sitestats: the first update needs --since, where to begin\n"
     done = run(*UPDATE, "--concurrency", "1")
     assert done.out == "5 requests; up to date: 2 of 3 websites\n"
     assert done.err.startswith(
@@ -86,6 +89,12 @@ def test_a_database_that_is_kept_up_to_date(
     assert done.code == 0
     assert done.out == f"2 of 2 websites up to date; the oldest {YESTERDAY}\n"
     assert emulator.requests == ()
+    emulator.change_website("blog.semicomplete.com", locked=False)
+    done = run("warehouse", "update", "--fields", "pages")
+    assert done.out.endswith("up to date: 3 of 3 websites\n")
+    with duckdb.connect(folder / "sitestats.duckdb", read_only=True) as database:
+        days = database.execute("SELECT min(first_day) FROM web.days").fetchall()
+    assert str(days[0][0]) == SINCE
 
 
 HOLD = """

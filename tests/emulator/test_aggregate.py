@@ -223,16 +223,6 @@ def test_a_contains_search(traffic: Traffic) -> None:
     assert data["histogram"] == reference_model.histogram(rows, START, END, "UTC")
 
 
-def test_a_page_in_the_address(traffic: Traffic) -> None:
-    """A page in the address counts that page alone."""
-    response = traffic.client.get(
-        "/semicomplete.com/projects/xdotool/.json",
-        params={"version": "6", "fields": "pageviews", "start": "2015-05-16"},
-    )
-    data = response.json()
-    assert (data["path"], data["pageviews"]) == ("/projects/xdotool/", 203)
-
-
 @pytest.mark.parametrize("limit", [1, 3, 1000])
 def test_limit_cuts_the_lists_alone(traffic: Traffic, limit: int) -> None:
     """The limit applies to each list, and to neither histogram nor events."""

@@ -165,38 +165,6 @@ def test_odd_zones(
     assert data["pageviews"] == len(moments)
 
 
-@pytest.mark.parametrize(
-    ("interval", "first", "entries"),
-    [
-        ("week", {"date": "2024-12-23", "year": 2024, "week": 52}, 2),
-        ("month", {"date": "2024-12-01"}, 2),
-        ("year", {"date": "2024-01-01"}, 2),
-    ],
-)
-def test_an_interval_that_begins_before_the_period(
-    interval: str, first: dict[str, object], entries: int
-) -> None:
-    """An entry has its interval's first day, and counts days of the period only."""
-    emulator = Emulator()
-    emulator.load(
-        {"added_iso": f"{day}T12:00:00Z", "hostname": "example.com"}
-        for day in ("2024-12-28", "2024-12-29", "2025-01-06")
-    )
-    with bare_client(emulator) as client:
-        data = client.get(
-            "/example.com.json",
-            params={
-                "version": "6",
-                "fields": "histogram",
-                "interval": interval,
-                "start": "2024-12-29",
-                "end": "2025-01-05",
-            },
-        ).json()
-    assert data["histogram"][0] == {**first, "pageviews": 1, "visitors": 0}
-    assert len(data["histogram"]) == entries
-
-
 def test_the_first_day_begins_in_every_zone() -> None:
     """On the day before it, midnight in the east is before Python's first moment."""
     for name in zone_names():

@@ -41,11 +41,11 @@ from sitestats.emulator._service import Service
 
 pytestmark = [pytest.mark.slow, pytest.mark.once]
 
-QUERIES: Final = max(4_500, 45 * settings().max_examples)
-"""How many queries one run generates: ``nox -s properties`` takes fifty times more."""
-LEAST: Final = 10
+QUERIES: Final = 1_000 + 45 * settings().max_examples
+"""How many queries one run generates: ``nox -s properties`` takes 100 times more."""
+LEAST: Final = 4
 """How often each rule is broken, and each difference met, in one run."""
-COUNTED: Final = 40
+COUNTED: Final = 10
 """One accepted query in so many is counted in the database, too."""
 SEED: Final = 20_260_315
 
@@ -576,9 +576,9 @@ def mix() -> Mix:
 
 @pytest.mark.hypothesis
 def test_the_two_agree_on_every_query(mix: Mix) -> None:
-    """Builder and emulator accept the same of at least 4,500 queries."""
+    """Builder and emulator accept the same of more than a thousand queries."""
     print(mix)  # noqa: T201 - the figures, with pytest -s
-    assert mix.accepted + mix.refused == QUERIES >= 4_500
+    assert mix.accepted + mix.refused == QUERIES
     assert mix.accepted >= QUERIES // 5
     assert mix.refused >= QUERIES // 3
     assert mix.several >= QUERIES // 10

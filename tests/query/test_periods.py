@@ -19,7 +19,7 @@ from sitestats._query.periods import (
     day,
     days_back,
     in_order,
-    last,
+    last_days,
     placeholder,
 )
 
@@ -43,7 +43,7 @@ def test_a_placeholder_reads_back(days: int) -> None:
 @given(st.integers(1, MOST_DAYS), st.booleans())
 def test_the_last_days_are_as_many_as_requested(days: int, today: object) -> None:
     """last() gives that many days, both ends included, and the requested end."""
-    period = last(days, today)
+    period = last_days(days, today)
     assert isinstance(period, tuple)
     first, final = map(days_back, period)
     assert first is not None

@@ -20,7 +20,7 @@ class Connection:
     def __init__(self, sock: socket.socket, server: Server) -> None:
         self._sock = sock
         self.server = server
-        self._unread = b""
+        self._unread = bytearray()
         self.closed = False
 
     def request(self) -> bytes:
@@ -28,17 +28,17 @@ class Connection:
         while b"\r\n\r\n" not in self._unread:
             if not self._receive():
                 return b""
-        head, _, rest = self._unread.partition(b"\r\n\r\n")
-        length = 0
+        head = bytes(self._unread.partition(b"\r\n\r\n")[0])
+        length = len(head) + len(b"\r\n\r\n")
         for line in head.split(b"\r\n"):
             name, _, value = line.partition(b":")
             if name.lower() == b"content-length":
-                length = int(value)
-        while len(rest) < length:
-            self._receive()
-            rest = self._unread.partition(b"\r\n\r\n")[2]
-        self._unread = rest[length:]
-        whole = head + b"\r\n\r\n" + rest[:length]
+                length += int(value)
+        while len(self._unread) < length:
+            if not self._receive():
+                return b""
+        whole = bytes(self._unread[:length])
+        del self._unread[:length]
         self.server.requests.append(whole)
         return whole
 
@@ -52,8 +52,8 @@ class Connection:
 
     def take(self) -> bytes:
         """The bytes that arrived and were not read, or the next ones."""
-        data = self._unread or self._receive()
-        self._unread = b""
+        data = bytes(self._unread) or self._receive()
+        self._unread.clear()
         return data
 
     def send(self, data: bytes) -> None:

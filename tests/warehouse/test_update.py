@@ -40,8 +40,8 @@ def test_the_progress_of_an_update_lasts_over_its_loads(
     terminal = io.StringIO()
     monkeypatch.setattr(terminal, "isatty", lambda: True)
     monkeypatch.setattr("sys.stderr", terminal)
-    report = run(tmp_path / "one", emulator, max_requests=4, progress=True)
-    assert len(report.loads) == 4
+    report = run(tmp_path / "one", emulator, max_requests=7, progress=True)
+    assert len(report.loads) == 2
     bars = terminal.getvalue().split("\r")
     assert bars[1].endswith("1 of 13 requests")
     assert "] 13 of 13 requests" in bars[-3]

@@ -17,7 +17,7 @@ from sitestats._common.problems import Problem
 from sitestats._common.text import shown
 
 from .filters import PAGE_FILTERS, filter_value
-from .periods import last
+from .periods import last_days
 from .requested import is_documented
 from .rules import broken
 
@@ -55,7 +55,7 @@ def _read_period(read: dict[str, str]) -> list[Problem]:
     count = read.get("count", "1")
     days = _DAYS.get(read["period"], 0)
     days *= int(count) if _COUNT.fullmatch(count) else 0
-    period = last(days, today=True)
+    period = last_days(days, today=True)
     if isinstance(period, list):
         return []
     names = [name for name in ("period", "count") if name in read]

@@ -48,14 +48,12 @@ def filter_value(name: str, value: object) -> TextOrProblems:
     if name not in FILTERS:
         return refused("filter-name", _no_filter(name), "where")
     where = _place("where", name)
-    if name == "pages" and not isinstance(value, str):
-        return _pages(value, where)
+    if name == "pages":
+        return _pages([value] if isinstance(value, str) else value, where)
     text = _filter_text(value, where)
     if not isinstance(text, str):
         return text
     problems = _pattern(name, text, where)
-    if name == "pages" and "," in text:
-        problems.append(_comma(text, where))
     if name == "device_type" and not problems:
         problems = _device_type(text, where)
     return problems or text

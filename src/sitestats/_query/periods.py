@@ -150,7 +150,7 @@ def placeholder(days: int) -> str:
     return "today" if days == 0 else "yesterday" if days == 1 else f"today-{days}d"
 
 
-def last(days: object, today: object) -> tuple[str, str] | list[Problem]:
+def last_days(days: object, today: object) -> tuple[str, str] | list[Problem]:
     """The start and end of the last *days* whole days."""
     if not isinstance(today, bool):
         return refused(

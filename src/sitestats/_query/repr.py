@@ -8,7 +8,7 @@ from typing import Final
 from urllib.parse import urlencode
 
 from .filters import METADATA
-from .periods import EndOfWord, StoredDay, days_back, last
+from .periods import EndOfWord, StoredDay, days_back, last_days
 from .requested import Unchecked, Values
 from .rules import FILTERS, LATEST_VERSION
 
@@ -74,9 +74,9 @@ def _period(start: StoredDay | None, end: StoredDay | None) -> list[str]:
         return [f"{'on' if end else 'since'}({start!r})"]
     back = days_back(start) if isinstance(start, str) else None
     # The same days may have another text, and the longest period has no step.
-    if back is not None and (start, end) == last(back, today=False):
+    if back is not None and (start, end) == last_days(back, today=False):
         return [f"last(days={back})"]
-    if back is not None and (start, end) == last(back + 1, today=True):
+    if back is not None and (start, end) == last_days(back + 1, today=True):
         return [f"last(days={back + 1}, today=True)"]
     return [f"between({start!r}, {end!r})"]
 

@@ -24,12 +24,10 @@ from .periods import (
     days_back,
     in_order,
     in_zone,
+    last_days,
     moment_of,
     placeholder,
     too_early,
-)
-from .periods import (
-    last as last_days,
 )
 from .rules import TextOrProblems, refused
 from .values import whole_number

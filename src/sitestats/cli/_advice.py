@@ -30,6 +30,7 @@ OPTIONS: Final = {
     "user_id": "SITESTATS_USER_ID",
     "max_response_bytes": "the limit",
     "columns": "--column",
+    "first_day": "--since",
 } | {
     name: f"--{name.replace('_', '-')}"
     for name in (

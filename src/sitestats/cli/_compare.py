@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from ._client import client_options
 from ._completion import one_of
 from ._help import GroupedCommand
-from ._hosts import Websites, host_options, is_one, with_option
-from ._output import (
-    FORMATS,
-    JSON_LINES,
-    XLSX,
-    format_options,
-)
+from ._hosts import Websites, host_options, is_one
+from ._output import XLSX
 from ._print_outcomes import print_options_of, print_outcomes
 from ._query import OVERVIEW_OF_MANY, query_options
-from ._stats import (
-    errors_option,
-    print_one,
-    store_option,
-    table_option,
-    top_option,
-)
+from ._stats import print_one, result_options
 
 if TYPE_CHECKING:
     from sitestats import StatsQuery
@@ -52,7 +39,6 @@ OVERVIEW: Final = ("pageviews", "visitors", "pages", "countries", "referrers")
 )
 @host_options
 @query_options
-@with_option
 @click.option(
     "--against",
     default=RELATIONS[0],
@@ -63,17 +49,8 @@ OVERVIEW: Final = ("pageviews", "visitors", "pages", "countries", "referrers")
     "previous_year, one such as 2025-03 or 2025-W10, or two days, such as "
     "2025-03-01..2025-03-14.",
 )
-@top_option
-@table_option
-@store_option
-@errors_option
-@partial(format_options, formats=(*FORMATS, JSON_LINES, XLSX))
-@client_options
-def compare(
-    *,
-    against: str,
-    **options: Any,
-) -> None:
+@result_options
+def compare(*, against: str, **options: Any) -> None:
     """Compare the statistics of HOST with those of another period.
 
     HOST is a host name or an address, as in `stats`. Each website is requested

@@ -41,14 +41,14 @@ host_options = together(
         metavar="N",
         help="How many requests are under way at once; 20 when left out.",
     ),
+    click.option(
+        "--with",
+        "more",
+        type=click.Choice(["label"]),
+        help="A column more, from the list of websites.",
+    ),
 )
 
-with_option = click.option(
-    "--with",
-    "more",
-    type=click.Choice(["label"]),
-    help="A column more, from the list of websites.",
-)
 each_option = click.option(
     "--each",
     metavar="UNIT",

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ._client import base_address, client_options
-from ._help import GroupedCommand
-from ._hosts import Websites, each_option, host_options, is_one, with_option
+from ._help import GroupedCommand, together
+from ._hosts import Websites, each_option, host_options, is_one
 from ._output import (
     FORMATS,
     JSON_LINES,
@@ -27,32 +27,38 @@ if TYPE_CHECKING:
     from sitestats import Entries, Stats
     from sitestats.analysis import Comparison
 
-store_option = click.option(
-    "--store",
-    metavar="FILE",
-    envvar="SITESTATS_STORE",
-    help="Keep responses about days that are over in this file, and do not request "
-    "them again; SITESTATS_STORE when left out.",
+result_options = together(
+    click.option(
+        "--top",
+        type=click.IntRange(1),
+        default=10,
+        show_default=True,
+        help="The most lines of a table; JSON and CSV have all of them.",
+    ),
+    click.option(
+        "--table",
+        metavar="FIELD",
+        help="The list that is printed as CSV, or of many websites as a table, if "
+        "several are requested.",
+    ),
+    click.option(
+        "--store",
+        metavar="FILE",
+        envvar="SITESTATS_STORE",
+        help="Keep responses about days that are over in this file, and do not request "
+        "them again; SITESTATS_STORE when left out.",
+    ),
+    click.option(
+        "--errors",
+        metavar="FILE",
+        type=click.File("w", encoding="utf-8", lazy=False),
+        help="Write a line of CSV for each website that failed, with its error and "
+        "status.",
+    ),
+    partial(format_options, formats=(*FORMATS, JSON_LINES, XLSX)),
+    client_options,
 )
-table_option = click.option(
-    "--table",
-    metavar="FIELD",
-    help="The list that is printed as CSV, or of many websites as a table, if several "
-    "are requested.",
-)
-errors_option = click.option(
-    "--errors",
-    metavar="FILE",
-    type=click.File("w", encoding="utf-8", lazy=False),
-    help="Write a line of CSV for each website that failed, with its error and status.",
-)
-top_option = click.option(
-    "--top",
-    type=click.IntRange(1),
-    default=10,
-    show_default=True,
-    help="The most lines of a table; JSON and CSV have all of them.",
-)
+"""How results are requested and printed: the options of ``stats`` and ``compare``."""
 
 
 @click.command(
@@ -76,13 +82,7 @@ top_option = click.option(
 @host_options
 @query_options
 @each_option
-@with_option
-@top_option
-@table_option
-@store_option
-@errors_option
-@partial(format_options, formats=(*FORMATS, JSON_LINES, XLSX))
-@client_options
+@result_options
 def stats(**options: Any) -> None:
     """Read the statistics of HOST.
 

@@ -108,7 +108,11 @@ def warehouse(ctx: click.Context) -> None:
     """,
 )
 @click.argument("hosts", nargs=-1, metavar="[HOST]...")
-@click.option("--since", required=True, metavar="DAY", help="The first day to read.")
+@click.option(
+    "--since",
+    metavar="DAY",
+    help="The first day to read; where the last update began when left out.",
+)
 @click.option(
     "--until", metavar="DAY", help="The last day to read; yesterday when left out."
 )
@@ -165,7 +169,7 @@ def warehouse(ctx: click.Context) -> None:
 def update(
     hosts: tuple[str, ...],
     *,
-    since: str,
+    since: str | None,
     until: str | None,
     fields: str | None,
     dry_run: bool,
@@ -187,7 +191,8 @@ def update(
     The database is the file sitestats.duckdb in --folder, unless --to names another.
     """
     names = [*hosts, *(name for name, _ in read_hosts(options))]
-    first, last = _day("--since", since), until and _day("--until", until)
+    first = None if since is None else _day("--since", since)
+    last = until and _day("--until", until)
     with make_client(options) as client, _one_line(folder):
         from sitestats import warehouse as made
 

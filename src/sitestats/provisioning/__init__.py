@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-# These two are for ``ensure``: a call imports nothing.
-from . import _ensure as _ensure
+# For ``ensure``: a call imports nothing.
 from . import _run as _run
 from ._differences import Difference
 from ._plan import PlannedWebsite, PlanState, ProvisioningPlan

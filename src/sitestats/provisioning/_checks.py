@@ -12,7 +12,7 @@ from sitestats._common.text import shown
 from sitestats._protocol.requests import website_value
 
 from ._columns import FIELDS, first_few
-from ._csv import Value
+from ._csv import Value, file_problem
 
 DEFAULT_ZONE: Final = "UTC"
 """The zone in which a website is added whose specification leaves it out."""
@@ -70,11 +70,7 @@ def check_entries(
         problems += entry.problems
         if "hostname" not in entry.fields and not entry.problems:
             problems.append(
-                Problem(
-                    f"this website has no {hostname}: add one",
-                    rule="website-file",
-                    where=entry.where,
-                )
+                file_problem(f"this website has no {hostname}: add one", entry.where)
             )
         fields: dict[str, Any] = {}
         for name, value in entry.fields.items():

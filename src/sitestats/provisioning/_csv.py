@@ -34,6 +34,11 @@ _MARKED: Final = re.compile(rf"(^|;)'(?={FORMULA})")
 LINE_END: Final = re.compile(r"\r\n|\n|\r")
 
 
+def file_problem(message: str, where: str = "") -> Problem:
+    """What is wrong with a list, and where in it."""
+    return Problem(message, rule="website-file", where=where)
+
+
 def find_separator(text: str) -> str:
     """The separator that the first line of *text* has most of."""
     first = LINE_END.split(text.lstrip("\r\n"), maxsplit=1)[0]
@@ -69,7 +74,7 @@ def read_cells(
                 "a quote within a cell: put the whole cell in quotes, and write each "
                 "quote in it twice"
             )
-            raise _misplaced(message, place_of(offset))
+            raise SpecError([file_problem(message, place_of(offset))])
         offset = len(text) + 1 if end is None else end.end()
         if any(cell.value for cell in row):
             yield row
@@ -94,12 +99,8 @@ def _read_cell(
         return Value(text[start:end].strip(" "), where), end
     quoted = _QUOTED.match(text, start)
     if quoted is None:
-        raise _misplaced("a quote that is never closed", where)
+        raise SpecError([file_problem("a quote that is never closed", where)])
     return Value(quoted[1].replace('""', '"'), where), _end(_BLANK, text, quoted.end())
-
-
-def _misplaced(message: str, where: str) -> SpecError:
-    return SpecError([Problem(message, rule="website-file", where=where)])
 
 
 def _end(pattern: re.Pattern[str], text: str, offset: int) -> int:

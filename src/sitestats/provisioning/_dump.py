@@ -7,16 +7,15 @@ from collections.abc import Sequence
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from sitestats._common.errors import SpecError
-from sitestats._common.problems import Problem
 from sitestats._common.text import as_cell_text, csv_line, shown
 
 from ._columns import FIELDS
+from ._csv import file_problem
 
 Format: TypeAlias = Literal["toml", "json", "csv"]
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 """The formats in which lists are written."""
 
-_RULE: Final = "website-file"
 _ACCEPT: Final = "accept_differing"
 
 
@@ -43,15 +42,14 @@ def dump_rows(rows: Sequence[dict[str, Any]], output_format: str) -> str:
                 f"output_format is one of {', '.join(FORMATS)}, not "
                 f"{shown(output_format)}"
             )
-            raise SpecError([Problem(message, rule=_RULE)])
+            raise SpecError([file_problem(message)])
 
 
 def _csv(rows: list[dict[str, Any]]) -> str:
     problems = [
-        Problem(
+        file_problem(
             f"the label of {row['hostname']} can't be written as CSV, because it is "
-            "empty or has a NUL character: write JSON or TOML",
-            rule=_RULE,
+            "empty or has a NUL character: write JSON or TOML"
         )
         for row in rows
         if not (label := row.get("label", "-")) or "\0" in label

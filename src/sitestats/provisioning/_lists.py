@@ -22,7 +22,7 @@ from sitestats._common.text import did_you_mean, shown
 
 from ._checks import Entry, check_entries
 from ._columns import Columns, NamedFields, check_columns, ignored_names
-from ._csv import LINE_END, Value
+from ._csv import LINE_END, Value, file_problem
 from ._encodings import ZIP, EncodingError, decode
 from ._tables import csv_rows, first_cells, table_entries, xlsx_rows
 
@@ -32,7 +32,6 @@ InputFormat: TypeAlias = Literal["txt", "csv", "toml", "json", "xlsx"]
 INPUT_FORMATS: Final[tuple[InputFormat, ...]] = get_args(InputFormat)
 """The formats of lists; each is also the extension of a name."""
 
-_RULE: Final = "website-file"
 _WEBSITES: Final = "websites"
 _NOTHING: Final = "there are no websites in it"
 _YAML: Final = (
@@ -102,7 +101,7 @@ def read_host_list(
             message = "a website's hostname is a text" + (
                 ": add one" if host is None else f", not {shown(host.value)}"
             )
-            problems.append(Problem(message, rule=_RULE, where=where))
+            problems.append(file_problem(message, where))
     if problems:
         raise SpecError(problems)
     return [host for host in hosts if host.text]
@@ -157,7 +156,7 @@ def read_bytes(source: Source) -> bytes:
 
 
 def _refuse(message: str, where: str = "") -> NoReturn:
-    raise SpecError([Problem(message, rule=_RULE, where=where)]) from None
+    raise SpecError([file_problem(message, where)]) from None
 
 
 def _read(
@@ -278,7 +277,7 @@ def _tree_entries(
                     did_you_mean(key, [_WEBSITES]) or f": it has {_WEBSITES!r} only"
                 )
                 message = f"{shown(key)} is not a key of a list of websites{advice}"
-                yield Entry(name, problems=(_problem(message, name),))
+                yield Entry(name, problems=(file_problem(message, name),))
         if _WEBSITES not in tree:
             _refuse(
                 f"{_NOTHING}: write a table [[websites]] for each in TOML, "
@@ -301,32 +300,22 @@ def _tree_entries(
             message = (
                 f"a website has named fields, or is a host name, not {shown(website)}"
             )
-            yield Entry(where, problems=(_problem(message, where),))
+            yield Entry(where, problems=(file_problem(message, where),))
 
 
 def _tree_entry(
     website: dict[str, object], where: str, named: NamedFields, ignored: list[str]
 ) -> Entry:
-    names = [*website]
     ignored += named.ignored
-    values = {
-        field: Value(website[name], f"{where}.{name}")
-        for field, name in zip(named.fields, names, strict=True)
-        if field is not None
-    }
-    wrong = {names[index]: message for index, message in named.wrong.items()} | {
-        name: f"{shown(name)} is given twice: leave one out"
-        for name, value in website.items()
-        if value is _GIVEN_TWICE
-    }
-    fields = {
-        field: value
-        for field, value in values.items()
-        if value.value is not _GIVEN_TWICE
-    }
-    problems = tuple(_problem(text, f"{where}.{name}") for name, text in wrong.items())
-    return Entry(where, fields, problems)
-
-
-def _problem(message: str, where: str) -> Problem:
-    return Problem(message, rule=_RULE, where=where)
+    fields: dict[str, Value] = {}
+    problems: list[Problem] = []
+    for index, (name, value) in enumerate(website.items()):
+        field, message = named.fields[index], named.wrong.get(index)
+        place = f"{where}.{name}"
+        if value is _GIVEN_TWICE:
+            message = f"{shown(name)} is given twice: leave one out"
+        elif field is not None:
+            fields[field] = Value(value, place)
+        if message is not None:
+            problems.append(file_problem(message, place))
+    return Entry(where, fields, tuple(problems))

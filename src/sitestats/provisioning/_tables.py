@@ -14,9 +14,15 @@ from sitestats._common.problems import Problem
 
 from ._checks import Entry
 from ._columns import Columns
-from ._csv import LINE_END, Value, find_separator, read_cells, without_text_mark
+from ._csv import (
+    LINE_END,
+    Value,
+    file_problem,
+    find_separator,
+    read_cells,
+    without_text_mark,
+)
 
-_RULE: Final = "website-file"
 _COMMENTS: Final = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n|\r))*")
 _FLAGS: Final = {
     **dict.fromkeys(("true", "yes", "1"), True),
@@ -79,7 +85,7 @@ def xlsx_rows(data: bytes, name: str) -> Iterator[list[Value]]:
                 yield cells
     except Exception:  # noqa: BLE001 - what it raises depends on where a file is damaged
         message = "the file is no workbook that can be read: save it anew, or as CSV"
-        raise SpecError([_problem(message, name)]) from None
+        raise SpecError([file_problem(message, name)]) from None
 
 
 def _start(text: str) -> int:
@@ -112,8 +118,8 @@ def table_entries(
     ignored += named.ignored
     # With wrong names every line would have a problem too.
     where = header[0].where
-    wrong = [_problem(text, header[n].where) for n, text in named.wrong.items()]
-    wrong += [_problem(text, where) for text in columns.missing(named)]
+    wrong = [file_problem(text, header[n].where) for n, text in named.wrong.items()]
+    wrong += [file_problem(text, where) for text in columns.missing(named)]
     if wrong:
         yield Entry(where, problems=tuple(wrong))
         return
@@ -130,7 +136,7 @@ def table_entries(
                 f"{len(header)} columns: put a cell that contains the separator in "
                 "quotes"
             )
-            problems = (_problem(message, leftover[0].where),)
+            problems = (file_problem(message, leftover[0].where),)
         values = {
             field: Value(_value(field, cell.value, is_marked=is_marked), cell.where)
             for field, cell in zip(named.fields, row, strict=False)
@@ -143,7 +149,3 @@ def _value(field: str, text: str, *, is_marked: bool) -> Any:
     if field in {"public", "accept_differing"}:
         return _FLAGS.get(text.lower(), text)
     return without_text_mark(text) if is_marked else text
-
-
-def _problem(message: str, where: str) -> Problem:
-    return Problem(message, rule=_RULE, where=where)

@@ -16,6 +16,7 @@ from dlt.extract.items import DataItemWithMeta
 from dlt.extract.resource import DltResource
 
 from sitestats import Client, StatsQuery, Website
+from sitestats._common.advice import Argument
 from sitestats._common.errors import (
     ConfigurationError,
     QueryError,
@@ -74,7 +75,7 @@ class Declined(SiteStatsError):  # noqa: N818 - it ends an update, and is not se
 @dlt.source(name=SOURCE, section=SOURCE, max_table_nesting=0)
 def sitestats_source(
     *,
-    first_day: dt.date = dlt.config.value,
+    first_day: dt.date | None = None,
     hostnames: Sequence[str] | None = None,
     until: dt.date | None = None,
     lists: Sequence[str] = ALL_LISTS,
@@ -98,7 +99,8 @@ def sitestats_source(
 
     Args:
         first_day: Where to begin. Days that are there are not read again, so an
-            earlier day reads those before.
+            earlier day reads those before. The first update needs it; later ones
+            begin where the last update of all websites did.
         hostnames: Which websites; all that the key lists when left out.
         lists: Which tables to fill besides ``days``: names of lists of the Stats API,
             and ``"events"``. When one is added, the days that lack it are read. With
@@ -138,7 +140,7 @@ def sitestats_source(
 
     run = _Run(
         make_client=make_client,
-        first=dt.date.fromisoformat(str(first_day)),
+        first=None if first_day is None else dt.date.fromisoformat(str(first_day)),
         until=until or dt.date.max,
         hostnames=None if hostnames is None else [*map(_hostname, hostnames)],
         lists=_checked(lists),
@@ -168,7 +170,7 @@ class _Run:
     """The loads of one source: each of them requests what the ones before did not."""
 
     make_client: Callable[[], AbstractContextManager[Client]]
-    first: dt.date
+    first: dt.date | None
     until: dt.date
     hostnames: Sequence[str] | None
     lists: frozenset[str]
@@ -179,6 +181,8 @@ class _Run:
     progress: Progress
     approve: Callable[[Estimate], bool] | None
     now: Callable[[], dt.datetime]
+    _since: dt.date = dt.date.max
+    """The first day of this load."""
     _websites: WebsiteList | None = None
     _days: Days | None = None
     _loads: int | None = None
@@ -218,6 +222,7 @@ class _Run:
         """The tables of days, and how far each website is."""
         state = dlt.current.resource_state()
         cursors: dict[str, Any] = state.setdefault("cursors", {})
+        self._since = self._remembered(state)
         days = self._continued(state, cursors)
         tables = {name: Rows(name) for name in ("days", *self._tables())}
         with ExitStack() as stack:
@@ -249,6 +254,19 @@ class _Run:
         if not days.left:
             # Run once more, it is about the days of then.
             self._days = self._websites = None
+
+    def _remembered(self, state: dict[str, Any]) -> dt.date:
+        """The first day, which the state has from the updates before."""
+        since: Any = state.get("since")
+        if self.first is None and since is None:
+            raise ConfigurationError(
+                "the first update needs " + Argument("first_day") + ", where to begin"
+            )
+        if self.first is None:
+            return dt.date.fromisoformat(since)
+        if since is None or self.hostnames is None:
+            state["since"] = str(self.first)
+        return self.first
 
     def _tables(self) -> list[str]:
         return [name for name in ALL_LISTS if name in self.lists]
@@ -302,8 +320,8 @@ class _Run:
             cursor,
             timezone=timezone,
             lists=self.lists,
-            first=self.first,
-            last=self.first - DAY if last is None else min(last, self.until),
+            first=self._since,
+            last=self._since - DAY if last is None else min(last, self.until),
             lag=self.lag,
         )
         try:
