@@ -50,7 +50,7 @@ def main() -> None:
     # A short run measures too little to check the goals.
     checked = not given.short
     if given.write is None:
-        print(report.goals(tables, load, checked=checked))
+        print(report.goals(tables, checked=checked))
         print(report.all_tables(tables, load))
     else:
         report.write(given.write, tables, load, checked=checked)

@@ -177,7 +177,7 @@ def _at_once(
 ) -> list[Table]:
     count = scale.size(1000, 10)
     ideal = count / at_once * DELAY
-    what = f"{count:,} queries of {DELAY * 1000:.0f} ms, {at_once} at a time"
+    what = f"{at_once} at a time"
 
     with serving(DELAY) as address:
         given = (address, count, at_once)
@@ -206,7 +206,10 @@ def _at_once(
             }
         )
         bests_of_threads = in_turn(variants, scale.rounds(4))
-    about = f"{what}, including the time to connect. The other libraries return dicts."
+    about = (
+        f"{count:,} queries of {DELAY * 1000:.0f} ms, {what}, including the time to "
+        "connect. The other libraries return dicts."
+    )
     goals = (f"{what}, asyncio", f"{what}, trio", f"{what}, `asyncio.gather`")
     return [
         Table(

@@ -44,9 +44,9 @@ def all_tables(tables: Sequence[Table], load: float) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def goals(tables: Sequence[Table], load: float, *, checked: bool = True) -> str:
+def goals(tables: Sequence[Table], *, checked: bool = True) -> str:
     """The table of the goals, and what is in the way of those that are not reached."""
-    return "\n".join([*_machine(load), *_goals(tables, checked)]).rstrip() + "\n"
+    return "\n".join(["", *_goals(tables, checked)]).rstrip() + "\n"
 
 
 def write(folder: Path, tables: Sequence[Table], load: float, *, checked: bool) -> None:
@@ -54,7 +54,7 @@ def write(folder: Path, tables: Sequence[Table], load: float, *, checked: bool) 
     evidence = folder / "evidence" / "benchmarks.md"
     evidence.write_text(all_tables(tables, load), "utf-8")
     page = folder / "benchmarks.md"
-    text = goals(tables, load, checked=checked)
+    text = goals(tables, checked=checked)
     written, found = GOALS.subn(
         lambda match: f"{match[1]}\n{text}\n{match[2]}", page.read_text("utf-8")
     )

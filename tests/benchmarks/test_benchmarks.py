@@ -76,7 +76,7 @@ def test_the_page_says_what_is_missed_and_why() -> None:
         Goal("the second", 1.5, 1.3, "The machine is small."),
     ]
     table = Table("Times", "About them.", [Row("one", 1.0, "2 ms")], goals)
-    page = report.goals([table], 0.0) + report.all_tables([table], 0.0)
+    page = report.goals([table]) + report.all_tables([table], 0.0)
     assert "| the first | 0.50 | 0.7 | reached |" in page
     assert "| the second | 1.50 | 1.3 | **not reached** |" in page
     assert "*Not reached: the second.* The machine is small." in page

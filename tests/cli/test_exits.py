@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from commands import start
 from sitestats import (
     ConfigurationError,
     ConnectionFailedError,
@@ -115,23 +116,12 @@ def test_a_report_has_the_code_of_what_is_worst(
 
 def environment(address: str, emulator: Emulator) -> dict[str, str]:
     """The environment of a command; without a buffer, as containers often have it."""
-    return os.environ | {
+    return {
         "PYTHONUNBUFFERED": "1",
         "SITESTATS_BASE_URL": address,
         "SITESTATS_API_KEY": emulator.api_key,
         "SITESTATS_USER_ID": emulator.user_id,
     }
-
-
-def start(address: str, emulator: Emulator, *arguments: str) -> subprocess.Popen[str]:
-    """Start a command in a process of its own, without a terminal."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "sitestats", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment(address, emulator),
-    )
 
 
 @posix
@@ -154,8 +144,8 @@ def test_a_signal_ends_a_run_with_its_report(
     emulator.fail_next(latency=60, when=lambda request: b'"b.ex' in request.body)
     with emulator.serve() as address:
         process = start(
-            *(address, emulator, "websites", "ensure", str(path)),
-            *("--yes", "--format", "json"),
+            *("websites", "ensure", str(path), "--yes", "--format", "json"),
+            **environment(address, emulator),
         )
         while process.poll() is None and not any(
             b'"b.ex' in request.body for request in emulator.requests
@@ -185,7 +175,7 @@ def test_the_end_of_an_output(tmp_path: Path) -> None:
         emulator.add_website(f"w{number}.example", label="x" * 200)
     with emulator.serve() as address:
         # A table, whose reader has ended before it comes.
-        process = start(address, emulator, "websites", "list")
+        process = start("websites", "list", **environment(address, emulator))
         assert process.stdout is not None
         process.stdout.close()
         assert process.stderr is not None
@@ -198,7 +188,7 @@ def test_the_end_of_an_output(tmp_path: Path) -> None:
             check=False,
             capture_output=True,
             text=True,
-            env=environment(address, emulator),
+            env=os.environ | environment(address, emulator),
         )
     assert done.returncode == 13
     assert done.stderr == (
@@ -217,13 +207,13 @@ def test_streams_that_are_closed(tmp_path: Path) -> None:
         done = subprocess.run(
             ["/bin/sh", "-c", command, sys.executable, str(path)],
             check=False,
-            env=environment(address, emulator),
+            env=os.environ | environment(address, emulator),
         )
         assert done.returncode == 2
         done = subprocess.run(
             ["/bin/sh", "-c", f"{command} --yes", sys.executable, str(path)],
             check=False,
-            env=environment(address, emulator),
+            env=os.environ | environment(address, emulator),
         )
         assert done.returncode == 0
     assert emulator.websites == ("a.example",)

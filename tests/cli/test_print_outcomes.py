@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
-from commands import rows_of, run_in_a_terminal
+from commands import rows_of, run_in_a_terminal, start
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -217,15 +215,10 @@ def test_a_store_saves_requests_of_many(
 # --- pipes and terminals ----------------------------------------------------------
 
 
-def environment(emulator: Emulator) -> dict[str, str]:
-    """What a cron job has, and no more."""
-    names = ("SITESTATS_BASE_URL", "SITESTATS_API_KEY", "SITESTATS_USER_ID")
-    return {name: os.environ[name] for name in names} | {
-        # Where measuring needs it, or coverage.
-        name: os.environ[name]
-        for name in ("SYSTEMROOT", "PATH")
-        if name in os.environ
-    }
+DAYS = (
+    *("--during", "2020", "--each", "day", "-f", "visitors"),
+    *("--format", "csv", "--concurrency", "1"),
+)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a pipe of POSIX")
@@ -233,16 +226,7 @@ def test_a_reader_that_goes_ends_the_command(emulator: Emulator) -> None:
     """With a closed pipe, as by `head -1`, the command ends without a word, and
     requests no more. Rows come before the last response.
     """
-    command = [sys.executable, "-m", "sitestats", "stats", HOST, "-f", "visitors"]
-    command += ["--during", "2020", "--each", "day", "--format", "csv"]
-    command += ["--concurrency", "1"]
-    process = subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(emulator),
-        text=True,
-    )
+    process = start("stats", HOST, *DAYS)
     assert process.stdout is not None
     assert process.stderr is not None
     assert process.stdout.readline().startswith("hostname,")
@@ -257,17 +241,7 @@ def test_a_reader_that_goes_ends_the_command(emulator: Emulator) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGINT for a child there")
 def test_an_interrupted_run_says_what_failed(emulator: Emulator) -> None:
     """After Ctrl-C the rows so far are there, and the lines of what failed."""
-    process = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "sitestats", "stats", "nobody.example", HOST),
-            *("--during", "2020", "--each", "day", "-f", "visitors"),
-            *("--format", "csv", "--concurrency", "1"),
-        ],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(emulator),
-        text=True,
-    )
+    process = start("stats", "nobody.example", HOST, *DAYS)
     assert process.stdout is not None
     rows = [process.stdout.readline() for _ in range(2)]
     process.send_signal(signal.SIGINT)

@@ -82,8 +82,13 @@ def run(inputs: int, seed: int) -> Counter[str]:
     random, outcomes = Random(seed), Counter[str]()
     with (
         Wire() as wire,
+        # A mutated Retry-After would keep all that follow from being sent.
         Client(
-            wire.origin, retries=0, max_response_bytes=100_000, proxy=None
+            wire.origin,
+            retries=0,
+            max_response_bytes=100_000,
+            proxy=None,
+            share_pauses=False,
         ) as client,
         warnings.catch_warnings(),
     ):

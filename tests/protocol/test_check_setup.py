@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import socket
+import ssl
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import anyio
+import certifi
 import pytest
 
 from broken_servers import closed_port
@@ -130,22 +133,61 @@ def says_nothing(connection: Connection) -> None:
     """Take the connection and close it."""
 
 
-@pytest.mark.parametrize("step", ["name", "tcp", "proxy", "tls", "response"])
-def test_the_step_that_failed_is_named(step: str) -> None:
+@pytest.mark.parametrize(
+    "fault",
+    ["name", "tcp", "proxy", "tls", "silent proxy", "silent tls", "response"],
+)
+def test_the_step_that_failed_is_named(fault: str) -> None:
     """Each step of connecting has other causes, and another remedy."""
-    with serve(says_nothing) as server:
+    with (
+        serve(says_nothing) as server,
+        socket.create_server(("127.0.0.1", 0)) as silent,
+    ):
         closed = f"http://127.0.0.1:{closed_port()}"
+        quiet = f"//127.0.0.1:{silent.getsockname()[1]}"
         address, proxy = {
             "name": ("http://nobody.invalid", None),
             "tcp": (closed, None),
             "proxy": ("http://shop.example", closed.replace("//", "//ann:secret-1@")),
             "tls": (server.address.replace("http:", "https:"), None),
+            "silent proxy": ("https://shop.example", f"http:{quiet}"),
+            "silent tls": (f"https:{quiet}", None),
             "response": (server.address, None),
-        }[step]
-        with Client(address, proxy=proxy, timeout=5.0) as client:
+        }[fault]
+        with Client(
+            address, proxy=proxy, timeout=0.5 if "silent" in fault else 10.0
+        ) as client:
             report = client.check()
     error: Any = report.error
-    assert error.step == step
+    assert error.step == fault.rpartition(" ")[2]
     assert report.rows[-1].ok is False
     assert report.rows[-1].name == "connection"
     assert "secret" not in str(report)
+
+
+def test_certificates_and_proxies_name_their_place(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What trusts everybody is wrong, even where all else works."""
+    address = f"http://127.0.0.1:{closed_port()}"
+    found = certifi.where()
+    monkeypatch.setenv("SSL_CERT_FILE", found)
+    monkeypatch.setenv("HTTP_PROXY", f"{address}/")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    for verify, ok, text in (
+        (True, True, f"those of {found}, from SSL_CERT_FILE"),
+        (found, True, f"those of {found}, from verify"),
+        (ssl.create_default_context(), True, "those of an SSLContext, from verify"),
+        (False, False, "not checked: anybody may read the key"),
+    ):
+        with Client(address, verify=verify) as client:
+            rows = texts(client.check())
+        assert rows["certificates"] == (ok, text)
+        assert rows["proxy"] == (True, f"{address}, from HTTP_PROXY or ALL_PROXY")
+    monkeypatch.delenv("SSL_CERT_FILE")
+    monkeypatch.delenv("SSL_CERT_DIR", raising=False)
+    with Client(address, proxy=None) as client:
+        rows = texts(client.check())
+    assert rows["certificates"] == (True, "those of certifi")
+    assert rows["proxy"] == (True, "none")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from fake_service import FakeService, Payload, specs
+from fake_service import FakeService, Payload, specs, states
 from plans import website
 from sitestats import WebsiteSpec
 from sitestats._common.wire import HttpResponse
-from sitestats.provisioning import ProvisioningReport
 from sitestats.provisioning._plan import plan_websites
 
 pytestmark = pytest.mark.standard_library
@@ -22,11 +21,6 @@ def test_another_name_of_the_zone_is_no_difference() -> None:
 
 
 WANTED = specs("a.example", "b.example", "c.example")
-
-
-def states(report: ProvisioningReport) -> list[str]:
-    """The state of each website, in the given order."""
-    return [item.state for item in report.items]
 
 
 def test_a_website_that_differs_is_reported_and_not_changed() -> None:

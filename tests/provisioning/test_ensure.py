@@ -14,6 +14,7 @@ from fake_service import (
     refused,
     respond,
     specs,
+    states,
 )
 from same_text import SameText
 from sitestats import ReadOnlyError, ServerError, WebsiteSpec
@@ -25,18 +26,13 @@ from sitestats._common.errors import (
 )
 from sitestats._common.wire import HttpResponse
 from sitestats._protocol.flow import Moment
-from sitestats.provisioning import Difference, ProvisioningReport
+from sitestats.provisioning import Difference
 from sitestats.provisioning._events import Ended, History, Sending, Settled, Waiting
 
 pytestmark = pytest.mark.standard_library
 
 
 WANTED = specs("a.example", "b.example", "c.example")
-
-
-def states(report: ProvisioningReport) -> list[str]:
-    """The state of each website, in the given order."""
-    return [item.state for item in report.items]
 
 
 def test_missing_websites_are_added_in_order() -> None:

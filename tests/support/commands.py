@@ -96,3 +96,14 @@ def run_in_a_terminal(*arguments: str, typed: str = "") -> Done:
         while read := terminal.read(65_536):
             shown += read
     return Done(process.wait(60), shown.decode(), "")
+
+
+def start(*arguments: str, **variables: str) -> subprocess.Popen[str]:
+    """Start a command in a process of its own, without a terminal."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "sitestats", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | variables,
+    )

@@ -54,6 +54,11 @@ def specs(*hostnames: str, **more: Any) -> tuple[WebsiteSpec, ...]:
     return tuple(WebsiteSpec(hostname, **more) for hostname in hostnames)
 
 
+def states(report: ProvisioningReport) -> list[str]:
+    """The state of each website, in the given order."""
+    return [item.state for item in report.items]
+
+
 class FakeService:
     """Websites, handlers of requests, and a clock that only sleeping moves."""
 

@@ -1,4 +1,7 @@
-"""Network faults, and the one error that each becomes."""
+"""Network faults, and the one error that each becomes.
+
+``tests/faults`` has all that a server can do.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import time
 
 import pytest
 
-from broken_servers import BROKEN, LONG_HEADER, SLOW
+from broken_servers import LONG_HEADER, OK
 from loopback import Connection, Script, polite, serve
 from sender_variants import ADD, GET, open_sender
 from sitestats._common.errors import (
@@ -26,12 +29,15 @@ def resets_at_once(connection: Connection) -> None:
     connection.reset()
 
 
-@pytest.mark.parametrize("fault", BROKEN)
-def test_an_incomplete_response_is_a_failed_connection(
-    variant: str, fault: str
-) -> None:
+def cuts_the_headers(connection: Connection) -> None:
+    """Close within the headers."""
+    connection.request()
+    connection.send(OK + b"Content-Len")
+
+
+def test_an_incomplete_response_is_a_failed_connection(variant: str) -> None:
     """It may have been sent, the error names the cause, and the sender goes on."""
-    scripts = iter([BROKEN[fault]])
+    scripts = iter([cuts_the_headers])
 
     def script(connection: Connection) -> None:
         next(scripts, polite)(connection)
@@ -64,11 +70,9 @@ def test_a_connection_closed_at_once_is_an_error(variant: str, first: Script) ->
 # Limits ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("fault", SLOW)
 @pytest.mark.parametrize("used", [False, True], ids=["new", "used"])
 def test_a_call_ends_within_its_total_limit(
     variant: str,
-    fault: str,
     used: bool,  # noqa: FBT001 - a parameter
 ) -> None:
     """A slow response ends at the total timeout, on a new and on a used connection."""
@@ -77,7 +81,8 @@ def test_a_call_ends_within_its_total_limit(
         if used:
             connection.request()
             connection.respond()
-        SLOW[fault](connection)
+        connection.request()
+        connection.drip(LONG_HEADER)
 
     with serve(script) as server, open_sender(variant, server.address) as sender:
         if used:

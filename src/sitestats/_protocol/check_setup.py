@@ -27,12 +27,13 @@ from .requests import list_request, stats_request
 from .responses import read_websites
 
 _STEPS: Final = {
-    "name": "the host's name was not found",
-    "tcp": "nobody took the connection (TCP)",
-    "proxy": "the proxy did not connect",
-    "tls": "TLS failed",
-    "response": "connected, but no response came",
+    "name": ("the host's name was not found", "check the base address"),
+    "tcp": ("nobody took the connection (TCP)", "check the address and firewalls"),
+    "proxy": ("the proxy did not connect", "check its address and login"),
+    "tls": ("TLS failed", "check the address and the certificates"),
+    "response": ("connected, but no response came", "check the address, or try later"),
 }
+"""What failed, and what to do."""
 _CLOSE: Final = 60
 """Seconds that clocks may differ: days and hours are right all the same."""
 
@@ -64,7 +65,8 @@ def check_setup(
         response, _ = yield from _timed(request, settings)
     except SiteStatsError as error:
         step = error.step if isinstance(error, TransportError) else "response"
-        text = f"{_STEPS[step]}: " + Message(error_text(error))
+        what, to_do = _STEPS[step]
+        text = f"{what}: " + Message(error_text(error), f": {to_do}")
         return SetupReport((*rows, _wrong("connection", text)), error)
     rows.append(_right("connection", "the service responds"))
     if has_account:

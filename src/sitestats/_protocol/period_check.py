@@ -14,6 +14,7 @@ from sitestats._common.text import shown
 from sitestats._common.zones import LONGEST_ZONE, find_zone
 from sitestats._query.periods import as_date, days_back
 from sitestats._query.requested import Requested
+from sitestats._query.units import beginning, ending
 from sitestats._results.histogram import Bucket
 
 _DAY: Final = dt.timedelta(days=1)
@@ -265,19 +266,10 @@ def _widened(
 ) -> tuple[dt.date, dt.date]:
     """The days that entries by *interval* may be known by."""
     low, high = first or dt.date.min, last or dt.date.max
-    match interval:
-        case "week":
-            # The document does not say on which day weeks begin.
-            low = max(low, dt.date.min + 6 * _DAY) - 6 * _DAY
-            high = min(high, dt.date.max - 6 * _DAY) + 6 * _DAY
-        case "month":
-            # A client has loaded it, but what only makes queries needs none.
-            import calendar
-
-            low = low.replace(day=1)
-            high = high.replace(day=calendar.monthrange(high.year, high.month)[1])
-        case "year":
-            low, high = low.replace(month=1, day=1), high.replace(month=12, day=31)
-        case _:
-            pass
+    if interval in {"month", "year"}:
+        return beginning(low, interval), ending(high, interval)
+    if interval == "week":
+        # The document does not say on which day weeks begin.
+        low = max(low, dt.date.min + 6 * _DAY) - 6 * _DAY
+        high = min(high, dt.date.max - 6 * _DAY) + 6 * _DAY
     return low, high

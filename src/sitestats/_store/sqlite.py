@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Callable
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar, cast
 
@@ -204,13 +203,8 @@ class Store:
         return f"Store({str(self.path)!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        make = partial(
-            Store,
-            max_age=self.max_age,
-            max_bytes=self.max_bytes,
-            partition=self.partition,
-        )
-        return make, (str(self.path),)
+        values = str(self.path), self.max_age, self.max_bytes, self.partition
+        return _again, values
 
     def _use(self, action: Callable[[StoreFile], T]) -> T:
         file = self._files.setdefault(os.getpid(), StoreFile())
@@ -248,6 +242,12 @@ class Store:
         file.excess = max(0, file.excess - sum(size for _, size in rows))
         file.has_old = file.has_old and len(rows) == _PRUNE_STEP
         file.delete([key for key, _ in rows], patient=True)
+
+
+def _again(
+    path: str, max_age: timedelta | None, max_bytes: int, partition: str
+) -> Store:
+    return Store(path, max_age=max_age, max_bytes=max_bytes, partition=partition)
 
 
 def _delete_some(file: StoreFile, hostname: str | None) -> list[int]:

@@ -39,7 +39,7 @@ class Framing:
     False
     """
 
-    __slots__ = ("_left", "_part", "_rest")
+    __slots__ = ("_left", "_part", "_rest", "is_over")
 
     def __init__(self) -> None:
         self.begin()
@@ -49,11 +49,8 @@ class Framing:
         self._part = _HEAD
         self._left = 0
         self._rest: bytes = b""
-
-    @property
-    def is_over(self) -> bool:
+        self.is_over = False
         """Whether exactly one response was fed."""
-        return self._part == _NOTHING
 
     def feed(self, data: bytes) -> None:
         """Follow the next bytes."""
@@ -87,6 +84,7 @@ class Framing:
         if self._part <= _CHUNK_SIZE:
             # h11 gives up on a line, or on a head, of more than 100 KiB.
             self._rest = data[at:]
+        self.is_over = self._part == _NOTHING
 
     def _read_head(self, head: bytes) -> None:
         head = head.lower()

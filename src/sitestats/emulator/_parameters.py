@@ -279,35 +279,26 @@ class Reader:
         return tuple(found)
 
     def _match(self, name: str, column: str, value: str) -> Match | None:
-        stars = value.count("*")
+        is_prefix = value.endswith("*") and value.count("*") == 1
         if not value:
             self.refuse(f"{name} has an empty value", "4.3")
-        elif stars == 0:
-            if name == "device_type" and value not in DEVICES:
-                self.refuse(
-                    f"device_type is one of {', '.join(DEVICES)}, not {value!r}", "4.3"
-                )
-            return Match(column, "exact", value)
-        elif stars == 1 and value.endswith("*"):
-            prefix = value[:-1]
-            if name == "device_type" and not any(
-                device.startswith(prefix) for device in DEVICES
-            ):
-                self.refuse(
-                    f"no device_type of {', '.join(DEVICES)} starts with {prefix!r}",
-                    "4.3",
-                )
-            return Match(column, "prefix", prefix)
-        elif (
-            len(value) > 1
-            and value.startswith("*")
-            and value.endswith("*")
-            and column == "path"
-        ):
-            return Match(column, "contains", value[1:-1])
-        else:
+            return None
+        if "*" in value and not is_prefix:
+            if column == "path" and value[0] == value[-1] == "*":
+                return Match(column, "contains", value[1:-1])
             self.refuse(f"{name} takes a * at its end alone, not {value!r}", "4.3")
-        return None
+            return None
+        text = value.removesuffix("*")
+        if name == "device_type" and not any(
+            device.startswith(text) if is_prefix else device == text
+            for device in DEVICES
+        ):
+            self.refuse(
+                f"device_type is one of {', '.join(DEVICES)}, or the beginning of one "
+                f"and a *, not {value!r}",
+                "4.3",
+            )
+        return Match(column, "prefix" if is_prefix else "exact", text)
 
     def metadata_filters(self, version: int) -> tuple[tuple[str, str], ...]:
         """The filters by metadata, all of which must match (section 4.3)."""
