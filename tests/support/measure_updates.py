@@ -30,7 +30,7 @@ from service import serving
 
 DELAY: Final = 0.05
 AT_ONCE: Final = 50
-FIRST: Final = dt.date(2026, 3, 1)
+FIRST: Final = dt.date(2025, 3, 1)
 STEPS: Final = ("extract", "normalize", "load")
 LENGTHS: Final = {"pages": 20, "countries": 10, "referrers": 10}
 OTHERS: Final = (
@@ -91,7 +91,7 @@ def main(websites: int, days: int, lists: str = "") -> None:
     ):
         for night in (0, 1, 4):
             began, used = time.monotonic(), time.process_time()
-            now = dt.datetime(2026, 3, 1, 6, tzinfo=dt.UTC)
+            now = dt.datetime(2025, 3, 1, 6, tzinfo=dt.UTC)
             now += dt.timedelta(days=days + night)
             with Client(
                 address, api_key="api-key", user_id="user", proxy=None

@@ -151,9 +151,9 @@ def test_a_night_reads_no_year(
     ):
 
         def load_night(number: int) -> float:
-            now = dt.datetime(2027, 2, 28, 6, tzinfo=dt.UTC) + number * NIGHT
+            now = dt.datetime(2026, 2, 28, 6, tzinfo=dt.UTC) + number * NIGHT
             source = sitestats_source(
-                first_day=dt.date(2027, 2, 27),
+                first_day=dt.date(2026, 2, 27),
                 lists=["pages"],
                 client=client,
                 concurrency=50,
