@@ -66,10 +66,11 @@ def find_previous(unit: object, start: str | None, end: str | None) -> tuple[str
     if unit in {"month", "week"}:
         first, last = _whole(start, end, str(unit))
     else:
-        days = _comparable(start, end)
-        if isinstance(days[0], int):
-            return _placeholders_before(unit, *days)
-        first, last = days
+        # The service's default for the end is today (section 4.3).
+        first_back, last_back = map(days_back, (start or "", end or "today"))
+        if first_back is not None and last_back is not None:
+            return _placeholders_before(unit, first_back, last_back)
+        first, last = _both_dates(start, end)
     try:
         before = _dates_before(unit, first, last)
     except (ValueError, OverflowError):
@@ -111,17 +112,10 @@ def no_relation(given: object, problems: Sequence[Problem]) -> Sequence[Problem]
     return [Problem(message, where="against")]
 
 
-def _comparable(
-    start: str | None, end: str | None
-) -> tuple[int, int] | tuple[date, date]:
-    # The service's default for the end is today (section 4.3).
-    texts = (start or "", end or "today")
-    backs = tuple(map(days_back, texts))
-    if backs[0] is not None and backs[1] is not None:
-        return backs[0], backs[1]
-    dates = tuple(map(as_date, texts))
-    if dates[0] is not None and dates[1] is not None:
-        return dates[0], dates[1]
+def _both_dates(start: str | None, end: str | None) -> tuple[date, date]:
+    first, last = as_date(start or ""), as_date(end or "")
+    if first is not None and last is not None:
+        return first, last
     raise QueryError(
         refused(
             "period-day",

@@ -64,7 +64,7 @@ class Kind:
 
 _SALE: Final = ("cart", "checkout", "purchase")
 _SIGNUP: Final = ("pricing", "form", "signup")
-_METADATA: Final = {
+_METADATA: Final[Mapping[tuple[str, str, str], tuple[str, tuple[str, ...]]]] = {
     _SALE: ("metadata.customer_text", ("new", "new", "returning")),
     _SIGNUP: ("metadata.plan_text", ("free", "free", "free", "pro")),
 }

@@ -57,9 +57,9 @@ class Service:
     _lock: ForkSafeLock = attrs.field(factory=ForkSafeLock, init=False)
     _daily: DailyNumbers = attrs.field(init=False)
 
-    @_daily.default
-    def _make_daily(self) -> DailyNumbers:
-        return DailyNumbers(self.rows)
+    def __attrs_post_init__(self) -> None:
+        """Count days from the rows of this service."""
+        self._daily = DailyNumbers(self.rows)
 
     def respond(self, request: RecordedRequest) -> HttpResponse:
         """Respond to one request. Safe to call from many threads."""

@@ -149,8 +149,8 @@ class Rows:
         """The first column that can't store its number: JSON has no largest one."""
         for field in self._schema:
             most, value = _MOST.get(field.type), values.get(field.name)
-            are_many = isinstance(value, list)
-            numbers = cast("list[Any]", value) if are_many else [value]
+            is_list = isinstance(value, list)
+            numbers = cast("list[Any]", value) if is_list else [value]
             if most and any(n is not None and not -most <= n <= most for n in numbers):
                 return str(field.name)
         return None
