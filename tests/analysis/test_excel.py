@@ -149,11 +149,12 @@ def test_what_excel_can_not_hold_is_text() -> None:
             Column("day", Kind.DAY, [dt.date(1899, 12, 31), dt.date(1900, 3, 1), None]),
             Column("text", Kind.TEXT, ["x" * 40_000, "", None]),
             Column("flag", Kind.FLAG, [True, False, None]),
+            Column("huge", Kind.COUNT, [2**63, None, None]),
         ]
     )
     first, second, *rest = rows_of(sheet)[1:]
     assert first[:2] == ("1000000000000000", "1899-12-31")
-    assert (len(first[2]), first[3]) == (32_767, True)
+    assert (len(first[2]), *first[3:]) == (32_767, True, "9223372036854775808")
     assert second[:2] == (10**15 - 1, dt.datetime(1900, 3, 1))  # noqa: DTZ001 - Excel's
     assert second[3] is False
     assert all(value is None for row in rest for value in row)

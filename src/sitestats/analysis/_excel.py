@@ -17,8 +17,6 @@ from sitestats._common.errors import load
 from sitestats._common.text import cut, encodable
 from sitestats._results.tables import Column, Kind
 
-from ._frames import check_range
-
 if TYPE_CHECKING:
     import os
     from typing import IO
@@ -56,7 +54,6 @@ def write_workbook(
 
     Raises:
         MissingExtraError: XlsxWriter is not installed.
-        ResponseError: A number does not fit into 64 bits.
         OSError: The file can't be written.
     """
     xlsxwriter = load("xlsxwriter", extra="excel")
@@ -64,7 +61,6 @@ def write_workbook(
     with xlsxwriter.Workbook(buffer, {"in_memory": True}) as book:
         sheets = _Sheets(book)
         for name, columns in tables:
-            check_range(columns)
             sheets.add(name, _with_zone(columns))
     content = buffer.getvalue()
     if callable(getattr(file, "write", None)):
