@@ -219,10 +219,9 @@ def update(
     failed = report.failed
     good, number = len(report.websites) - len(failed), len(report.websites)
     if not quiet:
-        number_of = (
-            "1 request" if report.requests == 1 else f"{report.requests:,} requests"
-        )
-        click.echo(f"{number_of}; up to date: {good:,} of {number:,} websites")
+        plural = "" if report.requests == 1 else "s"
+        up_to_date = f"up to date: {good:,} of {number:,} websites"
+        click.echo(f"{report.requests:,} request{plural}; {up_to_date}")
     if failed:
         _tell(failed)
         lasting = all(cursor.lasting for cursor in failed.values())

@@ -83,11 +83,8 @@ class Coverage:
             "held": _runs_to_state(self.held),
             "failed": [*map(str, self.failed)],
             "timezone": self.timezone,
-            "lists": ",".join(sorted(self.lists)),
-            "totals": " ".join(
-                f"{day},{pageviews},{visitors}"
-                for day, (pageviews, visitors) in self.totals.items()
-            ),
+            "lists": sorted(self.lists),
+            "totals": {str(day): totals for day, totals in self.totals.items()},
             "old": _runs_to_state(self.old),
             "error": self.error,
             "lasting": self.lasting,
@@ -97,18 +94,15 @@ class Coverage:
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
         """The inverse of ``to_state``."""
-        checked_at = state["checked_at"]
-        totals = (text.split(",") for text in state["totals"].split())
+        checked_at, totals = state["checked_at"], state["totals"]
+        day = dt.date.fromisoformat
         return cls(
-            first=dt.date.fromisoformat(state["first"]),
+            first=day(state["first"]),
             held=_runs_of_state(state["held"]),
-            failed=tuple(map(dt.date.fromisoformat, state["failed"])),
+            failed=tuple(map(day, state["failed"])),
             timezone=state["timezone"],
-            lists=_names(state["lists"]),
-            totals={
-                dt.date.fromisoformat(day): (int(pageviews), int(visitors))
-                for day, pageviews, visitors in totals
-            },
+            lists=frozenset(state["lists"]),
+            totals={day(text): (one, two) for text, (one, two) in totals.items()},
             old=_runs_of_state(state["old"]),
             error=state["error"],
             lasting=state["lasting"],
@@ -123,17 +117,12 @@ def reached_by(
     return max([first - DAY, *(run.last for run in runs[-1:]), *failed])
 
 
-def _runs_to_state(runs: tuple[Run, ...]) -> list[str]:
-    return [f"{run.first} {run.last} {','.join(sorted(run.lists))}" for run in runs]
+def _runs_to_state(runs: tuple[Run, ...]) -> list[list[str]]:
+    return [[str(run.first), str(run.last), *sorted(run.lists)] for run in runs]
 
 
-def _runs_of_state(texts: list[str]) -> tuple[Run, ...]:
-    parts = (text.split(" ") for text in texts)
+def _runs_of_state(runs: list[list[str]]) -> tuple[Run, ...]:
     day = dt.date.fromisoformat
     return tuple(
-        Run(day(first), day(last), _names(names)) for first, last, names in parts
+        Run(day(first), day(last), frozenset(lists)) for first, last, *lists in runs
     )
-
-
-def _names(text: str) -> frozenset[str]:
-    return frozenset(filter(None, text.split(",")))

@@ -12,6 +12,7 @@ import attrs
 from sitestats import StatsQuery
 from sitestats._common.errors import ResponseError, warn
 from sitestats._common.fields import TOTALS
+from sitestats._common.text import counted
 
 from ._day_rows import NO_ROWS, key_of, totals_of, values_of, why_not
 from ._days import Days
@@ -70,7 +71,7 @@ class Reading:
                         rows.add(**key, **NO_ROWS)
             yield len(read)
         if lacking := self.days.take_lacking():
-            number = "1 website" if len(lacking) == 1 else f"{len(lacking):,} websites"
+            number = counted(len(lacking), "website")
             warn(
                 f"histograms of {number} failed, or lack days: these are requested one "
                 "by one, and late changes of other days are not seen: "
