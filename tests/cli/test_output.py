@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import openpyxl
@@ -14,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitestats import WebsiteSpec
+from sitestats.cli._app import app
 from sitestats.cli._output import CsvStyle
 
 if TYPE_CHECKING:
@@ -110,7 +109,9 @@ def test_csv_for_a_spreadsheet(emulator: Emulator, run: Run) -> None:
         assert run(*command, "--delimiter", wrong).code == 2
 
 
-def test_workbooks(emulator: Emulator) -> None:
+def test_workbooks(
+    emulator: Emulator, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
     """Statistics, comparisons and the list are workbooks, and plan reads the list."""
     one, two = "semicomplete.com", "blog.semicomplete.com"
     days = ("--last", "3", "-f", "visitors,pages")
@@ -121,17 +122,15 @@ def test_workbooks(emulator: Emulator) -> None:
         (("compare", one, two, *days), ["totals", "pages"]),
         (("websites", "list"), ["websites"]),
     ):
-        done = subprocess.run(
-            [sys.executable, "-m", "sitestats", *command, "--format", "xlsx"],
-            check=True,
-            capture_output=True,
-        )
-        assert done.stderr == b""
-        book = openpyxl.load_workbook(io.BytesIO(done.stdout))
+        with pytest.raises(SystemExit) as ended:
+            app.main([*command, "--format", "xlsx"], prog_name="sitestats")
+        done = capsysbinary.readouterr()
+        assert (ended.value.code, done.err) == (0, b"")
+        book = openpyxl.load_workbook(io.BytesIO(done.out))
         assert book.sheetnames == sheets
         rows = len([word for word in command if word.endswith(".com")])
         assert book[sheets[0]].max_row == 1 + (rows or len(emulator.websites))
-    specs = WebsiteSpec.load(io.BytesIO(done.stdout))
+    specs = WebsiteSpec.load(io.BytesIO(done.out))
     assert [spec.hostname for spec in specs] == [*emulator.websites]
     with emulator.client() as client:
         assert client.websites.plan(specs).complete

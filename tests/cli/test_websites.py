@@ -286,6 +286,8 @@ def test_a_busy_account_and_a_busy_journal_have_a_code_of_their_own(
     assert emulator.websites == ()
 
 
+@pytest.mark.long
+@pytest.mark.once
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no pseudo-terminals")
 def test_a_thousand_websites_with_a_bar(emulator: Emulator, tmp_path: Path) -> None:
     """On a real terminal it asks once, shows a bar, and adds each once."""

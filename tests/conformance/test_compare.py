@@ -69,6 +69,7 @@ def test_nothing_is_found_in_what_was_not_changed(service: Emulator, host: str) 
     assert comparison.requests == len(service.requests) <= 60
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.name)
 def test_a_change_is_found_by_its_case(service: Emulator, change: Changed) -> None:
     """Each difference is named, and what an option makes the emulator follow."""

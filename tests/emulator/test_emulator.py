@@ -153,7 +153,7 @@ def test_an_interrupt_anywhere_leaves_the_emulator_whole() -> None:
             client.stats.get(query)
 
         work("first.example")
-        for interrupt in at_each_place(lambda file: file.startswith(within), stride=29):
+        for interrupt in at_each_place(lambda file: file.startswith(within), stride=61):
             with interrupt:
                 work(f"during{places}.example")
             again = partial(work, f"after{places}.example")

@@ -31,10 +31,9 @@ TURNS = [
 ]
 
 
-@pytest.mark.parametrize("zone", ZONES)
-@pytest.mark.parametrize("interval", ["hour", "day", "week", "month", "year"])
-def test_intervals_across_clock_changes(zone: str, interval: str) -> None:
-    """Page views are in the right interval around changes of clocks and years."""
+@pytest.fixture(scope="module")
+def turns() -> tuple[list[Row], Emulator]:
+    """A page view each half hour of those days, and an emulator with them."""
     half_hour = timedelta(minutes=30)
     rows: list[Row] = []
     for start, end in TURNS:
@@ -50,6 +49,16 @@ def test_intervals_across_clock_changes(zone: str, interval: str) -> None:
             moment += half_hour
     emulator = Emulator()
     emulator.load(rows)
+    return rows, emulator
+
+
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize("interval", ["hour", "day", "week", "month", "year"])
+def test_intervals_across_clock_changes(
+    turns: tuple[list[Row], Emulator], zone: str, interval: str
+) -> None:
+    """Page views are in the right interval around changes of clocks and years."""
+    rows, emulator = turns
     for start, end in TURNS:
         data = exactly(
             emulator,

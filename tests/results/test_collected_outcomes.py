@@ -87,9 +87,9 @@ def test_outcomes_are_in_the_order_of_the_queries(
 
 @VARIANTS
 @given(
-    failing=st.lists(st.booleans(), max_size=14),
+    failing=st.lists(st.booleans(), max_size=8),
     concurrency=st.integers(1, 5),
-    again=st.lists(st.booleans(), max_size=14),
+    again=st.lists(st.booleans(), max_size=8),
 )
 def test_collect_holds_each_query_once(
     emulator: Emulator,

@@ -483,7 +483,7 @@ def periods(draw: st.DrawFn) -> StatsQuery:
     st.lists(
         st.tuples(periods(), st.timedeltas(timedelta(0), timedelta(hours=20))),
         min_size=5,
-        max_size=12,
+        max_size=8,
     ),
 )
 def test_the_store_is_never_wrong(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 collect_ignore_glob = ["test_*.py"] if find_spec("dlt") is None else []
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def emulator() -> Emulator:
     """Three websites in three zones, with five days of traffic."""
     from updates import NOW
@@ -26,7 +26,7 @@ def emulator() -> Emulator:
     return Emulator.made_up(3, days=5, now=NOW)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def loaded(
     emulator: Emulator, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Path, Update]:

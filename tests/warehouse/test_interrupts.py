@@ -21,7 +21,7 @@ from updates import pipeline, query
 
 pytestmark = [
     pytest.mark.once,
-    pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals"),
 ]
 

@@ -14,7 +14,7 @@ from updates import NOW, tables
 
 pytestmark = [
     pytest.mark.once,
-    pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL"),
 ]
 

@@ -22,7 +22,7 @@ from sitestats import (
     StatsQuery,
 )
 from sitestats.emulator import Emulator
-from sitestats.warehouse import forget, read_coverage, sitestats_source, update
+from sitestats.warehouse import Update, forget, read_coverage, sitestats_source, update
 from updates import FIRST, LISTS, NOW, pipeline, query, run, tables, ticking
 
 pytestmark = [pytest.mark.slow, pytest.mark.once]
@@ -30,6 +30,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.once]
 DAY = dt.timedelta(days=1)
 
 
+@pytest.mark.long
 def test_the_progress_of_an_update_lasts_over_its_loads(
     emulator: Emulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -62,7 +63,9 @@ def test_the_progress_of_an_update_lasts_over_its_loads(
     assert "] 8 of 13 requests" in bars[-3]
 
 
-def test_a_website_that_fails_is_caught_up(emulator: Emulator, tmp_path: Path) -> None:
+def test_a_website_that_fails_is_caught_up(
+    emulator: Emulator, loaded: tuple[Path, Update], tmp_path: Path
+) -> None:
     """A locked website, one that is not there, a day that fails and a zone that nobody
     knows are told, and cost no other website anything; later runs read what is missing.
     """
@@ -99,8 +102,7 @@ def test_a_website_that_fails_is_caught_up(emulator: Emulator, tmp_path: Path) -
     # of these, the missing day, the four of the third.
     assert len(mine.requests) == 1 + 2 + 2 + 1 + 4
     assert mine.websites == emulator.websites
-    run(tmp_path / "whole", mine)
-    assert tables(tmp_path) == tables(tmp_path / "whole")
+    assert tables(tmp_path) == tables(loaded[0])
 
 
 def test_the_destination_knows_how_far_it_is(emulator: Emulator, folder: Path) -> None:
@@ -254,6 +256,7 @@ def test_a_day_that_changed_late_is_read_again(tmp_path: Path) -> None:
         assert run(tmp_path, mine, lag=0).requests == 1 + 4
 
 
+@pytest.mark.long
 def test_a_website_that_moved_west_has_no_hour_twice(tmp_path: Path) -> None:
     """The rows of days that are not over in the new zone go, from all tables; while
     the website fails, all stay.

@@ -82,7 +82,7 @@ def _destination_options(command: Any) -> Any:
 @click.group(cls=SuggestingGroup, invoke_without_command=True)
 @click.pass_context
 def warehouse(ctx: click.Context) -> None:
-    """Keep every day of each website in a database."""
+    """Load every day of each website into a database."""
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
-from zoneinfo import available_timezones
 
 import attrs
 
+from sitestats._common.zones import zone_names
 from sitestats._protocol.check_setup import send_once
 from sitestats.emulator import Emulator
 
@@ -80,7 +80,7 @@ class _Mirror:
             zone = observed.zones.get(name, "UTC")
             self._emulator.add_website(
                 name,
-                timezone=zone if zone in available_timezones() else "UTC",
+                timezone=zone if zone in zone_names() else "UTC",
                 public=name == hosts.get("public"),
                 locked=name == hosts.get("locked"),
             )
