@@ -79,15 +79,13 @@ class Coverage:
         """The cursor as JSON."""
         checked_at = self.checked_at
         return {
+            **attrs.asdict(self, recurse=False),
             "first": str(self.first),
             "held": _runs_to_state(self.held),
             "failed": [*map(str, self.failed)],
-            "timezone": self.timezone,
             "lists": sorted(self.lists),
             "totals": {str(day): totals for day, totals in self.totals.items()},
             "old": _runs_to_state(self.old),
-            "error": self.error,
-            "lasting": self.lasting,
             "checked_at": None if checked_at is None else checked_at.isoformat(),
         }
 
@@ -96,18 +94,16 @@ class Coverage:
         """The inverse of ``to_state``."""
         checked_at, totals = state["checked_at"], state["totals"]
         day = dt.date.fromisoformat
-        return cls(
-            first=day(state["first"]),
-            held=_runs_of_state(state["held"]),
-            failed=tuple(map(day, state["failed"])),
-            timezone=state["timezone"],
-            lists=frozenset(state["lists"]),
-            totals={day(text): (one, two) for text, (one, two) in totals.items()},
-            old=_runs_of_state(state["old"]),
-            error=state["error"],
-            lasting=state["lasting"],
-            checked_at=checked_at and dt.datetime.fromisoformat(checked_at),
-        )
+        found = {
+            "first": day(state["first"]),
+            "held": _runs_of_state(state["held"]),
+            "failed": tuple(map(day, state["failed"])),
+            "lists": frozenset(state["lists"]),
+            "totals": {day(text): (one, two) for text, (one, two) in totals.items()},
+            "old": _runs_of_state(state["old"]),
+            "checked_at": checked_at and dt.datetime.fromisoformat(checked_at),
+        }
+        return cls(**{**state, **found})
 
 
 def reached_by(

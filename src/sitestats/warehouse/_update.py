@@ -104,7 +104,7 @@ def update(pipeline: Pipeline, source: DltSource, *, wait: float = 180) -> Updat
             pipeline.runtime_config.intercept_signals = False
             pipeline.extract(source, loader_file_format=file_format)
             pipeline.normalize()
-            loads.append(waiting(pipeline.load))
+            loads.append(waiting(partial(pipeline.load)))
             under_way.loaded = under_way.read
             if len(loads) == 1:
                 make_indexes(pipeline)
@@ -182,5 +182,5 @@ def forget(pipeline: Pipeline, hostnames: Iterable[str]) -> None:
             for name in names:
                 del state_in(changed)["cursors"][name]
         pipeline.normalize()
-        when_free(pipeline.load, 0)
+        when_free(partial(pipeline.load), 0)
         store_cursors(pipeline)
