@@ -94,7 +94,7 @@ class Coverage:
         """The inverse of ``to_state``."""
         checked_at, totals = state["checked_at"], state["totals"]
         day = dt.date.fromisoformat
-        found = {
+        found: dict[str, Any] = {
             "first": day(state["first"]),
             "held": _runs_of_state(state["held"]),
             "failed": tuple(map(day, state["failed"])),

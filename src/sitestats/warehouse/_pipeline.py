@@ -22,6 +22,7 @@ from ._tables import COLUMNS, DAYS
 
 if TYPE_CHECKING:
     from dlt import Pipeline
+    from dlt.common.pipeline import LoadInfo
 
 T = TypeVar("T")
 
@@ -60,6 +61,11 @@ def begin_at_destination(pipeline: Pipeline) -> None:
     if not pipeline.dev_mode:
         pipeline.drop()
     pipeline.sync_destination()
+
+
+def load(pipeline: Pipeline) -> LoadInfo:
+    """Load what was normalised: type checkers take ``Pipeline.load`` for no step."""
+    return pipeline.load()
 
 
 def when_free(

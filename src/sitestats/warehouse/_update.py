@@ -17,6 +17,7 @@ from ._pipeline import (
     best_format,
     cursors_of,
     is_of_files,
+    load,
     make_indexes,
     plain_errors,
     state_in,
@@ -104,7 +105,7 @@ def update(pipeline: Pipeline, source: DltSource, *, wait: float = 180) -> Updat
             pipeline.runtime_config.intercept_signals = False
             pipeline.extract(source, loader_file_format=file_format)
             pipeline.normalize()
-            loads.append(waiting(partial(pipeline.load)))
+            loads.append(waiting(partial(load, pipeline)))
             under_way.loaded = under_way.read
             if len(loads) == 1:
                 make_indexes(pipeline)
@@ -182,5 +183,5 @@ def forget(pipeline: Pipeline, hostnames: Iterable[str]) -> None:
             for name in names:
                 del state_in(changed)["cursors"][name]
         pipeline.normalize()
-        when_free(partial(pipeline.load), 0)
+        when_free(partial(load, pipeline), 0)
         store_cursors(pipeline)
