@@ -152,11 +152,11 @@ def keep_colons(
 def break_names(
     _app: Sphinx, page: str, _template: str, context: dict[str, Any], _doctree: Any
 ) -> None:
-    """Allow line breaks in the long names of tests, after ``::`` and ``_``."""
+    """Allow line breaks in the long names of tests, after ``::``, ``_``, ``/``."""
     if page == "evidence/coverage":
         context["body"] = re.sub(
-            r'(?<=<span class="pre">)\w+::\w+',
-            lambda name: re.sub(r"(::|_)", r"\1<wbr>", name[0]),
+            r'(?<=<span class="pre">)[^<]+::[^<]+',
+            lambda name: re.sub(r"(::|[_/])", r"\1<wbr>", name[0]),
             context["body"],
         )
 

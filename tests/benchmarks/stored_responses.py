@@ -133,11 +133,11 @@ def _large(path: Path, size: int) -> Table:
         Row(
             "compressing a response, median", None, seconds(statistics.median(packing))
         ),
-        Row("keeping one, median", None, seconds(statistics.median(setting))),
-        Row("keeping one, slowest of 100", None, seconds(_slow(setting))),
+        Row("storing one, median", None, seconds(statistics.median(setting))),
+        Row("storing one, slowest of 100", None, seconds(_slow(setting))),
         Row("reading one, median", None, seconds(statistics.median(getting))),
         Row("reading one, slowest of 100", None, seconds(_slow(getting))),
-        Row("keeping one while the file shrinks, slowest", None, seconds(max(pruning))),
+        Row("storing one while the file shrinks, slowest", None, seconds(max(pruning))),
     ]
     about = "100,000 responses of 1 to 30 kB, in random order."
     return Table("A large store", about, rows)

@@ -125,7 +125,7 @@ def test_while_a_notebook_has_the_file_open(
         emulator.forget_requests()
         done = run("warehouse", "status")
         assert (done.code, done.out[:31]) == (0, "3 of 3 websites up to date; the")
-        assert done.err.startswith("sitestats: as of ")
+        assert done.err.startswith("sitestats: warning: coverage as of ")
         done = run(*UPDATE, "--wait", "0.1")
         assert done.code == 7
         assert f"(PID {process.pid}) has {folder}/sitestats.duckdb open" in done.err
@@ -179,7 +179,7 @@ def test_an_update_says_first_how_many_requests_it_makes(
     earlier = datetime.now(UTC).date() - timedelta(days=4)
     done = run(*UPDATE[:2], "--since", earlier, "--fields", "pages")
     assert done.code == 0
-    assert "warning: a large update: at most 15 requests" in done.err
+    assert "warning: this update is large: at most 15 requests" in done.err
 
 
 @pytest.mark.parametrize(

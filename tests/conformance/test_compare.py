@@ -5,17 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-import anyio
 import httpx
 import pytest
 
 from changed_services import CHANGES, Changed, ChangedTransport
 from sitestats import Client, NotFoundError
-from sitestats.conformance import (
-    ServiceComparison,
-    compare_service,
-    compare_service_async,
-)
+from sitestats.conformance import ServiceComparison, compare_service
 from sitestats.emulator import Emulator
 
 pytestmark = [pytest.mark.once, pytest.mark.slow]
@@ -89,17 +84,6 @@ def test_a_change_is_found_by_its_case(service: Emulator, change: Changed) -> No
     assert found[change.case].section == change.section
     assert found[change.case].differences
     assert comparison.options == options
-
-
-def test_an_async_client_finds_the_same(service: Emulator) -> None:
-    """Both run one flow."""
-
-    async def main() -> ServiceComparison:
-        async with service.async_client() as client:
-            return await compare_service_async(client, HOST, pause=0)
-
-    with service.client() as client:
-        assert anyio.run(main) == compare_service(client, HOST, pause=0)
 
 
 @pytest.mark.parametrize(

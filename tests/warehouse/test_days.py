@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitestats import NotFoundError, ServerError, SiteStatsError, WebsiteLockedError
+from sitestats.warehouse import Coverage
 from sitestats.warehouse._days import (
     FAILED_EVERYWHERE,
     FAILED_IN_A_ROW,
     LONGEST,
     MEDIAN,
     WATCHED,
-    Coverage,
     Days,
     WebsiteDays,
     last_day,

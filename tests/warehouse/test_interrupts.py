@@ -9,12 +9,15 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+from dlt.common.runtime.collector import Collector
 
 from killed_updates import CONTEXT
 from sitestats.emulator import Emulator
-from updates import query
+from sitestats.warehouse import sitestats_source, update
+from updates import pipeline, query
 
 pytestmark = [
     pytest.mark.once,
@@ -39,6 +42,12 @@ def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Emulator]:
         yield emulator
 
 
+def variables() -> dict[str, str]:
+    """The variables of the service, for a process that began before it."""
+    names = ("SITESTATS_BASE_URL", "SITESTATS_API_KEY", "SITESTATS_USER_ID")
+    return {name: os.environ[name] for name in names}
+
+
 def run_command(environment: dict[str, str], folder: Path, max_seconds: float) -> None:
     """Run ``sitestats warehouse update`` in *folder*, with its messages in a file."""
     os.environ.update(environment)
@@ -61,10 +70,8 @@ def interrupted(service: Emulator, tmp_path: Path) -> Callable[..., tuple[int, s
         *numbers: signal.Signals, after: int, seconds: float = 120
     ) -> tuple[int, str]:
         service.forget_requests()
-        names = ("SITESTATS_BASE_URL", "SITESTATS_API_KEY", "SITESTATS_USER_ID")
-        environment = {name: os.environ[name] for name in names}
         process = CONTEXT.Process(
-            target=run_command, args=(environment, tmp_path, seconds)
+            target=run_command, args=(variables(), tmp_path, seconds)
         )
         process.start()
         assert process.pid is not None
@@ -131,3 +138,60 @@ def test_a_second_signal_ends_an_update_at_once(
         "sitestats: interrupted; 0 days were loaded, 4 that were read are dropped; "
         "the next update goes on there\n"
     )
+
+
+class SignalsInLoad(Collector):
+    """A progress of dlt that sends this process SIGINT in its first load."""
+
+    loads = 0
+
+    def _start(self, step: str) -> None:
+        if step.startswith("Load"):
+            self.loads += 1
+
+    def update(self, name: str, *_args: Any, **_options: Any) -> None:
+        """Send the signal when dlt begins to count what it loads."""
+        if self.loads == 1 and name == "Jobs":
+            self.loads += 1
+            os.kill(os.getpid(), signal.SIGINT)
+
+    def _stop(self) -> None:
+        pass
+
+
+def interrupt_load(environment: dict[str, str], folder: Path, told: Any) -> None:
+    """Update a warehouse whose first load is interrupted; tell what the signal says."""
+    os.environ.update(environment)
+    made = pipeline(folder)
+    made.collector = SignalsInLoad()
+    # Two loads, if nothing happened.
+    source = sitestats_source(
+        first_day=SINCE, lists=["pages"], max_requests=7, concurrency=1
+    )
+    try:
+        update(made, source)
+    except KeyboardInterrupt as interrupt:
+        told.put(interrupt.__notes__)
+
+
+def test_a_signal_waits_for_the_load_under_way(
+    service: Emulator, tmp_path: Path
+) -> None:
+    """One that arrives while dlt loads ends the update after that load, of which
+    nothing is dropped; the next update goes on there.
+    """
+    told = CONTEXT.SimpleQueue()
+    process = CONTEXT.Process(target=interrupt_load, args=(variables(), tmp_path, told))
+    process.start()
+    process.join(SECONDS)
+    process.kill()
+    process.join()
+    assert process.exitcode == 0
+    (days,) = query(tmp_path, "SELECT count(*) FROM days")[0]
+    assert days > 0
+    (note,) = told.get()
+    assert note.startswith(f"{days} days were loaded, 0 that were read are dropped")
+    loads = "SELECT count(*), min(status) FROM _dlt_loads"
+    assert query(tmp_path, loads) == [(1, 0)]
+    # The list, and what one load may request.
+    assert len(service.requests) == 1 + 7

@@ -161,7 +161,7 @@ class AsyncWebsites:
         Args:
             specs: The websites that should exist; ``WebsiteSpec.load`` reads
                 them from a file.
-            journal: A file in which each add is announced before it is sent.
+            journal: A file to which each add is flushed before it is sent.
                 Given again after an interruption, however hard, no website is
                 sent a second time that the list shows; one that may still be
                 under way is waited for, up to the ``total_timeout`` of its run.
@@ -404,6 +404,8 @@ class AsyncClient(
             *base_url* is from the environment too; None goes without.
         user_id: The same, with ``SITESTATS_USER_ID``. The Admin API needs it.
         key_file: A file that holds the key and nothing else, in place of *api_key*.
+            If all users of the machine can read it, a warning says so, except for
+            a file of root's or behind a link, as containers have them.
         timeout: Seconds for connecting and for each read.
         total_timeout: Seconds for one request with its retries, its pauses and
             the wait for a connection.
@@ -418,7 +420,9 @@ class AsyncClient(
             with 429 and a pause: those of this client, and of what ``with_options``
             makes of it.
         proxy: A proxy's address. Left out, as the environment says
-            (``HTTPS_PROXY``, ``NO_PROXY`` …); None goes without.
+            (``HTTPS_PROXY``, ``NO_PROXY`` …); None goes without. ``NO_PROXY`` may
+            have a name with other letters than ASCII, or an IPv6 address, in any
+            form.
         verify: True to check certificates, a path to a bundle of CA
             certificates, or an ``ssl.SSLContext``.
         headers: Headers to add to every request, such as a gateway wants.

@@ -68,6 +68,11 @@ def bounded(value: Any, depth: int = _DEEPEST) -> Any:
     return items if len(items) == len(whole) else [*items, "…"]
 
 
+def counted(number: int, noun: str) -> str:
+    """``"1 website"``, ``"2,000 websites"``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The closest of *known* to *name*, or None."""
     import difflib

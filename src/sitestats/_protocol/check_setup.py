@@ -17,6 +17,7 @@ from sitestats._common.errors import (
     TransportError,
 )
 from sitestats._common.settings import Settings, certificates_of_environment
+from sitestats._common.text import counted
 from sitestats._common.wire import Credentials, HttpRequest, HttpResponse
 from sitestats._query.builder import StatsQuery, requested
 from sitestats._results.setup_report import SetupReport, SetupRow
@@ -62,7 +63,7 @@ def check_setup(
         # A key is not sent for nothing.
         request = attrs.evolve(request, credentials=Credentials.NONE)
     try:
-        response, _ = yield from _timed(request, settings)
+        response, _ = yield from send_once(request, settings)
     except SiteStatsError as error:
         step = error.step if isinstance(error, TransportError) else "response"
         what, to_do = _STEPS[step]
@@ -76,7 +77,7 @@ def check_setup(
     rows += [*about_key, _clock(response)]
     try:
         # Again, since the first call connected.
-        _, seconds = yield from _timed(request, settings)
+        _, seconds = yield from send_once(request, settings)
     except SiteStatsError as error:
         row, found = _wrong("call", error_text(error)), found or error
     else:
@@ -84,10 +85,10 @@ def check_setup(
     return SetupReport((*rows, row), found)
 
 
-def _timed(
+def send_once(
     request: HttpRequest, settings: Settings
 ) -> Flow[tuple[HttpResponse, float]]:
-    """The response to *request*, sent once, and the seconds that it took."""
+    """The response to *request* without a retry, and the seconds that it took."""
     began = (yield from now()).monotonic
     response = yield Send(request, began + settings.total_timeout)
     assert isinstance(response, HttpResponse)
@@ -145,8 +146,7 @@ def _account_rows(
     except SiteStatsError as error:
         row = _unchecked("credentials", "the list can't be read")
         return [row, _wrong("list of websites", error_text(error))], error
-    count = len(websites)
-    number = "1 website" if count == 1 else f"{count:,} websites"
+    number = counted(len(websites), "website")
     row = _right("credentials", "the service takes the key with the user ID")
     return [row, _right("list of websites", number)], None
 
@@ -163,10 +163,10 @@ def _key_row(
         wanted = requested(StatsQuery(hostname).fields("pageviews").last(days=1))
         request = stats_request(wanted)
         try:
-            response, _ = yield from _timed(request, settings)
+            response, _ = yield from send_once(request, settings)
             check_status(response, request)
             request = attrs.evolve(request, credentials=Credentials.NONE)
-            response, _ = yield from _timed(request, settings)
+            response, _ = yield from send_once(request, settings)
             check_status(response, request)
         except (AuthenticationError, PermissionDeniedError) as error:
             if request.credentials is Credentials.NONE:

@@ -54,7 +54,9 @@ class Store:
     """Responses about days that are over, in a SQLite file: ``Client(store=…)``.
 
     Threads, processes and clients may use one file at once. It holds statistics, which
-    are private, and no API key; only its owner can read it. Whatever is wrong with the
+    are private, and no API key; only its owner can read it. Its keys are digests with
+    a random salt. Responses are compressed, and one that is damaged, as its digest
+    shows, is not used. Whatever is wrong with the
     file is a ``SiteStatsWarning``, and requests are sent instead. A file that is no
     store is left as it is; one that is empty becomes a store.
 

@@ -33,7 +33,7 @@ _COMMANDS: Final = {
         "_stats",
         "Print the address that `stats` would request; nothing is sent.",
     ),
-    "warehouse": ("_warehouse", "Keep every day of each website in a database."),
+    "warehouse": ("_warehouse", "Load every day of each website into a database."),
     "websites": ("_websites", "List the user's websites, and add some."),
 }
 """The module of each command and the first line of its help. A command is imported when

@@ -45,8 +45,8 @@ result_options = together(
         "--store",
         metavar="FILE",
         envvar="SITESTATS_STORE",
-        help="Keep responses about days that are over in this file, and do not request "
-        "them again; SITESTATS_STORE when left out.",
+        help="Store responses about days that are over in this file, and do not "
+        "request them again; SITESTATS_STORE when left out.",
     ),
     click.option(
         "--errors",

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from sitestats import BusyError, MissingExtraError
+from sitestats import MissingExtraError
 from sitestats._common.text import plain
 
 from ._client import client_options, make_client
-from ._exits import Code, fail, one_line
+from ._exits import Code, fail
 from ._help import GroupedCommand, SuggestingGroup
 from ._hosts import hosts_from_option, read_hosts
 from ._output import csv_style, format_options, make_console, print_json
@@ -43,9 +43,6 @@ _HOW_TO_CONFIGURE: Final = (
     "or from environment variables such as DESTINATION__POSTGRES__CREDENTIALS"
 )
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
-_COLUMNS: Final = (
-    *("hostname", "timezone", "through", "behind", "missing", "error", "checked_at"),
-)
 
 _TO = (
     click.option(
@@ -74,14 +71,6 @@ _TO = (
         "folder, when left out.",
     ),
 )
-_wait = click.option(
-    "--wait",
-    type=click.FloatRange(0),
-    default=180,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long to wait for a DuckDB file that another program has open.",
-)
 
 
 def _destination_options(command: Any) -> Any:
@@ -93,7 +82,7 @@ def _destination_options(command: Any) -> Any:
 @click.group(cls=SuggestingGroup, invoke_without_command=True)
 @click.pass_context
 def warehouse(ctx: click.Context) -> None:
-    """Keep every day of each website in a database."""
+    """Load every day of each website into a database."""
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 
@@ -163,7 +152,14 @@ def warehouse(ctx: click.Context) -> None:
     is_flag=True,
     help="Write nothing but the websites that failed, to standard error.",
 )
-@_wait
+@click.option(
+    "--wait",
+    type=click.FloatRange(0),
+    default=180,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to wait for a DuckDB file that another program has open.",
+)
 @_destination_options
 @client_options
 def update(
@@ -193,6 +189,7 @@ def update(
     names = [*hosts, *(name for name, _ in read_hosts(options))]
     first = None if since is None else _day("--since", since)
     last = until and _day("--until", until)
+    approve = partial(_approve, is_dry=dry_run, yes=yes)
     with make_client(options) as client, _one_line(folder):
         from sitestats import warehouse as made
 
@@ -208,7 +205,7 @@ def update(
             client=client,
             progress=not quiet,
             until=last or None,
-            approve=partial(_approve, is_dry=dry_run, yes=yes),
+            approve=approve if dry_run or yes or _is_terminal() else None,
             **lists,
         )
         report = made.update(_pipeline(destination, dataset), source, wait=wait)
@@ -222,10 +219,9 @@ def update(
     failed = report.failed
     good, number = len(report.websites) - len(failed), len(report.websites)
     if not quiet:
-        number_of = (
-            "1 request" if report.requests == 1 else f"{report.requests:,} requests"
-        )
-        click.echo(f"{number_of}; up to date: {good:,} of {number:,} websites")
+        plural = "" if report.requests == 1 else "s"
+        up_to_date = f"up to date: {good:,} of {number:,} websites"
+        click.echo(f"{report.requests:,} request{plural}; {up_to_date}")
     if failed:
         _tell(failed)
         lasting = all(cursor.lasting for cursor in failed.values())
@@ -280,7 +276,7 @@ def status(
     if output == "json":
         print_json(rows)
     elif output == "csv":
-        style.write(_COLUMNS, rows)
+        style.write([*rows[0]], rows)
     else:
         bad = [row for row in listed if row["error"] or row in late]
         days = [row["through"] for row in listed]
@@ -306,10 +302,9 @@ def status(
     """
 )
 @click.argument("hosts", nargs=-1, required=True, metavar="HOST...")
-@_wait
 @_destination_options
 def forget(
-    hosts: tuple[str, ...], *, wait: float, destination: str, dataset: str, folder: str
+    hosts: tuple[str, ...], *, destination: str, dataset: str, folder: str
 ) -> None:
     """Remove websites that are gone for good from the status and from `coverage`.
 
@@ -318,7 +313,7 @@ def forget(
     with _one_line(folder):
         from sitestats import warehouse as made
 
-        made.forget(_pipeline(destination, dataset), hosts, wait=wait)
+        made.forget(_pipeline(destination, dataset), hosts)
 
 
 def _coverage(destination: str, dataset: str) -> Mapping[str, Coverage]:
@@ -329,17 +324,11 @@ def _coverage(destination: str, dataset: str) -> Mapping[str, Coverage]:
     ):
         # dlt would make an empty database.
         return {}
-    pipeline = _pipeline(destination, dataset)
-    try:
-        return made.read_coverage(pipeline)
-    except BusyError as error:
-        cursors = made.stored_coverage(pipeline)
-        moments = [site.checked_at for site in cursors.values() if site.checked_at]
-        if not moments:
-            raise
-        when = f"{max(moments):%Y-%m-%d %H:%M} UTC"
-        click.echo(f"sitestats: as of {when}, since {one_line(error)}", err=True)
-        return cursors
+    return made.read_coverage(_pipeline(destination, dataset))
+
+
+def _is_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def _approve(estimate: Estimate, *, is_dry: bool, yes: bool) -> bool:
@@ -347,9 +336,6 @@ def _approve(estimate: Estimate, *, is_dry: bool, yes: bool) -> bool:
         click.echo(estimate)
         return False
     if not estimate.is_large or yes:
-        return True
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        click.echo(f"sitestats: warning: a large update: {estimate}", err=True)
         return True
     click.echo(f"A large update: {estimate}. Go on? [y/N]: ", nl=False, err=True)
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
@@ -407,7 +393,7 @@ def _row(name: str, cursor: Coverage) -> dict[str, Any]:
     from sitestats.warehouse import last_day
 
     last = last_day(cursor.timezone, datetime.now(UTC)) or cursor.reached
-    values = {
+    return {
         "hostname": name,
         "timezone": cursor.timezone,
         "through": cursor.through and str(cursor.through),
@@ -416,7 +402,6 @@ def _row(name: str, cursor: Coverage) -> dict[str, Any]:
         "error": cursor.error,
         "checked_at": cursor.checked_at and cursor.checked_at.isoformat(),
     }
-    return {column: values[column] for column in _COLUMNS}
 
 
 def _show(rows: list[dict[str, Any]]) -> None:

@@ -10,7 +10,7 @@ It needs the extra ``emulator``: ``pip install 'sitestats[emulator]'``.
 
 from __future__ import annotations
 
-from ._compare import compare_service, compare_service_async
+from ._compare import compare_service
 from ._comparison import CaseDifference, ComparedCase, ServiceComparison
 
 __all__ = [
@@ -18,5 +18,4 @@ __all__ = [
     "ComparedCase",
     "ServiceComparison",
     "compare_service",
-    "compare_service_async",
 ]

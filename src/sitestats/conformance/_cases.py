@@ -15,11 +15,6 @@ from sitestats._common.wire import Credentials, HttpRequest
 from sitestats._protocol.requests import list_request
 from sitestats._query.builder import StatsQuery, requested
 
-_KEYS: Final = {
-    "given": Credentials.KEY,
-    "none": Credentials.NONE,
-    "made-up": Credentials.MADE_UP,
-}
 _PARAMS: Final = {
     "version": "6",
     "info": "false",
@@ -38,7 +33,7 @@ class Case:
     decides: str
     rule: str
     of: str = "site"
-    key: str = "given"
+    key: str = ""
     path: str = ""
     params: Mapping[str, str] = attrs.field(factory=dict[str, str])
     without: Sequence[str] = ()
@@ -48,11 +43,12 @@ class Case:
 
     def request(self, hostname: str, now: datetime) -> HttpRequest:
         """The request of this case about a website; the list is about none."""
-        credentials = _KEYS[self.key]
-        if self.of == "list":
-            if self.key == "given":
-                return list_request()
-            return attrs.evolve(list_request(), credentials=credentials)
+        request = list_request() if self.of == "list" else self._query(hostname, now)
+        if not self.key:
+            return request
+        return attrs.evolve(request, credentials=Credentials[self.key])
+
+    def _query(self, hostname: str, now: datetime) -> HttpRequest:
         query = StatsQuery(hostname)
         # Days that are over in every zone.
         last = now.date() - timedelta(days=2)
@@ -64,7 +60,7 @@ class Case:
         }
         address = requested(query.path(self.path) if self.path else query).address
         pairs = tuple(params.items())
-        return HttpRequest("GET", address, pairs, credentials=credentials)
+        return HttpRequest("GET", address, pairs, credentials=Credentials.KEY)
 
 
 @cache

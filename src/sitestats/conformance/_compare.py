@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from sitestats._common.zones import zone_names
+from sitestats._protocol.check_setup import send_once
 from sitestats.emulator import Emulator
 
 from ._cases import Case, read_table
 from ._comparison import CaseDifference, ComparedCase, ServiceComparison
-from ._observation import NOT_SENT, Observation, observe, send_once
+from ._observation import NOT_SENT, Observation, observe
 from ._shape import CHECKS, Shape, load, message, shape
 
 if TYPE_CHECKING:
-    from sitestats import AsyncClient, Client
-    from sitestats._client.runner import AsyncRunner, Runner
+    from sitestats import Client
+    from sitestats._client.runner import Runner
     from sitestats._common.wire import HttpRequest, HttpResponse
 
 
@@ -46,22 +47,10 @@ def compare_service(
     >>> [case.name for case in comparison.cases if case.why][:2]
     ['locked']
     """
-    runner = _runner_of(client)
-    return compare(runner.run(observe(runner.settings, hostname, pause)))
-
-
-async def compare_service_async(
-    client: AsyncClient, hostname: str, *, pause: float = 0.5
-) -> ServiceComparison:
-    """As ``compare_service``, by an ``AsyncClient``."""
-    runner: AsyncRunner = _runner_of(client)
-    return compare(await runner.run(observe(runner.settings, hostname, pause)))
-
-
-def _runner_of(client: Client | AsyncClient) -> Any:
     # If there can be no emulator, nothing is sent.
     Emulator()
-    return client._runner  # noqa: SLF001 - it runs a flow that is no operation
+    runner = client._runner  # noqa: SLF001 - it runs a flow that is no operation
+    return compare(runner.run(observe(runner.settings, hostname, pause)))
 
 
 def compare(observed: Observation) -> ServiceComparison:
@@ -104,7 +93,7 @@ class _Mirror:
         if at is not None:
             self._emulator.now = at
         runner: Runner = self._client._runner  # noqa: SLF001 - as above
-        return runner.run(send_once(request, runner.settings))
+        return runner.run(send_once(request, runner.settings))[0]
 
 
 def _rows(now: datetime) -> Iterator[dict[str, object]]:

@@ -15,8 +15,9 @@ import attrs
 from sitestats._common.errors import ResponseError, SiteStatsError, TransportError
 from sitestats._common.hostnames import HostnameError, normalise_hostname
 from sitestats._common.wire import HttpRequest, HttpResponse
+from sitestats._protocol.check_setup import send_once
 from sitestats._protocol.failures import OK, check_status
-from sitestats._protocol.flow import Send, Sleep, now
+from sitestats._protocol.flow import Sleep, now
 from sitestats._protocol.requests import list_request
 from sitestats._protocol.responses import read_websites
 
@@ -70,14 +71,14 @@ def observe(settings: Settings, hostname: str, pause: float) -> Flow[Observation
     hostname = normalise_hostname(hostname)
     began = datetime.fromtimestamp((yield from now()).unix, UTC)
     probe = _PROBE.request(hostname, began)
-    found = yield from send_once(probe, settings)
+    found, _ = yield from send_once(probe, settings)
     is_locked = found.status == _LOCKED
     data = None if is_locked else check_status(found, probe)
     zone = data.get("timezone") if isinstance(data, dict) else None
     hosts, zones = {"unknown": _UNKNOWN}, {hostname: str(zone or "UTC")}
     hosts["locked" if is_locked else "site"] = hostname
     responses: Responses = {probe: found}
-    without_key = attrs.evolve(_PROBE, key="none").request(hostname, began)
+    without_key = attrs.evolve(_PROBE, key="NONE").request(hostname, began)
     yield from _send_all([without_key], settings, pause, responses)
     hosts["public" if _has_data(responses[without_key]) else "private"] = hostname
     if settings.api_key is not None and settings.user_id is not None:
@@ -98,14 +99,6 @@ def observe(settings: Settings, hostname: str, pause: float) -> Flow[Observation
     return Observation(hosts, zones, settings.api_key is not None, began, responses)
 
 
-def send_once(request: HttpRequest, settings: Settings) -> Flow[HttpResponse]:
-    """Send *request* without a retry."""
-    moment = yield from now()
-    response = yield Send(request, moment.monotonic + settings.total_timeout)
-    assert isinstance(response, HttpResponse)
-    return response
-
-
 def _send_all(
     requests: Sequence[HttpRequest],
     settings: Settings,
@@ -121,7 +114,7 @@ def _send_all(
             continue
         yield Sleep(pause)
         try:
-            response = yield from send_once(request, settings)
+            response, _ = yield from send_once(request, settings)
         except TransportError as error:
             responses[request] = f"no complete response came ({error.step})"
         except ResponseError:

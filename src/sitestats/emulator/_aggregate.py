@@ -115,7 +115,9 @@ class Aggregate:
             column = rows.metadata.get(stored)
             if column is not None and form.fullmatch(value):
                 found.append(f"{column} = {stored.stored('?')}")
-                self._params.append(value)
+                # An older DuckDB (1.3) reads no moment without seconds.
+                full = re.sub("(T..:..)Z$", r"\1:00Z", value)
+                self._params.append(full if kind == "date" else value)
         return " OR ".join(found) or "false"
 
     def count(self, lists: Sequence[str], *, histogram: bool, medians: bool) -> Numbers:

@@ -232,8 +232,3 @@ class Items(HasSheet, Generic[ItemT]):
 def words_of(state: str) -> str:
     """``"not tried"`` for ``"not_tried"``."""
     return state.replace("_", " ")
-
-
-def count_websites(number: int) -> str:
-    """``"1 website"``, ``"2 websites"``."""
-    return f"{number:,} website{'' if number == 1 else 's'}"

@@ -7,10 +7,11 @@ from typing import Literal, TypeAlias
 
 import attrs
 
+from sitestats._common.text import counted
 from sitestats._results.websites import Website
 
 from ._differences import by_hostname, differences_of
-from ._items import Item, Items, count_websites
+from ._items import Item, Items
 from ._specs import WebsiteSpec
 
 PlanState: TypeAlias = Literal["to_add", "present", "differing"]
@@ -50,7 +51,7 @@ class ProvisioningPlan(Items[PlannedWebsite]):
     def summary(self) -> str:
         """How many websites there are of each state, as one line."""
         counts = self._counts(("to_add", "present", "differing"))
-        return f"{count_websites(len(self.items))}: {counts}"
+        return f"{counted(len(self.items), 'website')}: {counts}"
 
     def _line_detail(self, item: PlannedWebsite) -> str:
         if item.state == "to_add":

@@ -7,9 +7,10 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
 import attrs
 
 from sitestats._common.errors import SiteStatsError
+from sitestats._common.text import counted
 from sitestats._results.websites import AddedWebsite, Website
 
-from ._items import COLUMNS, Item, Items, Row, count_websites
+from ._items import COLUMNS, Item, Items, Row
 from ._refusals import message_of
 
 State: TypeAlias = Literal[
@@ -120,7 +121,7 @@ class ProvisioningReport(Items[ProvisionedWebsite]):
         """How many websites there are of each state, as one line."""
         states = {item.state for item in self.items}
         counts = self._counts(tuple(s for s in STATES if s in states))
-        return f"{count_websites(len(self.items))}: {counts or 'nothing to do'}"
+        return f"{counted(len(self.items), 'website')}: {counts or 'nothing to do'}"
 
     def _notes(self) -> list[str]:
         stopped = [f"stopped: {why}"] if (why := _message(self.stopped)) else []

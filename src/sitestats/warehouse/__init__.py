@@ -8,7 +8,6 @@ from __future__ import annotations
 from sitestats._common.errors import MissingExtraError
 
 try:
-    from ._pipeline import stored_coverage
     from ._report import Update
     from ._settings import set_default
     from ._source import sitestats_source
@@ -18,7 +17,8 @@ except ModuleNotFoundError as _error:
         raise
     raise MissingExtraError(_error.name, extra="warehouse") from None
 
-from ._days import Coverage, last_day
+from ._coverage import Coverage
+from ._days import last_day
 from ._estimate import Estimate
 
 __all__ = [
@@ -29,7 +29,6 @@ __all__ = [
     "last_day",
     "read_coverage",
     "sitestats_source",
-    "stored_coverage",
     "update",
 ]
 

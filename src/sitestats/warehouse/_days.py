@@ -1,4 +1,4 @@
-"""Which days of which website to read next, and how far each website is.
+"""Which days of which website to read next.
 
 It is pure: no clock, no request, and nothing of dlt.
 """
@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from heapq import heapify, heappop, heapreplace
-from typing import Any, Final, Self, TypeAlias
+from typing import Final
 
 import attrs
 
@@ -28,6 +28,7 @@ from sitestats._common.errors import (
 )
 from sitestats._common.zones import find_zone
 
+from ._coverage import Coverage, Totals, reached_by
 from ._held import (
     DAY,
     NO_LISTS,
@@ -36,11 +37,10 @@ from ._held import (
     Run,
     count_days,
     covering,
+    days_of,
+    one_by_one,
     without,
 )
-
-Totals: TypeAlias = tuple[int, int]
-"""The page views and the visitors of a day."""
 
 MEDIAN: Final = "seconds_on_page"
 """What a day has beside its lists where it was read by itself: no histogram has it."""
@@ -63,8 +63,6 @@ FAILED_EVERYWHERE: Final = 100
 """After so many outcomes in a row without a response, over all websites, the service is
 taken to be down."""
 
-NOT_LISTED: Final = "the service does not list this website any more"
-
 _OF_THE_WEBSITE: Final = (
     NotFoundError,
     WebsiteLockedError,
@@ -76,128 +74,6 @@ _OF_THE_WEBSITE: Final = (
 """What each other day of the website would get as well."""
 
 _NO_SERVICE: Final = (TransportError, ServerError, RateLimitedError)
-
-
-@attrs.frozen(kw_only=True)
-class Coverage:
-    """How far a website is: what a pipeline's state holds for it."""
-
-    first: dt.date
-    """The first day that was wanted."""
-    held: tuple[Run, ...] = ()
-    """The days that are there."""
-    failed: tuple[dt.date, ...] = ()
-    """Days that failed; first those that were not requested for longest."""
-    timezone: str
-    """The zone of these days."""
-    lists: frozenset[str]
-    """What was wanted of each."""
-    totals: Mapping[dt.date, Totals] = attrs.Factory(dict[dt.date, Totals])
-    """Those of the last days, to find out which have changed."""
-    old: tuple[Run, ...] = ()
-    """Days of another zone that are still there."""
-    error: str | None = None
-    """Why the website is behind, if it is."""
-    lasting: bool = False
-    """Whether the error is about the website, and not about a day."""
-    checked_at: dt.datetime | None = None
-    """When this was found."""
-
-    @property
-    def reached(self) -> dt.date:
-        """The last day that was read or failed; else the day before ``first``."""
-        return _reached(self.first, self.held, self.failed)
-
-    @property
-    def missing(self) -> tuple[dt.date, ...]:
-        """The days up to ``reached`` of which something is not there; those that
-        failed last.
-        """
-        others = without(self._lacking(self.reached), _alone(self.failed))
-        return (*(day for period in others for day in _days_of(period)), *self.failed)
-
-    @property
-    def through(self) -> dt.date | None:
-        """The last day up to which nothing is missing; None without any."""
-        lacking = [first for first, _ in self._lacking(self.reached)]
-        day = min([*lacking[:1], *self.failed], default=self.reached + DAY) - DAY
-        return None if day < self.first else day
-
-    @property
-    def listed(self) -> bool:
-        """Whether the service lists the website, as far as that is known."""
-        return self.error != NOT_LISTED
-
-    def behind(self, last: dt.date) -> int:
-        """How many days up to *last*, such as ``last_day`` has it, are not there."""
-        lacking = [*self._lacking(last)]
-        failed = without(_alone(self.failed), lacking)
-        return count_days(lacking) + sum(day <= last for day, _ in failed)
-
-    def _lacking(self, last: dt.date) -> Iterator[Period]:
-        return Held(self.held).lacking(self.first, last, self.lists)
-
-    def to_state(self) -> dict[str, Any]:
-        """The cursor as JSON."""
-        checked_at = self.checked_at
-        return {
-            "first": str(self.first),
-            "held": _runs_to_state(self.held),
-            "failed": [*map(str, self.failed)],
-            "timezone": self.timezone,
-            "lists": ",".join(sorted(self.lists)),
-            "totals": " ".join(
-                f"{day},{pageviews},{visitors}"
-                for day, (pageviews, visitors) in self.totals.items()
-            ),
-            "old": _runs_to_state(self.old),
-            "error": self.error,
-            "lasting": self.lasting,
-            "checked_at": None if checked_at is None else checked_at.isoformat(),
-        }
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Self:
-        """The inverse of ``to_state``."""
-        checked_at = state["checked_at"]
-        totals = (text.split(",") for text in state["totals"].split())
-        return cls(
-            first=dt.date.fromisoformat(state["first"]),
-            held=_runs_of_state(state["held"]),
-            failed=tuple(map(dt.date.fromisoformat, state["failed"])),
-            timezone=state["timezone"],
-            lists=_names(state["lists"]),
-            totals={
-                dt.date.fromisoformat(day): (int(pageviews), int(visitors))
-                for day, pageviews, visitors in totals
-            },
-            old=_runs_of_state(state["old"]),
-            error=state["error"],
-            lasting=state["lasting"],
-            checked_at=checked_at and dt.datetime.fromisoformat(checked_at),
-        )
-
-
-def _reached(
-    first: dt.date, runs: tuple[Run, ...], failed: Iterable[dt.date]
-) -> dt.date:
-    return max([first - DAY, *(run.last for run in runs[-1:]), *failed])
-
-
-def _runs_to_state(runs: tuple[Run, ...]) -> list[str]:
-    return [f"{run.first} {run.last} {','.join(sorted(run.lists))}" for run in runs]
-
-
-def _runs_of_state(texts: list[str]) -> tuple[Run, ...]:
-    parts = (text.split(" ") for text in texts)
-    day = dt.date.fromisoformat
-    return tuple(
-        Run(day(first), day(last), _names(names)) for first, last, names in parts
-    )
-
-
-def _names(text: str) -> frozenset[str]:
-    return frozenset(filter(None, text.split(",")))
 
 
 class WebsiteDays:
@@ -224,7 +100,7 @@ class WebsiteDays:
         self._old: Final = Held(cursor.old if cursor else ())
         if cursor is not None and moved:
             for run in cursor.held:
-                for day in _days_of(run[:2]):
+                for day in days_of(run[:2]):
                     self._old.put(
                         day, run.lists | (self._old.lists_of(day) or NO_LISTS)
                     )
@@ -248,11 +124,11 @@ class WebsiteDays:
         """How many histograms failed, and how many wanted days the others lack."""
         self._error: str | None = None
         self._lasting = False
-        self._began_at: Final = _reached(first, self._held.runs, self._failed)
+        self._began_at: Final = reached_by(first, self._held.runs, self._failed)
         self._reached = self._began_at
         # With the days of the lag, which are read again.
         self._new_from: Final = max(first, self._began_at + DAY - lag * DAY)
-        again = _days_of((self._new_from, min(self._began_at, last)))
+        again = days_of((self._new_from, min(self._began_at, last)))
         self._again = {day for day in again if self._held.lists_of(day) is not None}
         self._stale: set[dt.date] = set()
         self._errors: dict[dt.date, str] = {}
@@ -269,7 +145,7 @@ class WebsiteDays:
         lacking = [*self._held.lacking(self._first, self.last, self._lists)]
         others = {*self._again, *self._failed}
         alone = [day for day in others if self._first <= day <= self.last]
-        return [*lacking, *without(_alone(alone), lacking)]
+        return [*lacking, *without(one_by_one(alone), lacking)]
 
     def _histograms(self) -> list[Period]:
         wanted = self._wanted()
@@ -314,7 +190,7 @@ class WebsiteDays:
         """
         days: list[dt.date] = []
         lacking = Held(Run(*part) for part in sorted(self._wanted()))
-        for day in _days_of(period):
+        for day in days_of(period):
             is_wanted = lacking.lists_of(day) is not None
             totals = found.get(day)
             if totals is None:
@@ -359,8 +235,8 @@ class WebsiteDays:
         failed = [day for day in self._failed if day <= min(before, self.last)]
         failed = [day for day in failed if without([(day, day)], self._left_out)]
         new = without(wanted, [(self._first, before)])
-        older = without(wanted, [*new, *_alone(failed)])
-        self._queues = [deque(new), deque(older), deque(_alone(failed))]
+        older = without(wanted, [*new, *one_by_one(failed)])
+        self._queues = [deque(new), deque(older), deque(one_by_one(failed))]
 
     @property
     def order(self) -> tuple[int, dt.date]:
@@ -436,7 +312,7 @@ class WebsiteDays:
         Those that share no hour with a day of the present zone may stay.
         """
         for run in self._old.runs:
-            for day in _days_of(run[:2]):
+            for day in days_of(run[:2]):
                 if any(
                     self._held.lists_of(day + n * DAY) is not None for n in _OVERLAP
                 ):
@@ -485,17 +361,6 @@ class WebsiteDays:
 def error_text(error: SiteStatsError) -> str:
     """Its kind and its text in one line."""
     return f"{type(error).__name__}: {' '.join(str(error).split())}"
-
-
-def _days_of(period: Period) -> Iterator[dt.date]:
-    day, last = period
-    while day <= last:
-        yield day
-        day += DAY
-
-
-def _alone(days: Iterable[dt.date]) -> list[Period]:
-    return [(day, day) for day in days]
 
 
 class Days:

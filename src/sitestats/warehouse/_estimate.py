@@ -6,6 +6,8 @@ from typing import Final, Self
 
 import attrs
 
+from sitestats._common.text import counted
+
 _MANY: Final = 10_000
 _SECONDS_A_REQUEST: Final = 0.2
 """What a request is taken for where no run was measured."""
@@ -45,8 +47,8 @@ class Estimate:
         return self.requests > max(_MANY, 2 * self.last_requests)
 
     def __str__(self) -> str:
-        number = "1 request" if self.requests == 1 else f"{self.requests:,} requests"
         return (
-            f"at most {number}, about {max(1, round(self.minutes)):,} min "
-            f"{self.assumption}; the last update made {self.last_requests:,}"
+            f"at most {counted(self.requests, 'request')}, "
+            f"about {max(1, round(self.minutes)):,} min {self.assumption}; "
+            f"the last update made {self.last_requests:,}"
         )

@@ -99,5 +99,18 @@ def count_days(periods: Iterable[Period]) -> int:
     return sum((last - first).days + 1 for first, last in periods)
 
 
+def days_of(period: Period) -> Iterator[dt.date]:
+    """The days of *period*, in their order."""
+    day, last = period
+    while day <= last:
+        yield day
+        day += DAY
+
+
+def one_by_one(days: Iterable[dt.date]) -> list[Period]:
+    """A period for each day."""
+    return [(day, day) for day in days]
+
+
 def _first_day(run: Run) -> dt.date:
     return run.first

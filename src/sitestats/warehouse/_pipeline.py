@@ -16,13 +16,12 @@ from dlt.pipeline.exceptions import PipelineStepFailed
 from sitestats._common.errors import BusyError, SiteStatsError
 from sitestats._common.locks import locked
 
-from ._days import Coverage
-from ._source import DAYS
-from ._tables import COLUMNS
+from ._coverage import Coverage
+from ._source import SOURCE
+from ._tables import COLUMNS, DAYS
 
 if TYPE_CHECKING:
     from dlt import Pipeline
-    from dlt.common.pipeline import LoadInfo
 
 T = TypeVar("T")
 
@@ -63,11 +62,6 @@ def begin_at_destination(pipeline: Pipeline) -> None:
     pipeline.sync_destination()
 
 
-def load(pipeline: Pipeline) -> LoadInfo:
-    """Load what was normalised."""
-    return pipeline.load()
-
-
 def when_free(
     step: Callable[[], T], seconds: float, ended: Callable[[], object] = bool
 ) -> T:
@@ -101,18 +95,10 @@ def when_free(
         time.sleep(_PAUSE)
 
 
-def state_of(pipeline: Pipeline, source: str) -> Mapping[str, Any]:
-    """What the source has stored in the state of *pipeline*."""
-    return state_in(pipeline.state, source)
-
-
-def state_in(state: Mapping[str, Any], source: str) -> Mapping[str, Any]:
+def state_in(state: Mapping[str, Any]) -> Any:
     """What the source has stored in the whole *state* of a pipeline."""
-    sources: Mapping[str, Any] = state.get("sources", {})
-    found: Mapping[str, Any] = (
-        sources.get(source, {}).get("resources", {}).get(DAYS, {})
-    )
-    return found
+    source = state.get("sources", {}).get(SOURCE, {})
+    return source.get("resources", {}).get(DAYS, {})
 
 
 def cursors_of(state: Mapping[str, Any]) -> dict[str, Coverage]:
@@ -121,24 +107,17 @@ def cursors_of(state: Mapping[str, Any]) -> dict[str, Coverage]:
     return {name: Coverage.from_state(cursors[name]) for name in sorted(cursors)}
 
 
-def store_state(pipeline: Pipeline, state: Mapping[str, Any]) -> None:
-    """Leave what *state* has in a file, for when the destination can't be read."""
+def store_cursors(pipeline: Pipeline) -> None:
+    """Leave the cursors in a file, for when the destination can't be read."""
     path = _beside(pipeline, "coverage.json")
+    state = state_in(pipeline.state)
     new = path.with_suffix(".new")
     new.write_text(json.dumps({"cursors": state.get("cursors", {})}), "utf-8")
     new.replace(path)
 
 
-def stored_coverage(pipeline: Pipeline) -> dict[str, Coverage]:
-    """How far each website was after the last load, from the pipeline's folder.
-
-    ``update`` leaves a file there after each load. So this works while another program
-    has the DuckDB file open, and while an update is under way. Each ``checked_at`` says
-    from when it is.
-
-    Args:
-        pipeline: The pipeline that was updated.
-    """
+def stored_cursors(pipeline: Pipeline) -> dict[str, Coverage]:
+    """How far each website was after the last load, from that file."""
     try:
         text = _beside(pipeline, "coverage.json").read_text("utf-8")
     except FileNotFoundError:

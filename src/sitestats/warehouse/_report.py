@@ -9,7 +9,7 @@ import attrs
 
 from sitestats._common.errors import SiteStatsError
 
-from ._days import Coverage
+from ._coverage import Coverage
 
 if TYPE_CHECKING:
     from dlt.common.pipeline import LoadInfo

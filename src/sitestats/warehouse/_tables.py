@@ -17,6 +17,8 @@ from dlt.extract.items import DataItemWithMeta
 
 from sitestats._common.fields import LISTS
 
+DAYS: Final = "days"
+"""The table of the totals. The resource of this name has the cursors in its state."""
 ALL_LISTS: Final = ("pages", *LISTS, "events")
 """What a day can have a table of."""
 
@@ -63,7 +65,7 @@ COLUMNS: Final[dict[str, Sequence[Column]]] = {
         ("error", "text"),
         ("checked_at", _MOMENT),
     ],
-    "days": [
+    DAYS: [
         *(*_DAY, *_COUNTS, ("partial", "bool"), ("read_at", _MOMENT)),
         ("no_rows", "bool"),
     ],

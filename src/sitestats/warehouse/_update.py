@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sitestats._common.errors import ConfigurationError
+from sitestats._common.errors import BusyError, ConfigurationError, warn
 from sitestats._common.text import did_you_mean, shown
 
 from ._interrupts import UnderWay
@@ -17,23 +17,22 @@ from ._pipeline import (
     best_format,
     cursors_of,
     is_of_files,
-    load,
     make_indexes,
     plain_errors,
     state_in,
-    state_of,
-    store_state,
+    store_cursors,
+    stored_cursors,
     when_free,
 )
+from ._plan import Declined
 from ._report import Update
-from ._source import Declined
 
 if TYPE_CHECKING:
     from dlt import Pipeline
     from dlt.common.pipeline import LoadInfo
     from dlt.extract.source import DltSource
 
-    from ._days import Coverage
+    from ._coverage import Coverage
 
 T = TypeVar("T")
 
@@ -87,7 +86,7 @@ def update(pipeline: Pipeline, source: DltSource, *, wait: float = 180) -> Updat
     """
     loads: list[LoadInfo] = []
     file_format: Any = best_format(pipeline)
-    state: Mapping[str, Any] = {"left": 1}
+    state: Any = {"left": 1}
     with (
         suppress(Declined),
         UnderWay() as under_way,
@@ -105,12 +104,12 @@ def update(pipeline: Pipeline, source: DltSource, *, wait: float = 180) -> Updat
             pipeline.runtime_config.intercept_signals = False
             pipeline.extract(source, loader_file_format=file_format)
             pipeline.normalize()
-            loads.append(waiting(partial(load, pipeline)))
+            loads.append(waiting(pipeline.load))
             under_way.loaded = under_way.read
             if len(loads) == 1:
                 make_indexes(pipeline)
-            state = state_of(pipeline, source.name)
-            store_state(pipeline, state)
+            state = state_in(pipeline.state)
+            store_cursors(pipeline)
     # Others were not wanted this time.
     now = state.get("checked_at")
     checked = {
@@ -123,30 +122,34 @@ def update(pipeline: Pipeline, source: DltSource, *, wait: float = 180) -> Updat
     return Update(tuple(loads), state.get("requests", 0), checked)
 
 
-def read_coverage(pipeline: Pipeline, source: str = "sitestats") -> dict[str, Coverage]:
+def read_coverage(pipeline: Pipeline) -> dict[str, Coverage]:
     """How far each website is, from the destination; ``update`` has an example.
+
+    While an update of this pipeline is under way on this machine, or another program
+    has the DuckDB file open, it is from a file that each load leaves in the pipeline's
+    folder, and a warning has from when that is.
 
     Args:
         pipeline: The pipeline that was updated.
-        source: The name of its source.
 
     Raises:
-        BusyError: An update of this pipeline is under way on this machine, or another
-            program has the DuckDB file open; ``stored_coverage`` still has what it was.
+        BusyError: The destination is in use, and there is no such file.
         dlt.pipeline.exceptions.PipelineStepFailed: The destination failed.
     """
-    with alone(pipeline):
-        when_free(partial(begin_at_destination, pipeline), 0)
-        return cursors_of(state_of(pipeline, source))
+    try:
+        with alone(pipeline):
+            when_free(partial(begin_at_destination, pipeline), 0)
+            return cursors_of(state_in(pipeline.state))
+    except BusyError as error:
+        cursors = stored_cursors(pipeline)
+        moments = [site.checked_at for site in cursors.values() if site.checked_at]
+        if not moments:
+            raise
+        warn(f"coverage as of {max(moments):%Y-%m-%d %H:%M} UTC, since {error}")
+        return cursors
 
 
-def forget(
-    pipeline: Pipeline,
-    hostnames: Iterable[str],
-    *,
-    source: str = "sitestats",
-    wait: float = 180,
-) -> None:
+def forget(pipeline: Pipeline, hostnames: Iterable[str]) -> None:
     """Remove websites that are gone for good from ``coverage``, and from the state.
 
     Their days stay. One that the service still lists is read again, from the first day.
@@ -154,8 +157,6 @@ def forget(
     Args:
         pipeline: The pipeline that was updated.
         hostnames: The websites.
-        source: The name of its source.
-        wait: As for ``update``.
 
     Raises:
         ConfigurationError: The warehouse has no such website.
@@ -163,16 +164,14 @@ def forget(
         dlt.pipeline.exceptions.PipelineStepFailed: The destination failed.
     """
     with alone(pipeline):
-        when_free(partial(begin_at_destination, pipeline), wait)
-        state = state_of(pipeline, source)
-        cursors = state.get("cursors", {})
-        names = [*dict.fromkeys(hostnames)]
-        for name in names:
-            if name not in cursors:
-                hint = did_you_mean(name, cursors)
-                raise ConfigurationError(
-                    f"the warehouse has no website {shown(name)}{hint}"
-                )
+        when_free(partial(begin_at_destination, pipeline), 0)
+        cursors = state_in(pipeline.state).get("cursors", {})
+        names = {*hostnames}
+        if unknown := sorted(names - cursors.keys()):
+            hint = did_you_mean(unknown[0], cursors)
+            raise ConfigurationError(
+                f"the warehouse has no website {shown(unknown[0])}{hint}"
+            )
         if not is_of_files(pipeline):
             with pipeline.sql_client() as client:
                 table = client.make_qualified_table_name("coverage")
@@ -180,9 +179,8 @@ def forget(
                     sql = f"DELETE FROM {table} WHERE hostname = %s"  # noqa: S608 - our own table
                     client.execute_sql(sql, name)
         with pipeline.managed_state(extract_state=True) as changed:
-            stored: Any = state_in(changed, source)
             for name in names:
-                del stored["cursors"][name]
+                del state_in(changed)["cursors"][name]
         pipeline.normalize()
-        when_free(partial(load, pipeline), wait)
-        store_state(pipeline, state_of(pipeline, source))
+        when_free(pipeline.load, 0)
+        store_cursors(pipeline)

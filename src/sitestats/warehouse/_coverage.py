@@ -1,0 +1,128 @@
+"""``Coverage``: how far a website is, and the cursor of it as JSON."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, Self, TypeAlias
+
+import attrs
+
+from ._held import DAY, Held, Period, Run, count_days, days_of, one_by_one, without
+
+Totals: TypeAlias = tuple[int, int]
+"""The page views and the visitors of a day."""
+
+NOT_LISTED: Final = "the service does not list this website any more"
+
+
+@attrs.frozen(kw_only=True)
+class Coverage:
+    """How far a website is: what a pipeline's state holds for it."""
+
+    first: dt.date
+    """The first day that was wanted."""
+    held: tuple[Run, ...] = ()
+    """The days that are there."""
+    failed: tuple[dt.date, ...] = ()
+    """Days that failed; first those that were not requested for longest."""
+    timezone: str
+    """The zone of these days."""
+    lists: frozenset[str]
+    """What was wanted of each."""
+    totals: Mapping[dt.date, Totals] = attrs.Factory(dict[dt.date, Totals])
+    """Those of the last days, to find out which have changed."""
+    old: tuple[Run, ...] = ()
+    """Days of another zone that are still there."""
+    error: str | None = None
+    """Why the website is behind, if it is."""
+    lasting: bool = False
+    """Whether the error is about the website, and not about a day."""
+    checked_at: dt.datetime | None = None
+    """When this was found."""
+
+    @property
+    def reached(self) -> dt.date:
+        """The last day that was read or failed; else the day before ``first``."""
+        return reached_by(self.first, self.held, self.failed)
+
+    @property
+    def missing(self) -> tuple[dt.date, ...]:
+        """The days up to ``reached`` of which something is not there; those that
+        failed last.
+        """
+        others = without(self._lacking(self.reached), one_by_one(self.failed))
+        return (*(day for period in others for day in days_of(period)), *self.failed)
+
+    @property
+    def through(self) -> dt.date | None:
+        """The last day up to which nothing is missing; None without any."""
+        lacking = [first for first, _ in self._lacking(self.reached)]
+        day = min([*lacking[:1], *self.failed], default=self.reached + DAY) - DAY
+        return None if day < self.first else day
+
+    @property
+    def listed(self) -> bool:
+        """Whether the service lists the website, as far as that is known."""
+        return self.error != NOT_LISTED
+
+    def behind(self, last: dt.date) -> int:
+        """How many days up to *last*, such as ``last_day`` has it, are not there."""
+        lacking = [*self._lacking(last)]
+        failed = without(one_by_one(self.failed), lacking)
+        return count_days(lacking) + sum(day <= last for day, _ in failed)
+
+    def _lacking(self, last: dt.date) -> Iterator[Period]:
+        return Held(self.held).lacking(self.first, last, self.lists)
+
+    def to_state(self) -> dict[str, Any]:
+        """The cursor as JSON."""
+        checked_at = self.checked_at
+        return {
+            "first": str(self.first),
+            "held": _runs_to_state(self.held),
+            "failed": [*map(str, self.failed)],
+            "timezone": self.timezone,
+            "lists": sorted(self.lists),
+            "totals": {str(day): totals for day, totals in self.totals.items()},
+            "old": _runs_to_state(self.old),
+            "error": self.error,
+            "lasting": self.lasting,
+            "checked_at": None if checked_at is None else checked_at.isoformat(),
+        }
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Self:
+        """The inverse of ``to_state``."""
+        checked_at, totals = state["checked_at"], state["totals"]
+        day = dt.date.fromisoformat
+        return cls(
+            first=day(state["first"]),
+            held=_runs_of_state(state["held"]),
+            failed=tuple(map(day, state["failed"])),
+            timezone=state["timezone"],
+            lists=frozenset(state["lists"]),
+            totals={day(text): (one, two) for text, (one, two) in totals.items()},
+            old=_runs_of_state(state["old"]),
+            error=state["error"],
+            lasting=state["lasting"],
+            checked_at=checked_at and dt.datetime.fromisoformat(checked_at),
+        )
+
+
+def reached_by(
+    first: dt.date, runs: tuple[Run, ...], failed: Iterable[dt.date]
+) -> dt.date:
+    """The last day of *runs* or *failed*; else the day before *first*."""
+    return max([first - DAY, *(run.last for run in runs[-1:]), *failed])
+
+
+def _runs_to_state(runs: tuple[Run, ...]) -> list[list[str]]:
+    return [[str(run.first), str(run.last), *sorted(run.lists)] for run in runs]
+
+
+def _runs_of_state(runs: list[list[str]]) -> tuple[Run, ...]:
+    day = dt.date.fromisoformat
+    return tuple(
+        Run(day(first), day(last), frozenset(lists)) for first, last, *lists in runs
+    )
