@@ -59,7 +59,8 @@ def groups(*names: str) -> list[str]:
 def pytest(session: nox.Session, *args: str, measured: bool = False) -> None:
     """Run pytest in several processes with *args*, or with those after ``--``.
 
-    If *measured*, a report lists the lines and branches that no test reached.
+    If *measured*, a report lists the lines and branches that no test reached but those
+    that take long.
     """
     tmp = Path(session.create_tmp()).resolve()
     env = {

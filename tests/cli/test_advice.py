@@ -150,6 +150,7 @@ def calls_of(*functions: str) -> Iterator[list[ast.expr]]:
                     yield node.args
 
 
+@pytest.mark.once
 def test_everything_that_messages_advise_is_an_option() -> None:
     """Each step and argument that a message names has its option, or other words."""
     # A credential's name comes to its Argument by another call.
@@ -166,6 +167,7 @@ NO_OPTION = {"now", "info", "query", "url", "callback", "method", "params", "jso
 """Places that no option leads to, but for the query as a whole."""
 
 
+@pytest.mark.once
 def test_every_place_of_a_problem_is_an_option() -> None:
     """Where a problem is, is the option that was given."""
     places = {

@@ -55,8 +55,10 @@ class Runs:
             self._made[variant] = runs, places = _run_together(variant, self._cases)
             for case in self._cases:
                 name = case.name
-                came = (runs[name].gave, places[name].attempts)
-                if came != (case.gives, case.attempts):
+                given = runs[name].error or runs[name].value
+                has = {key: getattr(given, key, None) for key in case.has}
+                came = (runs[name].gave, places[name].attempts, has)
+                if came != (case.gives, case.attempts, dict(case.has)):
                     # In the crowd of the others a busy machine may have been late.
                     again, there = _run_together(variant, [case])
                     runs[name], places[name] = again[name], there[name]
