@@ -40,10 +40,15 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+
 # The processes of pytest-xdist are measured. What the tests start there is not:
 # several are about the memory or the time that a program takes.
-if "PYTEST_XDIST_WORKER" in os.environ:
-    os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
+def _measure_no_programs() -> None:
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
+
+
+_measure_no_programs()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -67,6 +72,8 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     finally:
         if measured is not None:
             measured.start()
+            # Each start has programs measured again.
+            _measure_no_programs()
 
 
 @pytest.fixture
