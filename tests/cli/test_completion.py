@@ -66,8 +66,8 @@ def terminal(shell: str, environment: Mapping[str, str]) -> Iterator[int]:
     """Our end of the terminal of a shell that has the completion's script."""
     import pty
 
-    # Few machines have every shell, and nobody has to install one for the tests.
     if shutil.which(shell) is None:
+        # Few machines have every shell, and nobody has to install one for the tests.
         pytest.skip(f"{shell} is not installed")
     command, prepare = START[shell]
     ours, theirs = pty.openpty()

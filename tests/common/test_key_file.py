@@ -159,8 +159,8 @@ def open_folder() -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o755)
-        # TMPDIR may be below a private folder, where no file is open to others.
         if not all(one.stat().st_mode & stat.S_IXOTH for one in folder.parents):
+            # TMPDIR is below a private folder, where no file is open to others.
             pytest.skip("the folder of temporary files is closed to others")
         is_root = sys.platform != "win32" and os.geteuid() == 0
         if is_root:

@@ -294,9 +294,9 @@ def test_only_what_is_used_is_loaded(
     """A name of the package loads the folders that it needs, and no other, and of the
     libraries in question only these.
     """
-    # An older anyio imports eagerly what a newer one imports when it is used; which
-    # versions are supported is in CONTRIBUTING.md.
     if "anyio" in theirs and OLD_ANYIO:
+        # It imports eagerly what a newer one imports when it is used; which versions
+        # are supported is in CONTRIBUTING.md.
         pytest.skip("anyio below 4.15 loads asyncio and ssl")
     loaded = loaded_after(statement)
     parts = [name.split(".") for name in loaded]

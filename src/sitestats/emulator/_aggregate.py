@@ -125,8 +125,8 @@ class Aggregate:
         keys = [LISTS[name] for name in lists]
         if histogram:
             keys += ["bucket", "shift"]
-        names = {_left_out(keys, LISTS[name]): name for name in lists}
-        everything = _left_out(keys)
+        names = {_set_id(keys, LISTS[name]): name for name in lists}
+        everything = _set_id(keys)
         hourly = self._query.interval == "hour"
         numbers = Numbers(lists={name: [] for name in lists})
         for number, entry, bucket, shift, *counted in self._rows(
@@ -168,7 +168,7 @@ class Aggregate:
             shift = _shift(self._stretches) if self._query.interval == "hour" else "0"
             inner += f", {self._bucket(self._query.interval)}, {shift} AS shift"
         sql = f"""
-            SELECT grouping_id({", ".join(keys)}) AS left_out,
+            SELECT grouping_id({", ".join(keys)}) AS grouped_by,
                 {f"coalesce({', '.join(columns)})" if columns else "NULL"} AS entry,
                 {"bucket, shift" if histogram else "NULL AS bucket, NULL"},
                 {_counts(medians=medians)}
@@ -181,7 +181,7 @@ class Aggregate:
         return f"""
             {sql} HAVING {self._is_named(lists, keys)}
             QUALIFY bucket IS NOT NULL OR row_number()
-                OVER (PARTITION BY left_out ORDER BY {_ORDER}) <= {self._query.limit}
+                OVER (PARTITION BY grouped_by ORDER BY {_ORDER}) <= {self._query.limit}
             ORDER BY {_ORDER}
             """
 
@@ -194,7 +194,7 @@ class Aggregate:
     def _is_named(self, lists: Sequence[str], keys: Sequence[str]) -> str:
         """SQL that leaves out what has no value, where that is no entry."""
         named = [
-            f"NOT (left_out = {_left_out(keys, LISTS[name])} AND {LISTS[name]} IS NULL)"
+            f"NOT (grouped_by = {_set_id(keys, LISTS[name])} AND {LISTS[name]} IS NULL)"
             for name in lists
             if name not in self._with_null
         ]
@@ -203,7 +203,7 @@ class Aggregate:
     def days(self, lists: Sequence[str], *, medians: bool) -> dict[date, Numbers]:
         """Count each day by itself: totals, lists and events."""
         columns = [LISTS[name] for name in lists]
-        names = {_left_out(columns, LISTS[name]): name for name in lists}
+        names = {_set_id(columns, LISTS[name]): name for name in lists}
         found = defaultdict[date, Numbers](
             lambda: Numbers(lists={name: [] for name in lists})
         )
@@ -212,13 +212,13 @@ class Aggregate:
         for day, number, entry, *counted in self._rows(
             f"""
             SELECT bucket::DATE, grouping_id({", ".join(["bucket", *columns])})
-                AS left_out, {", ".join(["coalesce(NULL", *columns])}) AS entry,
+                AS grouped_by, {", ".join(["coalesce(NULL", *columns])}) AS entry,
                 {_counts(medians=medians)}
             FROM ({of_day} AND datapoint = 'pageview')
             GROUP BY bucket, GROUPING SETS (()
                 {"".join(f", ({column})" for column in columns)})
             HAVING {self._is_named(lists, columns)}
-            QUALIFY row_number() OVER (PARTITION BY bucket, left_out
+            QUALIFY row_number() OVER (PARTITION BY bucket, grouped_by
                 ORDER BY {_ORDER}) <= {self._query.limit}
             ORDER BY {_ORDER}
             """
@@ -271,7 +271,7 @@ def _counts(*, medians: bool) -> str:
     )
 
 
-def _left_out(keys: Sequence[str], grouped: str = "") -> int:
+def _set_id(keys: Sequence[str], grouped: str = "") -> int:
     """DuckDB's ``grouping_id`` of a grouping set: one bit for each key left out."""
     return sum(1 << place for place, key in enumerate(reversed(keys)) if key != grouped)
 

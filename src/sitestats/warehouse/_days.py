@@ -133,7 +133,7 @@ class WebsiteDays:
         self._stale: set[dt.date] = set()
         self._errors: dict[dt.date, str] = {}
         self._failed_in_a_row = 0
-        self._left_out: list[Period] = []
+        self._failed_periods: list[Period] = []
         """What histograms failed to have, where nothing else is to be read of it."""
         self._gone: dict[dt.date, frozenset[str] | None] = {}
         self.periods: Final = deque(self._histograms())
@@ -221,7 +221,7 @@ class WebsiteDays:
             return
         if not self._lists:
             lacking = self._held.lacking(*period)
-            self._left_out.append(period)
+            self._failed_periods.append(period)
             self._errors |= {
                 first: f"{first}: {error_text(error)}" for first, _ in lacking
             }
@@ -230,10 +230,10 @@ class WebsiteDays:
 
     def plan(self) -> None:
         """Decide which days to request, once the histograms were read."""
-        wanted = sorted(without(self._wanted(), self._left_out))
+        wanted = sorted(without(self._wanted(), self._failed_periods))
         before = self._new_from - DAY
         failed = [day for day in self._failed if day <= min(before, self.last)]
-        failed = [day for day in failed if without([(day, day)], self._left_out)]
+        failed = [day for day in failed if without([(day, day)], self._failed_periods)]
         new = without(wanted, [(self._first, before)])
         older = without(wanted, [*new, *one_by_one(failed)])
         self._queues = [deque(new), deque(older), deque(one_by_one(failed))]
