@@ -1,4 +1,4 @@
-"""Benchmark of single calls on a kept connection, compared with httpx and requests."""
+"""Benchmark of single calls on an open connection, compared with httpx and requests."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def tables(scale: Scale) -> list[Table]:
         "made once, no cookies, and connections of httpcore without its pool."
     )
     what = (
-        "A query for two totals on a kept connection, to a server on loopback in "
+        "A query for two totals on an open connection, to a server on loopback in "
         "another process. The other variants return an unchecked dict."
     )
     return [

@@ -70,16 +70,16 @@ def tables(scale: Scale) -> list[Table]:
             Client(BASE, transport=transport) as plain,
             Client(
                 BASE, transport=transport, store=Store(f"{folder}/a", partition="a")
-            ) as keeping,
+            ) as storing,
         ):
-            keeping.stats.get(QUERY)
-            assert keeping.stats.get(QUERY).from_store
+            storing.stats.get(QUERY)
+            assert storing.stats.get(QUERY).from_store
             names = ["without a store", "with a store: a miss", "with a store: a hit"]
             bests = in_turn(
                 [
                     lambda: plain.stats.get(next(NEW)),
-                    lambda: keeping.stats.get(next(NEW)),
-                    lambda: keeping.stats.get(QUERY),
+                    lambda: storing.stats.get(next(NEW)),
+                    lambda: storing.stats.get(QUERY),
                 ],
                 scale.rounds(20),
                 scale.size(100, 5),

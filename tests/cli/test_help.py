@@ -1,4 +1,4 @@
-"""Help in groups, suggestions, and what a person is told about a wrong word."""
+"""Help in groups, suggestions, and what a person reads about a wrong word."""
 
 from __future__ import annotations
 
@@ -138,10 +138,8 @@ def test_a_long_pause_says_when_to_try_again(emulator: Emulator, run: Run) -> No
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no pseudo-terminals")
-def test_a_terminal_is_told_of_a_pause_while_it_lasts(
-    emulator: Emulator, run: Run
-) -> None:
-    """Who waits at a terminal learns for what; a pipe is told nothing."""
+def test_a_terminal_shows_a_pause_while_it_lasts(emulator: Emulator, run: Run) -> None:
+    """Who waits at a terminal learns for what; a pipe gets nothing."""
     command = ("stats", HOST, "-f", "visitors")
     emulator.fail_next(status=429, retry_after=1)
     assert run(*command).err == ""

@@ -106,7 +106,7 @@ def test_the_options_of_a_list_are_those_of_every_command(
 def test_options_of_a_list_that_do_not_fit(
     emulator: Emulator, run: Run, export: Path, options: list[str], words: str
 ) -> None:
-    """What is wrong with a list and its options is said in words of the command."""
+    """What is wrong with a list and its options is reported in words of the command."""
     done = run("websites", "plan", export, *options)
     assert done.code == 2
     assert words in done.err
@@ -137,7 +137,7 @@ def test_quiet_writes_what_is_wrong_alone(
     emulator: Emulator, run: Run, export: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With --quiet a run that has nothing to add writes nothing, not even a note or, in
-    a terminal, a bar. What was guessed is said before something is added for ever.
+    a terminal, a bar. What was guessed is reported before something is added for ever.
     """
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)

@@ -204,7 +204,7 @@ def test_a_store_saves_requests_of_many(
 ) -> None:
     """A second run with --store requests nothing that is over."""
     command = ("stats", HOST, BLOG, "--during", "2026-03", "--each", "week")
-    command = (*command, "--format", "csv", "--store", tmp_path / "kept")
+    command = (*command, "--format", "csv", "--store", tmp_path / "store")
     first = run(*command)
     count = len(emulator.requests)
     assert count == 12

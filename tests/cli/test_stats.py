@@ -163,7 +163,7 @@ def test_a_store_saves_requests(
     """With --store, or SITESTATS_STORE, days that are over are requested once."""
     day = str(datetime.now(UTC).date() - timedelta(days=2))
     command = ("stats", HOST, "--start", day, "--end", day, "--format", "json")
-    first = run(*command, "--store", tmp_path / "kept")
-    monkeypatch.setenv("SITESTATS_STORE", str(tmp_path / "kept"))
+    first = run(*command, "--store", tmp_path / "store")
+    monkeypatch.setenv("SITESTATS_STORE", str(tmp_path / "store"))
     assert run(*command).out == first.out
     assert len(emulator.requests) == 1

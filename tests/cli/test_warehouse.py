@@ -200,7 +200,7 @@ def test_an_update_says_first_how_many_requests_it_makes(
 def test_wrong_use(
     run: Run, emulator: Emulator, arguments: tuple[str, ...], code: int, message: str
 ) -> None:
-    """What can't work is told in a few lines, and nothing is requested."""
+    """What can't work is reported in a few lines, and nothing is requested."""
     done = run(*UPDATE, *arguments)
     assert done.code == code
     assert message in done.err
@@ -233,7 +233,7 @@ def test_a_destination_that_fails(run: Run, emulator: Emulator, folder: Path) ->
 
 
 def test_a_full_disk(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It is told as such, with its place, although dlt tried something else first."""
+    """It is reported as such, with its place, although dlt did something else first."""
     error = DltException("a step failed")
     error.__cause__ = OSError(errno.ENOSPC, "No space left on device")
     error.__cause__.__context__ = OSError(errno.EXDEV, "Invalid cross-device link")

@@ -57,8 +57,8 @@ class Keyboard(io.StringIO):
 def at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Let a person at a terminal type the replies."""
 
-    def sit(answers: str) -> None:
-        monkeypatch.setattr("sys.stdin", Keyboard(answers))
+    def sit(typed: str) -> None:
+        monkeypatch.setattr("sys.stdin", Keyboard(typed))
         monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
 
     return sit

@@ -102,7 +102,7 @@ def test_an_unknown_key_is_an_authentication_error(run: ClientVariant) -> None:
         run(lambda client: client.websites.list(), api_key="sa_api_key_of_nobody")
 
 
-def test_the_longest_query_is_answered(run: ClientVariant) -> None:
+def test_the_longest_query_gets_a_response(run: ClientVariant) -> None:
     """An address of nearly the limit goes through, over a socket and a transport."""
     names = [f"event-{number:05}" for number in range(5300)]
     query = TOTALS.events(*names)
@@ -121,7 +121,7 @@ def test_a_query_that_is_too_long_is_not_sent(run: ClientVariant) -> None:
 
 @pytest.mark.parametrize("cls", [Client, AsyncClient])
 def test_an_address_that_a_transport_refuses_is_not_retried(cls: Any) -> None:
-    """Any other address that a user's transport can't hold is told as what it is."""
+    """Any other address that a user's transport can't hold is named as what it is."""
     calls: list[httpx.Request] = []
 
     def respond(request: httpx.Request) -> httpx.Response:

@@ -320,7 +320,7 @@ def test_a_closed_client_refuses_calls(good: ServedCase) -> None:
 
 
 class SlowPeer:
-    """A server of one connection, which answers when it is told to."""
+    """A server of one connection, which responds when the test lets it."""
 
     def __init__(self) -> None:
         self.socket = socket.create_server(("127.0.0.1", 0))
@@ -329,7 +329,7 @@ class SlowPeer:
         self.requested = threading.Event()
         self.may_answer = threading.Event()
         self.left_behind: bytes | None = None
-        """What came behind the answer, until the connection was closed."""
+        """What came behind the response, until the connection was closed."""
         self.thread = threading.Thread(target=self._serve, daemon=True)
         self.thread.start()
 
@@ -350,8 +350,8 @@ WAITING = {"max_connections": 1, "timeout": PLENTY, "total_timeout": PLENTY}
 
 
 def test_closing_with_a_call_under_way() -> None:
-    """A call under way is answered after close, and its connection is closed then; a
-    call that waits for a connection is refused at once.
+    """A call under way gets its response after close, and its connection is closed
+    then; a call that waits for a connection is refused at once.
     """
     peer = SlowPeer()
     client = Client(peer.origin, **options(**WAITING))

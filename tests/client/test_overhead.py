@@ -40,17 +40,17 @@ def test_a_query_is_sent_as_httpx_would(
 class Canned(httpx.BaseTransport, httpx.AsyncBaseTransport):
     """A transport that responds without a network."""
 
-    ANSWER = b'{"ok":true,"hostname":"example.com","pageviews":66}'
+    BODY = b'{"ok":true,"hostname":"example.com","pageviews":66}'
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        return httpx.Response(200, stream=httpx.ByteStream(self.ANSWER))
+        return httpx.Response(200, stream=httpx.ByteStream(self.BODY))
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        return httpx.Response(200, stream=httpx.ByteStream(self.ANSWER))
+        return httpx.Response(200, stream=httpx.ByteStream(self.BODY))
 
 
 @pytest.fixture
-def kept() -> Iterator[Callable[[], list[object]]]:
+def unfreed() -> Iterator[Callable[[], list[object]]]:
     """Our objects that the garbage collection had to free."""
 
     def collected() -> list[object]:
@@ -76,28 +76,28 @@ OURS = ("sitestats", "httpx")
 QUERY = StatsQuery("example.com").fields("pageviews")
 
 
-def test_a_call_leaves_no_cycles(kept: Callable[[], list[object]]) -> None:
+def test_a_call_leaves_no_cycles(unfreed: Callable[[], list[object]]) -> None:
     """A sync call leaves no reference cycle for the garbage collection."""
     with Client("https://stats.example", transport=Canned()) as client:
         client.stats.get(QUERY)
-        kept()
+        unfreed()
         for _ in range(3):
             client.stats.get(QUERY)
-        assert kept() == []
+        assert unfreed() == []
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
 def test_an_awaited_call_leaves_no_cycles(
-    kept: Callable[[], list[object]], backend: str
+    unfreed: Callable[[], list[object]], backend: str
 ) -> None:
     """An async call leaves no reference cycle, on both loops."""
 
     async def main() -> list[object]:
         async with AsyncClient("https://stats.example", transport=Canned()) as client:
             await client.stats.get(QUERY)
-            kept()
+            unfreed()
             for _ in range(3):
                 await client.stats.get(QUERY)
-            return kept()
+            return unfreed()
 
     assert anyio.run(main, backend=backend) == []

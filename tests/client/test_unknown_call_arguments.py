@@ -1,4 +1,4 @@
-"""Hints: the help and the errors that tell where an argument belongs."""
+"""Hints: the help and the errors that name where an argument belongs."""
 
 from __future__ import annotations
 
@@ -65,6 +65,6 @@ def test_with_options_takes_every_limit() -> None:
 
 
 def test_the_help_of_where_names_every_filter() -> None:
-    """``help(StatsQuery.where)`` tells every filter."""
+    """``help(StatsQuery.where)`` names every filter."""
     told = re.findall(r"\w+", inspect.getdoc(StatsQuery.where) or "")
     assert set(FILTERS) <= set(told)

@@ -190,7 +190,7 @@ def test_a_profile_that_is_not_there(
     same_text: SameText,
     environment: pytest.MonkeyPatch,
 ) -> None:
-    """A name that is wrong gets the known ones; without a file its path is said."""
+    """A name that is wrong gets the known ones; without a file its path is shown."""
     same_text(refused(Client.from_profile))
     same_text(refused(lambda: Client.from_profile("work")))
     folder = str(write(TWO))

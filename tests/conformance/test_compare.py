@@ -145,7 +145,7 @@ def test_without_a_user_id_lists_are_not_decided(service: Emulator) -> None:
 
 
 def test_a_website_that_can_t_be_read_is_an_error(service: Emulator) -> None:
-    """Nothing could be said about anything."""
+    """Nothing is decided about anything."""
     with service.client() as client, pytest.raises(NotFoundError):
         compare_service(client, "nobody.example", pause=0)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sitestats._common.wire import HttpResponse
 from sitestats.conformance._cases import Case
-from sitestats.conformance._shape import clean, limit, load, nulls, order, shape
+from sitestats.conformance._shape import anonymised, limit, load, nulls, order, shape
 
 pytestmark = pytest.mark.once
 JSON = st.recursive(
@@ -85,7 +85,7 @@ def test_a_call_is_read_and_shown() -> None:
 )
 def test_host_names_and_numbers_are_left_out(text: str, cleaned: str) -> None:
     """What a report repeats of the service may be about a website."""
-    assert clean(text) == cleaned
+    assert anonymised(text) == cleaned
 
 
 @given(JSON)
@@ -99,7 +99,7 @@ def test_any_data_have_a_form(data: Any) -> None:
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"\xff", b"show("])
 def test_what_is_no_json_has_no_data(body: bytes) -> None:
-    """It is said so, in place of an error."""
+    """It is reported so, in place of an error."""
     response = HttpResponse(200, {}, body)
     assert load(response) is None
     assert shape(response, Case("x", "1", "", "")) == {

@@ -192,7 +192,7 @@ def test_a_notebook_that_is_run_again_requests_nothing(
     def client(emulator: Emulator) -> Client:
         emulators.append(emulator)
         # The notebook's day is fixed, and may be long ago.
-        store = Store(tmp_path / "kept", max_age=None)
+        store = Store(tmp_path / "store", max_age=None)
         return make_client(emulator, store=store)
 
     def made_up(*args: Any, **options: Any) -> Emulator:

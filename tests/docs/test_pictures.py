@@ -87,7 +87,7 @@ def test_no_picture_is_left_over() -> None:
     }
 
 
-def test_made_up_traffic_is_said_to_be() -> None:
+def test_made_up_traffic_is_labelled() -> None:
     """The alternative text of a picture of made-up traffic says that it is made up."""
     for picture in named():
         name = picture.light.stem.removesuffix("-light")

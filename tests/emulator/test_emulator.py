@@ -75,7 +75,7 @@ def test_serve_listens_on_a_socket() -> None:
         client.get(target)
 
 
-def test_a_kept_connection_ends_with_the_server() -> None:
+def test_an_open_connection_ends_with_the_server() -> None:
     """An open connection is closed at the end of the block."""
     emulator = Emulator.demo(now=NOW)
     with emulator.serve() as address:

@@ -250,7 +250,7 @@ def test_cross_origin_requests_are_allowed(emulator: Emulator) -> None:
 
 
 def test_a_long_address(emulator: Emulator) -> None:
-    """An address of 64,000 characters is answered over a socket."""
+    """An address of 64,000 characters gets a response over a socket."""
     target = "/example.com.json?version=6&fields=pageviews&utm_term="
     target += "x" * (64_000 - len(target))
     with emulator.serve() as address:

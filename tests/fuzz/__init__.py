@@ -1,7 +1,7 @@
 """Fuzzer for the readers of responses, guided by the lines that the inputs reach.
 
 Every input must become a model or one of the package's errors. Inputs that break
-something are kept as regression tests. Run it with::
+something are stored as regression tests. Run it with::
 
     python -m fuzz --inputs 1000000
 """

@@ -72,11 +72,11 @@ def screen_of(output: str) -> str:
 def run_command(
     arguments: Sequence[str],
     settings: Mapping[str, str] = MappingProxyType({}),
-    answers: Mapping[str, str] = MappingProxyType({}),
+    replies: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Run a program in a terminal of its own, and return all that it prints.
 
-    *settings* are variables of its environment. *answers* are typed when what the
+    *settings* are variables of its environment. *replies* are typed when what the
     program has printed ends with their keys.
     """
     import fcntl
@@ -87,8 +87,10 @@ def run_command(
     ours, its = pty.openpty()
     fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 50, COLUMNS, 0, 0))
     # Neither the settings of whoever makes the picture, nor their taste in colours.
-    kept = {name: value for name, value in os.environ.items() if not OURS.match(name)}
-    environment = kept | {"TERM": "xterm-256color"} | dict(settings)
+    inherited = {
+        name: value for name, value in os.environ.items() if not OURS.match(name)
+    }
+    environment = inherited | {"TERM": "xterm-256color"} | dict(settings)
     with subprocess.Popen(
         arguments, stdin=its, stdout=its, stderr=its, env=environment
     ):
@@ -96,9 +98,9 @@ def run_command(
         output = b""
         while part := _read(ours):
             output += part
-            for question, answer in answers.items():
+            for question, reply in replies.items():
                 if output.endswith(question.encode()):
-                    os.write(ours, f"{answer}\n".encode())
+                    os.write(ours, f"{reply}\n".encode())
     os.close(ours)
     return output.decode().replace("\r\n", "\n")
 

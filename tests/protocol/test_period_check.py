@@ -96,7 +96,7 @@ def test_the_requested_period_does_not_warn(echoed: tuple[str, str]) -> None:
 def test_the_period_is_compared_in_the_zone_of_the_response(
     same_text: SameText,
 ) -> None:
-    """Days begin in the zone of the response, and the real answer's hour is allowed."""
+    """Days begin in the zone of the response, and the service's hour is allowed."""
     query = QUERY.between("2023-04-26", "2023-05-26")
     echoed = ("2023-04-25T22:00:00.000Z", "2023-05-26T22:59:59.999Z")
     assert warned(query, *echoed, timezone=BERLIN) == []

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from same_text import SameText
 from sitestats import SpecError, WebsiteSpec
-from sitestats.provisioning._columns import FIELDS, check_columns
+from sitestats.provisioning._columns import SPEC_FIELDS, check_columns
 from website_lists import load
 
 pytestmark = pytest.mark.standard_library
@@ -118,7 +118,7 @@ def test_a_name_is_left_out_where_its_field_is_there() -> None:
 marked = st.text("hostnamepublic -_ÄéX:", max_size=12)
 
 
-@given(names=st.lists(marked | st.sampled_from(FIELDS), max_size=6), ignore=...)
+@given(names=st.lists(marked | st.sampled_from(SPEC_FIELDS), max_size=6), ignore=...)
 def test_each_name_has_one_fate(*, names: list[str], ignore: bool) -> None:
     """A name stands for a field that no other name has, is wrong, or is left out."""
     columns = check_columns({"label": "ÄÄ"}, ignore=ignore, left_out=["X"])

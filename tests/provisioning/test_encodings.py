@@ -1,4 +1,4 @@
-"""Encodings of a list: which are told, which are guessed, and which refused."""
+"""Encodings of a list: which are recognised, which are guessed, and which refused."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.standard_library
 def test_what_is_no_text_is_refused(
     data: bytes, where: str, words: str, same_text: SameText
 ) -> None:
-    """Bytes whose encoding can't be told are refused at the first one that is wrong."""
+    """Bytes of an unknown encoding are refused at the first one that is wrong."""
     with pytest.raises(SpecError, match=words) as caught:
         load(data)
     assert caught.value.problems[0].where == f"list:{where}"

@@ -445,7 +445,7 @@ MEANT: Final = {
     ),
     "callback": Difference(
         "The builder has the callback with one call instead of in the query, since "
-        "the answer is a script then; the service takes it with any query.",
+        "the response is a script then; the service takes it with any query.",
         "4.3",
         understood=_without_callback,
     ),

@@ -105,8 +105,8 @@ def test_words_are_what_the_emulator_takes(
 
 @pytest.mark.parametrize("hour", [0, 9, 12, 14, 23])
 @pytest.mark.parametrize("zone", ["Pacific/Apia", "Asia/Kathmandu", "Etc/GMT+12"])
-def test_answers_have_the_days_of_a_pinned_query(zone: str, hour: int) -> None:
-    """The answer to the words and that to the dates are of the same days."""
+def test_responses_have_the_days_of_a_pinned_query(zone: str, hour: int) -> None:
+    """The response to the words and that to the dates are of the same days."""
     emulator = Emulator(now=datetime(2026, 4, 5, hour, 30, tzinfo=UTC))
     emulator.add_website("example.com", timezone=zone)
     with emulator.client() as client, warnings.catch_warnings():
@@ -142,7 +142,7 @@ def test_what_is_left_to_the_service_is_a_month(today: str, start: str) -> None:
 @pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")
 @given(queries(), st.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1)))  # noqa: DTZ001 - bounds
 def test_only_the_period_is_pinned(query: StatsQuery, now: datetime) -> None:
-    """A pinned query stays the same one tomorrow, and asks for the same."""
+    """A pinned query stays the same one tomorrow, and requests the same."""
     zone = query.params().get("timezone", "Europe/Amsterdam")
     with suppress(QueryError):
         # A date in the future, up to a word, is refused.
@@ -195,5 +195,5 @@ RELATIVE = {
 
 @pytest.mark.parametrize(("query", "relative"), RELATIVE.values(), ids=RELATIVE)
 def test_what_is_relative(query: StatsQuery, *, relative: bool) -> None:
-    """A store that keeps what is relative would answer with the days of yesterday."""
+    """A store of what is relative would give the days of yesterday."""
     assert query.is_relative is relative

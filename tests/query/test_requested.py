@@ -10,7 +10,7 @@ from sitestats._query.builder import StatsQuery, requested
 from sitestats._query.requested import Requested
 
 pytestmark = [pytest.mark.slow, pytest.mark.standard_library]
-ASKED = {
+QUERIES = {
     "the least": (
         StatsQuery("example.com").fields("pages"),
         Requested("example.com", fields=("pages",)),
@@ -57,7 +57,7 @@ ASKED = {
 }
 
 
-@pytest.mark.parametrize(("query", "expected"), ASKED.values(), ids=ASKED)
+@pytest.mark.parametrize(("query", "expected"), QUERIES.values(), ids=QUERIES)
 def test_what_the_response_is_checked_against(
     query: StatsQuery, expected: Requested
 ) -> None:

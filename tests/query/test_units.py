@@ -288,7 +288,7 @@ EMULATOR.add_website("example.com")
 def test_each_covers_every_moment_of_the_zone(
     place: tuple[str, date], length: int, unit: Unit, kind: str
 ) -> None:
-    """The answers follow one another to the millisecond, also where a day was skipped,
+    """The periods follow one another to the millisecond, also where a day was skipped,
     was longer or came twice.
     """
     zone, last = place

@@ -190,7 +190,7 @@ def test_an_address_without_a_version_is_not_of_the_oldest() -> None:
 
 
 def test_from_url_keeps_a_wrong_parameter() -> None:
-    """A parameter that a step would refuse is kept, and validate reports it."""
+    """A parameter that a step would refuse is sent, and validate reports it."""
     query = StatsQuery.from_url(f"{BASE}/example.com?{WRONG_PARAMETERS}")
     assert query.params()["limit"] == "0"
     assert [problem.rule for problem in query.problems()] == DOUBTS
@@ -263,7 +263,7 @@ def test_refused_at_once(rule: str, build: Step, same_text: SameText) -> None:
 def test_addresses_that_say_more_than_a_query_warn(
     rule: str, address: str, same_text: SameText
 ) -> None:
-    """What a dashboard's address may mean otherwise is told, at the user's line."""
+    """What an address may mean otherwise is a warning, at the user's line."""
     with pytest.warns(SiteStatsWarning, match="from_url: ") as caught:
         StatsQuery.from_url(address)
     assert [Path(warning.filename).name for warning in caught] == [Path(__file__).name]

@@ -158,12 +158,18 @@ def test_no_entry_is_lost_and_none_made_up(
 
 @pytest.mark.parametrize(
     ("now", "before", "absolute", "percent"),
-    [(3, 2, 1, 50.0), (3, 0, 3, None), (0, 4, -4, -100.0), (None, 4, None, None)],
+    [
+        (3, 2, 1, 50.0),
+        (3, 0, 3, None),
+        (0, 4, -4, -100.0),
+        (None, 4, None, None),
+        (1e308, 0.5, 1e308, None),
+    ],
 )
 def test_a_change(
     now: float | None, before: float, absolute: float | None, percent: float | None
 ) -> None:
-    """A change has no percentage of 0, and none of an unknown count."""
+    """A change has no percentage of 0 or an unknown count, nor one beyond floats."""
     change = Change(now, before)
     assert (change.absolute, change.percent) == (absolute, percent)
 

@@ -13,7 +13,7 @@ from sitestats import Store
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     """Where a store may be."""
-    return tmp_path / "kept.sqlite"
+    return tmp_path / "store.sqlite"
 
 
 @pytest.fixture

@@ -107,7 +107,7 @@ def make_folder(path: Path) -> None:
 
 def point_nowhere(path: Path) -> None:
     """A link to a folder that is not there."""
-    path.symlink_to(path.parent / "missing" / "kept")
+    path.symlink_to(path.parent / "missing" / "store")
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def contents(folder: Path) -> dict[Path, bytes]:
 
 
 @pytest.mark.parametrize("spoil", [write_text, write_later_version, make_folder])
-def test_asked_for_itself_such_a_file_is_an_error(path: Path, spoil: Any) -> None:
+def test_used_by_itself_such_a_file_is_an_error(path: Path, spoil: Any) -> None:
     """``clear`` and ``stats`` say what is wrong, and delete nothing."""
     spoil(path)
     store = Store(path)
@@ -290,7 +290,7 @@ def test_a_read_only_file_can_be_read(tmp_path: Path) -> None:
     """What is in a file that can't be written is still of use."""
     folder = tmp_path / "shared"
     folder.mkdir()
-    path = folder / "kept"
+    path = folder / "store"
     emulator = Emulator.demo()
     with emulator.client(store=path) as client:
         visitors = client.stats.get(DAY).visitors

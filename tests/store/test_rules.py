@@ -63,7 +63,7 @@ END = datetime(2026, 5, 9, 23, 59, 59, 999_000, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
-    ("changes", "answer"),
+    ("changes", "received"),
     [
         ({}, response(END - timedelta(seconds=1))),
         ({}, response(moment=None)),
@@ -88,12 +88,12 @@ END = datetime(2026, 5, 9, 23, 59, 59, 999_000, tzinfo=UTC)
     ],
 )
 def test_what_is_not_certain_is_not_stored(
-    changes: dict[str, Any], answer: HttpResponse
+    changes: dict[str, Any], received: HttpResponse
 ) -> None:
-    """Nothing is kept of a response whose period may go on by the service's own clock,
-    or that is about something else than was requested.
+    """Nothing is stored of a response whose period may go on by the service's clock, or
+    that is about something else than was requested.
     """
-    assert to_store(requested(DAY), answer, stats(DAY, **changes), NOON) is None
+    assert to_store(requested(DAY), received, stats(DAY, **changes), NOON) is None
 
 
 MARGIN = timedelta(minutes=10)
@@ -160,12 +160,12 @@ def test_a_response_to_an_unknown_parameter_is_not_stored() -> None:
     ids=["no period", "no end", "words without a zone", "unknown parameter"],
 )
 def test_what_is_not_certain_is_not_looked_up(query: StatsQuery) -> None:
-    """A query whose days or whose meaning is not certain finds and keeps nothing."""
+    """A query whose days or whose meaning is not certain finds and stores nothing."""
     assert response_key(requested(query), NOON) is None
 
 
 def test_words_are_days_in_the_zone_of_the_query() -> None:
-    """Words become the dates that they mean now in the query's zone, so a kept
+    """Words become the dates that they mean now in the query's zone, so a stored
     response is not found after midnight.
     """
     before = datetime(2026, 5, 10, 23, 59, 59, tzinfo=UTC)
@@ -179,7 +179,7 @@ def test_words_are_days_in_the_zone_of_the_query() -> None:
 
 def test_words_are_stored_by_the_days_of_the_response() -> None:
     """At midnight "yesterday" is another day here than at the service, so a response
-    is kept under the days that it is about; and not at all where they are too many.
+    is stored under the days that it is about; and not at all where they are too many.
     """
     query = StatsQuery("example.com").timezone("UTC").fields("visitors").on("yesterday")
     day = datetime(2026, 5, 9, tzinfo=UTC).date()
@@ -263,7 +263,7 @@ def test_a_small_entry_can_not_fill_the_memory() -> None:
 
 @given(st.integers(-3, 40), st.integers(1, 40))
 def test_a_response_is_used_until_it_is_too_old(age: int, most: int) -> None:
-    """A kept response is used until it is as old as the limit, and never where this
+    """A stored response is used until it is as old as the limit, and never where this
     machine's clock is before the service's.
     """
     stored = StoreEntry(format_datetime(NOON, usegmt=True), "UTC", b"{}")

@@ -58,7 +58,7 @@ def test_only_the_owner_can_read_the_files(store: Store, tmp_path: Path) -> None
 
 
 def test_clear_deletes_one_website_or_all(store: Store) -> None:
-    """``clear`` deletes what is kept of a website, or of all, and returns how many."""
+    """``clear`` deletes the responses of a website or of all, and returns how many."""
     for key in (KEY, OTHER, "example.com:response:4567", "example.com:zone:1"):
         store.set(key, b"x" * 10_000)
     assert store.stats().responses == 3

@@ -59,12 +59,12 @@ def get(request: pytest.FixtureRequest, emulator: Emulator, tmp_path: Path) -> G
     """Gets a query with one client variant that has a store in a file."""
 
     async def get_async(query: StatsQuery, **arguments: Any) -> Stats:
-        async with emulator.async_client(store=tmp_path / "kept") as client:
+        async with emulator.async_client(store=tmp_path / "store") as client:
             return await client.stats.get(query, **arguments)
 
     def get(query: StatsQuery, **arguments: Any) -> Stats:
         if request.param == "blocking":
-            with emulator.client(store=tmp_path / "kept") as client:
+            with emulator.client(store=tmp_path / "store") as client:
                 return client.stats.get(query, **arguments)
         return anyio.run(lambda: get_async(query, **arguments), backend=request.param)
 
@@ -82,7 +82,7 @@ def test_a_period_that_was_over_is_requested_once(get: Get, emulator: Emulator) 
     assert second.to_dict() == first.to_dict()
 
 
-def test_fresh_requests_and_keeps(get: Get, emulator: Emulator) -> None:
+def test_fresh_requests_and_stores(get: Get, emulator: Emulator) -> None:
     """With ``fresh`` a request is sent, and its response is stored."""
     get(DAY)
     emulator.load([row(DATE)])
@@ -105,7 +105,7 @@ def row(day: date, hostname: str = HOSTNAME) -> dict[str, Any]:
 def test_errors_and_open_periods_are_requested_again(
     get: Get, emulator: Emulator
 ) -> None:
-    """Neither an error nor a period that goes on is kept."""
+    """Neither an error nor a period that goes on is stored."""
     for _ in range(2):
         with pytest.raises(NotFoundError):
             get(DAY.website("nobody.example"))
@@ -121,7 +121,7 @@ def test_the_display_tells_what_came_from_the_store(
     """An analyst sees why the second run sends requests: words are never stored."""
     query = StatsQuery(HOSTNAME).fields("visitors")
     queries = [query.on(DATE), query.last(days=3)]
-    with emulator.client(store=tmp_path / "kept") as client:
+    with emulator.client(store=tmp_path / "store") as client:
         client.stats.get_many(queries).collect()
         again = client.stats.get_many(queries).collect()
         assert [one.index for one in again.never_stored] == [1]
@@ -137,7 +137,7 @@ def test_many_and_comparisons_use_the_store(emulator: Emulator, tmp_path: Path) 
     """``get_many`` and ``compare`` send only what is missing."""
     base = StatsQuery(HOSTNAME).fields("visitors")
     base = base.between(DATE - timedelta(days=2), DATE + timedelta(days=1))
-    with emulator.client(store=tmp_path / "kept") as client:
+    with emulator.client(store=tmp_path / "store") as client:
         client.stats.get(next(iter(base.each("day"))))
         outcomes = client.stats.get_many(base.each("day")).collect()
         assert [outcome.result().from_store for outcome in outcomes] == [
@@ -158,7 +158,7 @@ def test_many_and_comparisons_use_the_store(emulator: Emulator, tmp_path: Path) 
 
 
 def test_the_first_of_many_is_found_again(emulator: Emulator, tmp_path: Path) -> None:
-    """What threads keep at the same time, in a file that is new, is found again."""
+    """What threads store at the same time, in a file that is new, is found again."""
     queries = [DAY.limit(number) for number in range(1, 21)]
     for number in range(5):
         for _ in range(2):
@@ -173,7 +173,7 @@ def test_after_new_days_only_those_are_requested(tmp_path: Path) -> None:
     emulator = Emulator.made_up(2, days=30, now=datetime(2026, 3, 10, 12, tzinfo=UTC))
     base = StatsQuery("shop.example").fields("visitors")
     with (
-        Store(tmp_path / "kept", max_age=None) as store,
+        Store(tmp_path / "store", max_age=None) as store,
         emulator.client(store=store) as client,
     ):
         for end, new in (("2026-03-09", 9), ("2026-03-09", 0), ("2026-03-12", 3)):
@@ -236,7 +236,7 @@ def test_partitions_tell_clients_apart(emulator: Emulator, tmp_path: Path) -> No
     """Clients with different partitions share no response, those with the same do."""
     for partition, is_stored in (("a", False), ("b", False), ("a", True), ("", False)):
         with (
-            Store(tmp_path / "kept", partition=partition) as store,
+            Store(tmp_path / "store", partition=partition) as store,
             emulator.client(store=store) as client,
         ):
             assert client.stats.get(DAY).from_store is is_stored
@@ -256,8 +256,8 @@ def test_what_can_not_be_seen_needs_a_partition(
     }
     arguments = {"base_url": BASE_URL, "api_key": emulator.api_key, name: given[name]}
     with pytest.raises(ConfigurationError, match=r"partition='team-a'"):
-        Client(store=tmp_path / "kept", **arguments)
-    with Store(tmp_path / "kept", partition="a") as store:
+        Client(store=tmp_path / "store", **arguments)
+    with Store(tmp_path / "store", partition="a") as store:
         Client(store=store, **arguments).close()
 
 
@@ -279,11 +279,11 @@ def test_the_key_can_not_be_read_from_the_store(
 
 
 def test_a_change_of_the_zone_is_noticed(emulator: Emulator, tmp_path: Path) -> None:
-    """When a newer response tells that a website has another time zone, what was kept
-    without a zone is not used any more; what was kept with one is.
+    """When a newer response tells that a website has another time zone, what was stored
+    without a zone is not used any more; what was stored with one is.
     """
     zoned = DAY.timezone("UTC")
-    with emulator.client(store=tmp_path / "kept") as client:
+    with emulator.client(store=tmp_path / "store") as client:
         client.stats.get(DAY)
         client.stats.get(zoned)
         emulator.change_website(HOSTNAME, timezone="Asia/Tokyo")
@@ -296,7 +296,7 @@ def test_a_change_of_the_zone_is_noticed(emulator: Emulator, tmp_path: Path) -> 
         assert client.stats.get(DAY).from_store
 
 
-def test_words_without_a_zone_are_requested_and_told_once(
+def test_words_without_a_zone_are_requested_and_reported_once(
     emulator: Emulator, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Words without a zone are never read from the store; the log says once what helps,
@@ -304,7 +304,7 @@ def test_words_without_a_zone_are_requested_and_told_once(
     """
     caplog.set_level(logging.INFO, "sitestats")
     words = StatsQuery(HOSTNAME).fields("visitors").on("yesterday")
-    with emulator.client(store=tmp_path / "kept") as client:
+    with emulator.client(store=tmp_path / "store") as client:
         for _ in range(3):
             assert not client.stats.get(words).from_store
         assert [r.getMessage() for r in caplog.records if "pinned" in r.getMessage()]
@@ -319,12 +319,12 @@ def test_a_damaged_value_is_a_warning_and_a_request(emulator: Emulator) -> None:
     with emulator.client(store=memory) as client:
         good = client.stats.get(DAY)
         (key,) = [key for key in memory.values if ":response:" in key]
-        kept = memory.values[key]
+        sealed = memory.values[key]
         memory.values[key] = b""
         with pytest.warns(SiteStatsWarning, match="returned a damaged value"):
             assert not client.stats.get(DAY).from_store
-        other = bytes([kept[5] ^ 1])
-        for bad in (b"later", kept[:-5], kept[:5] + other + kept[6:]):
+        other = bytes([sealed[5] ^ 1])
+        for bad in (b"later", sealed[:-5], sealed[:5] + other + sealed[6:]):
             memory.values[key] = bad
             assert not client.stats.get(DAY).from_store
             assert client.stats.get(DAY) == good
@@ -338,7 +338,7 @@ def test_a_client_with_a_store_is_pickled_with_its_path(
     monkeypatch.setenv("SITESTATS_API_KEY", emulator.api_key)
     with emulator.serve() as address:
         monkeypatch.setenv("SITESTATS_BASE_URL", address)
-        with Client(store=Store(tmp_path / "kept", max_age=None)) as client:
+        with Client(store=Store(tmp_path / "store", max_age=None)) as client:
             client.stats.get(DAY)
             again = pickle.loads(pickle.dumps(client))
             assert again.stats.get(DAY).from_store
@@ -404,7 +404,7 @@ def test_a_flipped_bit_gives_nobody_the_numbers_of_another(
     """Where one bit of the file's index leads to another row, the stored response is
     not used: a warning tells it, and the request is sent.
     """
-    path = tmp_path / "kept"
+    path = tmp_path / "store"
     queries = [DAY.where(country=country) for country in COUNTRIES]
     with emulator.client(store=path) as client:
         for query in queries:
@@ -507,10 +507,10 @@ def test_the_store_is_never_wrong(
             for n in range(400)
         ]
     )
-    keeping = on_the_clock_of(emulator, emulator.client(store=InMemory()))
+    storing = on_the_clock_of(emulator, emulator.client(store=InMemory()))
     plain = emulator.client()
-    with keeping, plain:
+    with storing, plain:
         for query, passed in steps:
             assert emulator.now is not None
             emulator.now += passed
-            assert keeping.stats.get(query) == plain.stats.get(query), query
+            assert storing.stats.get(query) == plain.stats.get(query), query

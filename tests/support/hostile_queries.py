@@ -157,7 +157,7 @@ HOSTILE: Final[dict[str, Spoil]] = {
         put("fields", ("Pages",), ("pageviews", "x")), put("version", 3, 2, 1)
     ),
     "field-commas": put("fields", ("pages,visitors",), ("pages,",), ("pages,visitor",)),
-    "nothing asked for": both(
+    "nothing requested": both(
         put("fields", None), put("events", None), put("version", 6, 5, 4, 3, 2, 1)
     ),
     "events alone": both(

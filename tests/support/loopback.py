@@ -205,9 +205,9 @@ def resolving(look_up: Callable[[], list[Any]]) -> Iterator[None]:
         yield
 
 
-ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s"
+RESPONSE = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s"
 
 
-def answer(body: bytes) -> bytes:
+def with_length(body: bytes) -> bytes:
     """A whole response."""
-    return ANSWER % (len(body), body)
+    return RESPONSE % (len(body), body)

@@ -382,7 +382,7 @@ def both(variant: str, *calls: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def test_requests_of_the_user_go_through_it_too(variant: str) -> None:
-    """What a user's client sends besides goes to any host, over kept connections."""
+    """What a user's client sends besides goes to any host, over open connections."""
     with serve(counts) as server, serve(polite) as other:
         calls = [
             lambda mine: mine.get(server.address),

@@ -56,7 +56,7 @@ def test_a_dead_proxy_is_named(variant: str, monkeypatch: pytest.MonkeyPatch) ->
     assert not caught.value.maybe_sent
 
 
-def test_a_proxy_that_does_not_answer_is_named(variant: str) -> None:
+def test_a_proxy_that_does_not_respond_is_named(variant: str) -> None:
     """The error of a proxy that is silent names it."""
 
     def silent(connection: Connection) -> None:

@@ -1,4 +1,4 @@
-"""Credentials are in no log, no error and no kept object."""
+"""Credentials are in no log, no error and no object that stays."""
 
 from __future__ import annotations
 

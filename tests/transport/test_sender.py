@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broken_servers import OK
-from loopback import Connection, answer, polite, serve
+from loopback import Connection, polite, serve, with_length
 from sender_variants import GET, SyncSender, open_sender, settings_for
 from sitestats import Client, StatsQuery
 from sitestats._common.errors import (
@@ -272,7 +272,7 @@ def test_a_client_is_usable_after_a_recursion_error() -> None:
 
     def script(connection: Connection) -> None:
         while connection.request():
-            connection.send(answer(body))
+            connection.send(with_length(body))
 
     query = StatsQuery("example.com").fields("pageviews")
     with serve(script) as server, Client(server.address, proxy=None) as client:

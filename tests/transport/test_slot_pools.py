@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from loopback import Connection, answer, contexts, polite, serve
+from loopback import Connection, contexts, polite, serve, with_length
 from sender_variants import ADD, LONG, open_sender
 from sitestats._common.errors import (
     RequestTimeoutError,
@@ -43,32 +43,32 @@ def forging(first: bytes, sent: threading.Event) -> Callable[[Connection], None]
                 # One segment, and over TLS two records in it.
                 sock: Any = connection._sock
                 sock.setsockopt(socket.IPPROTO_TCP, CORK, 1)
-                connection.send(answer(first))
-                connection.send(answer(b"666"))
+                connection.send(with_length(first))
+                connection.send(with_length(b"666"))
                 sock.setsockopt(socket.IPPROTO_TCP, CORK, 0)
                 sent.set()
             else:
-                connection.send(answer(b"2"))
+                connection.send(with_length(b"2"))
             is_first = False
 
     return script
 
 
 CORK = getattr(socket, "TCP_CORK", 0)
-WHOLE_READ = b"x" * (64 * 1024 - len(answer(b"x" * 65_000)) + 65_000)
+WHOLE_READ = b"x" * (64 * 1024 - len(with_length(b"x" * 65_000)) + 65_000)
 """Makes a response of exactly 64 KiB: as much as is read at once."""
 
 
 @pytest.mark.skipif(not CORK, reason="needs control over segments")
 @pytest.mark.parametrize("first", [b"1", WHOLE_READ], ids=["small", "64 KiB"])
 @pytest.mark.parametrize("secure", [False, True], ids=["plain", "tls"])
-def test_a_forged_response_answers_no_other_request(
+def test_a_forged_response_is_that_of_no_other_request(
     variant: str,
     first: bytes,
     secure: bool,  # noqa: FBT001 - a parameter
 ) -> None:
     """What came behind a response is not taken for that of the next request."""
-    assert len(answer(WHOLE_READ)) == 64 * 1024
+    assert len(with_length(WHOLE_READ)) == 64 * 1024
     behind, trusting = contexts("localhost")
     sent = threading.Event()
     bodies: list[bytes] = []

@@ -57,7 +57,7 @@ def test_dead_addresses_share_one_limit(variant: str) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="others refuse at a full port")
 def test_a_dead_address_does_not_hide_a_good_one(variant: str) -> None:
-    """The next address is tried while the one before has not answered."""
+    """The next address is tried while the one before has not connected."""
     with serve(polite) as server, full_port() as port:
         addresses = [info("127.0.0.1", port), info("127.0.0.1", server.port)]
         with (
@@ -68,7 +68,7 @@ def test_a_dead_address_does_not_hide_a_good_one(variant: str) -> None:
 
 
 def test_a_refusing_address_is_passed_over(variant: str) -> None:
-    """What is refused at once costs nothing, and the last refusal is told."""
+    """What is refused at once costs nothing, and the last refusal is reported."""
     with socket.create_server(("127.0.0.1", 0)) as closed:
         refusing = closed.getsockname()[1]
     with serve(polite) as server:

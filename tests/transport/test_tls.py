@@ -133,7 +133,7 @@ def test_a_wrong_certificate_is_refused(
     assert server.requests == []
 
 
-def test_the_other_side_is_told_why(variant: str) -> None:
+def test_the_other_side_gets_the_reason(variant: str) -> None:
     """A service whose certificate is refused gets the reason as an alert of TLS."""
     behind, _ = contexts("localhost")
     told: list[str] = []

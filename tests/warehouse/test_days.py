@@ -81,7 +81,7 @@ def test_a_second_run_reads_what_is_new() -> None:
 
 
 def test_a_day_that_fails_holds_no_other_back() -> None:
-    """Later days are read; the missing one is requested in each run, and told."""
+    """Later days are read; the missing one is requested in each run, and reported."""
     site = website()
     assert run(site, lambda day: DOWN if day == 3 else None) == [1, 2, 3, 4, 5]
     cursor = site.cursor()
@@ -281,12 +281,12 @@ class Service:
         site = WebsiteDays(
             cursor, timezone="UTC", lists=LISTS, first=FIRST, last=last, lag=self.lag
         )
-        asked: list[dt.date] = []
+        taken: list[dt.date] = []
         while True:
             under_way = [day for _ in range(batch) if (day := site.take()) is not None]
             if not under_way:
                 break
-            asked += under_way
+            taken += under_way
             self.outcomes.shuffle(under_way)
             for day in under_way:
                 luck = self.outcomes.random()
@@ -299,7 +299,7 @@ class Service:
                     site.failed(day, UNKNOWN)
             saved = Coverage.from_state(site.cursor().to_state())
             self.check(saved, last)
-        assert len(asked) == len(set(asked)), "a day was requested twice"
+        assert len(taken) == len(set(taken)), "a day was requested twice"
         assert site.left == 0
         return Coverage.from_state(site.cursor().to_state())
 

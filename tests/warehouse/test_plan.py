@@ -53,7 +53,7 @@ def test_a_website_that_can_t_be_queried_has_an_error() -> None:
 
 
 def test_a_large_update_is_approved(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever is asked sees the estimate and can end it; else a large one warns."""
+    """Whoever approves sees the estimate and can end it; else a large one warns."""
     days = plan().days({"cursors": {}}, ZONES, NOW)
     seen: list[Estimate] = []
     approve_days(days, {}, 20, lambda estimate: not seen.append(estimate))

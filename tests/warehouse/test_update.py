@@ -67,7 +67,8 @@ def test_a_website_that_fails_is_caught_up(
     emulator: Emulator, loaded: tuple[Path, Update], tmp_path: Path
 ) -> None:
     """A locked website, one that is not there, a day that fails and a zone that nobody
-    knows are told, and cost no other website anything; later runs read what is missing.
+    knows are reported, and cost no other website anything; later runs read what is
+    missing.
     """
     mine = Emulator.made_up(3, days=5, now=NOW)
     mine.change_website("blog.example", locked=True)
@@ -283,7 +284,7 @@ def test_a_website_that_moved_west_has_no_hour_twice(tmp_path: Path) -> None:
     assert tables(tmp_path)["pages"] == tables(tmp_path / "whole")["pages"]
 
 
-def test_a_deleted_website_is_told(
+def test_a_deleted_website_is_reported(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A website that is not listed any more keeps its rows, and is not counted; once it

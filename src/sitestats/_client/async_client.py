@@ -394,7 +394,7 @@ class AsyncClient(
 ):
     """An async client of the service, on asyncio or trio.
 
-    Tasks may share one: it keeps up to ``max_connections`` connections for each
+    Tasks may share one: it has up to ``max_connections`` connections for each
     event loop and makes a call wait for a free one.
 
     Args:

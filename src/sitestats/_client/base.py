@@ -287,8 +287,8 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
 
     @property
     def read_only(self) -> bool:
-        """Whether every request is refused that adds a website, by an argument, by the
-        profile, or by ``SITESTATS_READ_ONLY``.
+        """Whether every request that writes is refused before it is sent, by an
+        argument, by the profile, or by ``SITESTATS_READ_ONLY``.
 
         >>> Client("https://analytics.example", read_only=True).read_only
         True

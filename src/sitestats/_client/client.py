@@ -365,7 +365,7 @@ class Statistics:
 class Client(BaseClient["httpx.BaseTransport", "httpx.Client", "Sender"]):
     """A blocking client of the service.
 
-    Threads may share one: it keeps up to ``max_connections`` connections and
+    Threads may share one: it has up to ``max_connections`` connections and
     makes a call wait for a free one.
 
     Args:

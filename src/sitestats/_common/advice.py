@@ -1,4 +1,4 @@
-"""Messages that hold the step or the argument which would mend a problem as data.
+"""Messages with advice as data: the step or the argument that mends a problem.
 
 A ``Message`` is a str: the text for Python. Another surface, such as the command line,
 renders the same message in words of its own. Adding to a message with ``+`` makes

@@ -27,7 +27,7 @@ It is split by what the caller can do::
         + ResponseTooLargeError
 
 Every error pickles, JSON can hold its ``args``, and none holds a credential: a request
-keeps none.
+has none.
 """
 
 from __future__ import annotations
@@ -106,10 +106,10 @@ class SiteStatsError(Exception):
             So Celery sends errors as JSON.
             """
             message = self._text
-            kept = {name: one for name, one in self._state.items() if name[0] != "_"}
+            plain = {name: one for name, one in self._state.items() if name[0] != "_"}
             if isinstance(message, Message):
-                kept["message"] = message
-            return (message, to_plain(kept)) if kept else (message,)
+                plain["message"] = message
+            return (message, to_plain(plain)) if plain else (message,)
 
         @args.setter
         def args(self, args: tuple[Any, ...]) -> None:
@@ -295,7 +295,7 @@ class ServiceError(SiteStatsError):
         self.status = status
         """The HTTP status. It may be 200: the body can report an error all the same."""
         self.code = code
-        """The service's own code, such as ``"BADGE_REQUIRED"``."""
+        """The service's own code, such as ``"BADGE_REQUIRED"``; None without one."""
         self.body = body
         """The response's body as received, with credentials redacted."""
         self.headers: Mapping[str, str] = Headers(headers)
@@ -387,9 +387,11 @@ class ResponseTooLargeError(ResponseError):
 
 
 class SiteStatsWarning(UserWarning):
-    """The response has another zone, version, path or period than the query, or a
-    filter's value will match literally; or a run of ``ensure`` can't exclude others,
-    or waits for what an interrupted one sent.
+    """A call goes on, but not quite as you may expect.
+
+    A response has another zone, version, path or period than its query, a filter's
+    value will match literally, a store or a key's file is not as it should be, or a
+    run of ``ensure`` waits or can't exclude others.
     """
 
 
@@ -403,7 +405,7 @@ def _name_as_users_do() -> None:
 _name_as_users_do()
 
 
-def load(library: str, *, extra: str) -> Any:
+def load_extra(library: str, *, extra: str) -> Any:
     """Import *library*, which is of an extra.
 
     Raises:

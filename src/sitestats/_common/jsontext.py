@@ -20,8 +20,8 @@ JsonValue: TypeAlias = (
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 _DEEPEST: Final = 100
-"""Levels of arrays and objects: what is decoded can be pickled, copied and compared
-from anywhere. How far Python itself can follow depends on where it is called."""
+"""The most levels of arrays and objects with which a value can be pickled, copied and
+compared from anywhere. How far Python can follow depends on where it is called."""
 _STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _STEPS: Final = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
 _NO_STEPS: Final = bytes({*range(256)}.difference(b"[{]}"))

@@ -14,7 +14,7 @@ from .errors import ConfigurationError, warn
 from .secret import Secret, checked_secret
 
 LONGEST_KEY: Final = 65_536
-"""Bytes: what is longer is no key, and might be a device without an end."""
+"""The most bytes of a key: a longer file might be a device without an end."""
 
 _BYTE_ORDER_MARK: Final = "\ufeff"
 _KEY: Final = "sa_"
@@ -88,7 +88,7 @@ def is_open_to_others(mode: int, owner: int, user: int, folders: Iterable[int]) 
     Args:
         mode: The file's.
         owner: Whose it is.
-        user: Who asks.
+        user: The user of this process.
         folders: The mode of each folder that it is in.
     """
     return (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 LONGEST: Final = 3_600.0
-"""Seconds until a client finds out anew: one odd response must not stop it for ever."""
+"""The most seconds of a pause: one odd response must not stop a client for ever."""
 
 
 class Pauses(dict[tuple[float, bool], None]):

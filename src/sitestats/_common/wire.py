@@ -34,7 +34,7 @@ class HttpRequest:
     """One request, relative to the base address.
 
     It names the credentials that it needs and holds none, so it may be logged,
-    pickled and kept in an error.
+    pickled, and put into an error.
     """
 
     method: str

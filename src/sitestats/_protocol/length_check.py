@@ -16,7 +16,7 @@ MOST_ENTRIES: Final = 1000
 """A list has no more entries, and all events together (section 8). A query that was
 not checked can have a higher limit."""
 _MOST_PARTS: Final = 10_000
-"""A histogram of any period may have so many: days of 27 years."""
+"""What a histogram of any period may have: the days of 27 years."""
 _MOST_OF_AN_UNKNOWN_PERIOD: Final = 200_000
 """Where the period is not known, a histogram may have the hours of 22 years."""
 

@@ -16,8 +16,7 @@ from sitestats._common.errors import (
 from sitestats._common.settings import API_KEY_VARIABLE, USER_ID_VARIABLE
 from sitestats._common.text import shown
 from sitestats._common.wire import Credentials, HttpResponse
-from sitestats._query.builder import StatsQuery, check_query, query_against, requested
-from sitestats._query.validation import validate
+from sitestats._query.builder import StatsQuery, query_against, validated
 from sitestats._results.outcomes import Failed, Succeeded
 
 from .flow import LookUp, StoreResponse, now
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
     from sitestats._common.settings import Settings
     from sitestats._common.wire import HttpRequest
     from sitestats._query.builder import Against
-    from sitestats._query.requested import Requested
     from sitestats._results.comparison import Comparison
     from sitestats._results.outcomes import Outcome
     from sitestats._results.stats import Stats
@@ -95,11 +93,11 @@ def get_stats(
 
     Where the client has a store, a stored response is used unless *fresh*.
     """
-    validated = _validated(query, settings)
-    request = stats_request(validated)
+    wanted = validated(query, has_key=settings.api_key is not None)
+    request = stats_request(wanted)
     if settings.store is None:
         response = yield from _exchange(request, settings, deadline)
-        return read_stats(response, request, query, validated)
+        return read_stats(response, request, query, wanted)
     # What the store takes is part of the total timeout, and is bounded twice: what
     # waits for a thread waits for as long again.
     moment = yield from now()
@@ -107,18 +105,18 @@ def get_stats(
     left = settings.total_timeout - 2 * seconds
     if not fresh:
         clock = datetime.fromtimestamp(moment.unix, UTC)
-        stored = yield LookUp(validated, clock, seconds)
+        stored = yield LookUp(wanted, clock, seconds)
         if isinstance(stored, HttpResponse):
             # What an earlier version of this package stored may not pass any more.
             with suppress(SiteStatsError):
-                return read_stats(stored, request, query, validated, looked_up_at=clock)
+                return read_stats(stored, request, query, wanted, looked_up_at=clock)
         left -= (yield from now()).monotonic - moment.monotonic
     response = yield from _exchange(request, settings, deadline, left)
-    stats = read_stats(response, request, query, validated)
+    stats = read_stats(response, request, query, wanted)
     moment = yield from now()
     clock = datetime.fromtimestamp(moment.unix, UTC)
     seconds = min(seconds, deadline.left(moment) / 2)
-    yield StoreResponse(validated, response, stats, clock, seconds)
+    yield StoreResponse(wanted, response, stats, clock, seconds)
     return stats
 
 
@@ -155,7 +153,8 @@ def get_outcome(
 
 def get_jsonp(settings: Settings, query: StatsQuery, callback: str) -> Flow[str]:
     """The statistics wrapped in a call of *callback*, as served (section 4.3)."""
-    request = jsonp_request(_validated(query, settings), callback)
+    wanted = validated(query, has_key=settings.api_key is not None)
+    request = jsonp_request(wanted, callback)
     response = yield from _exchange(request, settings)
     return read_jsonp(response, request, callback)
 
@@ -187,13 +186,6 @@ def _exchange(
     return (
         send_with_retries(*how) if deadline is ALONE else send_in_block(*how, deadline)
     )
-
-
-def _validated(query: StatsQuery, settings: Settings) -> Requested:
-    check_query(query)
-    found = requested(query)
-    validate(found, has_key=settings.api_key is not None)
-    return found
 
 
 def _check_permitted(request: HttpRequest, settings: Settings) -> None:

@@ -23,7 +23,7 @@ _HOUR: Final = dt.timedelta(hours=1)
 time (section 8 has whole days)."""
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _ENDS: Final = (dt.MINYEAR, dt.MAXYEAR)
-"""Years whose days have no moment in UTC in every zone."""
+"""The years of which some days have no moment in UTC in some zone."""
 
 
 @attrs.frozen
@@ -109,7 +109,7 @@ def read_period(
     first, last = requested.params.get("start"), requested.params.get("end", "today")
     if last[:1].isdigit() and (first is None or first[:1].isdigit()):
         responded_at = None
-    # What is too long to be kept as the key of a cache is no moment and no zone.
+    # What is too long to be stored as the key of a cache is no moment and no zone.
     texts = (data.get("start"), data.get("end"), name)
     cut = [text and text[: LONGEST_ZONE + 1] for text in texts]
     return _period(*cut, first, last, responded_at)

@@ -125,7 +125,7 @@ def send_with_retries(
     """Send *request*, with retries and pauses, within *total_timeout*.
 
     The value is the last response, whatever its status; without one the last
-    ``TransportError`` is raised. It ends *before* the clock shows so much.
+    ``TransportError`` is raised. It ends *before* that moment of the monotonic clock.
 
     Raises:
         RateLimitedError: A pause in *pauses* is longer than that.
@@ -210,7 +210,7 @@ def wait_for_pauses(
     """Wait until no pause applies to *request*.
 
     Its *patience* in seconds counts *since* its call began; without that it counts anew
-    with each pause. It ends *before* the clock shows so much.
+    with each pause. It ends *before* that moment of the clock.
 
     Raises:
         RateLimitedError: A pause is longer than that, so nothing was sent.

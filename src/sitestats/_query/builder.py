@@ -153,15 +153,15 @@ class StatsQuery:
         """Set the period: the last whole days, weeks or months (section 4.3).
 
         Args:
-            days: So many days, which end yesterday; with ``today=True`` they end today,
-                which is not over yet.
-            weeks: So many weeks before this one, from Monday to Sunday.
-            months: So many months of the calendar before this one.
+            days: How many days. They end yesterday; with ``today=True`` they end
+                today, which is not over yet.
+            weeks: How many weeks before this one, from Monday to Sunday.
+            months: How many months of the calendar before this one.
             today: Whether the days end today.
             now: The moment that weeks and months are before, as for ``during``.
 
         Raises:
-            QueryError: The one that is given is no int from 1 on, or not one is given.
+            QueryError: Not exactly one is given, or it is no int from 1 to 99,999.
 
         >>> query = StatsQuery("example.com")
         >>> query.last(days=30).params()["end"]
@@ -574,7 +574,7 @@ class StatsQuery:
         itself takes version 1 where there is none (section 9): for its older
         format add ``.version(1)``. A ``callback`` is left out, with a warning;
         it is an argument of ``get_jsonp``. Undocumented
-        parameters are kept as by ``extra_param``. So are those whose value a
+        parameters are sent as by ``extra_param``. So are those whose value a
         step would refuse, since the address of every query can be read back;
         but ``problems`` lists what is wrong with them until a step or
         ``extra_param`` replaces them.
@@ -747,12 +747,20 @@ def requested(query: StatsQuery) -> Requested:
     )
 
 
-def check_query(given: object) -> None:
-    """Refuse a website, or something else that is no query.
+def validated(query: StatsQuery, *, has_key: bool) -> Requested:
+    """The parameters of *query* as they are sent, once every rule was checked.
 
     Raises:
-        TypeError: It is none; the message has what to write in place of a website.
+        TypeError: It is no query; the message has what to write in its place.
+        QueryError: Rules are broken; it holds every problem.
     """
+    _check_query(query)
+    found = requested(query)
+    validation.validate(found, has_key=has_key)
+    return found
+
+
+def _check_query(given: object) -> None:
     if isinstance(given, StatsQuery):
         return
     website = rules.website(given)
@@ -774,7 +782,7 @@ def query_against(query: StatsQuery, other: Against) -> StatsQuery:
     Raises:
         QueryError: There is no such period.
     """
-    check_query(query)
+    _check_query(query)
     given: object = other
     if isinstance(given, StatsQuery):
         return given
@@ -871,7 +879,7 @@ def _with_unchecked(
         query = query.extra_param(name, text)
     unchecked = dict(query._unchecked)
     for name in params:
-        # A problem of a whole period is kept once, with its first parameter.
+        # A problem of a whole period stands once, with its first parameter.
         other = _PERIOD - {name}
         unchecked[name] = tuple(
             found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast, get_args
 
 import attrs
@@ -240,15 +241,16 @@ class Change:
 
     @property
     def percent(self) -> float | None:
-        """How much it grew in percent of before; None where that is 0, and where
-        no float is as large.
+        """How much it grew in percent of before; None where that is 0, where one of
+        the two is not known, and where no float is as large.
         """
         if self.absolute is None or not self.before:
             return None
         try:
-            return 100 * self.absolute / self.before
+            percent = 100 * self.absolute / self.before
         except OverflowError:
             return None
+        return percent if isfinite(percent) else None
 
 
 @attrs.frozen

@@ -165,7 +165,8 @@ class EventCount(Entry):
     _label: ClassVar[str] = "EventCount"
 
     name: str
-    """The event's name, in lower case as the service stores it."""
+    """The event's name. One that was requested by name is in the case of the query;
+    with ``all_events`` all are in lower case, as the service stores them."""
     total: int
     """How often it happened."""
 

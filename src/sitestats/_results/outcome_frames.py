@@ -120,7 +120,7 @@ def _no_rows(field: str, query: StatsQuery | None) -> list[Column]:
 
 
 def failed_warning(failed: Sequence[Failed], total: int) -> str:
-    """The warning about *failed* queries, of so many in all, that have no rows."""
+    """The warning about *failed* queries, of *total* in all, that have no rows."""
     named = [
         f"{one.query.hostname} ({type(one.error).__name__}: {one.error})"
         for one in failed[:_MOST_NAMED]

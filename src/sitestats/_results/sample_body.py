@@ -34,7 +34,7 @@ HistogramRows: TypeAlias = (
 EventRows: TypeAlias = "Mapping[str, int] | Iterable[tuple[str, int] | EventCount]"
 
 
-class Values(TypedDict, total=False):
+class StatsValues(TypedDict, total=False):
     """The values of a result by the names of what was requested."""
 
     pageviews: int

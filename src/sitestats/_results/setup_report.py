@@ -38,7 +38,7 @@ class SetupRow:
 
 @attrs.frozen
 class SetupReport:
-    """Whether a set-up works: where each setting is from, and what the service said.
+    """Whether a set-up works: where each setting is from, and what the service takes.
 
     >>> report = client.check()
     >>> report.ok

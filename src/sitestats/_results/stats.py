@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from sitestats._query.builder import StatsQuery
 
     from .comparison import Comparison
-    from .sample_body import Values
+    from .sample_body import StatsValues
 
 KNOWN_NAMES: Final = frozenset(
     (*FIELDS, "events", *ENVELOPE, "docs", "info", "ok", "success", "url")
@@ -106,7 +106,7 @@ class Stats(HasFrames["TableName"], Displayed):
         *,
         responded_at: dt.datetime | None = None,
     ) -> Stats:
-        """Read a body that you have kept: the inverse of ``body``.
+        """Read a body that you have stored: the inverse of ``body``.
 
         It is checked against the query, as a response is.
 
@@ -142,7 +142,7 @@ class Stats(HasFrames["TableName"], Displayed):
         first_day: dt.date | None = None,
         last_day: dt.date | None = None,
         responded_at: dt.datetime | None = None,
-        **values: Unpack[Values],
+        **values: Unpack[StatsValues],
     ) -> Stats:
         """Make a result of given values, for unit tests.
 
@@ -262,7 +262,7 @@ class Stats(HasFrames["TableName"], Displayed):
     @property
     def device_types(self) -> Entries[ListEntry]:
         """The kinds of devices: ``mobile``, ``tablet``, ``desktop`` and ``tv``
-        are documented, and others are kept as they come (section 2.3).
+        are documented, and others are returned as they come (section 2.3).
         """
         return self._list("device_types")
 

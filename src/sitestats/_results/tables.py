@@ -117,7 +117,7 @@ def stacked(tables: Sequence[Sequence[Column]]) -> list[Column]:
 
 
 def shared(values: Mapping[str, Sequence[Any]], counts: Sequence[int]) -> list[Column]:
-    """Columns by name, each of whose values is in so many rows of the *counts*."""
+    """Columns by name, each of whose values is in as many rows as *counts* says."""
     # What has no rows has no value, and so no gap either.
     repeats = [count for count in counts if count]
     return [

@@ -22,7 +22,7 @@ LONGEST_USE: Final = 1.0
 _PATIENCE: Final = 0.05
 """Seconds to wait while another process writes."""
 _MOST_WAITS: Final = 3
-"""After so many such waits in a row the file counts as locked."""
+"""The waits in a row after which the file counts as locked."""
 _STEPS: Final = 10_000
 """Instructions of SQLite between two looks at the clock, some 0.1 ms."""
 _MOST_PAGES: Final = 2_000

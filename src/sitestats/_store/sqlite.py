@@ -269,7 +269,7 @@ def _delete_some(file: StoreFile, hostname: str | None) -> list[int]:
 
 
 def _is_log_in_use(file: StoreFile) -> bool:
-    """Whether another connection keeps what was deleted in the file or its log."""
+    """Whether another connection still has what was deleted in the file or its log."""
     row = file.one("PRAGMA wal_checkpoint(TRUNCATE)")
     return row is not None and bool(row[0])
 

@@ -77,7 +77,7 @@ class StoredResponses:
         self, requested: Requested, now: datetime, seconds: float
     ) -> HttpResponse | None:
         """The stored response to *requested* at the time *now*; None where none can be
-        used, or found within so many *seconds*.
+        used, or found within *seconds*.
         """
         found = response_key(requested, now)
         if found is None:
@@ -112,7 +112,7 @@ class StoredResponses:
         seconds: float,
     ) -> None:
         """Store *response*, which was read as *stats* at the time *now*, where that is
-        right; wait for so many *seconds*.
+        right; wait for *seconds* at most.
         """
         self._trying(lambda: self._write(requested, response, stats, now), seconds)
 

@@ -117,7 +117,7 @@ class Attempt:
         """What failed: a step of connecting, or the response."""
         if self.began:
             return "response"
-        for link in chain(error):
+        for link in with_causes(error):
             if isinstance(link, httpx.ProxyError):
                 return "proxy"
             if isinstance(link, NoConnectionError):
@@ -162,7 +162,7 @@ class Attempt:
         failed = " failed" if self.began else ""
         message = f"{what} {self._origin}{failed}: {self._reason(error)}"
         temporary = True
-        for link in chain(error):
+        for link in with_causes(error):
             if isinstance(link, ssl.SSLCertVerificationError):
                 temporary = False
                 message += _AUTHORITY
@@ -200,7 +200,7 @@ class Attempt:
 
     def _reason(self, error: BaseException) -> str:
         """What *error* says, and what it all began with, without secrets."""
-        texts = [text for link in chain(error) if (text := str(link))]
+        texts = [text for link in with_causes(error) if (text := str(link))]
         text = texts[0] if texts else type(error).__name__
         if texts and texts[-1] not in text:
             text = f"{text} ({texts[-1]})"
@@ -208,7 +208,7 @@ class Attempt:
         return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}…"
 
 
-def chain(error: BaseException) -> Iterator[BaseException]:
+def with_causes(error: BaseException) -> Iterator[BaseException]:
     """*error*, and what led to it."""
     link: BaseException | None = error
     while link is not None:

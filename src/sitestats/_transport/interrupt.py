@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 class StoppedError(BaseException):
-    """The thread was told to stop.
+    """Another thread has stopped this one.
 
-    Not an ``Exception``, so that nothing takes it for a failure to try again.
+    Not an ``Exception``, so that nothing takes it for a failure to retry.
     """
 
 

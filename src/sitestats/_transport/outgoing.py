@@ -28,7 +28,7 @@ _VERSION: Final = "0.1.0"
 """That of the package: to read its metadata takes as long as to import httpcore."""
 
 _LONGEST: Final = 30 * 86_400.0
-"""Seconds: sockets refuse to be given a limit of some centuries."""
+"""The most seconds of a limit: sockets refuse one of some centuries."""
 
 _LONGEST_STORED: Final = 2_000
 """Characters of an address that is worth storing."""

@@ -178,8 +178,8 @@ class _ThreadedState(_PoolState[T]):
 
     inherited: _ThreadedState[T] | None = None
     """A forked child must not use its parent's connections, nor close them, nor take a
-    lock that a thread of its parent's held. Kept, they can't be closed by the garbage
-    collection either."""
+    lock that a thread of its parent's held. While they are here, the garbage collection
+    can't close them either."""
 
     def __init__(self, make: Callable[[], T], limit: int, idle_seconds: float) -> None:
         super().__init__(make, limit, idle_seconds)

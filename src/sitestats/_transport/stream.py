@@ -106,7 +106,7 @@ class TlsStream:
         try:
             yield from self._do(self._tls.do_handshake)
         except ssl.SSLError:
-            # The other side is told why.
+            # The other side gets the reason.
             yield from self._flush()
             raise
         yield from self._flush()

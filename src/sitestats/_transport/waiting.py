@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _LONGEST: Final = 86_400.0
-"""Seconds: a socket refuses to wait for some weeks."""
+"""The most seconds of one wait: a socket refuses to wait for some weeks."""
 
 _Selector: type[selectors.BaseSelector] = getattr(
     # Windows has no poll, and there select takes sockets of any number.

@@ -13,7 +13,7 @@ from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from sitestats._common.errors import load
+from sitestats._common.errors import load_extra
 from sitestats._common.text import cut, encodable
 from sitestats._results.tables import Column, Kind
 
@@ -56,7 +56,7 @@ def write_workbook(
         MissingExtraError: XlsxWriter is not installed.
         OSError: The file can't be written.
     """
-    xlsxwriter = load("xlsxwriter", extra="excel")
+    xlsxwriter = load_extra("xlsxwriter", extra="excel")
     buffer = io.BytesIO()
     with xlsxwriter.Workbook(buffer, {"in_memory": True}) as book:
         sheets = _Sheets(book)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, Final
 
-from sitestats._common.errors import MissingExtraError, ResponseError, load
+from sitestats._common.errors import MissingExtraError, ResponseError, load_extra
 from sitestats._common.problems import Problem
 from sitestats._common.text import encodable
 from sitestats._results.tables import Column, Kind
@@ -69,7 +69,7 @@ def to_pandas(columns: Sequence[Column]) -> pd.DataFrame:
     Days are ``datetime64``, moments are ``datetime64`` in their zone, counts are
     ``int64`` (``Int64`` where one is missing), seconds are ``float64``.
     """
-    library = load("pandas", extra="pandas")
+    library = load_extra("pandas", extra="pandas")
     check_range(columns)
     frame: pd.DataFrame = library.DataFrame(
         {column.name: _pandas_series(library, column) for column in columns},
@@ -98,7 +98,7 @@ def to_polars(columns: Sequence[Column]) -> pl.DataFrame:
     """A polars data frame: ``Date``, ``Datetime`` in its zone, ``Int64``,
     ``Float64``, ``String``, ``Boolean``.
     """
-    library = load("polars", extra="polars")
+    library = load_extra("polars", extra="polars")
     check_range(columns)
     frame: pl.DataFrame = library.DataFrame(
         [_polars_series(library, column) for column in columns]
@@ -124,7 +124,7 @@ def _polars_series(library: Any, column: Column) -> Any:
 
 def to_arrow(columns: Sequence[Column]) -> pa.Table:
     """A table of Arrow, with the types of the polars frame."""
-    library = load("pyarrow", extra="arrow")
+    library = load_extra("pyarrow", extra="arrow")
     check_range(columns)
     types = {
         Kind.TEXT: library.string(),

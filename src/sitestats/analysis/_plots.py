@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import attrs
 
-from sitestats._common.errors import load
+from sitestats._common.errors import load_extra
 from sitestats._common.fields import TotalName
 from sitestats._common.text import cut, plain
 from sitestats._results.comparison import Change, Changes, Comparison
@@ -83,7 +83,7 @@ def plot(result: object, ax: Any = None, **choices: Any) -> Any:
     if ax is not None:
         draw(result, ax, **choices)
         return ax
-    pyplot = load("matplotlib.pyplot", extra="plot")
+    pyplot = load_extra("matplotlib.pyplot", extra="plot")
     figure, ax = pyplot.subplots(layout="constrained")
     try:
         draw(result, ax, **choices)
@@ -171,7 +171,7 @@ def _of_comparisons(comparisons: Comparisons, ax: Any, total: TotalName) -> None
 
 def draw_histogram(ax: Any, series: Series, *, has_legend: bool = True) -> None:
     """Draw page views, and the visitors among them in front."""
-    dates = load("matplotlib.dates", extra="plot")
+    dates = load_extra("matplotlib.dates", extra="plot")
     room = _width(ax)
     palette = palette_of(ax)
     has_data = ax.has_data()
@@ -266,7 +266,7 @@ def _finish(
     points = [point for series in drawn for point in series.points]
     if points:
         half = first.step / 2
-        dates = load("matplotlib.dates", extra="plot")
+        dates = load_extra("matplotlib.dates", extra="plot")
         ends = dates.date2num(
             [min(p.when for p in points) - half, max(p.when for p in points) + half]
         )
@@ -289,7 +289,7 @@ def _finish(
 
 def set_legend(target: Any, ax: Any, loc: str = "upper left") -> None:
     """Put the legend of *ax* into *target*, which is the axes or the figure."""
-    patches = load("matplotlib.patches", extra="plot")
+    patches = load_extra("matplotlib.patches", extra="plot")
     found: dict[str, Any] = {}
     for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
         found[label] = handle
@@ -343,7 +343,7 @@ def _mark_weekends(ax: Any, series: Series) -> bool:
     span = points[-1].when - points[0].when + series.step
     if _width(ax) * (DAY / span) < _NARROWEST_BAR:
         return False
-    dates = load("matplotlib.dates", extra="plot")
+    dates = load_extra("matplotlib.dates", extra="plot")
     # Bars stand around the time at which they begin, and means in the middle of a day.
     shift = 0 if series.mean_of else series.step / DAY / 2
     days = sorted({p.when.date() for p in points if p.when.weekday() >= _SATURDAY})
@@ -355,8 +355,8 @@ def _mark_weekends(ax: Any, series: Series) -> bool:
 
 
 def _set_time_ticks(ax: Any, series: Series) -> None:
-    dates = load("matplotlib.dates", extra="plot")
-    ticker = load("matplotlib.ticker", extra="plot")
+    dates = load_extra("matplotlib.dates", extra="plot")
+    ticker = load_extra("matplotlib.ticker", extra="plot")
     if not series.points:
         ax.set_xticks([])
         return
@@ -449,7 +449,7 @@ def set_title(ax: Any, *lines: str) -> None:
 
 
 def set_note(ax: Any, note: str, *, besides: float = 0) -> None:
-    """Set what is to be said below the axes, to the left of so many points."""
+    """Set the note below the axes, to the left of *besides* points."""
     text = ax.set_xlabel("", loc="left", fontsize="small")
     text.set_text(_wrapped(note.splitlines(), _characters(_width(ax) - besides, text)))
 
@@ -473,7 +473,7 @@ def _as_text(text: str) -> str:
 
 
 def _set_count_ticks(axis: Any, most: int, highest: float) -> None:
-    ticker = load("matplotlib.ticker", extra="plot")
+    ticker = load_extra("matplotlib.ticker", extra="plot")
     bins = min(max(most, 1), 8)
     locator = ticker.MaxNLocator(
         bins, integer=isinstance(highest, int), steps=[1, 2, 2.5, 5, 10]
@@ -498,7 +498,7 @@ def _size(axis: Any) -> float:
 
 def palette_of(ax: Any) -> Palette:
     """The colours for the background of *ax*."""
-    colors = load("matplotlib.colors", extra="plot")
+    colors = load_extra("matplotlib.colors", extra="plot")
     for color in (ax.get_facecolor(), ax.figure.get_facecolor()):
         *rgb, opacity = colors.to_rgba(color)
         if opacity:

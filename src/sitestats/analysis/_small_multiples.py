@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import attrs
 
-from sitestats._common.errors import load
+from sitestats._common.errors import load_extra
 from sitestats._query.builder import requested
 from sitestats._results.collected_outcomes import CollectedOutcomes
 from sitestats._results.entries import columns_of_entries
@@ -70,7 +70,7 @@ def plot_each(
         most: The most websites in a new figure.
         sharey: Whether all have the same scale.
     """
-    numpy = load("numpy", extra="plot")
+    numpy = load_extra("numpy", extra="plot")
     cells = _cells(outcomes)
     if ax is not None:
         array = numpy.array(ax, dtype=object).ravel()[: max(1, len(cells))]
@@ -80,7 +80,7 @@ def plot_each(
             if cells:
                 set_legend(array[0], array[0])
         return array
-    pyplot = load("matplotlib.pyplot", extra="plot")
+    pyplot = load_extra("matplotlib.pyplot", extra="plot")
     count = max(1, min(most, len(cells)))
     columns = min(_MOST_COLUMNS, ceil(sqrt(count)))
     rows = ceil(count / columns)

@@ -51,7 +51,7 @@ def _log(ctx: click.Context, _option: click.Parameter, verbose: int) -> None:
     if level:
         logger.setLevel(level.upper())
     elif sys.stderr.isatty():
-        # Who waits at a terminal is told for what.
+        # Who waits at a terminal sees for what.
         logger.setLevel(logging.INFO)
         handler.addFilter(lambda record: getattr(record, "seconds", 0) >= _LONG_PAUSE)
     else:

@@ -8,7 +8,7 @@ import click
 
 from ._completion import one_of
 from ._help import GroupedCommand
-from ._hosts import Websites, host_options, is_one
+from ._hosts import WebsiteQueries, host_options, is_one
 from ._output import XLSX
 from ._print_outcomes import print_options_of, print_outcomes
 from ._query import OVERVIEW_OF_MANY, query_options
@@ -61,7 +61,7 @@ def compare(*, against: str, **options: Any) -> None:
     is_single, how = is_one(options), print_options_of(options)
     is_single = is_single and how.output in {"table", XLSX}
     is_overview = is_single and how.output == "table"
-    websites = Websites(options, COMPARED if is_overview else OVERVIEW_OF_MANY)
+    websites = WebsiteQueries(options, COMPARED if is_overview else OVERVIEW_OF_MANY)
     how = how.with_table_of(websites.first.lists, is_one=is_single)
 
     def both(query: StatsQuery) -> tuple[StatsQuery, StatsQuery]:

@@ -73,7 +73,7 @@ def is_one(options: Mapping[str, Any]) -> bool:
     return len(hosts) == 1 and not file and not is_row
 
 
-class Websites:
+class WebsiteQueries:
     """The query of each website, and the client that sends it.
 
     The options are checked, and a list is read, before there is a client.
@@ -94,7 +94,7 @@ class Websites:
             named = [("example.com", "")]
         base = base_address(options)
         queries = make_queries(named, base, options, fields)
-        # In any zone: which one has what days is asked later.
+        # In any zone: which one has what days is found later.
         checked = [self._dated(query, "UTC") for query in queries]
         kinds = {frozenset(query.params().items()): query for query in checked}
         for query in kinds.values():

@@ -54,10 +54,10 @@ NAMES: Final = ("columns", "ignore_columns", "ignore_column", "input_format")
 def list_arguments(options: dict[str, Any]) -> dict[str, Any]:
     """The arguments of the library's readers; their options are removed."""
     found = {name: options.pop(name) for name in NAMES}
-    return {**found, "columns": pairs_of("--column", "FIELD=NAME", found["columns"])}
+    return {**found, "columns": by_name("--column", "FIELD=NAME", found["columns"])}
 
 
-def pairs_of(option: str, form: str, given: Iterable[str]) -> dict[str, str]:
+def by_name(option: str, form: str, given: Iterable[str]) -> dict[str, str]:
     """The values by the names that *given* has, each once and in that *form*."""
     pairs: dict[str, str] = {}
     for text in given:

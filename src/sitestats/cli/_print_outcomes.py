@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sitestats import Failed, Outcome, Outcomes, SiteStatsError, StatsQuery
     from sitestats.analysis import Comparisons
 
-    from ._hosts import Websites
+    from ._hosts import WebsiteQueries
 
 _NOT_PRINTED: Final = frozenset(("start", "end", "error", "query"))
 """Columns of a frame that a stream of results has no need of."""
@@ -84,7 +84,7 @@ def print_options_of(options: dict[str, Any]) -> PrintOptions:
 
 
 def print_outcomes(
-    websites: Websites,
+    websites: WebsiteQueries,
     options: PrintOptions,
     queries: Callable[[], Iterable[StatsQuery]],
     found_in: Callable[[Sequence[Outcome]], Found],
@@ -151,7 +151,7 @@ class Printer:
     _labels: Mapping[str, str | None] | None
     _names: Sequence[str] = ()
     """The names of the columns, once there was a result."""
-    _kept: list[Mapping[str, Any]] = attrs.field(factory=list[Mapping[str, Any]])
+    _collected: list[Mapping[str, Any]] = attrs.field(factory=list[Mapping[str, Any]])
     """What is printed at the end: objects, or the rows of a table."""
 
     @property
@@ -160,7 +160,7 @@ class Printer:
         return self._options.output in {"csv", JSON_LINES}
 
     def show(self, found: Found) -> None:
-        """Print one result, or keep it for the end."""
+        """Print one result, or collect it for the end."""
         options = self._options
         match options.output:
             case "csv":
@@ -169,7 +169,7 @@ class Printer:
                 options.style.write(self._names, self._rows(found), names=is_first)
             case "table":
                 self._names = self._names or self._columns(found)
-                self._kept += self._rows(found)[: options.top]
+                self._collected += self._rows(found)[: options.top]
             case "json" | "jsonl":
                 from sitestats import Outcomes
 
@@ -187,15 +187,15 @@ class Printer:
             self._show_object(failure)
 
     def end(self, found: Found) -> None:
-        """Print what was kept, or all that was *found* as a workbook."""
+        """Print what was collected, or all that was *found* as a workbook."""
         match self._options.output:
             case "json":
-                print_json(self._kept)
+                print_json(self._collected)
             case "xlsx":
                 print_workbook(found)
             case "csv" if not self._names:
                 self._options.style.write(self._columns(found), ())
-            case "table" if self._kept:
+            case "table" if self._collected:
                 self._print_table()
             case _:
                 pass
@@ -204,7 +204,7 @@ class Printer:
         if self._options.output == JSON_LINES:
             print_json_line(one)
         else:
-            self._kept.append(one)
+            self._collected.append(one)
 
     def _columns(self, found: Found) -> list[str]:
         names = [*found.columns(self._options.table)]
@@ -226,7 +226,7 @@ class Printer:
         if _BEFORE in self._names:
             console.print(self._periods())
         headings = {name: _heading(name) for name in self._names if self._shows(name)}
-        table = table_of_rows(self._kept, headings)
+        table = table_of_rows(self._collected, headings)
         table.columns[0].no_wrap = True
         console.print(table)
 
@@ -239,14 +239,14 @@ class Printer:
             if name.startswith(hidden if is_list else hidden[:2]):
                 return False
         # A flag that is raised nowhere says nothing.
-        return any(row[name] is not False for row in self._kept)
+        return any(row[name] is not False for row in self._collected)
 
     def _periods(self) -> str:
         """The days that are compared, of all websites, whose zones may differ."""
 
         def days(ending: str) -> str:
             first, last = (
-                choose(str(row[name + ending]) for row in self._kept)
+                choose(str(row[name + ending]) for row in self._collected)
                 for choose, name in ((min, "first_day"), (max, "last_day"))
             )
             return f"{first} to {last}"

@@ -11,7 +11,7 @@ import click
 
 from ._completion import one_of
 from ._help import together
-from ._lists import pairs_of
+from ._lists import by_name
 
 if TYPE_CHECKING:
     from sitestats import Problem, StatsQuery
@@ -219,12 +219,12 @@ def _steps(
     yield lambda query: _with_period(query, options)
     filters = _filters(options["where"])
     yield lambda query: query.where(**cast("Any", filters))
-    metadata = pairs_of("--metadata", "KEY=VALUE", options["metadata"])
+    metadata = by_name("--metadata", "KEY=VALUE", options["metadata"])
     yield lambda query: query.where_metadata(metadata)
     for name in ("path", "timezone", "interval", "limit", "version"):
         if options[name] is not None:
             yield methodcaller(name, options[name])
-    for name, value in pairs_of("--param", "NAME=VALUE", options["param"]).items():
+    for name, value in by_name("--param", "NAME=VALUE", options["param"]).items():
         yield methodcaller("extra_param", name, value)
 
 
@@ -280,7 +280,7 @@ def _filters(given: Iterable[str]) -> dict[str, str | list[str]]:
             pages.append(value)
         else:
             others.append(text)
-    filters: dict[str, str | list[str]] = {**pairs_of("--where", "NAME=VALUE", others)}
+    filters: dict[str, str | list[str]] = {**by_name("--where", "NAME=VALUE", others)}
     if pages:
         filters["pages"] = pages[0] if len(pages) == 1 else pages
     return filters

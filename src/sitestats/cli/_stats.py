@@ -9,7 +9,7 @@ import click
 
 from ._client import base_address, client_options
 from ._help import GroupedCommand, together
-from ._hosts import Websites, each_option, host_options, is_one
+from ._hosts import WebsiteQueries, each_option, host_options, is_one
 from ._output import (
     FORMATS,
     JSON_LINES,
@@ -98,7 +98,7 @@ def stats(**options: Any) -> None:
     from sitestats import Outcomes
 
     is_single, how = is_one(options), print_options_of(options)
-    websites = Websites(options, OVERVIEW if is_single else OVERVIEW_OF_MANY)
+    websites = WebsiteQueries(options, OVERVIEW if is_single else OVERVIEW_OF_MANY)
     how = how.with_table_of(websites.first.lists, is_one=is_single)
     if not is_single:
         print_outcomes(websites, how, websites.queries, Outcomes)

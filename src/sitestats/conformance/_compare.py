@@ -134,7 +134,7 @@ def _compared(case: Case, observed: Observation, mirror: _Mirror) -> ComparedCas
 def _shapes(
     response: HttpResponse, ours: HttpResponse, case: Case
 ) -> tuple[str, Shape, Shape]:
-    """Why nothing is decided, if so; and the forms to compare."""
+    """Why nothing is decided, if so; and the shapes to compare."""
     why, one, other = "", shape(response, case), shape(ours, case)
     if not any(where.startswith("[]") for where in one):
         entries = [where for where in other if where.startswith("[]")]

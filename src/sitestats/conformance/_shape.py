@@ -1,4 +1,4 @@
-"""The form of a response: names, types, and values that a case compares, by place.
+"""The shape of a response: names, types, and values that a case compares, by place.
 
 It has no host name, and no number that is a visitor's.
 """
@@ -45,7 +45,7 @@ _FORMS: Final = {
 _LONGEST: Final = 200
 
 
-def clean(text: object) -> str:
+def anonymised(text: object) -> str:
     """*text* of the service, without host names and numbers."""
     return re.sub(r"\d+", "N", _HOST.sub("HOST", str(text)))[:_LONGEST]
 
@@ -63,15 +63,15 @@ def load(response: HttpResponse) -> JsonValue:
 def message(data: JsonValue) -> str:
     """The message of an error response, where it has one."""
     found = _object(data)
-    return clean(found.get("error") or found.get("message") or "")
+    return anonymised(found.get("error") or found.get("message") or "")
 
 
 def shape(response: HttpResponse, case: Case) -> Shape:
-    """The form of *response*, with the values that *case* compares."""
+    """The shape of *response*, with the values that *case* compares."""
     kind = response.headers.get("content-type", "missing").partition(";")[0]
-    found = {"content-type": {clean(kind)}}
+    found = {"content-type": {anonymised(kind)}}
     if call := _CALL.fullmatch(response.body.decode(errors="replace")):
-        found["call"] = {clean(call[1] + "…" + call[3]).strip()}
+        found["call"] = {anonymised(call[1] + "…" + call[3]).strip()}
     for where, text in _places(load(response), case):
         found.setdefault(where, set()).add(text)
     return {where: " or ".join(sorted(texts)) for where, texts in found.items()}
@@ -84,7 +84,7 @@ def _places(data: JsonValue, case: Case) -> Iterator[tuple[str, str]]:
             yield "$.__…", "some"
             continue
         if name:
-            yield f"$.{clean(name)}", _text(name, value, case)
+            yield f"$.{anonymised(name)}", _text(name, value, case)
         for entry in _array(value):
             pairs = _object(entry)
             if not pairs:
@@ -92,7 +92,7 @@ def _places(data: JsonValue, case: Case) -> Iterator[tuple[str, str]]:
             for key, inner in pairs.items():
                 # Whether there are entries for nothing is another question.
                 if not (key == "value" and inner is None):
-                    yield f"[].{clean(key)}", _text(key, inner, case, name)
+                    yield f"[].{anonymised(key)}", _text(key, inner, case, name)
 
 
 def _text(name: str, value: Any, case: Case, within: str = "") -> str:
@@ -100,9 +100,9 @@ def _text(name: str, value: Any, case: Case, within: str = "") -> str:
         entries = _array(value)
         if entries or value == []:
             return f"{len(entries)} entries"
-        return str(value) if _DATE.fullmatch(str(value)) else clean(value)
+        return str(value) if _DATE.fullmatch(str(value)) else anonymised(value)
     if name in _LITERAL:
-        return clean(json.dumps(value))
+        return anonymised(json.dumps(value))
     if name in _OPTIONAL and (value is None or isinstance(value, _OPTIONAL[name][1])):
         return _OPTIONAL[name][0]
     for text, form in _FORMS.get(within, {}).items():

@@ -15,7 +15,7 @@ from ._http import RecordedRequest
 from ._rows import running
 from ._service import Service
 
-KEPT: Final = 10_000
+MOST_RECORDED: Final = 10_000
 """The most recorded requests; the oldest are dropped."""
 
 _NO_FAULT: Final = Fault()
@@ -36,7 +36,7 @@ class Core:
     service: Service
     faults: Faults = attrs.field(factory=Faults)
     requests: deque[RecordedRequest] = attrs.field(
-        factory=lambda: deque[RecordedRequest](maxlen=KEPT)
+        factory=lambda: deque[RecordedRequest](maxlen=MOST_RECORDED)
     )
 
     def handle(self, request: RecordedRequest) -> Reply:

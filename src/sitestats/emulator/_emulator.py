@@ -15,7 +15,7 @@ from uuid import uuid4
 
 import attrs
 
-from sitestats._common.errors import load
+from sitestats._common.errors import load_extra
 
 from . import _demo, _faults, _generated_traffic
 from ._access import Key, Website
@@ -107,7 +107,7 @@ class Emulator:
         user_id: str | None = None,
         **options: Unpack[ServiceOptions],
     ) -> None:
-        load("duckdb", extra="emulator")
+        load_extra("duckdb", extra="emulator")
         for name, text in (("api_key", api_key), ("user_id", user_id)):
             if text is not None and not re.fullmatch("[!-~]+", text):
                 raise ValueError(f"{name} must be printable ASCII without spaces")

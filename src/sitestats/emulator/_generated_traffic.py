@@ -263,7 +263,7 @@ class Site:
 
 
 def load(rows: Rows, sites: Sequence[Site], now: datetime, days: int) -> None:
-    """Load the traffic of so many *days*, which end yesterday, into empty *rows*."""
+    """Load the traffic of *days* days, which end yesterday, into empty *rows*."""
     sorts: list[tuple[Kind, Sort]] = [
         (kind, sort) for kind in KINDS[: len(sites)] for sort in SORTS
     ]

@@ -291,7 +291,7 @@ class _Load:
             f", {key.stored(self._texts[name])} AS {metadata[key]}"
             for name, key in self._keys.items()
         )
-        kept = "".join(f", {metadata[key]}" for key in self._keys.values())
+        metadata_columns = "".join(f", {metadata[key]}" for key in self._keys.values())
         self._cursor.execute(
             f"""
             INSERT INTO {self._table} BY NAME
@@ -303,7 +303,7 @@ class _Load:
                 utm_source, utm_medium, utm_campaign, utm_content, utm_term,
                 duration_seconds::DOUBLE AS duration, device_type,
                 country_code AS country, browser_name, os_name,
-                browser_version, os_version {kept}
+                browser_version, os_version {metadata_columns}
             FROM (SELECT {source}{extra} FROM staged)
             WHERE is_robot IS NULL OR lower(is_robot) = 'false'
             """,

@@ -1,4 +1,4 @@
-"""The emulated service: turn a request into a response, and keep the websites.
+"""The emulated service: turn a request into a response, and hold the websites.
 
 It knows neither sockets nor httpx nor simulated failures.
 """

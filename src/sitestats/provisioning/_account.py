@@ -106,7 +106,7 @@ def account_file(settings: Settings) -> Path:
 
 
 def state_folder() -> Path:
-    """Where this package keeps state of the user.
+    """Where this package stores state of the user.
 
     Raises:
         OSError: There is no home folder.

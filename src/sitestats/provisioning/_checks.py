@@ -11,7 +11,7 @@ from sitestats._common.problems import Problem
 from sitestats._common.text import shown
 from sitestats._protocol.requests import website_value
 
-from ._columns import FIELDS, first_few
+from ._columns import SPEC_FIELDS, first_few
 from ._csv import Value, file_problem
 
 DEFAULT_ZONE: Final = "UTC"
@@ -23,7 +23,7 @@ _MOST_SUGGESTIONS: Final = 50
 
 
 @attrs.frozen
-class Entry:
+class Listed:
     """One website of a list, unchecked."""
 
     where: str
@@ -35,7 +35,7 @@ class Entry:
 def check_field(
     name: str, value: object, where: str = "", *, suggest: bool = True
 ) -> str | bool | Problem | None:
-    """*value* in the form in which a specification keeps it, or its problem.
+    """*value* in the form in which a specification has it, or its problem.
 
     To *suggest* a right one takes some milliseconds.
     """
@@ -50,8 +50,8 @@ def check_field(
     return checked[0] if isinstance(checked, list) else checked
 
 
-def check_entries(
-    entries: Iterable[Entry], hostname: str = "hostname"
+def check_listed(
+    entries: Iterable[Listed], hostname: str = "hostname"
 ) -> tuple[list[dict[str, Any]], list[str], list[Problem]]:
     """The fields of each website of a list, each once.
 
@@ -63,7 +63,7 @@ def check_entries(
         The fields of each website with its host name as it is written, a note on those
         that are given again with the same values, and every problem in its order.
     """
-    first: dict[str, tuple[dict[str, Any], Entry]] = {}
+    first: dict[str, tuple[dict[str, Any], Listed]] = {}
     merged: list[str] = []
     problems: list[Problem] = []
     for entry in entries:
@@ -103,12 +103,12 @@ def check_entries(
 
 
 def _problem_of_duplicate(
-    fields: dict[str, Any], entry: Entry, earlier: dict[str, Any], there: Entry
+    fields: dict[str, Any], entry: Listed, earlier: dict[str, Any], there: Listed
 ) -> Problem | None:
     both = fields, earlier
     others = ", ".join(
         f"{name} is {_text(here)} here and {_text(other)} there"
-        for name in FIELDS[1:]
+        for name in SPEC_FIELDS[1:]
         for here, other in [[one.get(name, _SAME.get(name)) for one in both]]
         if here != other
     )

@@ -13,7 +13,7 @@ from sitestats._common.errors import SpecError
 from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, nearest, shown
 
-FIELDS: Final = ("hostname", "timezone", "public", "label", "accept_differing")
+SPEC_FIELDS: Final = ("hostname", "timezone", "public", "label", "accept_differing")
 """The fields of a specification, in files too."""
 
 _LISTED: Final = {
@@ -62,7 +62,7 @@ class Columns:
     """Whether names that stand for no field are left out, instead of being an error."""
     left_out: frozenset[str] = frozenset()
     """The folded names that are left out, whatever they resemble."""
-    fields: tuple[str, ...] = FIELDS
+    fields: tuple[str, ...] = SPEC_FIELDS
     """The fields that are read."""
 
     def name_of(self, field: str) -> str:
@@ -115,7 +115,7 @@ class Columns:
         right = nearest(folded(name), missing)
         if right is None:
             return (
-                f"{message}: {', '.join(FIELDS)}; "
+                f"{message}: {', '.join(SPEC_FIELDS)}; "
                 + _RENAMED
                 + " gives one another name, and "
                 + Argument("ignore_columns", value=True)
@@ -148,7 +148,7 @@ def check_columns(
     *,
     ignore: bool = False,
     left_out: str | Iterable[str] = (),
-    fields: tuple[str, ...] = FIELDS,
+    fields: tuple[str, ...] = SPEC_FIELDS,
 ) -> Columns:
     """The names of a list, as the caller gave them.
 
@@ -159,9 +159,9 @@ def check_columns(
     columns = [*map(folded, renamed.values())]
     messages = [
         f"{shown(field)} is not a field of a website"
-        + (did_you_mean(field, FIELDS) or f": {', '.join(FIELDS)}")
+        + (did_you_mean(field, SPEC_FIELDS) or f": {', '.join(SPEC_FIELDS)}")
         for field in renamed
-        if field not in FIELDS
+        if field not in SPEC_FIELDS
     ] + [
         f"the column {shown(column)} is given for two fields: give it for one"
         for index, column in enumerate(renamed.values())

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from sitestats._common.errors import SpecError
 from sitestats._common.text import as_cell_text, csv_line, shown
 
-from ._columns import FIELDS
+from ._columns import SPEC_FIELDS
 from ._csv import file_problem
 
 Format: TypeAlias = Literal["toml", "json", "csv"]
@@ -24,7 +24,7 @@ def dump_rows(rows: Sequence[dict[str, Any]], output_format: str) -> str:
     given = [
         {
             name: row[name]
-            for name in FIELDS
+            for name in SPEC_FIELDS
             # What is not accepted is the rule, and left out.
             if row[name] is not None and (row[name] or name != _ACCEPT)
         }
@@ -57,7 +57,7 @@ def _csv(rows: list[dict[str, Any]]) -> str:
     if problems:
         raise SpecError(problems)
     is_used = any(_ACCEPT in row for row in rows)
-    names = FIELDS if is_used else [name for name in FIELDS if name != _ACCEPT]
+    names: Sequence[str] = [name for name in SPEC_FIELDS if is_used or name != _ACCEPT]
     lines = [[_marked(row.get(name)) for name in names] for row in rows]
     return "".join(map(csv_line, [names, *lines]))
 

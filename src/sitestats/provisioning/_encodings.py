@@ -25,7 +25,7 @@ def decode(data: bytes, *, guess: bool) -> tuple[str, list[str]]:
     UTF-8 by their definitions, so there nothing is to *guess*.
 
     Raises:
-        EncodingError: It is no text, or in an encoding that can't be told.
+        EncodingError: It is no text, or in an encoding that can't be recognised.
     """
     text, notes = _decode(data, guess=guess)
     before, nul, _ = text.partition("\0")

@@ -55,7 +55,7 @@ class Journal:
         self._durable = durable
 
     def record(self, event: object) -> None:
-        """Append *event*, if the journal keeps events of its class.
+        """Append *event*, if a journal has events of its class.
 
         Raises:
             ConfigurationError: The file can't be written.

@@ -20,11 +20,11 @@ from sitestats._common.problems import Problem
 from sitestats._common.settings import MIB
 from sitestats._common.text import did_you_mean, shown
 
-from ._checks import Entry, check_entries
+from ._checks import Listed, check_listed
 from ._columns import Columns, NamedFields, check_columns, ignored_names
 from ._csv import LINE_END, Value, file_problem
 from ._encodings import ZIP, EncodingError, decode
-from ._tables import csv_rows, first_cells, table_entries, xlsx_rows
+from ._tables import csv_rows, first_cells, table_websites, xlsx_rows
 
 Source: TypeAlias = str | os.PathLike[str] | BinaryIO
 """A path, or a file that is open for reading bytes."""
@@ -55,7 +55,7 @@ class ListedHost:
 
 
 def read_host_list(
-    source: Source,
+    path: Source,
     *,
     input_format: InputFormat | None = None,
     columns: Mapping[str, str] | None = None,
@@ -66,7 +66,7 @@ def read_host_list(
     names is not looked at.
 
     Args:
-        source: As for ``WebsiteSpec.load``.
+        path: As for ``WebsiteSpec.load``.
         input_format: As for ``WebsiteSpec.load``.
         columns: As for ``WebsiteSpec.load``.
 
@@ -88,7 +88,7 @@ def read_host_list(
     >>> queries = [query.website(host.text) for host in hosts]
     """
     checked = check_columns(columns, ignore=True, fields=("hostname",))
-    entries = _read(source, input_format, checked, [])
+    entries = _read(path, input_format, checked, [])
     hosts: list[ListedHost] = []
     problems: list[Problem] = []
     for entry in entries:
@@ -119,7 +119,7 @@ def load_specs(
     checked = check_columns(columns, ignore=ignore_columns, left_out=ignore_column)
     ignored: list[str] = []
     entries = _read(source, input_format, checked, ignored)
-    websites, merged, problems = check_entries(entries, checked.name_of("hostname"))
+    websites, merged, problems = check_listed(entries, checked.name_of("hostname"))
     if problems:
         raise SpecError(problems)
     for note in [*ignored_names(ignored), *merged]:
@@ -164,7 +164,7 @@ def _read(
     input_format: InputFormat | None,
     columns: Columns,
     ignored: list[str],
-) -> list[Entry]:
+) -> list[Listed]:
     """The websites of a list; *ignored* gets the names that are left out.
 
     There is a warning where the encoding was guessed.
@@ -181,7 +181,7 @@ def _read(
     kind, data, notes = input_format or suffix, read_bytes(source), list[str]()
     if data.startswith(ZIP):
         entries = [
-            *table_entries(
+            *table_websites(
                 xlsx_rows(data, name), name, columns, ignored, is_marked=False
             )
         ]
@@ -195,7 +195,7 @@ def _read(
             _refuse(_NOTHING, name)
         if input_format is None:
             kind = _format_of(text, suffix, columns)
-        entries = [*_entries(kind, text, name, columns, ignored)]
+        entries = [*_text_websites(kind, text, name, columns, ignored)]
     if not entries:
         _refuse(_NOTHING, name)
     for note in notes:
@@ -220,9 +220,9 @@ def _format_of(text: str, suffix: str, columns: Columns) -> str:
     return "txt" if is_name or (len(names) == 1 and suffix != "csv") else "csv"
 
 
-def _entries(
+def _text_websites(
     kind: str, text: str, name: str, columns: Columns, ignored: list[str]
-) -> Iterator[Entry]:
+) -> Iterator[Listed]:
     match kind:
         case "toml":
             tree = _parsed(tomllib.loads, text, name)
@@ -230,17 +230,17 @@ def _entries(
             parse = partial(json.loads, object_pairs_hook=_object)
             tree = _parsed(parse, text, name)
         case "csv":
-            return table_entries(csv_rows(text, name), name, columns, ignored)
+            return table_websites(csv_rows(text, name), name, columns, ignored)
         case _:
             return _read_lines(text, name)
-    return _tree_entries(tree, name, columns, ignored)
+    return _tree_websites(tree, name, columns, ignored)
 
 
-def _read_lines(text: str, name: str) -> Iterator[Entry]:
+def _read_lines(text: str, name: str) -> Iterator[Listed]:
     for number, line in enumerate(LINE_END.split(text), start=1):
         if host := _COMMENT.sub("", line).strip():
             where = f"{name}:{number}"
-            yield Entry(where, {"hostname": Value(host, where)})
+            yield Listed(where, {"hostname": Value(host, where)})
 
 
 def _parsed(parse: Callable[[str], object], text: str, name: str) -> object:
@@ -264,9 +264,9 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return found
 
 
-def _tree_entries(
+def _tree_websites(
     tree: object, name: str, columns: Columns, ignored: list[str]
-) -> Iterator[Entry]:
+) -> Iterator[Listed]:
     websites = tree
     named = cache(columns.named)
     if isinstance(tree, dict):
@@ -277,7 +277,7 @@ def _tree_entries(
                     did_you_mean(key, [_WEBSITES]) or f": it has {_WEBSITES!r} only"
                 )
                 message = f"{shown(key)} is not a key of a list of websites{advice}"
-                yield Entry(name, problems=(file_problem(message, name),))
+                yield Listed(name, problems=(file_problem(message, name),))
         if _WEBSITES not in tree:
             _refuse(
                 f"{_NOTHING}: write a table [[websites]] for each in TOML, "
@@ -292,20 +292,20 @@ def _tree_entries(
     for index, website in enumerate(cast("list[object]", websites)):
         where = f"{name}: {_WEBSITES}[{index}]"
         if isinstance(website, str):
-            yield Entry(where, {"hostname": Value(website, where)})
+            yield Listed(where, {"hostname": Value(website, where)})
         elif isinstance(website, dict):
             fields = cast("dict[str, object]", website)
-            yield _tree_entry(fields, where, named(tuple(fields)), ignored)
+            yield _tree_website(fields, where, named(tuple(fields)), ignored)
         else:
             message = (
                 f"a website has named fields, or is a host name, not {shown(website)}"
             )
-            yield Entry(where, problems=(file_problem(message, where),))
+            yield Listed(where, problems=(file_problem(message, where),))
 
 
-def _tree_entry(
+def _tree_website(
     website: dict[str, object], where: str, named: NamedFields, ignored: list[str]
-) -> Entry:
+) -> Listed:
     ignored += named.ignored
     fields: dict[str, Value] = {}
     problems: list[Problem] = []
@@ -318,4 +318,4 @@ def _tree_entry(
             fields[field] = Value(value, place)
         if message is not None:
             problems.append(file_problem(message, place))
-    return Entry(where, fields, tuple(problems))
+    return Listed(where, fields, tuple(problems))

@@ -13,7 +13,7 @@ from sitestats._common.problems import Problem
 from sitestats._common.text import shown
 
 from ._checks import check_field, find_duplicates
-from ._columns import FIELDS
+from ._columns import SPEC_FIELDS
 from ._dump import Format
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class WebsiteSpec:
     """A website as it should be (section 4.2).
 
     Args:
-        hostname: Such as ``"example.com"``; kept in lower case, as ASCII and
+        hostname: Such as ``"example.com"``; stored in lower case, as ASCII and
             without a trailing dot, as the service stores it.
         timezone: A name of the tz database in its exact case. Any other is
             refused, since the service would silently replace it by UTC. With None, a
@@ -60,7 +60,7 @@ class WebsiteSpec:
     def __attrs_post_init__(self) -> None:
         problems: list[Problem] = []
         object.__setattr__(self, "written", self.hostname)
-        for name in FIELDS:
+        for name in SPEC_FIELDS:
             value = getattr(self, name)
             checked = check_field(name, value)
             if isinstance(checked, Problem):

@@ -12,7 +12,7 @@ from typing import Any, Final
 from sitestats._common.errors import MissingExtraError, SpecError
 from sitestats._common.problems import Problem
 
-from ._checks import Entry
+from ._checks import Listed
 from ._columns import Columns
 from ._csv import (
     LINE_END,
@@ -93,14 +93,14 @@ def _start(text: str) -> int:
     return 0 if comments is None else comments.end()
 
 
-def table_entries(
+def table_websites(
     rows: Iterator[list[Value]],
     name: str,
     columns: Columns,
     ignored: list[str],
     *,
     is_marked: bool = True,
-) -> Iterator[Entry]:
+) -> Iterator[Listed]:
     """The websites of a table whose first row names its columns.
 
     Args:
@@ -121,7 +121,7 @@ def table_entries(
     wrong = [file_problem(text, header[n].where) for n, text in named.wrong.items()]
     wrong += [file_problem(text, where) for text in columns.missing(named)]
     if wrong:
-        yield Entry(where, problems=tuple(wrong))
+        yield Listed(where, problems=tuple(wrong))
         return
     # The labels of a saved list are as the service has them.
     is_marked = is_marked and not named.is_saved
@@ -142,7 +142,7 @@ def table_entries(
             for field, cell in zip(named.fields, row, strict=False)
             if field is not None and (cell.value or field == "hostname")
         }
-        yield Entry(row[0].where, {} if problems else values, problems)
+        yield Listed(row[0].where, {} if problems else values, problems)
 
 
 def _value(field: str, text: str, *, is_marked: bool) -> Any:

@@ -47,7 +47,7 @@ MEDIAN: Final = "seconds_on_page"
 MEDIANS: Final = frozenset({MEDIAN})
 
 WATCHED: Final = 30
-"""The last so many days are read again when their totals differ."""
+"""How many of the last days are read again when their totals differ."""
 _FEW: Final = 2
 """The days for which there is no histogram, unless others may have changed."""
 LONGEST: Final = 366
@@ -57,11 +57,11 @@ _OVERLAP: Final = (0, -1, 1, -2, 2)
 apart."""
 
 FAILED_IN_A_ROW: Final = 3
-"""After so many failed days in a row, a website has no further ones in this run."""
+"""The failed days in a row after which a website has no further ones in this run."""
 
 FAILED_EVERYWHERE: Final = 100
-"""After so many outcomes in a row without a response, over all websites, the service is
-taken to be down."""
+"""The outcomes in a row without a response, over all websites, after which the service
+is taken to be down."""
 
 _OF_THE_WEBSITE: Final = (
     NotFoundError,

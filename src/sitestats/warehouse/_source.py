@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 SOURCE: Final = "sitestats"
 
 _READING_BY_LOADING: Final = 10
-"""A load reads for at least so many times as long as the last one took to load."""
+"""How many times as long as the last load took a load may read at least."""
 
 _OF_A_WEBSITE: Final = tuple(
     field.name for field in attrs.fields(Website) if field.name != "extra"
@@ -97,7 +97,10 @@ def sitestats_source(
         approve: What is called with an ``Estimate`` before the first request of days.
             An update for which it returns False ends there. Without it a large one
             warns.
-        now: The clock.
+        now: Returns the present moment, with a time zone; the clock when left out.
+
+    Returns:
+        The resources ``websites`` and ``days``, for ``update`` or a pipeline of dlt.
 
     Raises:
         QueryError: A host name or the name of a list is not valid.
@@ -231,7 +234,7 @@ class _Run:
             self._days = self._websites = None
 
     def _continued(self, state: dict[str, Any]) -> Days:
-        """The days where the last load left them, if dlt has kept that one."""
+        """The days where the last load left them, if dlt has stored that one."""
         if self._days is None or self._loads != state.get("loads"):
             zones = {
                 storable(site.hostname): storable(site.timezone)
