@@ -1,14 +1,12 @@
-"""Hypothesis profiles, the order and coverage of tests, texts, Ctrl-C in background."""
+"""Hypothesis profiles, the order of tests, coverage, texts, Ctrl-C in background."""
 
 from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from coverage import Coverage
 from hypothesis import HealthCheck, settings
 
 from same_text import SameText, same_text_as
@@ -43,12 +41,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # The processes of pytest-xdist are measured. What the tests start there is not:
 # several are about the memory or the time that a program takes.
-def _measure_no_programs() -> None:
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
-
-
-_measure_no_programs()
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -59,21 +53,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return 0 if long else 1 if slow else 2
 
     items.sort(key=place)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Measure no line of a test that takes long: it would take almost twice as long."""
-    measured = Coverage.current() if item.get_closest_marker("long") else None
-    if measured is not None:
-        measured.stop()
-    try:
-        return (yield)
-    finally:
-        if measured is not None:
-            measured.start()
-            # Each start has programs measured again.
-            _measure_no_programs()
 
 
 @pytest.fixture
