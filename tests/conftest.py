@@ -1,4 +1,4 @@
-"""Hypothesis profiles, the order of tests, coverage, texts, Ctrl-C in background."""
+"""Hypothesis profiles, markers, order of tests, coverage, texts, Ctrl-C."""
 
 from __future__ import annotations
 
@@ -45,8 +45,17 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
 
 
+# The command line, the emulator and plots are what click, rich, DuckDB and matplotlib
+# make of them, and an example shows what the tests do.
+VERSIONS = ("README", "docs", "src", "tests/analysis/test_plots", "tests/cli")
+VERSIONS += ("tests/emulator",)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put slow tests first, so that all processes end at about the same time."""
+    """Mark tests, and put slow ones first, so that all processes end together."""
+    for item in items:
+        if item.nodeid.startswith(VERSIONS):
+            item.add_marker("versions")
 
     def place(item: pytest.Item) -> int:
         long, slow = map(item.get_closest_marker, ("long", "slow"))
