@@ -201,15 +201,6 @@ def test_what_has_changed_is_read_again(
     assert run(site, lambda _: None) == requested
 
 
-def test_lists_that_were_left_out_once_are_read_again() -> None:
-    """Days that were read without a list are read when it is wanted, and no others."""
-    site = website()
-    run(site, lambda _: None)
-    site = website(site.cursor(), days=6, lists=frozenset())
-    run(site, lambda _: None)
-    assert run(website(site.cursor(), days=6), lambda _: None) == [6]
-
-
 def test_a_later_first_day_gives_up_what_is_missing() -> None:
     """With a later first day, a day before it that always fails is forgotten."""
     site = website()
