@@ -58,7 +58,7 @@ class Connections:
         return connection
 
     async def use(self, *, fresh: bool = False) -> Connection:
-        return await self.pool.use(Lease(fresh=fresh), self.work)
+        return await self.pool.use(Lease(fresh_connection=fresh), self.work)
 
     async def use_at_once(self, count: int) -> list[Connection]:
         """Use *count* connections, all at the same time."""

@@ -67,7 +67,7 @@ def use(
     pool: Pool[Connection], *, fresh: bool = False, until: float = math.inf
 ) -> Connection:
     """Use a connection for a moment; the value is the connection."""
-    return pool.use(Lease(fresh=fresh), Connection.use, until=until)
+    return pool.use(Lease(fresh_connection=fresh), Connection.use, until=until)
 
 
 def use_at_once(pool: Pool[Connection], count: int) -> list[Connection]:
