@@ -152,7 +152,7 @@ class Settings:
     """Where the base address and each credential are from: a variable, a profile's
     setting or an argument."""
 
-    def from_sources(self, **sources: str | Argument) -> Settings:
+    def with_sources(self, **sources: str | Argument) -> Settings:
         """These settings, with other *sources* of the credentials that there are."""
         found = {name: one for name, one in sources.items() if getattr(self, name, 1)}
         return attrs.evolve(self, sources={**self.sources, **found})
