@@ -171,7 +171,7 @@ def test_the_end_of_an_output(tmp_path: Path) -> None:
     """
     emulator = Emulator()
     # More than a pipe holds.
-    for number in range(1_000):
+    for number in range(500):
         emulator.add_website(f"w{number}.example", label="x" * 200)
     with emulator.serve() as address:
         # A table, whose reader has ended before it comes.
