@@ -1,4 +1,4 @@
-"""Both clients in real programs: loops, threads, forks, interrupts, proxies."""
+"""Both clients in real programs: a running loop, threads, forks, interrupts, ends."""
 
 from __future__ import annotations
 
