@@ -212,6 +212,7 @@ def test_bad_data_of_a_website_is_its_own(tmp_path: Path) -> None:
     assert query(tmp_path, large_ones) == [(4,)]
 
 
+@pytest.mark.long
 def test_totals_alone_come_from_histograms(folder: Path) -> None:
     """Without lists a website is one request, which replaces no median, and an earlier
     first day reads what is before; with a list again, a day of which the histogram
@@ -238,6 +239,7 @@ def test_totals_alone_come_from_histograms(folder: Path) -> None:
     assert len(there) == len(before) + 2
 
 
+@pytest.mark.long
 def test_a_day_that_changed_late_is_read_again(tmp_path: Path) -> None:
     """Page views that the service counts later are found by the histogram, and the day
     is read, and no other; a histogram that lacks days is reported.
