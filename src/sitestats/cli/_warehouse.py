@@ -10,7 +10,7 @@ from contextlib import chdir, contextmanager
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
-from shutil import disk_usage
+from shutil import disk_usage, rmtree
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, Final
 
@@ -194,7 +194,10 @@ def update(
         from sitestats import warehouse as made
 
         file = Path(f"{_NAME}.duckdb")
+        pipelines = _folder(destination, dataset)
+        folders = (*pipelines.parents[1::-1], pipelines)
         is_new = not file.exists()
+        new_folder = next((one for one in folders if not one.exists()), None)
         lists: dict[str, Any] = {} if fields is None else {"lists": _split(fields)}
         source = made.sitestats_source(
             first_day=first,
@@ -210,9 +213,11 @@ def update(
         )
         report = made.update(_pipeline(destination, dataset), source, wait=wait)
         if dry_run:
+            # dlt has made these, to look for what is there.
             if is_new:
-                # dlt has made an empty one, to look for what is there.
                 file.unlink(missing_ok=True)
+            if new_folder is not None:
+                rmtree(new_folder)
             return
     if not report.loads:
         fail(["nothing was requested"], Code.DECLINED)
@@ -314,6 +319,7 @@ def forget(
         from sitestats import warehouse as made
 
         made.forget(_pipeline(destination, dataset), hosts)
+    click.echo(f"removed from coverage: {', '.join(hosts)}")
 
 
 def _coverage(destination: str, dataset: str) -> Mapping[str, Coverage]:
