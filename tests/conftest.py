@@ -48,7 +48,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 # The command line, the emulator and plots are what click, rich, DuckDB and matplotlib
 # make of them, and an example shows what the tests do.
 VERSIONS = ("README", "docs", "src", "tests/analysis/test_plots", "tests/cli")
-VERSIONS += ("tests/emulator",)
+VERSIONS += ("tests/docs", "tests/emulator")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -125,6 +125,9 @@ def test_the_reason_of_a_missing_day_is_remembered() -> None:
     cursor = site.cursor()
     assert cursor.error == "2026-01-02: ServerError: down (status 503)"
     assert website(cursor).cursor().error == cursor.error
+    site = website(cursor)
+    run(site, {2: ServerError("again", status=500)}.get)
+    assert site.cursor().error == "2026-01-02: ServerError: again (status 500)"
     site = website(cursor, lag=0)
     assert number(site.take()) == 2
     site.read(FIRST + DAY)
@@ -147,6 +150,12 @@ def test_what_concerns_the_whole_website_ends_it() -> None:
         site = website(before)
         run(site, lambda _: UNKNOWN)
         assert site.is_unknown is is_unknown
+    # So it does where its histogram is requested first.
+    site = website()
+    period = site.take_period()
+    assert period
+    site.failed_period(period, LOCKED)
+    assert (site.left, site.cursor().lasting) == (0, True)
 
 
 def test_a_day_of_the_lag_that_fails_is_read_later() -> None:
@@ -242,11 +251,16 @@ def test_the_oldest_day_comes_first() -> None:
 
 
 def test_a_service_that_is_down_is_left_alone() -> None:
-    """After many failures in a row, whatever the website, nothing is requested; a day
-    that was read, and a refusal, are responses.
+    """After many failures in a row, whatever the website, nothing is requested; a
+    histogram or a day that was read, and a refusal, are responses.
     """
     sites = {str(n): website(days=400) for n in range(FAILED_EVERYWHERE)}
     days = Days({"whole": website(days=1), **sites})
+    for number in range(2 * FAILED_EVERYWHERE):
+        if (histogram := days.take_period()) and number % 2:
+            days.failed_period(*histogram, DOWN)
+        elif histogram:
+            days.read_period(*histogram, {})
     requests = 0
     while (taken := days.take()) is not None:
         requests += 1
@@ -254,7 +268,7 @@ def test_a_service_that_is_down_is_left_alone() -> None:
             days.read(*taken)
         else:
             days.failed(*taken, LOCKED if requests == 50 else DOWN)
-    assert requests == 140 + FAILED_EVERYWHERE
+    assert (requests, days.left) == (140 + FAILED_EVERYWHERE, 0)
     assert str(sites["99"].cursor().error).startswith("the service fails: down")
     assert days.websites["whole"].cursor().error is None
 
