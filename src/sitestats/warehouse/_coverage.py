@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, Self, TypeAlias
 
 import attrs
+import msgspec
 
 from ._held import DAY, Held, Period, Run, count_days, days_of, one_by_one, without
 
@@ -77,33 +78,12 @@ class Coverage:
 
     def to_state(self) -> dict[str, Any]:
         """The cursor as JSON."""
-        checked_at = self.checked_at
-        return {
-            **attrs.asdict(self, recurse=False),
-            "first": str(self.first),
-            "held": _runs_to_state(self.held),
-            "failed": [*map(str, self.failed)],
-            "lists": sorted(self.lists),
-            "totals": {str(day): totals for day, totals in self.totals.items()},
-            "old": _runs_to_state(self.old),
-            "checked_at": None if checked_at is None else checked_at.isoformat(),
-        }
+        return msgspec.to_builtins(self, str_keys=True, order="deterministic")
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
         """The inverse of ``to_state``."""
-        checked_at, totals = state["checked_at"], state["totals"]
-        day = dt.date.fromisoformat
-        found: dict[str, Any] = {
-            "first": day(state["first"]),
-            "held": _runs_of_state(state["held"]),
-            "failed": tuple(map(day, state["failed"])),
-            "lists": frozenset(state["lists"]),
-            "totals": {day(text): (one, two) for text, (one, two) in totals.items()},
-            "old": _runs_of_state(state["old"]),
-            "checked_at": checked_at and dt.datetime.fromisoformat(checked_at),
-        }
-        return cls(**{**state, **found})
+        return msgspec.convert(state, cls)
 
 
 def reached_by(
@@ -111,14 +91,3 @@ def reached_by(
 ) -> dt.date:
     """The last day of *runs* or *failed*; else the day before *first*."""
     return max([first - DAY, *(run.last for run in runs[-1:]), *failed])
-
-
-def _runs_to_state(runs: tuple[Run, ...]) -> list[list[str]]:
-    return [[str(run.first), str(run.last), *sorted(run.lists)] for run in runs]
-
-
-def _runs_of_state(runs: list[list[str]]) -> tuple[Run, ...]:
-    day = dt.date.fromisoformat
-    return tuple(
-        Run(day(first), day(last), frozenset(lists)) for first, last, *lists in runs
-    )
