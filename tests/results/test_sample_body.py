@@ -28,8 +28,9 @@ from sitestats import (
     Stats,
     StatsQuery,
 )
-from sitestats._common.fields import LISTS
+from sitestats._common.fields import FIELDS, LISTS
 from sitestats._query.builder import requested
+from sitestats._results.sample_body import Values
 from sitestats.emulator import Emulator
 
 DAY = dt.date(2026, 3, 1)
@@ -204,6 +205,11 @@ def test_a_result_of_values() -> None:
     assert stats.raw()["visitors"] == 3
     assert stats == Stats.from_body(ALL, stats.body)
     assert len(stats.pages.to_pandas()) == 2
+
+
+def test_a_type_checker_knows_each_value() -> None:
+    """Each field can be given by its name, and the events."""
+    assert [*Values.__annotations__] == [*FIELDS, "events"]
 
 
 def test_what_is_missing_is_named() -> None:

@@ -23,13 +23,6 @@ from sitestats._transport.sender import AsyncSender
 from sitestats._transport.waiting import OutOfTimeError, Ready, Waiting, run
 
 
-@pytest.fixture(params=["asyncio", "trio"])
-def loop(request: pytest.FixtureRequest) -> str:
-    """Run the test on both loops."""
-    name: str = request.param
-    return name
-
-
 def test_a_slow_look_up_is_given_up(variant: str) -> None:
     """The call ends by its limit while the name is still being looked up."""
     ended = threading.Event()

@@ -9,7 +9,7 @@ from typing import Any, Final, Self, TypeAlias
 import attrs
 import msgspec
 
-from ._held import DAY, Held, Period, Run, count_days, days_of, one_by_one, without
+from ._held import DAY, Held, Period, Stretch, count_days, days_of, one_by_one, without
 
 Totals: TypeAlias = tuple[int, int]
 """The page views and the visitors of a day."""
@@ -23,7 +23,7 @@ class Coverage:
 
     first: dt.date
     """The first day that was wanted."""
-    held: tuple[Run, ...] = ()
+    held: tuple[Stretch, ...] = ()
     """The days that are there."""
     failed: tuple[dt.date, ...] = ()
     """Days that failed; first those that were not requested for longest."""
@@ -33,7 +33,7 @@ class Coverage:
     """What was wanted of each."""
     totals: Mapping[dt.date, Totals] = attrs.Factory(dict[dt.date, Totals])
     """Those of the last days, to find out which have changed."""
-    old: tuple[Run, ...] = ()
+    old: tuple[Stretch, ...] = ()
     """Days of another zone that are still there."""
     error: str | None = None
     """Why the website is behind, if it is."""
@@ -87,7 +87,7 @@ class Coverage:
 
 
 def reached_by(
-    first: dt.date, runs: tuple[Run, ...], failed: Iterable[dt.date]
+    first: dt.date, parts: tuple[Stretch, ...], failed: Iterable[dt.date]
 ) -> dt.date:
-    """The last day of *runs* or *failed*; else the day before *first*."""
-    return max([first - DAY, *(run.last for run in runs[-1:]), *failed])
+    """The last day of *parts* or *failed*; else the day before *first*."""
+    return max([first - DAY, *(part.last for part in parts[-1:]), *failed])
