@@ -78,7 +78,9 @@ class Coverage:
 
     def to_state(self) -> dict[str, Any]:
         """The cursor as JSON."""
-        return msgspec.to_builtins(self, str_keys=True, order="deterministic")
+        state: dict[str, Any]
+        state = msgspec.to_builtins(self, str_keys=True, order="deterministic")
+        return state
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
