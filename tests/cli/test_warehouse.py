@@ -18,7 +18,7 @@ import click
 import pytest
 
 from sitestats import MissingExtraError
-from sitestats._common.locks import locked
+from sitestats._common.lock_files import locked
 from sitestats.cli._warehouse import _one_line
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from sitestats import (
     StatsQuery,
     Succeeded,
 )
-from sitestats._client.schedule import END, Options, Schedule
+from sitestats._client.schedule import END, BlockOptions, Schedule
 from sitestats._common.errors import ConnectionFailedError
 from sitestats._protocol.retry import NO_DEADLINE
 from sitestats._results.outcomes import Failed
@@ -33,7 +33,7 @@ QUERY = StatsQuery("example.com").fields("pageviews")
 def schedule(queries: object = (), limit: int | None = 3, **more: Any) -> Schedule:
     """A schedule of a client with fifty connections."""
     connections = more.pop("max_connections", 50)
-    options = Options(concurrency=limit, **more)
+    options = BlockOptions(concurrency=limit, **more)
     return Schedule(queries, (list, tuple), options, connections)
 
 

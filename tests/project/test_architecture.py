@@ -43,7 +43,7 @@ PURE = [
     and path.name
     not in {
         "key_file.py",
-        "locks.py",
+        "lock_files.py",
         "profiles.py",
         "progress.py",
         "settings.py",

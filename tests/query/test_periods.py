@@ -18,8 +18,8 @@ from sitestats._query.periods import (
     MOST_DAYS,
     day,
     days_back,
-    in_order,
     last_days,
+    order_problems,
     placeholder,
 )
 
@@ -164,7 +164,7 @@ def test_the_end_is_not_before_the_start(start: date | int, end: date | int) -> 
         backwards = end > start
     else:
         backwards = False
-    assert bool(in_order(*texts)) == backwards
+    assert bool(order_problems(*texts)) == backwards
 
 
 @pytest.mark.parametrize(("rule", "build"), **refused_by("periods"))

@@ -35,7 +35,7 @@ def coverages(draw: st.DrawFn) -> Coverage:
     failed = draw(st.lists(st.sampled_from(free or DAYS), unique=True))
     return Coverage(
         first=FIRST,
-        held=held.runs,
+        held=held.parts,
         failed=tuple(failed if free else ()),
         timezone=draw(st.sampled_from(["UTC", "Asia/Tokyo"])),
         lists=WANTED,
@@ -44,7 +44,7 @@ def coverages(draw: st.DrawFn) -> Coverage:
                 st.sampled_from(DAYS), st.tuples(st.integers(0), st.integers(0))
             )
         ),
-        old=old.runs,
+        old=old.parts,
         error=draw(st.none() | st.text()),
         lasting=draw(st.booleans()),
         checked_at=draw(st.none() | st.datetimes(timezones=st.just(dt.UTC))),

@@ -39,17 +39,17 @@ def test_runs_have_what_a_table_of_days_has(
     ends: Period,
 ) -> None:
     """Whatever was put in whatever order, each day has the last that was put, no two
-    runs that meet are alike, and exactly the days that lack a list are lacking.
+    stretches that meet are alike, and exactly the days that lack a list are lacking.
     """
     held, table = Held(), dict[dt.date, frozenset[str] | None]()
     for day, lists in puts:
         held.put(day, lists)
         table[day] = lists
     assert [held.lists_of(day) for day in DAYS] == [table.get(day) for day in DAYS]
-    for before, after in zip(held.runs, held.runs[1:], strict=False):
+    for before, after in zip(held.parts, held.parts[1:], strict=False):
         assert before.last < after.first
         assert before.last + DAY < after.first or before.lists != after.lists
-    lacking = [*Held(held.runs).lacking(*ends, wanted)]
+    lacking = [*Held(held.parts).lacking(*ends, wanted)]
     expected = {
         day
         for day in days_of([ends])

@@ -9,7 +9,7 @@ import pytest
 
 from sitestats import SiteStatsError
 from sitestats.warehouse import Coverage, Update
-from sitestats.warehouse._held import Run
+from sitestats.warehouse._held import Stretch
 
 pytestmark = pytest.mark.once
 
@@ -21,7 +21,7 @@ def a_report(good: int, failed: int) -> Update:
     sites = {
         f"s{number}.example": Coverage(
             first=DAY,
-            held=() if number >= good else (Run(DAY, DAY),),
+            held=() if number >= good else (Stretch(DAY, DAY),),
             failed=(DAY,) if number >= good else (),
             timezone="UTC",
             lists=frozenset(),

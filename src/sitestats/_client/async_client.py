@@ -10,8 +10,8 @@ from sitestats._protocol.check_setup import check_setup
 from .base import BaseClient, stored_responses
 from .get_many import AsyncOutcomeStream
 from .runner import AsyncRunner
-from .schedule import Options
-from .unknown_arguments import refuse_unknown
+from .schedule import BlockOptions
+from .unknown_call_arguments import refuse_unknown
 
 if TYPE_CHECKING:
     import os
@@ -358,7 +358,7 @@ class AsyncStatistics:
         return AsyncOutcomeStream(
             self._runner,
             queries,
-            Options(concurrency, progress, deadline, fresh, in_order),
+            BlockOptions(concurrency, progress, deadline, fresh, in_order),
         )
 
     async def get_jsonp(self, query: StatsQuery, *, callback: str) -> str:

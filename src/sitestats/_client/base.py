@@ -29,7 +29,6 @@ from sitestats._common.custom_headers import (
     wrap_headers,
 )
 from sitestats._common.errors import ConfigurationError
-from sitestats._common.frames import forgetful
 from sitestats._common.settings import (
     MIB,
     NOT_GIVEN,
@@ -45,6 +44,7 @@ from sitestats._common.settings import (
     without_credentials,
     wrap_credential,
 )
+from sitestats._common.tracebacks import forgetful
 
 if TYPE_CHECKING:
     import ssl
@@ -95,7 +95,7 @@ def _refusing_unknown(init: Callable[P, None]) -> Callable[P, None]:
     def call(*args: P.args, **options: P.kwargs) -> None:
         if not _KNOWN.issuperset(options):
             # A module that few programs need.
-            from .names_of_others import refuse_unknown_of_client
+            from .unknown_client_arguments import refuse_unknown_of_client
 
             refuse_unknown_of_client(options, _KNOWN)
         init(*args, **options)
@@ -165,7 +165,7 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
             store=opened,
         )
         if key_file is not None:
-            settings = settings.from_sources(api_key=Argument("key_file"))
+            settings = settings.with_sources(api_key=Argument("key_file"))
         self._set_up(settings, self._make_sender(settings, transport, http_client))
         self._owns_sender = True
         self._own_store = own
@@ -207,7 +207,7 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
         held = ("user_id",) if has_file else ("api_key", "user_id")
         names = settings.from_environment & {"proxy", "read_only"}
         names |= {name for name in held if getattr(settings, name) is not None}
-        settings = settings.from_sources(**{name: variable_of(name) for name in held})
+        settings = settings.with_sources(**{name: variable_of(name) for name in held})
         settings = attrs.evolve(settings, from_environment=names)
         client._set_up(settings, client._sender)
         return client
@@ -272,7 +272,7 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
         if is_own_key:
             setting = "key_command" if profile.key_command else "key_file"
             sources["api_key"] = f"{setting} of {profile}"
-        settings = settings.from_sources(**sources)
+        settings = settings.with_sources(**sources)
         client._set_up(settings, client._sender)
         return client
 

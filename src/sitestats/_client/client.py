@@ -10,8 +10,8 @@ from sitestats._protocol.check_setup import check_setup
 from .base import BaseClient, stored_responses
 from .get_many import OutcomeStream
 from .runner import Runner
-from .schedule import Options
-from .unknown_arguments import refuse_unknown
+from .schedule import BlockOptions
+from .unknown_call_arguments import refuse_unknown
 
 if TYPE_CHECKING:
     import os
@@ -334,7 +334,7 @@ class Statistics:
         return OutcomeStream(
             self._runner,
             queries,
-            Options(concurrency, progress, deadline, fresh, in_order),
+            BlockOptions(concurrency, progress, deadline, fresh, in_order),
         )
 
     def get_jsonp(self, query: StatsQuery, *, callback: str) -> str:

@@ -29,7 +29,7 @@ from sitestats._protocol import operations
 from sitestats._results.collected_outcomes import AsyncOutcomes, Outcomes
 from sitestats._transport.interrupt import Stop, StoppedError
 
-from .schedule import END, Job, Options, Schedule
+from .schedule import END, BlockOptions, Job, Schedule
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
@@ -68,7 +68,7 @@ class OutcomeStream:
         self,
         runner: Runner,
         queries: Iterable[StatsQuery],
-        options: Options,
+        options: BlockOptions,
     ) -> None:
         connections = runner.settings.max_connections
         self._schedule = Schedule(queries, (Iterable,), options, connections)
@@ -215,7 +215,7 @@ class AsyncOutcomeStream:
         self,
         runner: AsyncRunner,
         queries: Iterable[StatsQuery] | AsyncIterable[StatsQuery],
-        options: Options,
+        options: BlockOptions,
     ) -> None:
         self._runner = runner
         connections = runner.settings.max_connections
@@ -320,7 +320,7 @@ class AsyncOutcomeStream:
 
 def _collect(
     runner: Runner,
-    options: Options,
+    options: BlockOptions,
     queries: Sequence[StatsQuery],
     deadline: float | NotGiven | None,
 ) -> Outcomes:
@@ -329,7 +329,7 @@ def _collect(
 
 async def _collect_async(
     runner: AsyncRunner,
-    options: Options,
+    options: BlockOptions,
     queries: Sequence[StatsQuery],
     deadline: float | NotGiven | None,
 ) -> AsyncOutcomes:

@@ -45,7 +45,7 @@ returned: a slow response does not stop the others, and memory stays bounded."""
 
 
 @attrs.frozen
-class Options:
+class BlockOptions:
     """What a caller may choose about a block of queries."""
 
     concurrency: int | None = None
@@ -57,7 +57,7 @@ class Options:
     in_order: bool = False
     """Whether the outcomes come in the order of the queries."""
 
-    def with_deadline(self, deadline: float | NotGiven | None) -> Options:
+    def with_deadline(self, deadline: float | NotGiven | None) -> BlockOptions:
         """These options with another *deadline*, if one is given."""
         if deadline is NOT_GIVEN:
             return self
@@ -71,7 +71,7 @@ class Schedule:
         self,
         queries: object,
         kinds: tuple[type, ...],
-        options: Options,
+        options: BlockOptions,
         max_connections: int,
     ) -> None:
         if not isinstance(queries, kinds):

@@ -94,7 +94,7 @@ class RetryPolicy:
 
     The pause before the n-th retry is drawn between half of and the whole of
     ``wait_initial * 2 ** (n - 1)`` seconds, which never grows above
-    ``wait_max``. A ``Retry-After`` that asks for more is honoured in full.
+    ``wait_max``. A longer ``Retry-After`` is honoured in full.
 
     Example:
         >>> RetryPolicy(retries=5, wait_max=30.0)
@@ -152,7 +152,7 @@ class Settings:
     """Where the base address and each credential are from: a variable, a profile's
     setting or an argument."""
 
-    def from_sources(self, **sources: str | Argument) -> Settings:
+    def with_sources(self, **sources: str | Argument) -> Settings:
         """These settings, with other *sources* of the credentials that there are."""
         found = {name: one for name, one in sources.items() if getattr(self, name, 1)}
         return attrs.evolve(self, sources={**self.sources, **found})

@@ -25,7 +25,7 @@ from sitestats._query.periods import utc
 from sitestats._query.requested import Requested
 from sitestats._query.validation import validate
 from sitestats._results.entries import Entries, EventCount
-from sitestats._results.histogram import entry_type, read_histogram
+from sitestats._results.histogram import histogram_class, read_histogram
 from sitestats._results.stats import Stats
 from sitestats._results.websites import AddedWebsite, WebsiteList
 
@@ -347,7 +347,7 @@ def _values(
                 end=period.end,
                 moment=moment,
             )
-            kind = entry_type(requested.interval)
+            kind = histogram_class(requested.interval)
             yield (
                 name,
                 Entries(entries, name=name, entry_type=kind, timezone=timezone),

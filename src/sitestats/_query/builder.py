@@ -28,7 +28,7 @@ from . import filters as filter_rules
 from . import values as value_rules
 from .filters import MetadataValue
 from .periods import Day, StoredDay
-from .requested import Requested, in_order, read_requested, with_days
+from .requested import Requested, read_requested, sorted_params, with_days
 from .rules import Filters, HasHostname, Interval
 from .units import Span, Unit
 
@@ -136,7 +136,7 @@ class StatsQuery:
                 problems += stored
             else:
                 days[name] = stored
-        problems = problems or periods.in_order(days["start"], days["end"])
+        problems = problems or periods.order_problems(days["start"], days["end"])
         if problems:
             raise QueryError(problems)
         return self._with(days)
@@ -313,7 +313,7 @@ class StatsQuery:
         days, problems = with_days({**self._values, "timezone": name})
         if problems:
             raise QueryError(problems)
-        params = in_order(days)
+        params = sorted_params(days)
         start, end = params.get("start"), params.get("end")
         return self.between(*periods.pinned(start, end, name, now))
 

@@ -168,7 +168,7 @@ def last_days(days: object, today: object) -> tuple[str, str] | list[Problem]:
     return f"today-{count}d", "yesterday"
 
 
-def in_order(start: StoredDay | None, end: StoredDay | None) -> list[Problem]:
+def order_problems(start: StoredDay | None, end: StoredDay | None) -> list[Problem]:
     """The problem of an end before its start, where both can be compared.
 
     Whether a date is before a placeholder depends on today's date in a zone that

@@ -69,7 +69,7 @@ def read_requested(
     """Read the stored *values* of a query."""
     has_moments = _is_moment(values, "start") or _is_moment(values, "end")
     days, problems = with_days(values) if has_moments else (values, [])
-    params = in_order(days)
+    params = sorted_params(days)
     # Only the slashes between segments are not encoded.
     page = "" if path is None else quote(path, safe="/")
     fields, events = params.get("fields"), params.get("events")
@@ -122,7 +122,7 @@ def with_days(values: Values) -> tuple[dict[str, StoredDay], list[Problem]]:
     return days, problems
 
 
-def in_order(values: Values) -> dict[str, str]:
+def sorted_params(values: Values) -> dict[str, str]:
     """The parameters in an order that depends on nothing but themselves."""
     names = [name for name in _ORDER if name in values]
     if len(names) < len(values):

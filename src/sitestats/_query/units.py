@@ -22,10 +22,10 @@ from .periods import (
     as_date,
     day,
     days_back,
-    in_order,
     in_zone,
     last_days,
     moment_of,
+    order_problems,
     placeholder,
     too_early,
 )
@@ -326,7 +326,7 @@ def dates_of(
     if first is None or last is None:
         return None, None
     # An address or extra_param may have set them, which are not compared.
-    problems = in_order(start, end)
+    problems = order_problems(start, end)
     if problems:
         raise QueryError(problems)
     return first, last

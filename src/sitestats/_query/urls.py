@@ -125,7 +125,7 @@ def view_problems(address: Address) -> list[Problem]:
 
 
 def callback_problems() -> list[Problem]:
-    """What to warn of where an address asks for JSONP."""
+    """What to warn of where an address requests JSONP."""
     return refused(
         "callback-step",
         "the callback is left out, since a query gives data"

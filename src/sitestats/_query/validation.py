@@ -12,7 +12,7 @@ from sitestats._common.text import shown
 from sitestats._common.wire import HttpRequest
 
 from .filters import METADATA, PAGE_FILTERS, is_contains
-from .periods import in_order
+from .periods import order_problems
 from .rules import LATEST_VERSION, LONGEST_ADDRESS, broken, refused
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def problems_of(requested: Requested, *, has_key: bool | None) -> list[Problem]:
     # Days that are text were compared when they were set.
     if requested.has_moments and requested.unchecked.keys().isdisjoint(_PERIOD):
         start, end = requested.params.get("start"), requested.params.get("end")
-        problems += in_order(start, end)
+        problems += order_problems(start, end)
     problems += _requests_something(requested)
     problems += _needs_version(requested)
     problems += _one_way_to_a_page(requested)

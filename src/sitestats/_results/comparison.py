@@ -163,7 +163,7 @@ class Comparison(HasFrames[ListName], Displayed):
             return self[cast("ListName", field)]._table()  # noqa: SLF001 - of this module
         return [
             *(named(name, [value]) for name, value in self._about().items()),
-            *columns_of_totals(self.totals),
+            *columns_of_changed_totals(self.totals),
             named("partial", [self.partial]),
         ]
 
@@ -194,7 +194,7 @@ class Comparison(HasFrames[ListName], Displayed):
         return f"Comparison({', '.join(parts)})"
 
 
-def columns_of_totals(
+def columns_of_changed_totals(
     totals: Mapping[TotalName, Change] | Sequence[TotalName],
 ) -> Sequence[Column]:
     """The columns of the changes of totals: one row, or none of names alone."""

@@ -97,7 +97,7 @@ class WeekEntry(HistogramEntry):
     columns: ClassVar[tuple[str, ...]] = (*HistogramEntry.columns, "year", "week")
 
 
-def entry_type(interval: str | None) -> type[HistogramEntry]:
+def histogram_class(interval: str | None) -> type[HistogramEntry]:
     """The class of the entries of a histogram by *interval*."""
     return {"hour": HourEntry, "week": WeekEntry}.get(interval or "day", HistogramEntry)
 
@@ -169,7 +169,7 @@ def read_histogram(
         if over is None or over <= moment:
             break
         first_partial = last
-    kind = entry_type(interval)
+    kind = histogram_class(interval)
     return [
         _entry(
             kind,

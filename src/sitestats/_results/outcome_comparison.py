@@ -16,11 +16,11 @@ from sitestats._common.text import shown
 from sitestats._query.builder import requested
 from sitestats._query.units import ending
 
-from .comparison import Change, Changes, Comparison, columns_of_totals
+from .comparison import Change, Changes, Comparison, columns_of_changed_totals
 from .display import draw
 from .entries import check_list
 from .many_results import ManyResults
-from .outcome_frames import error_text, failed_warning, period_of
+from .outcome_frames import failed_warning, outcome_error, period_of
 from .outcomes import Failed, Outcome, Succeeded
 from .tables import Column, count_rows, named, shared, stacked
 
@@ -324,7 +324,7 @@ def _about(pair: Pair) -> dict[str, Any]:
         its_zone, *its_days = (None, None, None) if side is None else period_of(side)
         zone = zone or its_zone
         days += its_days
-    errors = filter(None, map(error_text, (pair.now, pair.before)))
+    errors = filter(None, map(outcome_error, (pair.now, pair.before)))
     return {
         "hostname": pair.hostname,
         "timezone": zone,
@@ -337,11 +337,11 @@ def _about(pair: Pair) -> dict[str, Any]:
 def _totals(pair: Pair | None, totals: Sequence[TotalName]) -> Sequence[Column]:
     """The row of a pair; none for None."""
     if pair is None:
-        return [*columns_of_totals(totals), named("partial", [])]
+        return [*columns_of_changed_totals(totals), named("partial", [])]
     comparison = pair.comparison
     partial = None if comparison is None else comparison.partial
     changes: dict[TotalName, Change] = {name: pair.total(name) for name in totals}
-    return [*columns_of_totals(changes), named("partial", [partial])]
+    return [*columns_of_changed_totals(changes), named("partial", [partial])]
 
 
 def _changes(pair: Pair | None, field: Any) -> Sequence[Column]:

@@ -11,7 +11,7 @@ from sitestats._query.builder import requested
 from sitestats._query.periods import as_date
 
 from .entries import Entries, check_list, columns_of_entries, entry_class
-from .histogram import entry_type
+from .histogram import histogram_class
 from .outcomes import Failed
 from .stats import columns_of_totals
 from .tables import Column, count_rows, shared, stacked
@@ -70,7 +70,7 @@ def _about(outcome: Outcome, field: str | None) -> dict[str, Any]:
     return {
         **dict(zip(_ABOUT, about, strict=True)),
         "truncated": entries is not None and entries.truncated,
-        "error": error_text(outcome),
+        "error": outcome_error(outcome),
         "query": outcome.index,
     }
 
@@ -78,7 +78,7 @@ def _about(outcome: Outcome, field: str | None) -> dict[str, Any]:
 _ABOUT: Final = ("hostname", "timezone", "first_day", "last_day")
 
 
-def error_text(outcome: Outcome | None) -> str | None:
+def outcome_error(outcome: Outcome | None) -> str | None:
     """The class and the message of an outcome's error, None where there is none."""
     error = None if outcome is None else outcome.error
     return None if error is None else f"{type(error).__name__}: {error}"
@@ -111,7 +111,7 @@ def _no_rows(field: str, query: StatsQuery | None) -> list[Column]:
     wanted = None if query is None else requested(query)
     kind: type[Any]
     if field == "histogram":
-        kind = entry_type(wanted.interval if wanted else None)
+        kind = histogram_class(wanted.interval if wanted else None)
     else:
         fields = wanted.fields if wanted else ()
         kind = entry_class(field, timed="seconds_on_page" in fields)

@@ -12,8 +12,8 @@ import httpcore
 import httpx
 
 from sitestats._common.errors import ConfigurationError
-from sitestats._common.frames import forgetful
 from sitestats._common.settings import checked_verify
+from sitestats._common.tracebacks import forgetful
 
 from .route import Route
 from .slot_pools import AsyncSlotPool, SlotPool

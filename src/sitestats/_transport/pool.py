@@ -61,7 +61,7 @@ an interrupted thread may have died before it could tell."""
 class Lease(Generic[T]):
     """One use of a connection, from waiting for it to giving it back."""
 
-    fresh: bool = False
+    fresh_connection: bool = False
     """Whether it must be a connection that was never used before."""
     stop: Stop | None = None
     """What may end the waiting from another thread."""
@@ -117,7 +117,7 @@ class _PoolState(Generic[T]):
         oldest = time.monotonic() - self.idle_seconds
         while self.idle and self.idle[0][1] < oldest:
             self._retire_oldest(lease)
-        if not lease.fresh:
+        if not lease.fresh_connection:
             if self.idle:
                 lease.connection = self.idle[-1][0]
                 self.idle.pop()

@@ -21,12 +21,11 @@ import httpx
 
 from sitestats._common.custom_headers import secrets_in
 from sitestats._common.errors import ConfigurationError
-from sitestats._common.frames import clear_frames
+from sitestats._common.tracebacks import clear_frames
 
 from .attempt import Attempt
 from .backend import Slot
 from .body import Body
-from .given import check_given
 from .http_transport import AsyncHTTPTransport, HTTPTransport, send_along
 from .logs import redact_logs
 from .outgoing import Outgoing
@@ -34,6 +33,7 @@ from .pool import AsyncPool, Lease, Pool
 from .redaction import Redactor
 from .route import Route
 from .slot_pools import IDLE_SECONDS
+from .user_transport import check_given
 from .waiting import OutOfTimeError
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class _SenderBase(Generic[PoolT]):
                 f"the path {request.path!r} leads away from the base address "
                 f"{self._settings.base}: nothing was sent"
             )
-        lease = Lease[Any](fresh=request.fresh_connection, stop=stop)
+        lease = Lease[Any](fresh_connection=request.fresh_connection, stop=stop)
         return Attempt(request, self._settings, self._redactor, lease, until, timeout)
 
     @property

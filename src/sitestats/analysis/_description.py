@@ -19,7 +19,7 @@ from sitestats._results.collected_outcomes import CollectedOutcomes
 from sitestats._results.comparison import Change, Changes, Comparison
 from sitestats._results.entries import Entries
 from sitestats._results.outcome_comparison import Comparisons
-from sitestats._results.outcome_frames import error_text, period_of
+from sitestats._results.outcome_frames import outcome_error, period_of
 from sitestats._results.stats import Stats
 from sitestats._results.tables import Sheet
 
@@ -232,7 +232,7 @@ def _of_outcomes(
             outcome.query.hostname,
             *(day and day.isoformat() for day in period_of(outcome)[1:]),
             *(getattr(outcome.stats, name, None) for name in totals),
-            *([error_text(outcome)] if failed else ()),
+            *([outcome_error(outcome)] if failed else ()),
         )
         for outcome in outcomes[:top]
     ]

@@ -23,7 +23,7 @@ RELATIONS: Final = (
     "previous_month",
     "previous_year",
 )
-OVERVIEW: Final = ("pageviews", "visitors", "pages", "countries", "referrers")
+COMPARED: Final = ("pageviews", "visitors", "pages", "countries", "referrers")
 """What is requested for a table of one website when nothing is named."""
 
 
@@ -61,7 +61,7 @@ def compare(*, against: str, **options: Any) -> None:
     is_single, how = is_one(options), print_options_of(options)
     is_single = is_single and how.output in {"table", XLSX}
     is_overview = is_single and how.output == "table"
-    websites = Websites(options, OVERVIEW if is_overview else OVERVIEW_OF_MANY)
+    websites = Websites(options, COMPARED if is_overview else OVERVIEW_OF_MANY)
     how = how.with_table_of(websites.first.lists, is_one=is_single)
 
     def both(query: StatsQuery) -> tuple[StatsQuery, StatsQuery]:

@@ -47,7 +47,8 @@ from ._exits import Code, fail
     "made_up",
     type=click.IntRange(1, 1000),
     metavar="NUMBER",
-    help="So many websites with a year of made-up traffic, in place of the demo's.",
+    help="The number of websites with a year of made-up traffic, in place of the "
+    "demo's.",
 )
 # A made-up key of a local emulator is no secret. A real key must not be an argument,
 # since it would show in the list of processes.

@@ -18,7 +18,7 @@ from io import FileIO
 from pathlib import Path
 
 from sitestats._common.errors import SpecError
-from sitestats._common.locks import locked
+from sitestats._common.lock_files import locked
 from sitestats._common.settings import Settings
 
 from ._events import History

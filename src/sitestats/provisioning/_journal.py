@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from sitestats._common.errors import ConfigurationError, SpecError
-from sitestats._common.locks import SpecialFileError, is_in_place, locked
+from sitestats._common.lock_files import SpecialFileError, is_in_place, locked
 from sitestats._common.problems import Problem
 
 from ._events import Began, Ended, History, Sending, Settled

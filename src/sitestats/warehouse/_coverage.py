@@ -8,7 +8,7 @@ from typing import Any, Final, Self, TypeAlias
 
 import attrs
 
-from ._held import DAY, Held, Period, Run, count_days, days_of, one_by_one, without
+from ._held import DAY, Held, Period, Stretch, count_days, days_of, one_by_one, without
 
 Totals: TypeAlias = tuple[int, int]
 """The page views and the visitors of a day."""
@@ -22,7 +22,7 @@ class Coverage:
 
     first: dt.date
     """The first day that was wanted."""
-    held: tuple[Run, ...] = ()
+    held: tuple[Stretch, ...] = ()
     """The days that are there."""
     failed: tuple[dt.date, ...] = ()
     """Days that failed; first those that were not requested for longest."""
@@ -32,7 +32,7 @@ class Coverage:
     """What was wanted of each."""
     totals: Mapping[dt.date, Totals] = attrs.Factory(dict[dt.date, Totals])
     """Those of the last days, to find out which have changed."""
-    old: tuple[Run, ...] = ()
+    old: tuple[Stretch, ...] = ()
     """Days of another zone that are still there."""
     error: str | None = None
     """Why the website is behind, if it is."""
@@ -81,11 +81,11 @@ class Coverage:
         return {
             **attrs.asdict(self, recurse=False),
             "first": str(self.first),
-            "held": _runs_to_state(self.held),
+            "held": _stretches_to_state(self.held),
             "failed": [*map(str, self.failed)],
             "lists": sorted(self.lists),
             "totals": {str(day): totals for day, totals in self.totals.items()},
-            "old": _runs_to_state(self.old),
+            "old": _stretches_to_state(self.old),
             "checked_at": None if checked_at is None else checked_at.isoformat(),
         }
 
@@ -96,29 +96,29 @@ class Coverage:
         day = dt.date.fromisoformat
         found: dict[str, Any] = {
             "first": day(state["first"]),
-            "held": _runs_of_state(state["held"]),
+            "held": _stretches_of_state(state["held"]),
             "failed": tuple(map(day, state["failed"])),
             "lists": frozenset(state["lists"]),
             "totals": {day(text): (one, two) for text, (one, two) in totals.items()},
-            "old": _runs_of_state(state["old"]),
+            "old": _stretches_of_state(state["old"]),
             "checked_at": checked_at and dt.datetime.fromisoformat(checked_at),
         }
         return cls(**{**state, **found})
 
 
 def reached_by(
-    first: dt.date, runs: tuple[Run, ...], failed: Iterable[dt.date]
+    first: dt.date, parts: tuple[Stretch, ...], failed: Iterable[dt.date]
 ) -> dt.date:
-    """The last day of *runs* or *failed*; else the day before *first*."""
-    return max([first - DAY, *(run.last for run in runs[-1:]), *failed])
+    """The last day of *parts* or *failed*; else the day before *first*."""
+    return max([first - DAY, *(part.last for part in parts[-1:]), *failed])
 
 
-def _runs_to_state(runs: tuple[Run, ...]) -> list[list[str]]:
-    return [[str(run.first), str(run.last), *sorted(run.lists)] for run in runs]
+def _stretches_to_state(parts: tuple[Stretch, ...]) -> list[list[str]]:
+    return [[str(part.first), str(part.last), *sorted(part.lists)] for part in parts]
 
 
-def _runs_of_state(runs: list[list[str]]) -> tuple[Run, ...]:
+def _stretches_of_state(state: list[list[str]]) -> tuple[Stretch, ...]:
     day = dt.date.fromisoformat
     return tuple(
-        Run(day(first), day(last), frozenset(lists)) for first, last, *lists in runs
+        Stretch(day(start), day(end), frozenset(lists)) for start, end, *lists in state
     )

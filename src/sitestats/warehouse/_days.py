@@ -34,7 +34,7 @@ from ._held import (
     NO_LISTS,
     Held,
     Period,
-    Run,
+    Stretch,
     count_days,
     covering,
     days_of,
@@ -99,10 +99,10 @@ class WebsiteDays:
         moved = cursor is not None and cursor.timezone != timezone
         self._old: Final = Held(cursor.old if cursor else ())
         if cursor is not None and moved:
-            for run in cursor.held:
-                for day in days_of(run[:2]):
+            for part in cursor.held:
+                for day in days_of(part[:2]):
                     self._old.put(
-                        day, run.lists | (self._old.lists_of(day) or NO_LISTS)
+                        day, part.lists | (self._old.lists_of(day) or NO_LISTS)
                     )
         cursor = None if moved else cursor
         self._held: Final = Held(cursor.held if cursor else ())
@@ -124,7 +124,7 @@ class WebsiteDays:
         """How many histograms failed, and how many wanted days the others lack."""
         self._error: str | None = None
         self._lasting = False
-        self._began_at: Final = reached_by(first, self._held.runs, self._failed)
+        self._began_at: Final = reached_by(first, self._held.parts, self._failed)
         self._reached = self._began_at
         # With the days of the lag, which are read again.
         self._new_from: Final = max(first, self._began_at + DAY - lag * DAY)
@@ -154,7 +154,7 @@ class WebsiteDays:
         if "events" in self._lists or (self._lists and count_days(wanted) <= _FEW):
             wanted = []
         watched = [day for day in self._totals if self._first <= day < self._new_from]
-        if watched and watched[0] <= self.last:
+        if watched:
             wanted.append((watched[0], self.last))
         return covering(wanted, LONGEST)
 
@@ -162,8 +162,8 @@ class WebsiteDays:
     def unfilled(self) -> frozenset[str]:
         """Lists that the last days have, and new ones are not to have."""
         has_new = not self.ended and self.last > self._began_at
-        before = self._held.runs[-1].lists if self._held.runs and has_new else NO_LISTS
-        return before - self._lists - MEDIANS
+        had = self._held.parts[-1].lists if self._held.parts and has_new else NO_LISTS
+        return had - self._lists - MEDIANS
 
     @property
     def left(self) -> int:
@@ -189,7 +189,7 @@ class WebsiteDays:
             The days that need no request of their own: *found* has all there is.
         """
         days: list[dt.date] = []
-        lacking = Held(Run(*part) for part in sorted(self._wanted()))
+        lacking = Held(Stretch(*part) for part in sorted(self._wanted()))
         for day in days_of(period):
             is_wanted = lacking.lists_of(day) is not None
             totals = found.get(day)
@@ -223,7 +223,7 @@ class WebsiteDays:
             lacking = self._held.lacking(*period)
             self._failed_periods.append(period)
             self._errors |= {
-                first: f"{first}: {error_text(error)}" for first, _ in lacking
+                first: f"{first}: {error_line(error)}" for first, _ in lacking
             }
         else:
             self.histograms_lack += 1
@@ -286,9 +286,9 @@ class WebsiteDays:
 
     def failed(self, day: dt.date, error: SiteStatsError) -> None:
         """Record that *day* was not read."""
-        text = error_text(error)
+        text = error_line(error)
         if isinstance(error, _OF_THE_WEBSITE):
-            self.is_unknown = isinstance(error, NotFoundError) and not self._held.runs
+            self.is_unknown = isinstance(error, NotFoundError) and not self._held.parts
             self.end(text, lasting=True)
             return
         self._reached = max(self._reached, day)
@@ -301,8 +301,7 @@ class WebsiteDays:
 
     def end(self, error: str, *, lasting: bool) -> None:
         """Request nothing more in this run, because of *error*."""
-        if self._error is None:
-            self._error, self._lasting = error, lasting
+        self._error, self._lasting = error, lasting
         self.ended = True
 
     def take_gone(self) -> Iterator[tuple[dt.date, frozenset[str] | None]]:
@@ -311,8 +310,8 @@ class WebsiteDays:
 
         Those that share no hour with a day of the present zone may stay.
         """
-        for run in self._old.runs:
-            for day in days_of(run[:2]):
+        for part in self._old.parts:
+            for day in days_of(part[:2]):
                 if any(
                     self._held.lists_of(day + n * DAY) is not None for n in _OVERLAP
                 ):
@@ -332,16 +331,16 @@ class WebsiteDays:
             failed |= dict.fromkeys(sorted(self._stale))
         found = Coverage(
             first=self._first,
-            held=self._held.runs,
+            held=self._held.parts,
             failed=tuple(failed),
             timezone=self.timezone,
             lists=self._lists,
             totals={
                 day: self._totals[day]
                 for day in sorted(self._totals)
-                if day > max(self.last, self._reached) - WATCHED * DAY
+                if day > self.last - WATCHED * DAY
             },
-            old=self._old.runs,
+            old=self._old.parts,
             lasting=self._lasting,
             checked_at=now,
         )
@@ -358,8 +357,8 @@ class WebsiteDays:
         return before
 
 
-def error_text(error: SiteStatsError) -> str:
-    """Its kind and its text in one line."""
+def error_line(error: SiteStatsError) -> str:
+    """The class and the message of *error* on one line."""
     return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 

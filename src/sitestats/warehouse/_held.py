@@ -1,4 +1,4 @@
-"""Which days of a website are there, and which lists of each: runs of days alike."""
+"""Which days of a website are there, and which lists of each, in few stretches."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Period: TypeAlias = tuple[dt.date, dt.date]
 """The first and the last day."""
 
 
-class Run(NamedTuple):
+class Stretch(NamedTuple):
     """Days in a row of which the same is there."""
 
     first: dt.date
@@ -23,59 +23,59 @@ class Run(NamedTuple):
 
 
 class Held:
-    """The days that are there. A website has thousands, in few runs."""
+    """The days that are there. A website has thousands, in few stretches."""
 
-    def __init__(self, runs: Iterable[Run] = ()) -> None:
-        self._runs = [*runs]
+    def __init__(self, parts: Iterable[Stretch] = ()) -> None:
+        self._parts = [*parts]
 
     @property
-    def runs(self) -> tuple[Run, ...]:
-        """The runs, in the order of their days."""
-        return tuple(self._runs)
+    def parts(self) -> tuple[Stretch, ...]:
+        """The stretches, in the order of their days."""
+        return tuple(self._parts)
 
     def lists_of(self, day: dt.date) -> frozenset[str] | None:
         """What is there of *day*; None where nothing is, not even its totals."""
-        place = bisect_right(self._runs, day, key=_first_day) - 1
-        if place < 0 or self._runs[place].last < day:
+        place = bisect_right(self._parts, day, key=_first_day) - 1
+        if place < 0 or self._parts[place].last < day:
             return None
-        return self._runs[place].lists
+        return self._parts[place].lists
 
     def put(self, day: dt.date, lists: frozenset[str] | None) -> None:
         """Replace what is there of *day*; None removes it."""
-        end = bisect_right(self._runs, day, key=_first_day) + 1
+        end = bisect_right(self._parts, day, key=_first_day) + 1
         begin = max(0, end - 3)
-        pieces = [] if lists is None else [Run(day, day, lists)]
-        for run in self._runs[begin:end]:
-            pieces.append(Run(run.first, min(run.last, day - DAY), run.lists))
-            pieces.append(Run(max(run.first, day + DAY), run.last, run.lists))
-        merged: list[Run] = []
+        pieces = [] if lists is None else [Stretch(day, day, lists)]
+        for part in self._parts[begin:end]:
+            pieces.append(Stretch(part.first, min(part.last, day - DAY), part.lists))
+            pieces.append(Stretch(max(part.first, day + DAY), part.last, part.lists))
+        merged: list[Stretch] = []
         for piece in sorted(piece for piece in pieces if piece.first <= piece.last):
             before = merged[-1] if merged else None
             if before and (before.last + DAY, before.lists) == (piece[0], piece.lists):
                 merged[-1] = before._replace(last=piece.last)
             else:
                 merged.append(piece)
-        self._runs[begin:end] = merged
+        self._parts[begin:end] = merged
 
     def lacking(
         self, first: dt.date, last: dt.date, lists: frozenset[str] = NO_LISTS
     ) -> Iterator[Period]:
         """The parts of a period of which not all *lists* are there."""
-        for run in self._runs:
+        for part in self._parts:
             if first > last:
                 return
-            if run.last < first or not lists <= run.lists:
+            if part.last < first or not lists <= part.lists:
                 continue
-            if run.first > first:
-                yield first, min(last, run.first - DAY)
-            first = max(first, run.last + DAY)
+            if part.first > first:
+                yield first, min(last, part.first - DAY)
+            first = max(first, part.last + DAY)
         if first <= last:
             yield first, last
 
 
 def without(periods: Iterable[Period], others: Iterable[Period]) -> list[Period]:
     """What is left of *periods* but for the days of *others*."""
-    holes = Held(Run(*other) for other in sorted(others))
+    holes = Held(Stretch(*other) for other in sorted(others))
     return [part for period in periods for part in holes.lacking(*period)]
 
 
@@ -112,5 +112,5 @@ def one_by_one(days: Iterable[dt.date]) -> list[Period]:
     return [(day, day) for day in days]
 
 
-def _first_day(run: Run) -> dt.date:
-    return run.first
+def _first_day(part: Stretch) -> dt.date:
+    return part.first

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from dlt.pipeline.exceptions import PipelineStepFailed
 
 from sitestats._common.errors import BusyError, SiteStatsError
-from sitestats._common.locks import locked
+from sitestats._common.lock_files import locked
 
 from ._coverage import Coverage
 from ._source import SOURCE

@@ -18,7 +18,7 @@ from sitestats._common.errors import (
 )
 
 from ._coverage import Coverage
-from ._days import Days, WebsiteDays, error_text, last_day
+from ._days import Days, WebsiteDays, error_line, last_day
 from ._estimate import Estimate
 from ._held import DAY
 
@@ -93,7 +93,7 @@ class Plan:
         try:
             StatsQuery(hostname).timezone(timezone)
         except QueryError as error:
-            website.end(error_text(error), lasting=True)
+            website.end(error_line(error), lasting=True)
         return website
 
 

@@ -1,4 +1,4 @@
-"""Errors for unknown arguments of a call, which say where the argument belongs."""
+"""Errors for unknown arguments of a call: where each of them belongs."""
 
 from __future__ import annotations
 

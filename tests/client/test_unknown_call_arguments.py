@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from sitestats import Client, StatsQuery
-from sitestats._client import unknown_arguments
+from sitestats._client import unknown_call_arguments
 from sitestats._query.rules import FILTERS
 from sitestats.emulator import Emulator
 
@@ -61,7 +61,7 @@ def test_a_website_is_no_query(call: str, name: str) -> None:
 def test_with_options_takes_every_limit() -> None:
     """The hint for a limit names an argument that ``with_options`` has."""
     parameters = list(inspect.signature(Client.with_options).parameters)[1:]
-    assert tuple(parameters) == unknown_arguments._LIMITS
+    assert tuple(parameters) == unknown_call_arguments._LIMITS
 
 
 def test_the_help_of_where_names_every_filter() -> None:

@@ -1,4 +1,4 @@
-"""Arguments of a client by the names that other libraries give them."""
+"""Errors for unknown arguments of a client, by the names of other libraries too."""
 
 from __future__ import annotations
 

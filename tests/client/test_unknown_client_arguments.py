@@ -7,7 +7,7 @@ import inspect
 import pytest
 
 from sitestats import AsyncClient, Client
-from sitestats._client.names_of_others import OURS
+from sitestats._client.unknown_client_arguments import OURS
 
 pytestmark = pytest.mark.once
 
