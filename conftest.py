@@ -16,7 +16,7 @@ import shutil
 import socket
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from importlib.util import find_spec
 from typing import Any
 
@@ -38,6 +38,16 @@ def pytest_configure(config: pytest.Config) -> None:
     """Make the state folder of the tests."""
     config.stash[STATE] = tempfile.mkdtemp(prefix="sitestats-state-")
     os.environ["XDG_STATE_HOME"] = config.stash[STATE]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage meanwhile: all tests stay, and to look takes seconds."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 def pytest_collection_finish() -> None:

@@ -25,8 +25,7 @@ EXTRAS = "[emulator,cli,pandas,polars,arrow,plot,excel,warehouse]"
 # What dlt needs was not tried with all versions of the hosted platforms.
 HOSTED_EXTRAS = EXTRAS.replace(",warehouse", "")
 EVERY_EXTRA = f".{EXTRAS}"
-# .ci/run sets it. Without it the tests leave out what takes long, and coverage, which
-# doubles the time of a test.
+# .ci/run sets it. Without it the tests leave out what takes long.
 CI = "CI" in os.environ
 # The path of a wheel to test, so that several runs of nox test the same one.
 WHEEL = os.environ.get("WHEEL")
@@ -56,12 +55,10 @@ def groups(*names: str) -> list[str]:
     return [part for name in names for part in ("--group", name)]
 
 
-def pytest(session: nox.Session, *args: str, measured: bool = False) -> None:
-    """Run pytest in several processes with *args*, or with those after ``--``.
-
-    If *measured*, a report lists the lines and branches that no test reached but those
-    that take long.
-    """
+def pytest(
+    session: nox.Session, *args: str, program: tuple[str, ...] = ("pytest",)
+) -> None:
+    """Run pytest in several processes with *args*, or with those after ``--``."""
     tmp = Path(session.create_tmp()).resolve()
     env = {
         # Matplotlib would look for a display, and HOME may be read-only.
@@ -69,18 +66,14 @@ def pytest(session: nox.Session, *args: str, measured: bool = False) -> None:
         "MPLCONFIGDIR": str(tmp),
         # Many tests start a program, which would compile all modules each time.
         "PYTHONDONTWRITEBYTECODE": "",
-        "COVERAGE_FILE": str(tmp / "coverage"),
     }
     if session.posargs:
         session.run("pytest", *session.posargs, env=env)
         return
-    command = ["pytest", "--numprocesses", "logical", "--maxprocesses", "4"]
+    command = [*program, "--numprocesses", "logical", "--maxprocesses", "4"]
     # The tests of a file stay in one process: its examples share a namespace, and its
     # fixtures are made once. conftest.py sets the order.
     command += ["--dist", "loadfile", "--no-loadscope-reorder"]
-    if measured:
-        session.run("coverage", "erase", env=env)
-        command = ["coverage", "run", "--module", *command]
     try:
         # Each process would rewrite every assert, for ten seconds.
         session.run(*command, "--assert", "plain", *args, env=env)
@@ -89,9 +82,6 @@ def pytest(session: nox.Session, *args: str, measured: bool = False) -> None:
         last = ("--last-failed", "--last-failed-no-failures", "none", "tests")
         session.run("pytest", *last, *args, env=env, success_codes=range(6))
         raise
-    if measured:
-        session.run("coverage", "combine", "--quiet", env=env)
-        session.run("coverage", "report", env=env)
 
 
 def dist(session: nox.Session) -> Path:
@@ -130,18 +120,19 @@ def lint(session: nox.Session) -> None:
 def types(session: nox.Session) -> None:
     """Check the types: mypy, pyright, and in CI that every public name has a type.
 
-    It is for the lowest Python; ``-- 3.13`` checks for another one.
+    It is for the lowest Python; ``-- 3.13`` checks for another one, with pyright alone:
+    what differs is the standard library, and both have the same stubs of it.
     """
     # Not editable: --verifytypes checks the package as it is installed for a user.
     needed = groups("types", "tests", "pages", "bench")
     session.install(EVERY_EXTRA, "nox", *needed, *LOCKED)
     python = session.posargs[0] if session.posargs else PYTHONS[0]
-    commands: list[tuple[str, ...]] = [
-        ("pyright", "--pythonversion", python),
-        ("mypy", "--python-version", python),
-    ]
-    if CI and not session.posargs:
-        commands.append(("pyright", "--verifytypes", "sitestats", "--ignoreexternal"))
+    commands: list[tuple[str, ...]] = [("pyright", "--pythonversion", python)]
+    if not session.posargs:
+        commands.append(("mypy",))
+        if CI:
+            verify = ("pyright", "--verifytypes", "sitestats", "--ignoreexternal")
+            commands.append(verify)
     # In parallel, since each uses one core.
     with ThreadPoolExecutor(2) as pool:
         results = [pool.submit(session.run, *command) for command in commands]
@@ -162,9 +153,21 @@ def docs(session: nox.Session) -> None:
 
 @nox.session(python=[*dict.fromkeys([*PYTHONS, NEWEST, HERE])])
 def tests(session: nox.Session) -> None:
-    """Run the tests and the examples of the documentation; in CI all, and measured."""
+    """Run the tests and the examples of the documentation; in CI also what is long."""
     session.install("--editable", EVERY_EXTRA, *groups("tests", "pages"), *LOCKED)
-    pytest(session, *([] if CI else ["-m", "not long"]), measured=CI)
+    pytest(session, *([] if CI else ["-m", "not long"]))
+
+
+# Apart from .ci/run, since it doubles the time of a test.
+@nox.session
+def coverage(session: nox.Session) -> None:
+    """Report the lines and branches that no test reaches, but those that take long."""
+    session.install("--editable", EVERY_EXTRA, *groups("tests", "pages"), *LOCKED)
+    session.env["COVERAGE_FILE"] = str(Path(session.create_tmp()).resolve() / "data")
+    session.run("coverage", "erase")
+    pytest(session, "-m", "not long", program=("coverage", "run", "-m", "pytest"))
+    session.run("coverage", "combine", "--quiet")
+    session.run("coverage", "report")
 
 
 @nox.session

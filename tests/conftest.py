@@ -1,14 +1,12 @@
-"""Hypothesis profiles, the order and coverage of tests, texts, Ctrl-C in background."""
+"""Hypothesis profiles, markers, order of tests, coverage, texts, Ctrl-C."""
 
 from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from coverage import Coverage
 from hypothesis import HealthCheck, settings
 
 from same_text import SameText, same_text_as
@@ -43,37 +41,27 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # The processes of pytest-xdist are measured. What the tests start there is not:
 # several are about the memory or the time that a program takes.
-def _measure_no_programs() -> None:
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
 
 
-_measure_no_programs()
+# The command line, the emulator and plots are what click, rich, DuckDB and matplotlib
+# make of them, and an example shows what the tests do.
+VERSIONS = ("README", "docs", "src", "tests/analysis/test_plots", "tests/cli")
+VERSIONS += ("tests/docs", "tests/emulator")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put slow tests first, so that all processes end at about the same time."""
+    """Mark tests, and put slow ones first, so that all processes end together."""
+    for item in items:
+        if item.nodeid.startswith(VERSIONS):
+            item.add_marker("versions")
 
     def place(item: pytest.Item) -> int:
         long, slow = map(item.get_closest_marker, ("long", "slow"))
         return 0 if long else 1 if slow else 2
 
     items.sort(key=place)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Measure no line of a test that takes long: it would take almost twice as long."""
-    measured = Coverage.current() if item.get_closest_marker("long") else None
-    if measured is not None:
-        measured.stop()
-    try:
-        return (yield)
-    finally:
-        if measured is not None:
-            measured.start()
-            # Each start has programs measured again.
-            _measure_no_programs()
 
 
 @pytest.fixture

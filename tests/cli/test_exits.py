@@ -33,6 +33,8 @@ from sitestats.provisioning import (
     ProvisioningReport,
 )
 
+pytestmark = pytest.mark.standard_library
+
 SPEC = WebsiteSpec("a.example")
 DIFFERENCES = (Difference("public", wanted=False, found=True),)
 posix = pytest.mark.skipif(os.name == "nt", reason="Windows has other signals")
@@ -171,7 +173,7 @@ def test_the_end_of_an_output(tmp_path: Path) -> None:
     """
     emulator = Emulator()
     # More than a pipe holds.
-    for number in range(1_000):
+    for number in range(500):
         emulator.add_website(f"w{number}.example", label="x" * 200)
     with emulator.serve() as address:
         # A table, whose reader has ended before it comes.

@@ -221,6 +221,7 @@ DAYS = (
 )
 
 
+@pytest.mark.standard_library
 @pytest.mark.skipif(os.name == "nt", reason="a pipe of POSIX")
 def test_a_reader_that_goes_ends_the_command(emulator: Emulator) -> None:
     """With a closed pipe, as by `head -1`, the command ends without a word, and
@@ -238,6 +239,7 @@ def test_a_reader_that_goes_ends_the_command(emulator: Emulator) -> None:
     assert len(emulator.requests) < 366
 
 
+@pytest.mark.standard_library
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGINT for a child there")
 def test_an_interrupted_run_says_what_failed(emulator: Emulator) -> None:
     """After Ctrl-C the rows so far are there, and the lines of what failed."""

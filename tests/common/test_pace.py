@@ -64,6 +64,11 @@ def test_the_time_left_grows_while_nothing_is_done() -> None:
     assert stalled == "60 of 120 queries, 4.2 a minute, 14 min left"
 
 
+def test_the_time_of_all_does_not_grow() -> None:
+    """What is done took as long as it took, while the database still loads it."""
+    assert pace_of([(50, 120)], 120, then=600).text() == "120 of 120 queries in 50 s"
+
+
 COUNTS = st.lists(
     st.tuples(st.floats(0, 1e5), st.integers(1, 1_000)), min_size=1, max_size=30
 )

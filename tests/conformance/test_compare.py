@@ -89,7 +89,7 @@ def test_a_change_is_found_by_its_case(service: Emulator, change: Changed) -> No
 @pytest.mark.parametrize(
     ("fault", "sent", "why"),
     [
-        ({"status": 429, "retry_after": 60}, 1, "asked for fewer requests (429)"),
+        ({"status": 429, "retry_after": 60}, 1, "refused further requests (429)"),
         ({"status": 503}, 2, "the service failed (503)"),
         ({"latency": 5.0}, 2, "no complete response came (response)"),
         ({"reset": True}, 2, "no complete response came (response)"),

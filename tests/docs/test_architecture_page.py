@@ -1,4 +1,4 @@
-"""docs/architecture.md names files and rules that exist."""
+"""The rules that docs/architecture.md names exist, and each module has a sentence."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ pytestmark = pytest.mark.once
 ROOT: Final = Path(__file__).parents[2]
 SOURCE: Final = ROOT / "src" / "sitestats"
 MAP: Final = (ROOT / "docs" / "architecture.md").read_text("utf-8")
-ROW: Final = re.compile(r"^\| (.+?) \| (.*`.+`.*) \|$", re.MULTILINE)
 
 
 def section(title: str) -> str:
@@ -41,17 +40,6 @@ def test_every_module_says_what_it_does() -> None:
         sentence = first_sentence(path)
         assert sentence, path
         assert re.search(r"[.:]$", sentence), path
-
-
-def test_where_is_names_files() -> None:
-    """The table of "Where is …?" names only files that exist."""
-    rows = ROW.findall(section("Where is …?"))
-    assert len(rows) >= 15
-    for question, files_text in rows:
-        files = re.findall(r"`([\w/.-]+(?:\.py|/))`", files_text)
-        assert files, question
-        for name in files:
-            assert (SOURCE / name).exists() or (ROOT / name).exists(), name
 
 
 def test_where_is_names_rules() -> None:

@@ -8,6 +8,8 @@ from bare_client import NOW, GetStats, bare_client
 from same_text import SameText
 from sitestats.emulator import Emulator
 
+pytestmark = pytest.mark.standard_library
+
 SEARCH = "*twelve chars/*"
 """A contains search with exactly the twelve characters that are needed."""
 

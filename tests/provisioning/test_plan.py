@@ -7,21 +7,11 @@ import pickle
 
 import pytest
 
-from plans import PLAN, SPECS, website
+from plans import PLAN, SPECS
 from sitestats.emulator import Emulator
 from sitestats.provisioning._plan import plan_websites
 
 pytestmark = pytest.mark.standard_library
-
-
-def test_each_website_is_in_the_view_of_its_state() -> None:
-    """Missing, existing and differing websites are told apart, in the given order."""
-    assert [item.spec for item in PLAN.items] == SPECS
-    assert [item.hostname for item in PLAN.to_add] == ["new.example"]
-    assert [item.hostname for item in PLAN.present] == ["there.example"]
-    assert [item.hostname for item in PLAN.differing] == ["other.example"]
-    assert not PLAN.complete
-    assert plan_websites(SPECS[1:2], [website("there.example")]).complete
 
 
 def test_a_plan_prints_as_lines() -> None:
@@ -57,16 +47,6 @@ def test_a_plan_is_a_value() -> None:
         "label": None,
         "differences": [],
     }
-
-
-def test_a_plan_becomes_a_frame() -> None:
-    """A frame has a row for each website, and the same dtypes without rows."""
-    pytest.importorskip("pandas")
-    frame = PLAN.to_pandas()
-    assert list(frame["hostname"]) == [spec.hostname for spec in SPECS]
-    assert frame["label"].isna().tolist() == [True, True, False]
-    empty = plan_websites([], []).to_pandas()
-    assert empty.dtypes.to_dict() == frame.dtypes.to_dict()
 
 
 def test_a_client_plans_by_reading_the_list_once() -> None:

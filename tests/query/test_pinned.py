@@ -78,8 +78,10 @@ def test_words_are_what_the_emulator_takes_when_clocks_change() -> None:
         for zone, day in ODD_DAYS
         for n in (0, 1, 2)
     ]
-    # Zones without a change have midnights all the same.
-    moments += [(zone, datetime(2026, 3, 1, 12, tzinfo=UTC)) for zone in zone_names()]
+    # Zones without a change have midnights all the same, those of one offset one.
+    noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    zones = {noon.astimezone(ZoneInfo(name)).utcoffset(): name for name in zone_names()}
+    moments += [(zone, noon) for zone in zones.values()]
     query = QUERY.between("today-1d", "today")
     for zone, noon in moments:
         # From the noon before the change to that after it.

@@ -85,7 +85,7 @@ def test_outcomes_are_in_the_order_of_the_queries(
     assert outcomes[3] in outcomes
 
 
-@VARIANTS
+@pytest.mark.parametrize("backend", ["blocking", "asyncio"])
 @given(
     failing=st.lists(st.booleans(), max_size=8),
     concurrency=st.integers(1, 5),

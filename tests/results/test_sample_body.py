@@ -28,8 +28,9 @@ from sitestats import (
     Stats,
     StatsQuery,
 )
-from sitestats._common.fields import LISTS
+from sitestats._common.fields import FIELDS, LISTS
 from sitestats._query.builder import requested
+from sitestats._results.sample_body import Values
 from sitestats.emulator import Emulator
 
 DAY = dt.date(2026, 3, 1)
@@ -206,6 +207,11 @@ def test_a_result_of_values() -> None:
     assert len(stats.pages.to_pandas()) == 2
 
 
+def test_a_type_checker_knows_each_value() -> None:
+    """Each field can be given by its name, and the events."""
+    assert [*Values.__annotations__] == [*FIELDS, "events"]
+
+
 def test_what_is_missing_is_named() -> None:
     """Each field that the query requests and that is not given is in the error."""
     with pytest.raises(QueryError) as caught:
@@ -320,7 +326,14 @@ def test_pages_and_versions() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")
-@given(queries(), st.data())
+# The first and the last day of the calendar are refused, as shown above: in UTC one may
+# begin before it, the other end after it.
+@given(
+    queries().filter(
+        lambda one: {"0001-01-01", "9999-12-31"}.isdisjoint(one.params().values())
+    ),
+    st.data(),
+)
 def test_what_a_query_requests_can_always_be_made(
     query: StatsQuery, data: st.DataObject
 ) -> None:

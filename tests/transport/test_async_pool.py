@@ -6,7 +6,7 @@ import asyncio
 import gc
 import math
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any
 
 import anyio
@@ -92,16 +92,6 @@ class Connections:
             if connection.uses and not connection.closed
         } == {*kept}
         assert all(connection.closed <= 1 for connection in self.made)
-
-
-@pytest.fixture(params=["asyncio", "trio"])
-def run(request: pytest.FixtureRequest) -> Callable[..., Any]:
-    """Run an asynchronous function on one of the two loops."""
-
-    def run(function: Callable[[], Awaitable[Any]]) -> Any:
-        return anyio.run(function, backend=request.param)
-
-    return run
 
 
 def test_sequential_uses_share_one_connection(run: Callable[..., Any]) -> None:

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from broken_servers import LONG_HEADER, OK
-from loopback import Connection, Script, polite, serve
+from loopback import Connection, polite, serve
 from sender_variants import ADD, GET, open_sender
 from sitestats._common.errors import (
     ConnectionFailedError,
@@ -18,15 +18,6 @@ from sitestats._common.errors import (
 )
 
 pytestmark = pytest.mark.slow
-
-
-def closes_at_once(connection: Connection) -> None:
-    """Close before the request is read."""
-
-
-def resets_at_once(connection: Connection) -> None:
-    """Reset before the request is read."""
-    connection.reset()
 
 
 def cuts_the_headers(connection: Connection) -> None:
@@ -51,20 +42,6 @@ def test_an_incomplete_response_is_a_failed_connection(variant: str) -> None:
     assert error.request == ADD
     assert str(error).startswith(f"the connection to {server.address} failed: ")
     assert not str(error).endswith(": ")
-
-
-@pytest.mark.parametrize("first", [closes_at_once, resets_at_once])
-def test_a_connection_closed_at_once_is_an_error(variant: str, first: Script) -> None:
-    """A server that closes at once raises; a race decides whether it was connected."""
-    scripts = iter([first])
-
-    def script(connection: Connection) -> None:
-        next(scripts, polite)(connection)
-
-    with serve(script) as server, open_sender(variant, server.address) as sender:
-        with pytest.raises(ConnectionFailedError, match=r"connect.*: "):
-            sender.send(ADD)
-        assert sender.send().status == 200
 
 
 # Limits ---------------------------------------------------------------------

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import pickle
-import ssl
 from collections.abc import Callable
 from typing import Any
 
 import anyio
 import httpx
 import pytest
-import trustme
 
-from loopback import Connection, polite, serve
+from loopback import Connection, contexts, polite, serve
 from sitestats import (
     AsyncClient,
     AsyncHTTPTransport,
@@ -410,11 +408,7 @@ def test_a_request_of_the_user_has_the_timeouts_of_httpx(variant: str) -> None:
 
 def test_our_transport_trusts_what_it_is_told_to(variant: str) -> None:
     """Certificates are checked as ``verify`` says, for every request."""
-    authority = trustme.CA()
-    behind = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert("localhost").configure_cert(behind)
-    trusting = ssl.create_default_context()
-    authority.configure_trust(trusting)
+    behind, trusting = contexts("localhost")
     with serve(polite, behind) as server:
         call = both(variant, lambda mine: mine.get(server.address))
         (response,) = theirs(variant, call, verify=trusting)

@@ -13,10 +13,9 @@ from typing import Any
 import anyio
 import anyio.lowlevel
 import pytest
-import trustme
 
 from children import exit_code
-from loopback import Connection, polite, serve
+from loopback import Connection, contexts, polite, serve
 from sender_variants import ADD, GET, LONG, SyncSender, open_sender, settings_for
 from sitestats._common.errors import ClientClosedError, RequestTimeoutError
 from sitestats._common.wire import HttpRequest, HttpResponse
@@ -43,12 +42,6 @@ async def send_once(sender: AsyncSender, request: HttpRequest = GET) -> HttpResp
     return await sender.send(request, until=time.monotonic() + LONG, timeout=LONG)
 
 
-@pytest.fixture(params=["asyncio", "trio"])
-def run(request: pytest.FixtureRequest) -> Callable[..., Any]:
-    """Run an asynchronous function on one of the two loops."""
-    return lambda function: anyio.run(function, backend=request.param)
-
-
 # Threads and tasks ----------------------------------------------------------
 
 
@@ -71,18 +64,14 @@ def test_threads_that_start_together_read_the_certificates_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Certificates, which take long, are read once for fifty threads."""
-    authority = trustme.CA()
-    behind = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert("localhost").configure_cert(behind)
+    behind, trusting = contexts("localhost")
     made: list[ssl.SSLContext] = []
     together = threading.Barrier(10)
 
     def make(_verify: object) -> ssl.SSLContext:
-        context = ssl.create_default_context()
-        authority.configure_trust(context)
         time.sleep(0.01)
-        made.append(context)
-        return context
+        made.append(trusting)
+        return trusting
 
     def send() -> HttpResponse:
         together.wait(LONG)

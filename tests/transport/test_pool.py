@@ -86,17 +86,10 @@ def use_at_once(pool: Pool[Connection], count: int) -> list[Connection]:
         return [future.result() for future in futures]
 
 
-def test_nothing_is_made_before_it_is_needed() -> None:
-    """A pool that was never used has opened nothing."""
+def test_sequential_uses_share_one_connection() -> None:
+    """A connection is made when it is needed, and reused."""
     pool = make_pool()
     assert not pool.is_open
-    pool.close()
-    assert len(Connection.made) == 0
-
-
-def test_sequential_uses_share_one_connection() -> None:
-    """A connection is reused."""
-    pool = make_pool()
     first = use(pool)
     assert use(pool) is first
     assert len(Connection.made) == 1

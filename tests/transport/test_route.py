@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import socket
-import ssl
 
 import pytest
-import trustme
 
-from loopback import Connection, polite, serve
+from loopback import AUTHORITY, Connection, contexts, polite, serve
 from sender_variants import ADD, open_sender
 from sitestats._common.errors import (
     ConnectionFailedError,
     RequestTimeoutError,
 )
 
-AUTHORITY = trustme.CA()
-
 
 def test_a_proxy_gets_nothing_that_is_for_the_service(variant: str) -> None:
     """A proxy behind TLS is neither shown the certificate of the client nor trusted by
     the authorities that are for the service.
     """
-    behind = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    AUTHORITY.issue_cert("localhost").configure_cert(behind)
-    ours = ssl.create_default_context()
-    AUTHORITY.configure_trust(ours)
+    behind, ours = contexts("localhost")
     AUTHORITY.issue_cert("client.example").configure_cert(ours)
     with (
         serve(polite, behind) as proxy,

@@ -16,7 +16,6 @@ import httpx
 import pytest
 import trio
 
-from broken_servers import closed_port
 from loopback import Connection, Script, polite, serve
 from sender_variants import ADD, GET, KEY, LONG, USER, open_sender, settings_for
 from sitestats._common.errors import ConnectionFailedError, SiteStatsError
@@ -73,16 +72,6 @@ def test_a_request_is_logged_without_its_key(
     ]
     (line,) = named
     assert f"POST {server.address}/api/websites/add" in line.getMessage()
-
-
-def test_an_unconnected_request_shows_no_credential(variant: str) -> None:
-    """The error of a request that was never sent shows no credential."""
-    with (
-        open_sender(variant, f"http://127.0.0.1:{closed_port()}") as sender,
-        pytest.raises(ConnectionFailedError) as caught,
-    ):
-        sender.send(ADD)
-    assert_hidden(everything(caught.value))
 
 
 def never_reads(connection: Connection) -> None:
@@ -182,9 +171,7 @@ def test_an_interrupt_shows_no_credential(when: str) -> None:
         response = sender.send(GET, until=time.monotonic() + LONG, timeout=LONG)
         sender.close()
     assert_hidden(everything(caught.value))
-    assert {"run", "handle_request", "_select"} <= {
-        one.name for one in caught.traceback
-    }
+    assert {"run", "handle_request"} <= {one.name for one in caught.traceback}
     assert response.status == 200
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import socket
 import ssl
-import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,14 +27,11 @@ NO_NAME = "Hostname mismatch|Empty Subject Alternative Name"
 
 
 @contextmanager
-def secured(
-    authority: trustme.CA = AUTHORITY,
-    name: str = "localhost",
-    expires: dt.datetime | None = None,
-) -> Iterator[Server]:
-    """A server with a certificate for *name* by *authority*."""
+def secured(authority: trustme.CA = AUTHORITY, **more: str) -> Iterator[Server]:
+    """A server with a certificate by *authority*, for localhost if not for *more*."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert(name, not_after=expires).configure_cert(context)
+    names = () if more else ("localhost",)
+    authority.issue_cert(*names, **more).configure_cert(context)
     with serve(polite, context) as server:
         yield server
 
@@ -96,41 +91,6 @@ def test_verification_can_be_turned_off(variant: str) -> None:
         open_sender(variant, server.address, verify=False) as sender,
     ):
         assert sender.send().status == 200
-
-
-LONG_AGO = dt.datetime(2020, 1, 1, tzinfo=dt.UTC)
-
-
-@pytest.mark.parametrize(
-    ("authority", "name", "expires", "reason"),
-    [
-        (
-            FOREIGN,
-            "localhost",
-            None,
-            "self.signed certificate in certificate chain|local issuer",
-        ),
-        (AUTHORITY, "other.example", None, "Hostname mismatch"),
-        (AUTHORITY, "localhost", LONG_AGO, "certificate has expired"),
-    ],
-    ids=["foreign", "other name", "expired"],
-)
-def test_a_wrong_certificate_is_refused(
-    variant: str,
-    authority: trustme.CA,
-    name: str,
-    expires: dt.datetime | None,
-    reason: str,
-) -> None:
-    """A wrong certificate raises with its reason, and nothing was sent."""
-    with (
-        secured(authority, name, expires) as server,
-        open_sender(variant, server.address, verify=trusting()) as sender,
-        pytest.raises(ConnectionFailedError, match=reason) as caught,
-    ):
-        sender.send(ADD)
-    assert not caught.value.maybe_sent
-    assert server.requests == []
 
 
 def test_the_other_side_gets_the_reason(variant: str) -> None:
@@ -211,19 +171,16 @@ def test_one_context_serves_all_connections(
     assert len(made) == 1
 
 
-def test_a_name_that_is_only_the_common_one_is_not_enough(variant: str) -> None:
+def test_a_name_that_is_only_the_common_one_is_not_enough(
+    variant: str, certificates: Path
+) -> None:
     """A certificate is for the names that it lists, not for its subject's."""
-    behind = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    AUTHORITY.issue_cert(common_name="localhost").configure_cert(behind)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "authority.pem")
-        AUTHORITY.cert_pem.write_to_path(str(path))
-        with (
-            serve(polite, behind) as server,
-            open_sender(variant, server.address, verify=str(path)) as sender,
-            pytest.raises(ConnectionFailedError, match=NO_NAME),
-        ):
-            sender.send()
+    with (
+        secured(common_name="localhost") as server,
+        open_sender(variant, server.address, verify=str(certificates)) as sender,
+        pytest.raises(ConnectionFailedError, match=NO_NAME),
+    ):
+        sender.send()
 
 
 def test_what_is_not_trusted_is_not_retried() -> None:
@@ -235,7 +192,8 @@ def test_what_is_not_trusted_is_not_retried() -> None:
         secured() as server,
         Client(server.address, proxy=None) as client,
         pytest.raises(
-            ConnectionFailedError, match="verify= or SSL_CERT_FILE"
+            ConnectionFailedError,
+            match=r"CERTIFICATE_VERIFY_FAILED.*verify= or SSL_CERT_FILE",
         ) as caught,
     ):
         client.stats.get(query)

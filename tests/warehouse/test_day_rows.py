@@ -40,7 +40,7 @@ def test_what_a_histogram_does_not_prove_is_left_out() -> None:
         {"date": second, "pageviews": 3, "visitors": 2},
         {"date": second, "pageviews": 0, "visitors": 0},
         {"date": third, "pageviews": 3},
-        {"date": fourth, "pageviews": 2**63, "visitors": 2},
+        {"date": fourth, "pageviews": 3, "visitors": 2**63},
         {"date": fifth, "pageviews": 1, "visitors": 1},
     ]
     stats = respond(QUERY.fields("histogram"), histogram=entries)
@@ -51,13 +51,14 @@ def test_what_a_histogram_does_not_prove_is_left_out() -> None:
 def test_a_day_has_rows_in_each_table() -> None:
     """A list without an entry has a row that says so, for it replaces older ones."""
     fields = ("pageviews", "visitors", "seconds_on_page", "pages", "countries")
-    stats = respond(QUERY.on(FIRST).fields(*fields), countries=[])
+    stats = respond(QUERY.on(FIRST).fields(*fields).limit(2), countries=[])
     found = {name: rows for name, *rows in values_of(stats, ["days", *fields[3:]])}
     assert found["days"][1]["pageviews"] == stats.pageviews
     assert found["days"][1]["partial"] is False
     assert found["countries"] == [1, NO_ROWS]
     number, values = found["pages"]
-    assert values["rank"] == [*range(1, number + 1)]
+    assert values["rank"] == [*range(1, number + 1)] == [1, 2]
+    assert values["truncated"] is True
     assert values["value"] == [entry.value for entry in stats.pages]
 
 

@@ -125,6 +125,9 @@ def test_the_reason_of_a_missing_day_is_remembered() -> None:
     cursor = site.cursor()
     assert cursor.error == "2026-01-02: ServerError: down (status 503)"
     assert website(cursor).cursor().error == cursor.error
+    site = website(cursor)
+    run(site, {2: ServerError("again", status=500)}.get)
+    assert site.cursor().error == "2026-01-02: ServerError: again (status 500)"
     site = website(cursor, lag=0)
     assert number(site.take()) == 2
     site.read(FIRST + DAY)
@@ -140,7 +143,19 @@ def test_what_concerns_the_whole_website_ends_it() -> None:
     assert cursor.lasting
     assert cursor.through is None
     assert cursor.missing == ()
-    assert run(website(cursor), lambda _: None) == [1, 2, 3, 4, 5]
+    site = website(cursor)
+    assert run(site, lambda _: None) == [1, 2, 3, 4, 5]
+    # One that nobody knows may be a mistyped name, if it was never read.
+    for before, is_unknown in ((None, True), (site.cursor(), False)):
+        site = website(before)
+        run(site, lambda _: UNKNOWN)
+        assert site.is_unknown is is_unknown
+    # So it does where its histogram is requested first.
+    site = website()
+    period = site.take_period()
+    assert period
+    site.failed_period(period, LOCKED)
+    assert (site.left, site.cursor().lasting) == (0, True)
 
 
 def test_a_day_of_the_lag_that_fails_is_read_later() -> None:
@@ -195,15 +210,6 @@ def test_what_has_changed_is_read_again(
     assert run(site, lambda _: None) == requested
 
 
-def test_lists_that_were_left_out_once_are_read_again() -> None:
-    """Days that were read without a list are read when it is wanted, and no others."""
-    site = website()
-    run(site, lambda _: None)
-    site = website(site.cursor(), days=6, lists=frozenset())
-    run(site, lambda _: None)
-    assert run(website(site.cursor(), days=6), lambda _: None) == [6]
-
-
 def test_a_later_first_day_gives_up_what_is_missing() -> None:
     """With a later first day, a day before it that always fails is forgotten."""
     site = website()
@@ -245,16 +251,26 @@ def test_the_oldest_day_comes_first() -> None:
 
 
 def test_a_service_that_is_down_is_left_alone() -> None:
-    """After many failures in a row, whatever the website, nothing is requested."""
-    days = Days({str(n): website(days=400) for n in range(FAILED_EVERYWHERE)})
+    """After many failures in a row, whatever the website, nothing is requested; a
+    histogram or a day that was read, and a refusal, are responses.
+    """
+    sites = {str(n): website(days=400) for n in range(FAILED_EVERYWHERE)}
+    days = Days({"whole": website(days=1), **sites})
+    for number in range(2 * FAILED_EVERYWHERE):
+        if (histogram := days.take_period()) and number % 2:
+            days.failed_period(*histogram, DOWN)
+        elif histogram:
+            days.read_period(*histogram, {})
     requests = 0
     while (taken := days.take()) is not None:
         requests += 1
-        days.failed(*taken, DOWN)
-    assert requests == FAILED_EVERYWHERE
-    cursor = days.websites["7"].cursor()
-    assert cursor.error is not None
-    assert cursor.error.startswith("the service fails: down")
+        if requests == 140 or taken[0] == "whole":
+            days.read(*taken)
+        else:
+            days.failed(*taken, LOCKED if requests == 50 else DOWN)
+    assert (requests, days.left) == (140 + FAILED_EVERYWHERE, 0)
+    assert str(sites["99"].cursor().error).startswith("the service fails: down")
+    assert days.websites["whole"].cursor().error is None
 
 
 def test_the_last_day_is_that_of_the_zone() -> None:

@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,11 @@ from dlt.common.runtime.collector import Collector
 from killed_updates import CONTEXT
 from sitestats.emulator import Emulator
 from sitestats.warehouse import sitestats_source, update
+from sitestats.warehouse._interrupts import UnderWay
 from updates import pipeline, query
 
 pytestmark = [
     pytest.mark.once,
-    pytest.mark.long,
     pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals"),
 ]
 
@@ -29,6 +30,25 @@ DAYS = 30
 SINCE = datetime.now(UTC).date() - timedelta(days=DAYS)
 SECONDS = 60
 """The most that a process may take for what is waited for."""
+
+
+def test_a_signal_that_nobody_handles_is_left_alone() -> None:
+    """One that is ignored, as behind ``nohup``, stays so; and none is handled in
+    another thread than the main one, where an orchestrator may update.
+    """
+
+    def handler() -> Any:
+        with UnderWay():
+            return signal.getsignal(signal.SIGTERM)
+
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        assert handler() is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    with ThreadPoolExecutor(1) as thread:
+        assert thread.submit(handler).result() is before
+    assert handler() is not before
 
 
 @pytest.fixture
@@ -94,6 +114,7 @@ def interrupted(service: Emulator, tmp_path: Path) -> Callable[..., tuple[int, s
     return run
 
 
+@pytest.mark.long
 def test_an_interrupted_update_loads_what_was_read(
     service: Emulator, interrupted: Callable[..., tuple[int, str]], tmp_path: Path
 ) -> None:
@@ -125,6 +146,7 @@ def test_an_interrupted_update_loads_what_was_read(
     assert counts[-1] == 2 * DAYS
 
 
+@pytest.mark.long
 def test_a_second_signal_ends_an_update_at_once(
     service: Emulator, interrupted: Callable[..., tuple[int, str]]
 ) -> None:
@@ -174,6 +196,7 @@ def interrupt_load(environment: dict[str, str], folder: Path, told: Any) -> None
         told.put(interrupt.__notes__)
 
 
+@pytest.mark.long
 def test_a_signal_waits_for_the_load_under_way(
     service: Emulator, tmp_path: Path
 ) -> None:

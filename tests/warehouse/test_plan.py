@@ -50,6 +50,10 @@ def test_a_website_that_can_t_be_queried_has_an_error() -> None:
     assert str(errors["c.example"]).startswith("QueryError: timezone: ")
     assert (errors["a.example"], errors["b.example"]) == (None, None)
     assert all(sites[name].cursor().lasting for name in ("a b", "c.example"))
+    # One that is not listed any more has the zone of its days.
+    state = {"cursors": {"b.example": sites["b.example"].cursor().to_state()}}
+    days = plan(hostnames=["b.example"]).days(state, {}, NOW)
+    assert days.websites["b.example"].timezone == "Asia/Tokyo"
 
 
 def test_a_large_update_is_approved(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,3 +58,5 @@ def test_a_load_reads_histograms_then_days_until_its_limit() -> None:
     assert shown[-1] == (5, 10)
     assert load(9) == 5
     assert (len(emulator.requests), days.left) == (10, 0)
+    sent = {(one.params["limit"], one.params["timezone"]) for one in emulator.requests}
+    assert sent == {("1000", "UTC")}

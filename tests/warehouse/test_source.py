@@ -32,3 +32,28 @@ def test_rows_leave_while_others_are_requested(monkeypatch: pytest.MonkeyPatch) 
     requests = ["request"] * 4
     # The last rows are the coverage, which may have websites of another test too.
     assert seen[:-1] == [*requests, "4 rows", "4 rows"] * 2
+
+
+def test_some_websites_without_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A load makes a request even where its time is over, and says of no website that
+    the update leaves out that it is not listed any more.
+    """
+    state: dict[str, object] = {}
+    monkeypatch.setattr("dlt.current.resource_state", lambda: state)
+    emulator = Emulator(now=NOW)
+    for name in ("three.test", "four.test"):
+        emulator.add_website(name)
+    for hostnames in (None, ["four.test"]):
+        emulator.forget_requests()
+        source = sitestats_source(
+            client=emulator.client(),
+            first_day=FIRST,
+            hostnames=hostnames,
+            lists=["events"],
+            max_seconds=0,
+            now=ticking(NOW),
+        )
+        *_, coverage = source.resources["days"]
+        # The list, and one.
+        assert len(emulator.requests) == 2
+    assert coverage["hostname"].to_pylist() == ["four.test"]

@@ -12,7 +12,7 @@ import yaml  # type: ignore[import-untyped]  # it comes with dlt, without types
 from sitestats import StatsQuery
 from sitestats.emulator import Emulator
 from sitestats.warehouse import Update
-from sitestats.warehouse._tables import COLUMNS
+from sitestats.warehouse._tables import COLUMNS, hints
 from updates import FIRST, NOW, query, run
 
 pytestmark = [pytest.mark.slow, pytest.mark.once]
@@ -80,6 +80,8 @@ def test_types_do_not_depend_on_values(loaded: tuple[Path, Update]) -> None:
     assert types["coverage", "error"] == "VARCHAR"
     assert types["coverage", "checked_at"] == "TIMESTAMP WITH TIME ZONE"
     assert types["websites", "own_hostname"] == "VARCHAR"
+    divided = hints("pages")["columns"]
+    assert divided["hostname"]["cluster"] is divided["first_day"]["partition"] is True
 
 
 def changed(rows: list[dict[str, object]]) -> Emulator:

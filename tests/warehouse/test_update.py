@@ -23,6 +23,7 @@ from sitestats import (
 )
 from sitestats.emulator import Emulator
 from sitestats.warehouse import Update, forget, read_coverage, sitestats_source, update
+from sitestats.warehouse._pipeline import stored_cursors
 from updates import FIRST, LISTS, NOW, pipeline, query, run, tables, ticking
 
 pytestmark = [pytest.mark.slow, pytest.mark.once]
@@ -212,6 +213,7 @@ def test_bad_data_of_a_website_is_its_own(tmp_path: Path) -> None:
     assert query(tmp_path, large_ones) == [(4,)]
 
 
+@pytest.mark.long
 def test_totals_alone_come_from_histograms(folder: Path) -> None:
     """Without lists a website is one request, which replaces no median, and an earlier
     first day reads what is before; with a list again, a day of which the histogram
@@ -238,6 +240,7 @@ def test_totals_alone_come_from_histograms(folder: Path) -> None:
     assert len(there) == len(before) + 2
 
 
+@pytest.mark.long
 def test_a_day_that_changed_late_is_read_again(tmp_path: Path) -> None:
     """Page views that the service counts later are found by the histogram, and the day
     is read, and no other; a histogram that lacks days is reported.
@@ -300,21 +303,32 @@ def test_a_deleted_website_is_reported(
     forget(pipeline(folder), ["docs.example"])
     assert query(folder, told) == []
     assert {*read_coverage(pipeline(folder))} == {*fewer.websites}
+    assert {*stored_cursors(pipeline(folder))} == {*fewer.websites}
     rows = query(folder, "SELECT count(*) FROM days WHERE hostname = 'docs.example'")
     assert rows == [(5,)]
 
 
 def test_a_second_run_ends_with_a_message(folder: Path, emulator: Emulator) -> None:
-    """Two runs at once: the second is refused before it requests anything."""
+    """Two runs at once: the second is refused before it requests anything, and how far
+    each website is comes from the file of the last load, if there is one.
+    """
     emulator.forget_requests()
     second = pipeline(folder)
     source = sitestats_source(first_day=FIRST, client=emulator.client())
     refused = []
+    stored = folder / "pipelines" / "sitestats.coverage.json"
+    assert stored.exists()
 
     def interfere(_done: int, _total: int | None) -> None:
         with pytest.raises(BusyError) as raised:
             update(second, source)
         refused.append(str(raised.value))
+        if stored.exists():
+            with pytest.warns(SiteStatsWarning, match="coverage as of 2026-03-05 20:"):
+                assert {*read_coverage(second)} == {*emulator.websites}
+            stored.unlink()
+        with pytest.raises(BusyError):
+            read_coverage(second)
 
     run(folder, emulator, progress=interfere)
     assert len(refused) == 6

@@ -304,7 +304,7 @@ class ServiceError(SiteStatsError):
         self.request = request
         """The request, without credentials."""
         self.retry_after = retry_after
-        """Seconds that ``Retry-After`` asks for, or None without a usable one."""
+        """Seconds that ``Retry-After`` requests, or None without a usable one."""
         self.credentials_from = credentials_from
         """With a 401: the variables, arguments or settings of a profile that the
         credentials are from."""

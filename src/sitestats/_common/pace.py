@@ -24,8 +24,8 @@ class Pace:
         self._what = what
         self._clock = clock
         self._began = clock()
-        # A pair, because the thread of a log reads it while it changes.
-        self._state: tuple[int, int | None] = (0, None)
+        # One value, because the thread of a log reads it while it changes.
+        self._state: tuple[int, int | None, float] = (0, None, 0.0)
         self._since = self._newer = (0.0, 0)
 
     @property
@@ -36,19 +36,21 @@ class Pace:
     @property
     def percent(self) -> int | None:
         """How much of the total is done; None without a total."""
-        done, total = self._state
+        done, total, _ = self._state
         return None if total is None else done * 100 // max(total, 1)
 
     def count(self, done: int, total: int | None) -> None:
         """Record how much is done."""
-        self._state = (done, total)
-        if (seconds := self.seconds) > 2 * self._newer[0]:
+        seconds = self.seconds
+        self._state = (done, total, seconds)
+        if seconds > 2 * self._newer[0]:
             self._since, self._newer = self._newer, (seconds, done)
 
     def text(self) -> str:
         """The numbers, and after the first second the rate and the time left."""
-        (done, total), (since, before) = self._state, self._since
-        seconds = self.seconds
+        (done, total, counted), (since, before) = self._state, self._since
+        # What is done takes no longer, whatever follows it.
+        seconds = counted if done == total else self.seconds
         if total is None:
             text = f"{done:,} {self._what} so far"
         else:

@@ -1,4 +1,4 @@
-"""Pauses that the service asked for by a 429, which all calls of a client share."""
+"""Pauses that the service requested by a 429, which all calls of a client share."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Pauses(dict[tuple[float, bool], None]):
         return Pauses, ()
 
     def begin(self, *, now: float, seconds: float, searches_alone: bool) -> None:
-        """Record that the service asked for *seconds*, perhaps of *searches_alone*."""
+        """Record that the service requested *seconds*, perhaps of *searches_alone*."""
         self[now + min(seconds, LONGEST), searches_alone] = None
 
     def left(self, *, now: float, is_search: bool) -> float:

@@ -94,7 +94,7 @@ class RetryPolicy:
 
     The pause before the n-th retry is drawn between half of and the whole of
     ``wait_initial * 2 ** (n - 1)`` seconds, which never grows above
-    ``wait_max``. A ``Retry-After`` that asks for more is honoured in full.
+    ``wait_max``. A longer ``Retry-After`` is honoured in full.
 
     Example:
         >>> RetryPolicy(retries=5, wait_max=30.0)

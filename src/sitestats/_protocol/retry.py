@@ -190,7 +190,7 @@ def is_contains_search(request: HttpRequest) -> bool:
 def _begin(
     pauses: Pauses, request: HttpRequest, response: HttpResponse, attempt: int
 ) -> Flow[None]:
-    """Begin the pause that *response* asks for, if it does."""
+    """Begin the pause that *response* requests, if it does."""
     seconds = response.retry_after
     if seconds:
         moment = yield from now()
@@ -226,7 +226,7 @@ def wait_for_pauses(
         if time + left >= min(patient_until, before):
             is_total = before >= patient_until
             raise RateLimitedError(
-                f"{request} was not sent: the service asked for a pause (429, "
+                f"{request} was not sent: the service requested a pause (429, "
                 "Retry-After), which is longer than "
                 + (Argument("total_timeout") if is_total else "the deadline")
                 + " allows; give a longer one to wait for it",

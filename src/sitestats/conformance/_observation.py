@@ -35,7 +35,7 @@ _LOCKED: Final = 423
 _TOO_MANY: Final = 429
 _FAILED: Final = 500
 NOT_SENT: Final = "not sent: "
-_ENOUGH: Final = "the service asked for fewer requests (429)"
+_ENOUGH: Final = "the service refused further requests (429)"
 _MOST_FAILURES: Final = 2
 """The failures in a row after which nothing more is sent."""
 

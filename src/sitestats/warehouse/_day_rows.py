@@ -47,7 +47,7 @@ def totals_of(stats: Stats) -> dict[dt.date, Totals]:
         day: totals
         for day, totals in found.items()
         if day not in twice
-        and not days.too_large({"pageviews": max(totals), "visitors": min(totals)})
+        and not days.too_large(dict(zip(COUNTS, totals, strict=True)))
     }
 
 

@@ -154,7 +154,7 @@ class WebsiteDays:
         if "events" in self._lists or (self._lists and count_days(wanted) <= _FEW):
             wanted = []
         watched = [day for day in self._totals if self._first <= day < self._new_from]
-        if watched and watched[0] <= self.last:
+        if watched:
             wanted.append((watched[0], self.last))
         return covering(wanted, LONGEST)
 
@@ -301,8 +301,7 @@ class WebsiteDays:
 
     def end(self, error: str, *, lasting: bool) -> None:
         """Request nothing more in this run, because of *error*."""
-        if self._error is None:
-            self._error, self._lasting = error, lasting
+        self._error, self._lasting = error, lasting
         self.ended = True
 
     def take_gone(self) -> Iterator[tuple[dt.date, frozenset[str] | None]]:
@@ -339,7 +338,7 @@ class WebsiteDays:
             totals={
                 day: self._totals[day]
                 for day in sorted(self._totals)
-                if day > max(self.last, self._reached) - WATCHED * DAY
+                if day > self.last - WATCHED * DAY
             },
             old=self._old.parts,
             lasting=self._lasting,
