@@ -260,11 +260,16 @@ def test_a_file_that_another_program_locks_is_a_warning(path: Path) -> None:
 def test_an_entry_that_another_program_makes_wait_is_left_out(
     store: Store, path: Path
 ) -> None:
-    """While another process writes, an entry is left out, the first one too."""
+    """While another process writes, two entries are left out, the first one too; the
+    third is an error.
+    """
     assert store.get(KEY) is None
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        store.set(KEY, b"value")
+        for _ in range(2):
+            store.set(KEY, b"value")
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            store.set(KEY, b"value")
     assert store.get(KEY) is None
 
 
