@@ -1,4 +1,4 @@
-"""Print last week's visitors, day by day, with their pages and referrers.
+"""Print the visitors of the last seven days, with their pages and referrers.
 
 Reads SITESTATS_BASE_URL and SITESTATS_API_KEY. The argument is a host name::
 
@@ -13,7 +13,7 @@ from sitestats import Client, StatsQuery
 
 
 def main(hostname: str) -> None:
-    """Print last week of *hostname*."""
+    """Print the last seven days of *hostname*."""
     query = (
         StatsQuery(hostname)
         .fields("visitors", "histogram", "pages", "referrers", "seconds_on_page")

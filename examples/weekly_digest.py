@@ -1,4 +1,4 @@
-"""Print last week compared with the week before, as text for a mail.
+"""Print the last seven days compared with those before, as text for a mail.
 
 Reads SITESTATS_BASE_URL and SITESTATS_API_KEY. The argument is a host name::
 

@@ -123,6 +123,7 @@ def test_a_host_name_may_be_written_otherwise() -> None:
         (TOTALS, {"start": "soon"}, ["start", "'soon'", "no date"]),
         (TOTALS, {"end": 7}, ["end", "7"]),
         (TOTALS, {"end": "0001-01-01T00:00:00+14:00"}, ["end", "no date"]),
+        (TOTALS, {"version": 7}, ["version", "7", "6"]),
     ],
 )
 def test_a_difference_from_the_query_is_a_warning(

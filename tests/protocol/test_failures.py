@@ -172,6 +172,7 @@ def test_the_code_of_a_locked_website(status: int, same_text: SameText) -> None:
         (b"", 423, "the website is locked"),
         (b"", 599, "the service responded 599 without a message"),
         (b"[1]", 500, "the service responded 500 (Internal Server Error): [1]"),
+        ({"ok": False, "reason": "/a is wrong"}, 400, "/a is wrong"),
     ],
 )
 def test_the_message_is_the_services_or_describes_the_response(

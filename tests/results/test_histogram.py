@@ -236,6 +236,7 @@ def kind(change: Change) -> object:
     return [(str(wall.time()), wall.utcoffset()) for wall in walls]
 
 
+@pytest.mark.standard_library
 def test_hours_begin_when_the_clocks_first_show_them() -> None:
     """Around every change of every time zone each entry begins when the clocks first
     show its hour, and later than the one before; a change begins a new entry. Of

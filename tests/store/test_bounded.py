@@ -27,7 +27,9 @@ def test_what_a_call_gives_is_returned_or_raised() -> None:
 
 
 def test_a_call_that_takes_longer_is_left_alone() -> None:
-    """A call that takes too long is an error, and goes on in its thread."""
+    """A call that takes too long is an error, and goes on in its thread, which the end
+    of a program does not wait for.
+    """
     let_go, ended = threading.Event(), threading.Event()
 
     def work() -> None:
@@ -38,3 +40,4 @@ def test_a_call_that_takes_longer_is_left_alone() -> None:
         call_within(0.01, work)
     let_go.set()
     assert ended.wait(60)
+    assert call_within(60, lambda: threading.current_thread().daemon)

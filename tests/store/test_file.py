@@ -223,7 +223,7 @@ def test_a_statement_that_takes_long_is_ended(store: Store, path: Path) -> None:
         "WITH RECURSIVE n AS (SELECT 1 UNION ALL SELECT 2 FROM n) SELECT max(1) FROM n"
     )
     with pytest.raises(sqlite3.OperationalError, match="interrupted"):
-        store._use(lambda file: file.one(endless))
+        store._use(lambda file: file.rows(endless))
     assert store.get(KEY) == b"value"
 
 
@@ -255,6 +255,22 @@ def test_a_file_that_another_program_locks_is_a_warning(path: Path) -> None:
                     client.stats.get_many(queries, concurrency=1).collect()
             other.execute("ROLLBACK")
     assert len(emulator.requests) == 9
+
+
+def test_an_entry_that_another_program_makes_wait_is_left_out(
+    store: Store, path: Path
+) -> None:
+    """While another process writes, two entries are left out, the first one too; the
+    third is an error.
+    """
+    assert store.get(KEY) is None
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        for _ in range(2):
+            store.set(KEY, b"value")
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            store.set(KEY, b"value")
+    assert store.get(KEY) is None
 
 
 FULL = """

@@ -8,6 +8,7 @@ import ssl
 import time
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -28,6 +29,7 @@ from sitestats import (
 )
 from sitestats._client.runner import Runner
 from sitestats._protocol.flow import Moment, Now
+from sitestats._store import stored_responses as module
 from sitestats.emulator import Emulator
 from sitestats.emulator._emulator import BASE_URL
 from stores import InMemory, Stuck, execute
@@ -378,6 +380,23 @@ def test_a_slow_store_is_a_miss(emulator: Emulator, stuck: Stuck, variant: str) 
     ) as told:
         assert get().visitors
     assert len(told) == 1
+
+
+def test_a_store_that_failed_rests(
+    emulator: Emulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A store that failed is not used for ten seconds, and then it is."""
+    moments, memory = [1_000], InMemory()
+    clock = SimpleNamespace(monotonic=lambda: moments[-1])
+    monkeypatch.setattr(module, "time", clock)
+    with emulator.client(store=memory) as client:
+        with monkeypatch.context() as broken:
+            broken.setattr(memory, "get", None)
+            with pytest.warns(SiteStatsWarning, match="is not used"):
+                client.stats.get(DAY)
+        for moment, is_stored in ((1_009, 0), (1_009, 0), (1_010, 0), (1_010, 1)):
+            moments.append(moment)
+            assert client.stats.get(DAY).from_store == is_stored
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])

@@ -81,6 +81,7 @@ def test_connection_close_is_obeyed(variant: str) -> None:
     with serve(script) as server, open_sender(variant, server.address) as sender:
         for _ in range(3):
             assert sender.send().status == 200
+            assert not sender.sender.is_open
     assert server.connections == 3
 
 

@@ -34,10 +34,12 @@ def test_rows_leave_while_others_are_requested(monkeypatch: pytest.MonkeyPatch) 
     assert seen[:-1] == [*requests, "4 rows", "4 rows"] * 2
 
 
-def test_some_websites_without_time() -> None:
+def test_some_websites_without_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A load makes a request even where its time is over, and says of no website that
     the update leaves out that it is not listed any more.
     """
+    state: dict[str, object] = {}
+    monkeypatch.setattr("dlt.current.resource_state", lambda: state)
     emulator = Emulator(now=NOW)
     for name in ("three.test", "four.test"):
         emulator.add_website(name)

@@ -316,6 +316,7 @@ def test_a_second_run_ends_with_a_message(folder: Path, emulator: Emulator) -> N
     source = sitestats_source(first_day=FIRST, client=emulator.client())
     refused = []
     stored = folder / "pipelines" / "sitestats.coverage.json"
+    assert stored.exists()
 
     def interfere(_done: int, _total: int | None) -> None:
         with pytest.raises(BusyError) as raised:

@@ -14,12 +14,11 @@ from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
     AsyncIterator,
+    Awaitable,
     Generator,
     Iterable,
     Iterator,
-    Sequence,
 )
-from functools import partial
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, Self, TypeGuard
 
@@ -34,8 +33,8 @@ from .schedule import END, BlockOptions, Job, Schedule
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
 
-    from sitestats._common.settings import NotGiven
     from sitestats._query.builder import StatsQuery
+    from sitestats._results.collected_outcomes import Collect
     from sitestats._results.outcomes import Outcome
 
     from .runner import AsyncRunner, Runner
@@ -72,7 +71,9 @@ class OutcomeStream:
     ) -> None:
         connections = runner.settings.max_connections
         self._schedule = Schedule(queries, (Iterable,), options, connections)
-        self._collect_others = partial(_collect, runner, options)
+        self._collect_others: Collect[Outcomes] = lambda others, deadline: (
+            OutcomeStream(runner, others, options.with_deadline(deadline)).collect()
+        )
         self._fresh = options.fresh
         self._queries = queries
         self._settings = runner.settings.with_pauses()
@@ -221,7 +222,11 @@ class AsyncOutcomeStream:
         connections = runner.settings.max_connections
         kinds = (Iterable, AsyncIterable)
         self._schedule = Schedule(queries, kinds, options, connections)
-        self._collect_others = partial(_collect_async, runner, options)
+        self._collect_others: Collect[Awaitable[AsyncOutcomes]] = (
+            lambda others, deadline: AsyncOutcomeStream(
+                runner, others, options.with_deadline(deadline)
+            ).collect()
+        )
         self._fresh = options.fresh
         self._queries = queries
         self._settings = runner.settings.with_pauses()
@@ -316,25 +321,6 @@ class AsyncOutcomeStream:
                     await self._iterator.aclose()
                 elif _is_generator(self._iterator):
                     self._iterator.close()
-
-
-def _collect(
-    runner: Runner,
-    options: BlockOptions,
-    queries: Sequence[StatsQuery],
-    deadline: float | NotGiven | None,
-) -> Outcomes:
-    return OutcomeStream(runner, queries, options.with_deadline(deadline)).collect()
-
-
-async def _collect_async(
-    runner: AsyncRunner,
-    options: BlockOptions,
-    queries: Sequence[StatsQuery],
-    deadline: float | NotGiven | None,
-) -> AsyncOutcomes:
-    options = options.with_deadline(deadline)
-    return await AsyncOutcomeStream(runner, queries, options).collect()
 
 
 def _interrupt_in(error: BaseException) -> BaseException | None:

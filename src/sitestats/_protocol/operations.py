@@ -138,7 +138,7 @@ def get_outcome(
     index: int,
     deadline: Deadline,
     *,
-    fresh: bool = False,
+    fresh: bool,
 ) -> Flow[Outcome]:
     """The outcome of the query at *index* of many, which share *deadline*."""
     if deadline is not NO_DEADLINE and deadline.is_over((yield from now())):

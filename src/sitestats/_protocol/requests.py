@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from typing import Final, cast
 from urllib.parse import quote, unquote
 
+import attrs
+
 from sitestats._common.errors import QueryError, SpecError
 from sitestats._common.problems import Problem
 from sitestats._common.text import shown
@@ -69,12 +71,8 @@ def jsonp_request(requested: Requested, callback: str) -> HttpRequest:
             "the callback's name"
         )
         raise SpecError(refused("callback-name", message, "callback"))
-    return HttpRequest(
-        "GET",
-        requested.address,
-        (*requested.params.items(), ("callback", ".".join(parts))),
-        credentials=Credentials.KEY,
-    )
+    request, name = stats_request(requested), ".".join(parts)
+    return attrs.evolve(request, params=(*request.params, ("callback", name)))
 
 
 def list_request() -> HttpRequest:

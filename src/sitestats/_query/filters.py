@@ -178,19 +178,14 @@ def _pages(value: object, where: str) -> TextOrProblems:
                 problems.append(_comma(text, where))
         else:
             problems += text
-    problems += _single_pattern(texts, where)
-    return problems or ",".join(texts)
-
-
-def _single_pattern(texts: Collection[str], where: str) -> list[Problem]:
     if len(texts) > 1 and any(map(is_contains, texts)):
-        return refused(
+        problems += refused(
             "contains-one-pattern",
-            f"a contains search has exactly one pattern, and there are "
-            f"{len(texts)}: use a query for each",
+            f"a contains search has exactly one pattern, and there are {len(texts)}: "
+            "use a query for each",
             where,
         )
-    return []
+    return problems or ",".join(texts)
 
 
 def _comma(text: str, where: str) -> Problem:

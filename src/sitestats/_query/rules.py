@@ -61,9 +61,7 @@ _ROWS: Final = {
     "period-zone": "4.3: A moment needs the query's time zone to be a day.",
     "period-order": "4.3: The end, which is included, is not before the start.",
     "period-days": "4.3: A period of whole days has at least one.",
-    "period-unit": (
-        "4.3: A unit is a whole day, week, month, quarter or year of the calendar."
-    ),
+    "period-unit": "4.3: A unit is a whole day, week, month, quarter or year.",
     "period-words": "4.3: Weeks, months and years of a period need its dates.",
     # Filters.
     "filter-name": "4.3: A filter is one of the twelve names.",
@@ -77,13 +75,9 @@ _ROWS: Final = {
     "path-or-page": "4.3: A query with a path has no filter page or pages.",
     "page-slash": "4.3: A page is given by its path, which starts with a slash.",
     "country-code": "4.3: A country is given by its code.",
-    "referrer-normalized": (
-        "4.3: A referrer is given as normalised by the service, not as an address."
-    ),
+    "referrer-normalized": "4.3: A referrer is a normalised name, not an address.",
     # Contains searches: a pattern that starts and ends with '*'.
-    "contains-filter": (
-        "4.3: Only page and pages take a contains search (Wildcards, 2)."
-    ),
+    "contains-filter": "4.3: Only page filters take a contains search (Wildcards, 2).",
     "contains-key": "5: A contains search needs an API key, for public websites too.",
     "contains-one-pattern": "4.3: A contains search has exactly one pattern.",
     "contains-star": "4.3: A contains search has a '*' at both ends and none inside.",
@@ -124,13 +118,8 @@ _ROWS: Final = {
     ),
     "address-once": "4.3: A parameter is given once.",
     "address-parameter": "4.3: The parameters of an address are those of the document.",
-    "address-page": (
-        "4.3: The path of an address is a page's, not a view of the dashboard."
-    ),
-    "address-length": (
-        "8: A request's address has at most 64,000 characters (a limit of the "
-        "client's)."
-    ),
+    "address-page": "4.3: The path of an address is a page's, no view of a dashboard.",
+    "address-length": "8: An address has at most 64,000 characters (our own limit).",
     # Custom endpoints.
     "custom-method": "1: A custom endpoint is called by an HTTP method.",
     "custom-path": "1: A custom endpoint is a path below the base address.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Generic, Self, TypeAlias, TypeVar
 
 import attrs
 
@@ -18,6 +18,8 @@ from .outcome_frames import columns_of_outcomes, failed_warning
 from .outcomes import Failed, Outcome, Succeeded
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
     import pandas as pd
     from matplotlib.axes import Axes
@@ -32,14 +34,11 @@ if TYPE_CHECKING:
 CollectedT_co = TypeVar("CollectedT_co", covariant=True)
 
 
-class Collect(Protocol[CollectedT_co]):
-    """Runs other queries with the client and the options that the outcomes are of."""
-
-    def __call__(
-        self, queries: Sequence[StatsQuery], deadline: float | NotGiven | None
-    ) -> CollectedT_co:
-        """The collected outcomes of *queries*, awaited or not."""
-        ...
+Collect: TypeAlias = (
+    "Callable[[Sequence[StatsQuery], float | NotGiven | None], CollectedT_co]"
+)
+"""Runs other queries, with the client and the options that the outcomes are of, until a
+deadline."""
 
 
 class CollectedOutcomes(ManyResults[Outcome, "TableName"], Generic[CollectedT_co]):

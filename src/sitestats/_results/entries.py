@@ -374,9 +374,6 @@ class Entries(HasFrame, Displayed, Generic[EntryT_co]):
     def __iter__(self) -> Iterator[EntryT_co]:
         return iter(self._items)
 
-    def __contains__(self, entry: object) -> bool:
-        return entry in self._items
-
     @overload
     def __getitem__(self, index: int) -> EntryT_co: ...
 
@@ -387,9 +384,6 @@ class Entries(HasFrame, Displayed, Generic[EntryT_co]):
         if isinstance(index, slice):
             return attrs.evolve(self, items=self._items[index])
         return self._items[index]
-
-    def __hash__(self) -> int:
-        return hash(tuple(self._items))
 
     def __repr__(self) -> str:
         shown_entries = [repr(entry) for entry in self._items[:_MOST_IN_REPR]]

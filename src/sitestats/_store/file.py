@@ -71,12 +71,9 @@ class StoreFile:
         self._waits = 0
         self._identity = (0, 0)
 
-    def one(self, statement: str, *values: object) -> tuple[Any, ...] | None:
-        """The first row."""
-        row: tuple[Any, ...] | None = self.connection.execute(
-            statement, values
-        ).fetchone()
-        return row
+    def rows(self, statement: str, *values: object) -> list[Any]:
+        """All rows that *statement* finds."""
+        return self.connection.execute(statement, values).fetchall()
 
     def write(self, statement: str, *values: object, patient: bool = True) -> None:
         """Change something. When *patient*, what another process makes wait for long is
@@ -196,7 +193,7 @@ class StoreFile:
                 f"it is of version {version}, and this package reads {_VERSION}: name "
                 "another file, or upgrade"
             )
-        parts = self.connection.execute("SELECT sql FROM sqlite_schema WHERE sql <> ''")
+        parts = self.rows("SELECT sql FROM sqlite_schema WHERE sql <> ''")
         if {sql for (sql,) in parts} != {
             f"CREATE TABLE {_TABLE}",
             f"CREATE INDEX {_INDEX}",
@@ -209,8 +206,8 @@ class StoreFile:
         return time.monotonic() > StoreFile._until
 
     def _pragma(self, name: str) -> int:
-        row = self.one(f"PRAGMA {name}")
-        return cast("int", row[0]) if row else 0
+        [(number,)] = self.rows(f"PRAGMA {name}")
+        return cast("int", number)
 
 
 _SQLITE: Final = LibraryLock("SQLite", seconds=LONGEST_USE)

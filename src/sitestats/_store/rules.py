@@ -189,22 +189,26 @@ def to_store(
         or response.status != 200  # noqa: PLR2004  a good response
     ):
         return None
+    first, last = stats.first_day, stats.last_day
     if min(moment, now) <= stats.end + _MARGIN or not _is_as_requested(
-        requested, stats
+        requested, stats, first, last
     ):
         return None
-    first_day, last_day = stats.first_day.isoformat(), stats.last_day.isoformat()
-    found = _of_days(requested, first_day, last_day)
+    found = _of_days(requested, first.isoformat(), last.isoformat())
     return found, StoreEntry(date_header, stats.timezone, response.body)
 
 
-def _is_as_requested(requested: Requested, stats: Stats) -> bool:
-    """Whether the response is about exactly the days, zone, version and page."""
+def _is_as_requested(
+    requested: Requested, stats: Stats, first: date, last: date
+) -> bool:
+    """Whether the response, from *first* to *last*, is about exactly the days, zone,
+    version and page.
+    """
     start, end = requested.params.get("start"), requested.params.get("end")
     return (
         start is not None
         and end is not None
-        and _fit(start, end, stats.first_day, stats.last_day)
+        and _fit(start, end, first, last)
         and (
             requested.timezone is None or same_zone(stats.timezone, requested.timezone)
         )
@@ -222,14 +226,11 @@ def _has_all_events(requested: Requested, stats: Stats) -> bool:
     return events is None or len(events) == len(stats.events)
 
 
-def _fit(start: str, end: str, first: date | None, last: date | None) -> bool:
+def _fit(start: str, end: str, first: date, last: date) -> bool:
     """Whether dates are themselves, and words are as many days apart."""
     back = periods.days_back(start), periods.days_back(end)
-    if first is None or last is None:
-        return False
     if back[0] is not None and back[1] is not None:
         return (last - first).days == back[0] - back[1]
-    return all(
-        days is not None or periods.as_date(text) == day
-        for text, days, day in zip((start, end), back, (first, last), strict=True)
-    )
+    # A word is no date.
+    dates = periods.as_date(start) or first, periods.as_date(end) or last
+    return dates == (first, last)

@@ -105,10 +105,10 @@ class Store:
 
     def get(self, key: str, /) -> bytes | None:
         """The value of *key*, or None (as a ``KeyValueStore``)."""
-        row = self._use(
-            lambda file: file.one("SELECT value FROM entries WHERE key = ?", key)
+        rows = self._use(
+            lambda file: file.rows("SELECT value FROM entries WHERE key = ?", key)
         )
-        return None if row is None else row[0]
+        return rows[0][0] if rows else None
 
     def set(self, key: str, value: bytes, /) -> None:
         """Store *value* as that of *key* (as a ``KeyValueStore``)."""
@@ -130,7 +130,8 @@ class Store:
 
         def write(file: StoreFile) -> None:
             # Once a day, so that a hit is no write.
-            if file.one("SELECT 1 FROM entries WHERE key = ? AND used < ?", key, today):
+            found = "SELECT 1 FROM entries WHERE key = ? AND used < ?"
+            if file.rows(found, key, today):
                 file.write("UPDATE entries SET used = ? WHERE key = ?", today, key)
 
         self._use(write)
@@ -176,12 +177,11 @@ class Store:
         """
         statement = "SELECT sum(used < ?), sum(size) FROM entries"
         try:
-            row = self._use(lambda file: file.one(statement, _FOREVER))
+            [(count, size)] = self._use(lambda file: file.rows(statement, _FOREVER))
         except (sqlite3.Error, ValueError, OSError) as error:
             problem = f"the store {self.path} can't be read: {error}"
         else:
-            responses, size = row or (0, 0)
-            return StoreStats(responses or 0, size or 0, self._hits)
+            return StoreStats(count or 0, size or 0, self._hits)
         raise ConfigurationError(problem)
 
     def close(self) -> None:
@@ -227,20 +227,19 @@ class Store:
         age = self.max_age
         oldest = 0 if age is None else _today() - age.days - 1
         if file.writes % _COUNT_EVERY == 0:
-            total, first = file.one("SELECT sum(size), min(used) FROM entries") or (
-                0,
-                0,
-            )
-            # To nine tenths, so that it is not done again at once.
-            is_full = total > self.max_bytes
+            [(total, first)] = file.rows("SELECT sum(size), min(used) FROM entries")
+            # To nine tenths, so that it is not done again at once. There is no entry
+            # yet where the first one was left out.
+            is_full = (total or 0) > self.max_bytes
             file.excess = total - self.max_bytes * 9 // 10 if is_full else 0
-            file.has_old = first < oldest
+            file.has_old = (first or oldest) < oldest
         if not (file.excess or file.has_old):
             return
-        rows = file.connection.execute(
+        rows = file.rows(
             "SELECT key, size FROM entries WHERE used < ? ORDER BY used, key LIMIT ?",
-            (_FOREVER if file.excess else oldest, _PRUNE_STEP),
-        ).fetchall()
+            _FOREVER if file.excess else oldest,
+            _PRUNE_STEP,
+        )
         file.excess = max(0, file.excess - sum(size for _, size in rows))
         file.has_old = file.has_old and len(rows) == _PRUNE_STEP
         file.delete([key for key, _ in rows], patient=True)
@@ -258,10 +257,8 @@ def _delete_some(file: StoreFile, hostname: str | None) -> list[int]:
     # behind it in ASCII, a semicolon.
     low, high = (":", ";") if hostname is None else (f"{hostname}:", f"{hostname};")
     which = "key < ? OR key >= ?" if hostname is None else "key >= ? AND key < ?"
-    rows = file.connection.execute(
-        f"SELECT key, used FROM entries WHERE {which} LIMIT ?",  # noqa: S608 - as above
-        (low, high, _PRUNE_STEP),
-    ).fetchall()
+    statement = f"SELECT key, used FROM entries WHERE {which} LIMIT ?"  # noqa: S608 - as above
+    rows = file.rows(statement, low, high, _PRUNE_STEP)
     # What is deleted can't be read in the file either.
     file.connection.execute("PRAGMA secure_delete = ON")
     file.delete([key for key, _ in rows], patient=False)
@@ -270,8 +267,8 @@ def _delete_some(file: StoreFile, hostname: str | None) -> list[int]:
 
 def _is_log_in_use(file: StoreFile) -> bool:
     """Whether another connection keeps what was deleted in the file or its log."""
-    row = file.one("PRAGMA wal_checkpoint(TRUNCATE)")
-    return row is not None and bool(row[0])
+    [(is_in_use, *_)] = file.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+    return bool(is_in_use)
 
 
 def _checked_partition(name: object) -> str:

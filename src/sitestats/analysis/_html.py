@@ -7,7 +7,9 @@ mixed with it.
 
 from __future__ import annotations
 
+from functools import cache
 from html import escape
+from importlib.resources import files
 from typing import Final
 
 from sitestats._common.text import encodable
@@ -27,44 +29,16 @@ from ._labels import MOST_ROWS, NO_ENTRIES, cell
 _SHORT: Final = 24
 """The most characters of a text that stays on one line, as days and zones do."""
 
-_STYLE: Final = """
-.sitestats{font:13px/1.45 system-ui,sans-serif;max-width:46rem;color:inherit}
-.sitestats table{font:inherit;color:inherit;border-collapse:collapse;
-margin:.3em 0 1em;width:100%;table-layout:auto}
-.sitestats caption,.sitestats h4{text-align:left;font-weight:600;margin:.4em 0;
-font-size:1em}
-.sitestats th{font-weight:500;opacity:.65;text-align:right;padding:.1em .6em;
-white-space:nowrap}
-.sitestats td{text-align:right;padding:.15em .6em;background:none;
-font-variant-numeric:tabular-nums;white-space:nowrap}
-.sitestats th:first-child,.sitestats td:first-child{text-align:left;
-white-space:normal;overflow-wrap:anywhere;padding-left:.4em;width:99%;
-min-width:10em}
-.sitestats td.bar{min-width:7em;
-background:linear-gradient(#3b82f64d,#3b82f64d) no-repeat 0 50%}
-.sitestats table.sheet{width:auto}.sitestats .sheet td{vertical-align:top}
-.sitestats .sheet .text.text{text-align:left}
-.sitestats .sheet .long.long{text-align:left;white-space:normal}
-.sitestats .sheet td:first-child,.sitestats .sheet th:first-child{width:auto}
-.sitestats .note{opacity:.65;text-align:left}
-.sitestats div.note{margin:.2em 0 1em}.sitestats h4+div.note{margin:0}
-.sitestats .totals{display:flex;gap:2em;margin:.3em 0 .8em;flex-wrap:wrap}
-.sitestats .totals b{display:block;font-size:1.7em;font-weight:600;line-height:1.2}
-.sitestats .up{color:#16a34a;color:color-mix(in srgb,#16a34a 75%,currentColor)}
-.sitestats .down{color:#dc2626;color:color-mix(in srgb,#dc2626 75%,currentColor)}
-.sitestats svg{display:block;width:100%;height:auto;margin:.2em 0;overflow:visible}
-.sitestats svg text{fill:currentColor;opacity:.65;font-size:11px}
-.sitestats svg .bar{fill:#3b82f6}
-.sitestats svg .part{fill:#3b82f6;fill-opacity:.3;stroke:#3b82f6;stroke-dasharray:3 2}
-.sitestats svg .open{fill:currentColor;fill-opacity:.07}
-.sitestats svg line{stroke:currentColor;stroke-opacity:.25}
-"""
+
+@cache
+def _style() -> str:
+    return files("sitestats.analysis").joinpath("style.css").read_text("utf-8")
 
 
 def to_html(result: object, *, top: int = MOST_ROWS) -> str:
     """*result* as a fragment of HTML, with its style and *top* rows of each table."""
     parts = encodable("".join(map(_part, describe(result, top))))
-    return f"<style>{_STYLE}</style><div class='sitestats'>{parts}</div>"
+    return f"<style>\n{_style()}</style><div class='sitestats'>{parts}</div>"
 
 
 def _part(part: Part) -> str:

@@ -14,25 +14,16 @@ from ._help import SuggestingGroup
 
 _COMMANDS: Final = {
     "check": ("_check", "Check whether the set-up works."),
-    "compare": (
-        "_compare",
-        "Compare the statistics of HOST with those of another period.",
-    ),
+    "compare": ("_compare", "Compare the statistics of HOST with another period's."),
     "completion": (
         "_completion",
-        "Print the script that makes SHELL complete sitestats' commands.",
+        "Print the script by which SHELL completes commands.",
     ),
     "demo": ("_demo", "Show real traffic, read over HTTP from the emulator."),
-    "emulator": (
-        "_emulator",
-        "Run the emulator, a local stand-in of the service, until Ctrl-C.",
-    ),
+    "emulator": ("_emulator", "Run a local stand-in of the service, until Ctrl-C."),
     "profiles": ("_check", "List the profiles of several accounts."),
     "stats": ("_stats", "Read the statistics of HOST."),
-    "url": (
-        "_stats",
-        "Print the address that `stats` would request; nothing is sent.",
-    ),
+    "url": ("_stats", "Print the address that `stats` requests; nothing is sent."),
     "warehouse": ("_warehouse", "Load every day of each website into a database."),
     "websites": ("_websites", "List the user's websites, and add some."),
 }
@@ -100,8 +91,7 @@ def _exit_codes() -> str:
 
 @click.group(
     cls=App,
-    invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
     epilog=f"""\b
     Examples:
       sitestats demo
@@ -119,8 +109,5 @@ def _exit_codes() -> str:
     """,
 )
 @click.version_option(package_name="sitestats")
-@click.pass_context
-def app(ctx: click.Context) -> None:
+def app() -> None:
     """Read a website's statistics, and add websites."""
-    if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())

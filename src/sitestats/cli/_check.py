@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     "--report",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
     default="sitestats-check.json",
-    show_default=True,
     help="The file for what --compare finds. It has no key, no host name and none of "
     "your numbers.",
 )
@@ -51,7 +50,6 @@ if TYPE_CHECKING:
     "output",
     type=click.Choice(["table", "json"]),
     default="table",
-    show_default=True,
     help="The format of the output.",
 )
 @client_options

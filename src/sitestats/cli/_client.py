@@ -101,6 +101,7 @@ client_options = together(
         "-v",
         "--verbose",
         count=True,
+        show_default=False,
         expose_value=False,
         callback=_log,
         help="Write retries and pauses to standard error; -vv writes every attempt. "

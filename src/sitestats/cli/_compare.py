@@ -42,7 +42,6 @@ COMPARED: Final = ("pageviews", "visitors", "pages", "countries", "referrers")
 @click.option(
     "--against",
     default=RELATIONS[0],
-    show_default=True,
     metavar="PERIOD",
     shell_complete=one_of(lambda: RELATIONS),
     help="The other period: previous_period, previous_week, previous_month, "
@@ -51,7 +50,7 @@ COMPARED: Final = ("pageviews", "visitors", "pages", "countries", "referrers")
 )
 @result_options
 def compare(*, against: str, **options: Any) -> None:
-    """Compare the statistics of HOST with those of another period.
+    """Compare the statistics of HOST with another period's.
 
     HOST is a host name or an address, as in `stats`. Each website is requested
     twice. CSV has the number, the one before, the change, and that in percent.

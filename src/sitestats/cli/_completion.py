@@ -37,7 +37,7 @@ Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 @click.argument("shell", type=click.Choice([*CHANGES]))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
-    """Print the script that makes SHELL complete sitestats' commands."""
+    """Print the script by which SHELL completes commands."""
     found = get_completion_class(shell)
     assert found is not None, "click has one for each"
     script = found(ctx.find_root().command, {}, "sitestats", "_SITESTATS_COMPLETE")

@@ -43,7 +43,6 @@ export SITESTATS_USER_ID=…
     "--top",
     type=click.IntRange(1),
     default=8,
-    show_default=True,
     help="The most lines of a table.",
 )
 def demo(top: int) -> None:

@@ -24,7 +24,6 @@ from ._exits import Code, fail
     "--port",
     type=click.IntRange(0, 65535),
     default=8000,
-    show_default=True,
     help="The port on 127.0.0.1; 0 selects a free one.",
 )
 @click.option(
@@ -81,7 +80,7 @@ def emulator(
     allowed_hosts: tuple[str, ...],
     cors: str | None,
 ) -> None:
-    """Run the emulator, a local stand-in of the service, until Ctrl-C.
+    """Run a local stand-in of the service, until Ctrl-C.
 
     It prints the settings that the library and these commands need to use it.
     Without --api-key and --user-id it makes its own. It never uses those of the

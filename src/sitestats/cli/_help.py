@@ -54,7 +54,15 @@ class GroupedCommand(click.Command):
 
 
 class SuggestingGroup(click.Group):
-    """A group of commands that names the one which a wrong name resembles."""
+    """A group of commands that shows its help when none is named, and names the one
+    which a wrong name resembles.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Show the help, which is no error, if there are no arguments."""
+        if not args and not ctx.resilient_parsing:
+            args = ["--help"]
+        return super().parse_args(ctx, args)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

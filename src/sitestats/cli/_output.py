@@ -99,7 +99,6 @@ def format_options(command: F, formats: Sequence[str] = FORMATS) -> F:
         "output",
         type=click.Choice(formats),
         default="table",
-        show_default=True,
         help="The format of the output.",
     )(_csv_options(command))
 

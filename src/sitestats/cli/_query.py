@@ -16,19 +16,11 @@ from ._lists import pairs_of
 if TYPE_CHECKING:
     from sitestats import Problem, StatsQuery
 
-OVERVIEW: Final = (
-    "pageviews",
-    "visitors",
-    "histogram",
-    "pages",
-    "countries",
-    "referrers",
-)
-"""The fields that are requested when neither fields nor events are named."""
-
 OVERVIEW_OF_MANY: Final = ("pageviews", "visitors")
-"""The same where many websites are a row each."""
-
+"""The fields that are requested of websites that are a row each, if neither fields nor
+events are named."""
+OVERVIEW: Final = (*OVERVIEW_OF_MANY, "histogram", "pages", "countries", "referrers")
+"""The same of one website."""
 
 _UNITS: Final = ("week", "month", "quarter", "year")
 

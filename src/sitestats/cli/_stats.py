@@ -32,7 +32,6 @@ result_options = together(
         "--top",
         type=click.IntRange(1),
         default=10,
-        show_default=True,
         help="The most lines of a table; JSON and CSV have all of them.",
     ),
     click.option(
@@ -129,7 +128,7 @@ def stats(**options: Any) -> None:
 @query_options
 @client_options
 def url(host: str, **options: Any) -> None:
-    """Print the address that `stats` would request; nothing is sent.
+    """Print the address that `stats` requests; nothing is sent.
 
     HOST is a host name or an address, as in `stats`. The key is not part of
     the output.

@@ -21,7 +21,7 @@ from sitestats._common.text import plain
 
 from ._client import client_options, make_client
 from ._exits import Code, fail
-from ._help import GroupedCommand, SuggestingGroup
+from ._help import GroupedCommand, SuggestingGroup, together
 from ._hosts import hosts_from_option, read_hosts
 from ._output import csv_style, format_options, make_console, print_json
 
@@ -44,12 +44,11 @@ _HOW_TO_CONFIGURE: Final = (
 )
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 
-_TO = (
+_destination_options = together(
     click.option(
         "--to",
         "destination",
         default="duckdb",
-        show_default=True,
         metavar="NAME",
         help="The destination: a name that dlt knows, such as postgres, bigquery or "
         "filesystem. Its address and credentials are in dlt's configuration.",
@@ -57,7 +56,6 @@ _TO = (
     click.option(
         "--dataset",
         default="web",
-        show_default=True,
         metavar="NAME",
         help="The schema of the tables in the database, or their folder.",
     ),
@@ -65,6 +63,7 @@ _TO = (
         "--folder",
         type=click.Path(exists=True, file_okay=False),
         default=".",
+        show_default=False,
         envvar="SITESTATS_WAREHOUSE",
         metavar="FOLDER",
         help="Where the database and .dlt are; SITESTATS_WAREHOUSE, or the current "
@@ -73,18 +72,9 @@ _TO = (
 )
 
 
-def _destination_options(command: Any) -> Any:
-    for option in reversed(_TO):
-        command = option(command)
-    return command
-
-
-@click.group(cls=SuggestingGroup, invoke_without_command=True)
-@click.pass_context
-def warehouse(ctx: click.Context) -> None:
+@click.group(cls=SuggestingGroup)
+def warehouse() -> None:
     """Load every day of each website into a database."""
-    if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
 
 
 @warehouse.command(
@@ -126,7 +116,6 @@ def warehouse(ctx: click.Context) -> None:
     "--lag",
     type=click.IntRange(0),
     default=1,
-    show_default=True,
     metavar="DAYS",
     help="How many days to read again, before the new ones.",
 )
@@ -134,7 +123,6 @@ def warehouse(ctx: click.Context) -> None:
     "--concurrency",
     type=click.IntRange(1, 50),
     default=20,
-    show_default=True,
     metavar="N",
     help="How many requests are under way at once.",
 )
@@ -142,7 +130,6 @@ def warehouse(ctx: click.Context) -> None:
     "--max-requests",
     type=click.IntRange(1),
     default=20_000,
-    show_default=True,
     metavar="N",
     help="How many requests a load has at most, which bounds the memory.",
 )
@@ -156,7 +143,6 @@ def warehouse(ctx: click.Context) -> None:
     "--wait",
     type=click.FloatRange(0),
     default=180,
-    show_default=True,
     metavar="SECONDS",
     help="How long to wait for a DuckDB file that another program has open.",
 )
@@ -170,9 +156,6 @@ def update(
     fields: str | None,
     dry_run: bool,
     yes: bool,
-    lag: int,
-    concurrency: int,
-    max_requests: int,
     quiet: bool,
     wait: float,
     destination: str,
@@ -187,6 +170,7 @@ def update(
     The database is the file sitestats.duckdb in --folder, unless --to names another.
     """
     names = [*hosts, *(name for name, _ in read_hosts(options))]
+    pace = {name: options.pop(name) for name in ("lag", "concurrency", "max_requests")}
     first = None if since is None else _day("--since", since)
     last = until and _day("--until", until)
     approve = partial(_approve, is_dry=dry_run, yes=yes)
@@ -202,13 +186,11 @@ def update(
         source = made.sitestats_source(
             first_day=first,
             hostnames=names or None,
-            lag=lag,
-            concurrency=concurrency,
-            max_requests=max_requests,
             client=client,
             progress=not quiet,
             until=last or None,
             approve=approve if dry_run or yes or _is_terminal() else None,
+            **pace,
             **lists,
         )
         report = made.update(_pipeline(destination, dataset), source, wait=wait)
@@ -246,7 +228,6 @@ def update(
     "--max-behind",
     type=click.IntRange(0),
     default=1,
-    show_default=True,
     metavar="DAYS",
     help="How many days a website may be behind: one is over since the last night.",
 )

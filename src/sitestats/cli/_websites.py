@@ -110,12 +110,9 @@ def _load(
     return specs, [one.message for one in held or ()]
 
 
-@click.group(cls=SuggestingGroup, invoke_without_command=True)
-@click.pass_context
-def websites(ctx: click.Context) -> None:
+@click.group(cls=SuggestingGroup)
+def websites() -> None:
     """List the user's websites, and add some."""
-    if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
 
 
 @websites.command(

@@ -7,10 +7,13 @@ and is the same in every run.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
+from functools import cache
+from importlib.resources import files
 from random import Random
-from typing import Final, Literal, TypeAlias, TypeVar, get_args
+from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args
 from zoneinfo import ZoneInfo
 
 import attrs
@@ -54,184 +57,23 @@ class Kind:
     """How busy a day of the weekend is, compared with another."""
     hours: Sequence[int]
     """How busy it is in each of eight times of three hours of a working day."""
-    pages: Mapping[str, tuple[int, int]]
+    pages: Mapping[str, Sequence[int]]
     """How often each page is read, at the beginning and at the end."""
     offer: str
     """The page of the campaign."""
-    events: tuple[str, str, str]
+    events: Sequence[str]
     """The event that it wants, after the two that lead to it."""
+    detail: str
+    """The column of what is known of such events."""
+    detail_values: Sequence[str]
 
 
-_SALE: Final = ("cart", "checkout", "purchase")
-_SIGNUP: Final = ("pricing", "form", "signup")
-_METADATA: Final[Mapping[tuple[str, str, str], tuple[str, tuple[str, ...]]]] = {
-    _SALE: ("metadata.customer_text", ("new", "new", "returning")),
-    _SIGNUP: ("metadata.plan_text", ("free", "free", "free", "pro")),
-}
-"""What is known of such events, and the values."""
-_OFFICE: Final = (1, 1, 4, 14, 15, 13, 6, 3)
-_EVENING: Final = (2, 1, 3, 6, 8, 9, 15, 12)
-_LATE_START: Final = (4, 1, 1, 7, 11, 11, 12, 8)
-
-KINDS: Final = (
-    Kind(
-        "shop",
-        (0.8, 0.7, 0.8, 0.9, 0.9, 0.8, 0.7, 0.7, 0.9, 1.1, 1.4, 2.0),
-        1.3,
-        _EVENING,
-        {
-            "/": (30, 26),
-            "/boots": (16, 9),
-            "/coats": (12, 10),
-            "/bicycles": (4, 18),
-            "/tents": (9, 5),
-            "/gift-cards": (2, 7),
-            "/cart": (14, 13),
-            "/delivery": (8, 7),
-            "/about": (5, 5),
-        },
-        "/sale",
-        _SALE,
-    ),
-    Kind(
-        "blog",
-        (1.1, 1.1, 1.0, 1.0, 0.9, 0.8, 0.7, 0.7, 1.0, 1.1, 1.1, 0.8),
-        0.8,
-        _EVENING,
-        {
-            "/": (28, 22),
-            "/posts/a-garden-in-winter": (18, 6),
-            "/posts/bread-without-kneading": (6, 20),
-            "/posts/ten-walks": (12, 10),
-            "/posts/mending-a-chair": (3, 14),
-            "/posts/on-quiet": (10, 6),
-            "/archive": (12, 11),
-            "/about": (11, 11),
-        },
-        "/newsletter",
-        _SIGNUP,
-    ),
-    Kind(
-        "docs",
-        (1.0, 1.1, 1.1, 1.1, 1.0, 1.0, 0.8, 0.7, 1.0, 1.1, 1.1, 0.7),
-        0.35,
-        _OFFICE,
-        {
-            "/": (18, 15),
-            "/install": (16, 15),
-            "/guide": (18, 16),
-            "/reference": (20, 19),
-            "/guide/plugins": (3, 13),
-            "/guide/upgrade": (12, 4),
-            "/faq": (13, 9),
-            "/changes": (0, 9),
-        },
-        "/training",
-        _SIGNUP,
-    ),
-    Kind(
-        "travel",
-        (1.0, 0.9, 0.9, 1.0, 1.2, 1.5, 1.7, 1.4, 1.0, 0.7, 0.6, 0.8),
-        1.15,
-        _EVENING,
-        {
-            "/": (24, 20),
-            "/islands": (18, 10),
-            "/by-train": (4, 22),
-            "/mountains": (14, 13),
-            "/cities": (16, 12),
-            "/weekends": (8, 10),
-            "/book": (10, 9),
-            "/about": (6, 4),
-        },
-        "/early-booking",
-        _SALE,
-    ),
-    Kind(
-        "news",
-        (1.0, 1.0, 1.0, 1.0, 1.0, 0.9, 0.8, 0.8, 1.0, 1.0, 1.1, 1.0),
-        0.7,
-        (2, 2, 12, 13, 10, 9, 11, 6),
-        {
-            "/": (40, 34),
-            "/weather": (10, 15),
-            "/sport": (16, 14),
-            "/local": (12, 18),
-            "/culture": (10, 8),
-            "/letters": (7, 3),
-            "/podcast": (1, 5),
-            "/about": (4, 3),
-        },
-        "/subscribe",
-        _SIGNUP,
-    ),
-)
-"""The websites are of these, in turn."""
-
-ZONES: Final = (
-    "Europe/Amsterdam",
-    "America/New_York",
-    "Asia/Tokyo",
-    "Europe/London",
-    "America/Sao_Paulo",
-    "Australia/Sydney",
-    "UTC",
-)
-_MICROSECOND: Final = timedelta(microseconds=1)
-GROWTH: Final = (1.5, 0.8, 1.2, 2.2, 1.0, 0.6, 1.3, 1.8)
-"""How many times the views of the first day the last one has, apart from seasons."""
-
-_DEVICES: Final = {
-    "mobile": (44, 61),
-    "desktop": (46, 34),
-    "tablet": (9, 4),
-    "tv": (1, 1),
-}
-_AGENTS: Final = {
-    "mobile": {
-        ("Safari", "iOS"): 9,
-        ("Chrome", "Android"): 10,
-        ("Firefox", "Android"): 1,
-    },
-    "desktop": {
-        ("Chrome", "Windows"): 9,
-        ("Edge", "Windows"): 4,
-        ("Safari", "macOS"): 4,
-        ("Firefox", "Linux"): 2,
-    },
-    "tablet": {("Safari", "iOS"): 3, ("Chrome", "Android"): 1},
-    "tv": {("Chrome", "Android"): 1},
-}
-_COUNTRIES: Final = {
-    "US": 24,
-    "NL": 18,
-    "DE": 14,
-    "GB": 12,
-    "FR": 8,
-    "JP": 7,
-    "BR": 6,
-    "AU": 4,
-    "ES": 3,
-    "PL": 2,
-    "SE": 2,
-}
-_REFERRERS: Final = {
-    "": 38,
-    "https://www.google.com/": 40,
-    "https://duckduckgo.com/": 8,
-    "https://www.bing.com/": 6,
-    "https://links.example/page": 8,
-}
-_CHANNELS: Final = {
-    ("newsletter", "email", ""): 5,
-    ("google", "cpc", "https://www.google.com/"): 4,
-    ("social", "post", "https://social.example/"): 3,
-}
-_LAUNCHED: Final = {
-    "https://links.example/page": 5,
-    "https://news.example/item": 8,
-    "": 3,
-}
+@cache
+def read_table() -> dict[str, Any]:
+    """What the traffic is made of, from ``data/traffic.toml``."""
+    path = files("sitestats.emulator").joinpath("data/traffic.toml")
+    table = tomllib.loads(path.read_text("utf-8"))
+    return {**table, "kinds": [Kind(**one) for one in table["kinds"]]}
 
 
 @attrs.frozen
@@ -243,18 +85,20 @@ class Site:
     @property
     def kind(self) -> Kind:
         """What it is."""
-        return KINDS[self.number % len(KINDS)]
+        kinds: Sequence[Kind] = read_table()["kinds"]
+        return kinds[self.number % len(kinds)]
 
     @property
     def hostname(self) -> str:
         """Its host name, which is reserved for examples."""
-        turn = self.number // len(KINDS)
+        turn = self.number // len(read_table()["kinds"])
         return f"{self.kind.name}{turn + 1 if turn else ''}.example"
 
     @property
     def timezone(self) -> str:
         """Its own time zone."""
-        return ZONES[self.number % len(ZONES)]
+        zones: Sequence[str] = read_table()["zones"]
+        return zones[self.number % len(zones)]
 
     @property
     def views(self) -> float:
@@ -265,7 +109,7 @@ class Site:
 def load(rows: Rows, sites: Sequence[Site], now: datetime, days: int) -> None:
     """Load the traffic of so many *days*, which end yesterday, into empty *rows*."""
     sorts: list[tuple[Kind, Sort]] = [
-        (kind, sort) for kind in KINDS[: len(sites)] for sort in SORTS
+        (kind, sort) for kind in read_table()["kinds"][: len(sites)] for sort in SORTS
     ]
     rows.load((visit for one in sorts for visit in _visits(*one)), now=now)
     places = {
@@ -287,19 +131,24 @@ def _visits(kind: Kind, sort: Sort) -> Iterator[dict[str, object]]:
     """Visits of one sort, at times of a day that stands for all."""
     random = Random(f"{kind.name} {sort}")  # noqa: S311 - the same in every run
     end = 0 if sort.startswith("early") else 1
-    hours = _LATE_START if sort.endswith("weekend") else kind.hours
+    table = read_table()
+    hours = table["weekend_hours"] if sort.endswith("weekend") else kind.hours
     pages = {path: often[end] for path, often in kind.pages.items()}
     if sort == "campaign":
         pages = {kind.offer: 6, "/": 2}
     elif sort == "launch":
         pages = {"/new": 5, "/": 2}
-    devices = {device: often[end] for device, often in _DEVICES.items()}
+    devices = {device: often[end] for device, often in table["devices"].items()}
+    referrers = table["launched" if sort == "launch" else "referrers"]
+    channels = [channel["visit"] for channel in table["channels"]]
+    often_by = [channel["often"] for channel in table["channels"]]
     for number in range(VISITS + STEPS):
         hour = 3 * _pick(random, dict(enumerate(hours))) + int(3 * random.random())
         minute, second = int(60 * random.random()), int(60 * random.random())
         device = _pick(random, devices)
-        browser, system = _pick(random, _AGENTS[device])
-        referrer = _pick(random, _LAUNCHED if sort == "launch" else _REFERRERS)
+        agent: str = _pick(random, table["agents"][device])
+        browser, system = agent.split(" on ")
+        referrer = _pick(random, referrers)
         visit: dict[str, object] = {
             "hostname": "visits.example",
             "added_iso": f"1970-01-01T{hour:02}:{minute:02}:{second:02}Z",
@@ -309,22 +158,20 @@ def _visits(kind: Kind, sort: Sort) -> Iterator[dict[str, object]]:
             "device_type": device,
             "browser_name": browser,
             "os_name": system,
-            "country_code": _pick(random, _COUNTRIES),
+            "country_code": _pick(random, table["countries"]),
             "document_referrer": referrer,
         }
         if sort == "campaign":
-            source, medium, referrer = _pick(random, _CHANNELS)
-            visit |= {
-                "utm_source": source,
-                "utm_medium": medium,
-                "utm_campaign": kind.offer.removeprefix("/"),
-                "document_referrer": referrer,
-            }
+            (channel,) = random.choices(channels, often_by)
+            visit |= {**channel, "utm_campaign": kind.offer.removeprefix("/")}
         if number >= VISITS or random.random() < RATES.get(sort, USUAL_RATE):
-            name, values = _METADATA[kind.events]
+            values = kind.detail_values
             # Of three events before the last one, two are the first step.
             step = 2 if number < VISITS else int(number % 3 == 0)
-            visit |= {"datapoint": kind.events[step], name: random.choice(values)}
+            visit |= {
+                "datapoint": kind.events[step],
+                kind.detail: random.choice(values),
+            }
         yield visit
 
 
@@ -343,12 +190,13 @@ def _plan(
     random = Random(site.hostname)  # noqa: S311 - the same in every run
     zone = ZoneInfo(site.timezone)
     last = now.astimezone(zone).date() - DAY
-    growth = GROWTH[site.number % len(GROWTH)]
+    growths = read_table()["growth"]
+    growth = growths[site.number % len(growths)]
     start = midnight(last - days * DAY + DAY, zone)
     for back in range(1 - days, 1):
         day = last + back * DAY
         end = midnight(day + DAY, zone)
-        moments = (start - EPOCH) // _MICROSECOND, (end - start) // SECOND
+        moments = (start - EPOCH) // timedelta(microseconds=1), (end - start) // SECOND
         start = end
         passed = 1 + back / days
         usual = site.views * _season(site.kind, day) * (1 + passed * (growth - 1))

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, Self, TypeAlias
 
 import attrs
+import msgspec
 
 from ._held import DAY, Held, Period, Stretch, count_days, days_of, one_by_one, without
 
@@ -77,33 +78,14 @@ class Coverage:
 
     def to_state(self) -> dict[str, Any]:
         """The cursor as JSON."""
-        checked_at = self.checked_at
-        return {
-            **attrs.asdict(self, recurse=False),
-            "first": str(self.first),
-            "held": _stretches_to_state(self.held),
-            "failed": [*map(str, self.failed)],
-            "lists": sorted(self.lists),
-            "totals": {str(day): totals for day, totals in self.totals.items()},
-            "old": _stretches_to_state(self.old),
-            "checked_at": None if checked_at is None else checked_at.isoformat(),
-        }
+        state: dict[str, Any]
+        state = msgspec.to_builtins(self, str_keys=True, order="deterministic")
+        return state
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
         """The inverse of ``to_state``."""
-        checked_at, totals = state["checked_at"], state["totals"]
-        day = dt.date.fromisoformat
-        found: dict[str, Any] = {
-            "first": day(state["first"]),
-            "held": _stretches_of_state(state["held"]),
-            "failed": tuple(map(day, state["failed"])),
-            "lists": frozenset(state["lists"]),
-            "totals": {day(text): (one, two) for text, (one, two) in totals.items()},
-            "old": _stretches_of_state(state["old"]),
-            "checked_at": checked_at and dt.datetime.fromisoformat(checked_at),
-        }
-        return cls(**{**state, **found})
+        return msgspec.convert(state, cls)
 
 
 def reached_by(
@@ -111,14 +93,3 @@ def reached_by(
 ) -> dt.date:
     """The last day of *parts* or *failed*; else the day before *first*."""
     return max([first - DAY, *(part.last for part in parts[-1:]), *failed])
-
-
-def _stretches_to_state(parts: tuple[Stretch, ...]) -> list[list[str]]:
-    return [[str(part.first), str(part.last), *sorted(part.lists)] for part in parts]
-
-
-def _stretches_of_state(state: list[list[str]]) -> tuple[Stretch, ...]:
-    day = dt.date.fromisoformat
-    return tuple(
-        Stretch(day(start), day(end), frozenset(lists)) for start, end, *lists in state
-    )
