@@ -115,6 +115,19 @@ def test_what_was_not_compared_is_reported(
     assert not comparison.different
 
 
+def test_a_website_without_visits_differs_in_nothing() -> None:
+    """A list that is empty decides nothing, even beside days that have totals."""
+    emulator = Emulator()
+    emulator.add_website(HOST)
+    with client_of(emulator) as client:
+        comparison = compare_service(client, HOST, pause=0)
+    assert comparison.different == ()
+    whys = {case.name: case.why for case in comparison.cases}
+    assert whys["limit"] == "there are not two pages"
+    assert whys["version-1"] == whys["version-4"] == "the lists are empty"
+    assert whys["histogram-day"] == ""
+
+
 def test_one_failure_is_not_the_end() -> None:
     """What comes after it is compared."""
     emulator = made_up()

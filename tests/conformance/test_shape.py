@@ -24,7 +24,7 @@ JSON = st.recursive(
 def form(data: Any, **options: Any) -> dict[str, str]:
     """The form of a response with these data."""
     response = HttpResponse(200, {}, json.dumps(data).encode())
-    return shape(response, Case("x", "1", "", "", **options))
+    return shape(response, Case("x", "1", "", "", **options), set())
 
 
 def test_names_and_types_by_place() -> None:
@@ -66,7 +66,7 @@ def test_values_that_a_case_compares() -> None:
 def test_a_call_is_read_and_shown() -> None:
     """Its name and what is around it are documented nowhere."""
     response = HttpResponse(200, {"content-type": "a/b; c"}, b'/**/show({"ok":true});')
-    assert shape(response, Case("x", "1", "", "")) == {
+    assert shape(response, Case("x", "1", "", ""), set()) == {
         "content-type": "a/b",
         "call": "/**/show(…);",
         "$": "object",
@@ -102,7 +102,7 @@ def test_what_is_no_json_has_no_data(body: bytes) -> None:
     """It is reported so, in place of an error."""
     response = HttpResponse(200, {}, body)
     assert load(response) is None
-    assert shape(response, Case("x", "1", "", "")) == {
+    assert shape(response, Case("x", "1", "", ""), set()) == {
         "content-type": "missing",
         "$": "no JSON",
     }

@@ -21,7 +21,7 @@ import pytest
 from loopback import AUTHORITY, Connection, Script, Server, contexts, polite, serve
 from secret_search import everything_logged, shown_by
 from sender_variants import ADD, GET, KEY, LONG, USER, open_sender, settings_for
-from sitestats import AsyncClient, Client
+from sitestats import AsyncClient, Client, HTTPTransport
 from sitestats._common.errors import (
     ConfigurationError,
     ConnectionFailedError,
@@ -244,6 +244,9 @@ def test_what_is_no_proxy_is_refused_at_once(
         kind(settings_for("https://stats.example", proxy=address))
     assert PASSWORD not in str(caught.value)
     assert caught.value.__context__ is None
+    with pytest.raises(ConfigurationError) as caught:
+        HTTPTransport(proxy=address)
+    assert PASSWORD not in shown_by(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -66,18 +66,30 @@ def message(data: JsonValue) -> str:
     return anonymised(found.get("error") or found.get("message") or "")
 
 
-def shape(response: HttpResponse, case: Case) -> Shape:
-    """The shape of *response*, with the values that *case* compares."""
+def empty_lists(response: HttpResponse) -> set[str]:
+    """The names of the lists of *response* that have no entries."""
+    data = load(response)
+    lists = {"websites": data} if isinstance(data, list) else _object(data)
+    return {name for name, value in lists.items() if value == []}
+
+
+def shape(response: HttpResponse, case: Case, without: set[str]) -> Shape:
+    """The shape of *response*, with the values that *case* compares.
+
+    It has no entries of the lists *without*.
+    """
     kind = response.headers.get("content-type", "missing").partition(";")[0]
     found = {"content-type": {anonymised(kind)}}
     if call := _CALL.fullmatch(response.body.decode(errors="replace")):
         found["call"] = {anonymised(call[1] + "…" + call[3]).strip()}
-    for where, text in _places(load(response), case):
+    for where, text in _places(load(response), case, without):
         found.setdefault(where, set()).add(text)
     return {where: " or ".join(sorted(texts)) for where, texts in found.items()}
 
 
-def _places(data: JsonValue, case: Case) -> Iterator[tuple[str, str]]:
+def _places(
+    data: JsonValue, case: Case, without: set[str]
+) -> Iterator[tuple[str, str]]:
     yield "$", _kind(data) if data is not None else "no JSON"
     for name, value in (_object(data) or {"": data}).items():
         if name.startswith("__"):
@@ -85,7 +97,7 @@ def _places(data: JsonValue, case: Case) -> Iterator[tuple[str, str]]:
             continue
         if name:
             yield f"$.{anonymised(name)}", _text(name, value, case)
-        for entry in _array(value):
+        for entry in () if name in without else _array(value):
             pairs = _object(entry)
             if not pairs:
                 yield "[]", _kind(entry)
@@ -140,7 +152,7 @@ def order(data: JsonValue) -> Shape | str:
 def limit(data: JsonValue) -> Shape | str:
     """That there is more than what a limit leaves."""
     first = sum(map(_count, _rows(data, "pages")[:1]))
-    return "there is only one page" if first == _count(_object(data)) else {}
+    return "there are not two pages" if first == _count(_object(data)) else {}
 
 
 def nulls(data: JsonValue) -> Shape | str:
