@@ -30,7 +30,7 @@ from sitestats import (
 )
 from sitestats._common.fields import FIELDS, LISTS
 from sitestats._query.builder import requested
-from sitestats._results.sample_body import Values
+from sitestats._results.sample_body import StatsValues
 from sitestats.emulator import Emulator
 
 DAY = dt.date(2026, 3, 1)
@@ -209,7 +209,7 @@ def test_a_result_of_values() -> None:
 
 def test_a_type_checker_knows_each_value() -> None:
     """Each field can be given by its name, and the events."""
-    assert [*Values.__annotations__] == [*FIELDS, "events"]
+    assert [*StatsValues.__annotations__] == [*FIELDS, "events"]
 
 
 def test_what_is_missing_is_named() -> None:

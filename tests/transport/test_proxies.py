@@ -71,42 +71,46 @@ def carry(connection: Connection, onward: socket.socket) -> None:
 
 
 @contextmanager
-def service() -> Iterator[tuple[Server, ssl.SSLContext]]:
+def service(
+    name: str = "stats.example",
+) -> Iterator[tuple[Server, ssl.SSLContext]]:
     """A service behind TLS, and a context that trusts it."""
-    behind, trusting = contexts("stats.example")
+    behind, trusting = contexts(name)
     with serve(polite, behind) as server:
         yield server, trusting
 
 
-def test_a_plain_request_goes_to_the_proxy(variant: str) -> None:
+@pytest.mark.parametrize("host", ["stats.example", "[2001:db8::1]:8080"])
+def test_a_plain_request_goes_to_the_proxy(variant: str, host: str) -> None:
     """A plain request is sent to the proxy with its whole URL."""
     with (
         serve(polite) as server,
         serve(leads_to(server)) as proxy,
-        open_sender(variant, "http://stats.example", proxy=proxy.address) as sender,
+        open_sender(variant, f"http://{host}", proxy=proxy.address) as sender,
     ):
         for _ in range(2):
             assert sender.send().body == b'{"ok":true}'
-    assert proxy.requests[0].startswith(
-        b"GET http://stats.example/example.com.json HTTP/1.1\r\nHost: stats.example\r\n"
-    )
+    line, header, *_ = proxy.requests[0].decode().split("\r\n")
+    assert line == f"GET http://{host}/example.com.json HTTP/1.1"
+    assert header == f"Host: {host}"
     assert f"Api-Key: {KEY}".encode() in server.requests[0]
     assert proxy.connections == 1
 
 
-def test_a_tunnel_leads_to_a_service_behind_tls(variant: str) -> None:
+@pytest.mark.parametrize("host", ["stats.example", "[2001:db8::1]"])
+def test_a_tunnel_leads_to_a_service_behind_tls(variant: str, host: str) -> None:
     """In a tunnel the proxy sees host and port, and nothing of the request."""
     with (
-        service() as (server, trusting),
+        service(host.strip("[]")) as (server, trusting),
         serve(leads_to(server)) as proxy,
         open_sender(
-            variant, "https://stats.example", proxy=proxy.address, verify=trusting
+            variant, f"https://{host}", proxy=proxy.address, verify=trusting
         ) as sender,
     ):
         for _ in range(2):
             assert sender.send().status == 200
     assert len(proxy.requests) == 1
-    assert proxy.requests[0].startswith(b"CONNECT stats.example:443 HTTP/1.1\r\n")
+    assert proxy.requests[0].startswith(f"CONNECT {host}:443 HTTP/1.1\r\n".encode())
     assert KEY.encode() not in proxy.requests[0]
     assert f"Api-Key: {KEY}".encode() in server.requests[0]
 
@@ -429,9 +433,10 @@ def socks_to(
             assert connection.take() == b"\x01\x02me\x04pass"
             say(connection, b"\x01\x00")
         # The proxy looks the name up.
-        assert b"stats.example" in connection.take()
-        # With a name of its own, whose length stands before it.
-        say(connection, b"\x05" + reply + b"\x00\x03\x05a.exa\x00\x00")
+        assert connection.take() == b"\x05\x01\x00\x03\x0dstats.example\x00\x50"
+        # Its own address follows: as IPv4, or a name with its length before it.
+        own = b"\x03\x05a.exa" if in_pieces else b"\x01\x00\x00\x00\x00"
+        say(connection, b"\x05" + reply + b"\x00" + own + b"\x00\x00")
         with socket.create_connection(("127.0.0.1", service.port)) as onward:
             while data := connection.take():
                 onward.sendall(data)

@@ -27,7 +27,9 @@ pytestmark = [
 ]
 
 DAYS = 30
-SINCE = datetime.now(UTC).date() - timedelta(days=DAYS)
+# Days that are over in every zone.
+SINCE = datetime.now(UTC).date() - timedelta(days=DAYS + 1)
+UNTIL = SINCE + timedelta(days=DAYS - 1)
 SECONDS = 60
 """The most that a process may take for what is waited for."""
 
@@ -54,7 +56,7 @@ def test_a_signal_that_nobody_handles_is_left_alone() -> None:
 @pytest.fixture
 def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Emulator]:
     """Two websites with traffic of each day, in the variables of the environment."""
-    emulator = Emulator.made_up(2, days=DAYS)
+    emulator = Emulator.made_up(2, days=DAYS + 3)
     with emulator.serve() as address:
         monkeypatch.setenv("SITESTATS_BASE_URL", address)
         monkeypatch.setenv("SITESTATS_API_KEY", emulator.api_key)
@@ -77,6 +79,7 @@ def run_command(environment: dict[str, str], folder: Path, max_seconds: float) -
     from sitestats.cli import main
 
     sys.argv = ["sitestats", "warehouse", "update", "--since", str(SINCE)]
+    sys.argv += ["--until", str(UNTIL)]
     sys.argv += ["--fields", "pages", "--concurrency", "2", "-q"]
     os.environ["SOURCES__SITESTATS__MAX_SECONDS"] = str(max_seconds)
     main()
