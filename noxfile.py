@@ -29,6 +29,9 @@ EVERY_EXTRA = f".{EXTRAS}"
 CI = "CI" in os.environ
 # The path of a wheel to test, so that several runs of nox test the same one.
 WHEEL = os.environ.get("WHEEL")
+# In how many processes pytest runs; 0 is its own. Tests also wait, so there is one more
+# than there are cores.
+PROCESSES = os.environ.get("PROCESSES") or str(min(4, (os.cpu_count() or 1) + 1))
 LOCKED = ["--constraint", "tests/locked.txt"]
 # Where programs of the tests find the helpers.
 HELPERS = os.pathsep.join(
@@ -70,7 +73,7 @@ def pytest(
     if session.posargs:
         session.run("pytest", *session.posargs, env=env)
         return
-    command = [*program, "--numprocesses", "logical", "--maxprocesses", "4"]
+    command = [*program, "--numprocesses", PROCESSES]
     # The tests of a file stay in one process: its examples share a namespace, and its
     # fixtures are made once. conftest.py sets the order.
     command += ["--dist", "loadfile", "--no-loadscope-reorder"]
