@@ -157,10 +157,11 @@ class Comparisons(ManyResults[Comparison, ListName]):
         >>> query = StatsQuery("semicomplete.com").fields("visitors")
         >>> now, before = (
         ...     client.stats.get_many(query.between(*days).each("day")).collect()
-        ...     for days in (("2026-11-18", "2026-11-21"), ("2026-11-14", "2026-11-17"))
+        ...     for days in (("today-4d", "yesterday"), ("today-8d", "today-5d"))
         ... )
-        >>> now.compare_to(before).largest("visitors")[0]
-        ('semicomplete.com, 2026-11-20', Change(now=295, before=0))
+        >>> name, change = now.compare_to(before).largest("visitors")[0]
+        >>> name.partition(",")[0], change
+        ('semicomplete.com', Change(now=295, before=0))
         """
         if total not in self.totals:
             raise FieldNotRequestedError(
