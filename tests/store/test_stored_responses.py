@@ -45,7 +45,8 @@ pytestmark = pytest.mark.standard_library
 
 HOSTNAME = "semicomplete.com"
 # The demo's traffic is on the four days before today.
-DATE = datetime.now(UTC).date() - timedelta(days=2)
+# The day after it ended long enough ago, too, that its response is stored.
+DATE = datetime.now(UTC).date() - timedelta(days=3)
 DAY = StatsQuery(HOSTNAME).fields("visitors", "pages").on(DATE)
 Get = Callable[..., Stats]
 
