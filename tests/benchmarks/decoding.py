@@ -171,8 +171,9 @@ def _times(
                 f"reading {title}, beside {other}",
                 by_name["sitestats, typed and checked"] / by_name[other],
                 limit,
-                "A small response is checked as thoroughly as a large one: its host "
-                "name, page, zone, version and period take longer than two numbers.",
+                "It depends on the processor: msgspec alone takes 0.58 of the time of "
+                "json.loads on one and 0.88 on another. And a small response is "
+                "checked as thoroughly as a large one.",
             )
             for other, limit in goals.items()
         ],
