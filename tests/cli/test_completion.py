@@ -67,8 +67,7 @@ def terminal(shell: str, environment: Mapping[str, str]) -> Iterator[int]:
     import pty
 
     if shutil.which(shell) is None:
-        # Few machines have every shell, and nobody has to install one for the tests.
-        pytest.skip(f"{shell} is not installed")
+        pytest.skip(f"{shell} is not installed")  # few machines have every shell
     command, prepare = START[shell]
     ours, theirs = pty.openpty()
     with subprocess.Popen(

@@ -160,8 +160,8 @@ def open_folder() -> Iterator[Path]:
         folder = Path(name)
         folder.chmod(0o755)
         if not all(one.stat().st_mode & stat.S_IXOTH for one in folder.parents):
-            # TMPDIR is below a private folder, where no file is open to others.
-            pytest.skip("the folder of temporary files is closed to others")
+            # No file below a private TMPDIR is open to others.
+            pytest.skip("TMPDIR is closed to others")  # so there is nothing to refuse
         is_root = sys.platform != "win32" and os.geteuid() == 0
         if is_root:
             os.chown(folder, 65534, 65534)

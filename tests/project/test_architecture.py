@@ -295,9 +295,7 @@ def test_only_what_is_used_is_loaded(
     libraries in question only these.
     """
     if "anyio" in theirs and OLD_ANYIO:
-        # It imports eagerly what a newer one imports when it is used; which versions
-        # are supported is in CONTRIBUTING.md.
-        pytest.skip("anyio below 4.15 loads asyncio and ssl")
+        pytest.skip("anyio below 4.15 loads asyncio and ssl")  # whoever imports it
     loaded = loaded_after(statement)
     parts = [name.split(".") for name in loaded]
     assert {p[1] for p in parts if p[0] == "sitestats" and len(p) > 1} == ours

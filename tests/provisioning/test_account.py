@@ -323,8 +323,7 @@ def test_what_other_users_can_change_is_not_used(part: str, spoil: str) -> None:
         if spoil == "mode":
             path.chmod(0o777)
         elif os.geteuid():
-            # The owner is changed for real; who is not root may not do that.
-            pytest.skip("only root can give a file away")
+            pytest.skip("only root can give a file away")  # and it is done for real
         else:
             os.chown(path, 65534, -1)
         why = "every user" if spoil == "mode" else "another user"
