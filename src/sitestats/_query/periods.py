@@ -97,7 +97,7 @@ def _day_of_text(text: str, where: str) -> str | list[Problem]:
     if as_date(text) is None:
         return refused(
             "period-date",
-            f"{shown(text)} is not a day of the calendar: give one that is",
+            f"{shown(text)} is not a day of the calendar: give one that exists",
             where,
         )
     return text

@@ -225,7 +225,7 @@ def _period_of_text(text: str) -> tuple[StoredDay, StoredDay] | list[Problem]:
     except (ValueError, OverflowError):
         return refused(
             "period-date",
-            f"{shown(text)} is not in the calendar: give one that is",
+            f"{shown(text)} is not in the calendar: give a period that exists",
             "during",
         )
     return first.isoformat(), last.isoformat()
@@ -238,7 +238,7 @@ def _period_of_span(value: object) -> tuple[StoredDay, StoredDay] | list[Problem
     if f"{first:%H:%M:%S} {last:%H:%M:%S}" != "00:00:00 23:59:59":
         return refused(
             "period-unit",
-            f"{shown(value)} is not made of whole days: give one that is",
+            f"{shown(value)} is not made of whole days: give a period that is",
             "during",
         )
     return first.date().isoformat(), last.date().isoformat()
