@@ -221,7 +221,7 @@ class StoredResponses:
             self._advised = True
             logging.getLogger("sitestats").info(
                 "the query for %s is not read from the store, since words such as "
-                "'yesterday' are other days in other time zones: use "
-                "query.pinned(website.timezone), or give the query a timezone",
+                "'yesterday' are other days in other time zones: give the query a "
+                "timezone",
                 requested.hostname,
             )
