@@ -1,9 +1,10 @@
 """Add those of some websites that do not exist yet, and print the result.
 
-Reads SITESTATS_BASE_URL, SITESTATS_API_KEY and SITESTATS_USER_ID. The arguments are
-host names. Adding can cost money, so it sends no request for an existing website::
+Reads SITESTATS_BASE_URL, SITESTATS_API_KEY and SITESTATS_USER_ID. The arguments are a
+time zone and host names. Adding can cost money, so it sends no request for an existing
+website::
 
-    python examples/add_websites.py example.com shop.example.com
+    python examples/add_websites.py Europe/Amsterdam example.com shop.example.com
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import sys
 from sitestats import Client, ServiceError, TransportError
 
 
-def main(hostnames: list[str]) -> int:
+def main(timezone: str, *hostnames: str) -> int:
     """Add those of *hostnames* that are missing; return how many failed."""
     failed = 0
     with Client() as client:
@@ -23,7 +24,7 @@ def main(hostnames: list[str]) -> int:
                 print(f"{hostname}: present")
                 continue
             try:
-                added = client.websites.add(hostname, timezone="Europe/Amsterdam")
+                added = client.websites.add(hostname, timezone=timezone)
             except ServiceError as error:
                 print(f"{hostname}: not added, {error.message}")
                 failed += 1
@@ -37,4 +38,4 @@ def main(hostnames: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(*sys.argv[1:]))

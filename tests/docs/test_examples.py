@@ -94,8 +94,8 @@ def test_the_analyst_sees_what_was_read(environment: dict[str, str]) -> None:
 
 def test_the_operator_adds_once(environment: dict[str, str]) -> None:
     """The operator's program adds each website once, also when it runs twice."""
-    names = ("example.com", "shop.example.com")
-    (first, second), _ = run(environment, "add_websites.py", names, names)
+    arguments = ("Europe/Amsterdam", "example.com", "shop.example.com")
+    (first, second), _ = run(environment, "add_websites.py", arguments, arguments)
     assert first.count(": added, Europe/Amsterdam") == 2
     assert second.count(": present") == 2
 
