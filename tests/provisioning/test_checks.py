@@ -14,18 +14,18 @@ pytestmark = pytest.mark.standard_library
 
 def test_a_row_that_is_repeated_counts_once(same_text: SameText) -> None:
     """Equal rows are merged with a note that has both places; the first one stays."""
-    rows = ["hostname,public,label", "a.example,,x", "b.example,no,"]
-    rows += ["A.Example.,0,x", *["b.example,,"] * 7]
+    rows = ["hostname,public,label,accept_differing", "a.example,,x", "b.example,no"]
+    rows += ["A.Example.,0,x,no", *["b.example"] * 5]
     specs, (note,) = load("\n".join(rows))
     assert specs == (
         # What the first row leaves out is as the second one says.
-        WebsiteSpec("a.example", public=False, label="x"),
+        WebsiteSpec("a.example", public=False, label="x", accept_differing=False),
         WebsiteSpec("b.example", public=False),
     )
     same_text(note)
-    assert "count once (8 times)" in note
+    assert "count once (6 times)" in note
     assert "a.example (list:4:1 and list:2:1)" in note
-    assert note.endswith("and 3 more")
+    assert note.endswith("and 1 more")
 
 
 def test_rows_that_differ_in_one_value_are_refused() -> None:
@@ -55,6 +55,17 @@ def test_every_wrong_value_is_reported(same_text: SameText) -> None:
     same_text(caught.value)
     places = [problem.where for problem in caught.value.problems]
     assert places == ["hostname", "timezone", "public", "label"]
+
+
+def test_the_first_problems_have_suggestions() -> None:
+    """A long list of wrong values is refused soon: 50 of them get a suggestion."""
+    rows = [f"{number}.example,Asia/Tokio" for number in range(60)]
+    with pytest.raises(SpecError) as caught:
+        load("\n".join(["hostname,timezone", *rows]))
+    messages = [problem.message for problem in caught.value.problems]
+    assert ["Asia/Tokyo" in message for message in messages] == (
+        [True] * 50 + [False] * 10
+    )
 
 
 def test_a_website_given_twice_is_refused(same_text: SameText) -> None:
