@@ -144,9 +144,9 @@ def _if_installed(module: str, work: Work) -> Work | None:
 
 
 _BUSY: Final = (
-    "With 200 at a time there is 0.25 ms for each request, and the processor is busy "
-    "for longer than that, in the clients and in the server of the benchmark. So "
-    "processor time that other programs take shows at once."
+    "For each request there is 1 ms with 50 at a time, and 0.25 ms with 200; the "
+    "client and the server of the benchmark take about half a millisecond of the "
+    "processor. So what other programs take of it shows at once."
 )
 
 
