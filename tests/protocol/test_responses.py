@@ -438,6 +438,14 @@ def test_versions_3_and_4_may_differ(version: int, same_text: SameText) -> None:
     ]
 
 
+@pytest.mark.parametrize("version", [5, 6])
+def test_versions_5_and_6_may_not_differ(version: int) -> None:
+    """A list of another form than the documented one raises."""
+    query = QUERY.version(version).fields("pages")
+    data = stats_json(version=version, pages={"/": 3})
+    assert problems(query, data) == ["$.pages: expected an array, got an object"]
+
+
 # --- no responses ---------------------------------------------------------------------
 
 

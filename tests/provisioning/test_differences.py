@@ -20,6 +20,13 @@ def test_another_name_of_the_zone_is_no_difference() -> None:
     assert plan_websites([spec], [listed]).complete
 
 
+def test_a_listed_name_that_no_specification_can_have() -> None:
+    """The service may list a host name that is none: it stops no plan of the others."""
+    listed = [website("A B"), website("there.example")]
+    plan = plan_websites([WebsiteSpec("there.example")], listed)
+    assert plan.complete
+
+
 WANTED = specs("a.example", "b.example", "c.example")
 
 
@@ -32,6 +39,10 @@ def test_a_website_that_differs_is_reported_and_not_changed() -> None:
     assert [(d.name, d.wanted, d.found) for d in item.differences] == [
         ("public", True, False),
         ("label", "store", "shop"),
+    ]
+    assert [*map(str, item.differences)] == [
+        "public is false and should be true",
+        "label is 'shop' and should be 'store'",
     ]
     assert service.posts == ["b.example"]
 

@@ -18,13 +18,12 @@ from sitestats._common.text import shown
 from sitestats._common.zones import same_zone
 from sitestats._query.filters import PAGE_FILTERS
 from sitestats._query.requested import Requested
+from sitestats._query.rules import LATEST_SHAPE
 from sitestats._results.entries import Entry, EventCount
 
 from .decoder import Shape
 from .period_check import Period, histogram_warnings
 
-LATEST_SHAPE: Final = 5
-"""From this version on, responses have the shape that the document shows."""
 _MOST_NAMED: Final = 3
 """How many missing events a warning names."""
 _COUNTS: Final = frozenset((*COUNTS, "total"))

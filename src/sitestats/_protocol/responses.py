@@ -23,6 +23,7 @@ from sitestats._common.wire import HttpRequest, HttpResponse
 from sitestats._query.builder import StatsQuery, requested
 from sitestats._query.periods import utc
 from sitestats._query.requested import Requested
+from sitestats._query.rules import LATEST_SHAPE
 from sitestats._query.validation import validate
 from sitestats._results.entries import Entries, EventCount
 from sitestats._results.histogram import histogram_class, read_histogram
@@ -30,7 +31,6 @@ from sitestats._results.stats import Stats
 from sitestats._results.websites import AddedWebsite, WebsiteList
 
 from .consistency import (
-    LATEST_SHAPE,
     differences,
     missing_events,
     negative_count,

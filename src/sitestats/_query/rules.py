@@ -171,6 +171,8 @@ class Filters(TypedDict, total=False):
 FILTERS: Final = tuple(Filters.__annotations__)
 DEVICE_TYPES: Final = ("mobile", "tablet", "desktop", "tv")
 LATEST_VERSION: Final = 6
+LATEST_SHAPE: Final = 5
+"""From this version on, responses have the shape that the document shows."""
 HIGHEST_LIMIT: Final = 1000
 LONGEST_ADDRESS: Final = 64_000
 """The most characters of an address, without the base address, as it is sent.

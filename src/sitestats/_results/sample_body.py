@@ -14,6 +14,7 @@ from sitestats._common.text import did_you_mean, shown
 from sitestats._common.zones import find_zone
 from sitestats._query.builder import requested
 from sitestats._query.periods import as_date
+from sitestats._query.rules import LATEST_SHAPE
 
 from .entries import Entry, EventCount, ListEntry, PageEntry, entry_class
 from .histogram import HistogramEntry
@@ -55,7 +56,6 @@ class StatsValues(TypedDict, total=False):
     events: EventRows
 
 
-_LATEST_SHAPE: Final = 5
 _BUCKET: Final = ("date", "pageviews", "visitors")
 _KNOWN: Final = (*FIELDS, "events")
 
@@ -120,7 +120,7 @@ def _moment(day: dt.date, time: dt.time, zone: str) -> str:
 def _problems(
     wanted: Requested, names: Collection[str], events: Iterable[Mapping[str, Any]]
 ) -> Iterator[Problem]:
-    if wanted.version < _LATEST_SHAPE:
+    if wanted.version < LATEST_SHAPE:
         message = "Stats.of makes results of versions 5 and 6, whose form is documented"
         yield Problem(message, where="version")
     requested = [name for name in wanted.fields if name in _KNOWN]
