@@ -2,9 +2,9 @@
 
 Reads SITESTATS_BASE_URL and SITESTATS_API_KEY. With ``pip install fastapi uvicorn``::
 
-    uvicorn --app-dir examples fastapi_dashboard:app
+    uvicorn --app-dir examples --port 8080 fastapi_dashboard:app
 
-Then open http://127.0.0.1:8000/example.com. One client serves all requests: it is
+Then open http://127.0.0.1:8080/example.com. One client serves all requests: it is
 made when the application starts, and closed when it stops.
 """
 
