@@ -121,6 +121,18 @@ def test_host_names_are_read_beside_anything(tmp_path: Path) -> None:
     assert [one.where for one in read_host_list(path)] == [f"{path}:1", f"{path}:2"]
 
 
+def test_each_website_without_a_host_name_is_refused(tmp_path: Path) -> None:
+    """To query websites, each needs a host name; the error says which have none."""
+    path = tmp_path / "list.json"
+    path.write_text('["a.example", {"label": "x"}, {"hostname": 7}]')
+    with pytest.raises(SpecError) as caught:
+        read_host_list(path)
+    assert [*map(str, caught.value.problems)] == [
+        f"{path}: websites[1]: this website has no hostname: add one",
+        f"{path}: websites[2].hostname: a website's hostname is a text, not 7",
+    ]
+
+
 @pytest.mark.parametrize("name", ["a.toml", "a.json", "a.csv", "a.txt", "a"])
 @pytest.mark.parametrize("text", ["", "\n\n", "hostname\n", "[]", "websites = []"])
 def test_a_list_without_websites_is_refused(

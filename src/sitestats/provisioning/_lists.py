@@ -98,8 +98,10 @@ def read_host_list(
             hosts.append(ListedHost(host.value, host.where))
         elif not entry.problems:
             where = entry.where if host is None else host.where
-            message = "a website's hostname is a text" + (
-                ": add one" if host is None else f", not {shown(host.value)}"
+            message = (
+                "this website has no hostname: add one"
+                if host is None
+                else f"a website's hostname is a text, not {shown(host.value)}"
             )
             problems.append(file_problem(message, where))
     if problems:
