@@ -137,6 +137,16 @@ def test_what_is_long_or_odd_is_read_or_refused(
     assert len(str(caught.value)) < 300
 
 
+def test_rows_may_be_shorter_or_longer_than_the_first() -> None:
+    """A row that ends before the host name, or has cells too many, says so there."""
+    with pytest.raises(SpecError) as caught:
+        load("public,label,hostname\nyes\nno,x,a.example,1,2")
+    assert [problem.where for problem in caught.value.problems] == [
+        "list:2:1",
+        "list:3:16",
+    ]
+
+
 def workbook(rows: list[list[Any]], **more: Any) -> io.BytesIO:
     """A workbook whose first sheet has these rows."""
     book = openpyxl.Workbook(**more)
