@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitestats.warehouse import Coverage
+from sitestats.warehouse._coverage import NOT_LISTED
 from sitestats.warehouse._held import DAY, Held
 
 pytestmark = pytest.mark.once
@@ -25,18 +26,16 @@ OF_DAYS = st.dictionaries(
 
 @st.composite
 def coverages(draw: st.DrawFn) -> Coverage:
-    """A website of which any days are there, and any others have failed."""
+    """A website of which any days are there, and any have failed."""
     held, old = Held(), Held()
     for day, lists in draw(OF_DAYS).items():
         held.put(day, lists)
     for day, lists in draw(OF_DAYS).items():
         old.put(day, lists)
-    free = [day for day in DAYS if held.lists_of(day) is None]
-    failed = draw(st.lists(st.sampled_from(free or DAYS), unique=True))
     return Coverage(
         first=FIRST,
         held=held.parts,
-        failed=tuple(failed if free else ()),
+        failed=tuple(draw(st.lists(st.sampled_from(DAYS), unique=True))),
         timezone=draw(st.sampled_from(["UTC", "Asia/Tokyo"])),
         lists=WANTED,
         totals=draw(
@@ -45,7 +44,7 @@ def coverages(draw: st.DrawFn) -> Coverage:
             )
         ),
         old=old.parts,
-        error=draw(st.none() | st.text()),
+        error=draw(st.none() | st.text() | st.just(NOT_LISTED)),
         lasting=draw(st.booleans()),
         checked_at=draw(st.none() | st.datetimes(timezones=st.just(dt.UTC))),
     )
@@ -65,6 +64,8 @@ def test_what_is_missing_is_that_of_a_set_of_days(
     held = Held(cursor.held)
     there = {day for day in DAYS if (held.lists_of(day) or frozenset()) >= WANTED}
     there -= {*cursor.failed}
+    tried = {day for day in DAYS if held.lists_of(day) is not None} | {*cursor.failed}
+    assert cursor.reached == max(tried, default=FIRST - DAY)
     missing = {day for day in DAYS if day <= cursor.reached} - there
     assert {*cursor.missing} == missing
     assert len(cursor.missing) == len(missing)
@@ -72,3 +73,4 @@ def test_what_is_missing_is_that_of_a_set_of_days(
     assert cursor.behind(last) == len({day for day in DAYS if day <= last} - there)
     through = min(missing, default=cursor.reached + DAY) - DAY
     assert cursor.through == (through if through >= FIRST else None)
+    assert cursor.listed == (cursor.error != NOT_LISTED)

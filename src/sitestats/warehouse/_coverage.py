@@ -79,7 +79,7 @@ class Coverage:
     def to_state(self) -> dict[str, Any]:
         """The cursor as JSON."""
         state: dict[str, Any]
-        state = msgspec.to_builtins(self, str_keys=True, order="deterministic")
+        state = msgspec.to_builtins(self, order="deterministic")
         return state
 
     @classmethod
@@ -92,4 +92,4 @@ def reached_by(
     first: dt.date, parts: tuple[Stretch, ...], failed: Iterable[dt.date]
 ) -> dt.date:
     """The last day of *parts* or *failed*; else the day before *first*."""
-    return max([first - DAY, *(part.last for part in parts[-1:]), *failed])
+    return max([first - DAY, *(part.last for part in parts), *failed])
