@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import pickle
 import ssl
+import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
@@ -411,6 +412,32 @@ def test_a_cancelled_scope_does_not_wait_for_the_store(
             assert scope.cancelled_caught
 
     anyio.run(get, backend=backend)
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_threads_that_are_busy_are_a_miss(
+    emulator: Emulator, tmp_path: Path, backend: str
+) -> None:
+    """Where all threads of a loop are busy, a call goes on without its store."""
+    event = threading.Event()
+    with emulator.client(store=tmp_path / "store") as client:
+        client.stats.get(DAY)
+
+    async def get() -> Stats:
+        anyio.to_thread.current_default_thread_limiter().total_tokens = 1
+        async with (
+            emulator.async_client(store=tmp_path / "store", total_timeout=2) as client,
+            anyio.create_task_group() as tasks,
+        ):
+            tasks.start_soon(anyio.to_thread.run_sync, event.wait)
+            await anyio.wait_all_tasks_blocked()
+            try:
+                with anyio.fail_after(60):
+                    return await client.stats.get(DAY)
+            finally:
+                event.set()
+
+    assert not anyio.run(get, backend=backend).from_store
 
 
 COUNTRIES = ("AT", "BE", "CH", "DE", "DK", "ES", "FR", "IT", "NL", "PL")
