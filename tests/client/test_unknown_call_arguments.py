@@ -20,10 +20,10 @@ QUERY = StatsQuery("semicomplete.com").fields("pageviews")
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("timeout", r"client\.with_options\(timeout=…\)\.stats\."),
-        ("retries", r"client\.with_options\(retries=…\)\.stats\."),
-        ("proxy", r"Client\(proxy=…\)"),
-        ("limit", r"StatsQuery\(…\)\.limit\(…\)"),
+        ("timeout", r": .* client\.with_options\(timeout=…\)\.stats\."),
+        ("retries", r": .* client\.with_options\(retries=…\)\.stats\."),
+        ("proxy", r": .* Client\(proxy=…\)"),
+        ("limit", r": .* StatsQuery\(…\)\.limit\(…\)"),
         ("colour", "$"),
     ],
 )
@@ -34,7 +34,7 @@ def test_an_unknown_argument_gets_a_hint(call: str, name: str, hint: str) -> Non
         async with Emulator.demo().async_client() as client:
             await getattr(client.stats, call)(QUERY, **{name: 2})
 
-    message = rf"{call}\(\) has no argument '{name}'(: .*)?{hint}"
+    message = rf"{call}\(\) has no argument '{name}'{hint}"
     with (
         Emulator.demo().client() as client,
         pytest.raises(TypeError, match=message),
