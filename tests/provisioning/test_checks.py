@@ -43,7 +43,7 @@ def test_rows_that_differ_in_one_value_are_refused() -> None:
     assert [text.partition(")")[0] for text in found] == [
         "timezone is 'Asia/Tokyo' here and 'UTC' there",
         "public is true here and false there",
-        "label is 'x' here and left out there",
+        "label is 'x' here and not set there",
     ]
     assert {problem.rule for problem in caught.value.problems} == {"website-once"}
 

@@ -107,7 +107,7 @@ def _problem_of_duplicate(
 ) -> Problem | None:
     both = fields, earlier
     others = ", ".join(
-        f"{name} is {_text(here)} here and {_text(other)} there"
+        f"{name} is {value_text(here)} here and {value_text(other)} there"
         for name in SPEC_FIELDS[1:]
         for here, other in [[one.get(name, _SAME.get(name)) for one in both]]
         if here != other
@@ -124,10 +124,11 @@ def _problem_of_duplicate(
     )
 
 
-def _text(value: object) -> str:
+def value_text(value: object) -> str:
+    """A value of a website for a message."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return "left out" if value is None else shown(value)
+    return "not set" if value is None else shown(value)
 
 
 def find_duplicates(hostnames: Iterable[tuple[str, str]]) -> list[Problem]:

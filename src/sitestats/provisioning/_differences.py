@@ -11,7 +11,7 @@ from sitestats._common.hostnames import HostnameError, normalise_hostname
 from sitestats._protocol.consistency import same_value
 from sitestats._results.websites import AddedWebsite, Website
 
-from ._checks import DEFAULT_ZONE
+from ._checks import DEFAULT_ZONE, value_text
 from ._specs import WebsiteSpec
 
 BY_HAND: Final = (
@@ -35,13 +35,8 @@ class Difference:
         return {"field": self.name, "expected": self.wanted, "found": self.found}
 
     def __str__(self) -> str:
-        return f"{self.name} is {_text(self.found)} and should be {_text(self.wanted)}"
-
-
-def _text(value: str | bool | None) -> str:  # noqa: FBT001 - a value to show
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "not set" if value is None else repr(value)
+        found, wanted = value_text(self.found), value_text(self.wanted)
+        return f"{self.name} is {found} and should be {wanted}"
 
 
 def as_added(spec: WebsiteSpec) -> WebsiteSpec:
