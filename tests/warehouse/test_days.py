@@ -19,12 +19,13 @@ from sitestats.warehouse._days import (
     FAILED_IN_A_ROW,
     LONGEST,
     MEDIAN,
+    NO_LISTS,
     WATCHED,
     Days,
     WebsiteDays,
     last_day,
 )
-from sitestats.warehouse._held import DAY, Held
+from sitestats.warehouse._held import DAY, Held, Stretch
 
 pytestmark = pytest.mark.once
 
@@ -42,6 +43,20 @@ def website(
     options = {"timezone": "UTC", "lists": LISTS, "first": FIRST, **other}
     last = FIRST + (days - 1) * DAY
     return WebsiteDays(cursor, last=last, lag=lag, **options)  # type: ignore[arg-type]  # any of them may be given
+
+
+def test_new_days_that_get_fewer_lists_are_noticed() -> None:
+    """The lists are named that the last days have, and new ones are not to have."""
+    held = Held([Stretch(FIRST, FIRST, NO_LISTS)])
+    held.put(FIRST + DAY, frozenset({"countries"}))
+    for day in range(2, 5):
+        held.put(FIRST + day * DAY, LISTS | {"events", MEDIAN})
+    cursor = Coverage(first=FIRST, held=held.parts, timezone="UTC", lists=LISTS)
+    assert website(cursor, days=6).unfilled == {"events"}
+    assert website(cursor, days=5).unfilled == NO_LISTS
+    ended = website(cursor, days=6)
+    ended.end("unknown", lasting=True)
+    assert ended.unfilled == website(days=6).unfilled == NO_LISTS
 
 
 def number(day: dt.date | None) -> int | None:
