@@ -30,6 +30,8 @@ pytestmark = pytest.mark.slow
 BACKENDS = ["blocking", "asyncio", "trio"]
 SOON = 0.3
 """Seconds of a deadline that strikes."""
+LATER = 5.0
+"""Where a busy machine needs more than that for what has to come before."""
 MOST = 20.0
 """Seconds that no run takes, unless it waits for one of the client's own timeouts."""
 
@@ -97,20 +99,23 @@ def serving(server: Server) -> Iterator[str]:
 
 def test_what_hangs_is_failed_by_then(backend: str) -> None:
     """Requests that hang anywhere end at the deadline, and the others succeed."""
-    server = Server()
     names = ["silent", "quick", "head", "quick", "body", "quick", "silent"]
-    with serving(server) as address:
-        began = time.monotonic()
-        outcomes = collect(backend, address, map(query, names), deadline=SOON)
-        took = time.monotonic() - began
-        for _ in range(4):
-            assert server.left.acquire(timeout=30)
-    assert SOON <= took < MOST
+    for soon in (SOON, LATER):
+        server = Server()
+        with serving(server) as address:
+            began = time.monotonic()
+            outcomes = collect(backend, address, map(query, names), deadline=soon)
+            took = time.monotonic() - began
+            for name in server.arrived:
+                assert name == "quick" or server.left.acquire(timeout=30)
+        if len(outcomes.succeeded) == 3 and len(server.arrived) == len(names):
+            break
+    assert soon <= took < MOST
     assert [one.index for one in outcomes.succeeded] == [1, 3, 5]
     assert [one.index for one in outcomes.failed] == [0, 2, 4, 6]
     for failed in outcomes.failed:
         assert isinstance(failed.error, RequestTimeoutError)
-        assert "deadline of get_many, 0.3 s" in str(failed.error)
+        assert f"deadline of get_many, {soon:g} s" in str(failed.error)
         assert failed.query.hostname in str(failed.error)
         assert failed.error.maybe_sent
         assert failed.error.request is not None
@@ -119,10 +124,13 @@ def test_what_hangs_is_failed_by_then(backend: str) -> None:
 
 def test_what_follows_is_failed_and_never_sent(backend: str) -> None:
     """Queries that were not sent when it strikes are failed, and never sent."""
-    server = Server()
     queries = [query("silent")] * 2 + [query()] * 30
-    with serving(server) as address:
-        outcomes = collect(backend, address, queries, deadline=SOON, concurrency=2)
+    for soon in (SOON, LATER):
+        server = Server()
+        with serving(server) as address:
+            outcomes = collect(backend, address, queries, deadline=soon, concurrency=2)
+        if len(server.arrived) == 2:
+            break
     assert server.arrived == ["silent"] * 2
     assert [one.index for one in outcomes] == [*range(32)]
     assert len(outcomes.failed) == 32
@@ -188,12 +196,15 @@ def test_an_own_timeout_that_is_shorter(backend: str) -> None:
 def test_the_deadline_counts_from_the_beginning_of_the_block(backend: str) -> None:
     """Time that the caller takes counts, and what succeeded before stays."""
     get_many = GetMany(backend)
+    for soon in (SOON, LATER):
 
-    def visit(_outcome: object) -> None:
-        time.sleep(SOON + 0.1)
+        def visit(_outcome: object, seconds: float = soon + 0.1) -> None:
+            time.sleep(seconds)
 
-    with serving(Server()) as address:
-        got = get_many(address, [query()] * 3, visit, deadline=SOON, concurrency=1)
+        with serving(Server()) as address:
+            got = get_many(address, [query()] * 3, visit, deadline=soon, concurrency=1)
+        if got[0].error is None:
+            break
     assert [one.error is None for one in got] == [True, False, False]
 
 
@@ -216,17 +227,21 @@ def test_a_retry_has_the_deadline_anew(backend: str) -> None:
             await anyio.sleep(SOON)
             assert (await outcomes.retry(deadline=None)).failed == ()
 
-    with serve(script) as running:
-        if backend != "blocking":
+    if backend != "blocking":
+        with serve(script) as running:
             anyio.run(retry_async, running.address, backend=backend)
-            return
-        with Client(running.address) as client:
-            outcomes = client.stats.get_many([query()] * 2, deadline=SOON).collect()
+        return
+    for soon in (SOON, LATER):
+        with serve(script) as running, Client(running.address) as client:
+            outcomes = client.stats.get_many([query()] * 2, deadline=soon).collect()
             assert len(outcomes.failed) == 2
-            time.sleep(SOON)
-            assert outcomes.retry().failed == ()
+            time.sleep(soon)
+            again = outcomes.retry()
             with pytest.raises(ConfigurationError, match="deadline is a number"):
                 outcomes.retry(deadline=-1)
+        if not again.failed:
+            break
+    assert again.failed == ()
 
 
 def test_the_client_works_afterwards(backend: str) -> None:
