@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import anyio
 import httpx
@@ -14,7 +15,9 @@ import pytest
 
 from loopback import Connection, serve
 from sender_variants import ADD, GET, KEY, LONG, SyncSender, open_sender, settings_for
+from sitestats import AsyncClient, Client
 from sitestats._common.errors import (
+    ConfigurationError,
     ConnectionFailedError,
     RequestTimeoutError,
     ResponseTooLargeError,
@@ -22,6 +25,36 @@ from sitestats._common.errors import (
 from user_transports import Given, raises
 
 ADDRESS = "https://stats.example"
+# These load no certificates.
+TRANSPORT, ASYNC_TRANSPORT = httpx.WSGITransport(print), httpx.ASGITransport(print)
+CLIENT = httpx.Client(transport=TRANSPORT)
+ASYNC_CLIENT = httpx.AsyncClient(transport=ASYNC_TRANSPORT)
+
+
+@pytest.mark.parametrize(
+    ("cls", "name", "value", "advice"),
+    [
+        (Client, "http_client", ASYNC_CLIENT, "is for an AsyncClient, as http_client="),
+        (AsyncClient, "http_client", CLIENT, "is for a Client, as http_client="),
+        (Client, "http_client", TRANSPORT, "is for a Client, as transport="),
+        (AsyncClient, "http_client", httpx.AsyncClient, "give an instance of it"),
+        (Client, "http_client", 7, "a value of type int is none"),
+        (Client, "transport", ASYNC_TRANSPORT, "is for an AsyncClient, as transport="),
+        (AsyncClient, "transport", TRANSPORT, "is for a Client, as transport="),
+        (AsyncClient, "transport", CLIENT, "is for a Client, as http_client="),
+        (Client, "transport", httpx.HTTPTransport, "give an instance of it"),
+        (Client, "transport", "direct", "a value of type str is none"),
+    ],
+)
+def test_what_can_not_send_is_refused(
+    cls: type[Client | AsyncClient], name: str, value: object, advice: str
+) -> None:
+    """What is no client or transport of httpx, or one for the other client, is refused
+    when a client is made; the error says what it is for.
+    """
+    options: Any = {name: value}
+    with pytest.raises(ConfigurationError, match=f"^{name} is .*; .*{advice}$"):
+        cls(ADDRESS, **options)
 
 
 class Pieces(httpx.SyncByteStream, httpx.AsyncByteStream):
