@@ -163,10 +163,10 @@ def test_waiting_too_long_is_an_error() -> None:
 
     def busy(connection: Connection) -> None:
         with pytest.raises(OutOfTimeError):
-            pool.use(lease, Connection.use, until=time.monotonic() + 0.02)
+            pool.use(lease, Connection.use, until=time.monotonic() + 0.5)
 
     pool.use(Lease(), busy, until=math.inf)
-    assert lease.waited >= 0.02
+    assert 0.02 < lease.waited < LONG
     assert len(pool._state.waiting) == 0
     use(pool)
 
