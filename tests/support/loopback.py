@@ -1,4 +1,19 @@
-"""A server on loopback that runs a script for each connection."""
+"""A server on loopback, for what needs a socket: it hangs, drips, breaks or counts.
+
+A script says what the server does with a connection. It runs in a thread for each:
+
+    def script(connection: Connection) -> None:
+        while connection.request():
+            connection.respond(b'{"ok": true, "pageviews": 3}')
+
+    with serve(script) as server, opened(variant, server.address) as client:
+        assert client.stats.get(QUERY).pageviews == 3
+    assert len(server.requests) == server.connections == 1
+
+``serve`` closes all connections in the end, so a script may wait without a limit:
+``connection.wait()`` until the client hangs up, ``server.ending.wait()`` until the test
+is over. It ends without an error when the client hangs up while it sends.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +96,8 @@ class Connection:
 
     def wait(self) -> None:
         """Send nothing until the test is over or the client disconnects."""
-        self._receive()
+        while self._receive():
+            pass
 
     def start_tls(self, context: ssl.SSLContext) -> None:
         """Do the TLS handshake."""
@@ -156,7 +172,7 @@ class Server:
 
 @contextmanager
 def serve(script: Script, tls: ssl.SSLContext | None = None) -> Iterator[Server]:
-    """Run *script* for each connection to the yielded server."""
+    """Run *script* for each connection to the yielded server, over TLS with *tls*."""
     server = Server(script, tls)
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -174,11 +190,26 @@ def polite(connection: Connection) -> None:
         connection.respond(b'{"ok":true}')
 
 
+def silent(connection: Connection) -> None:
+    """Send nothing, until the client hangs up."""
+    connection.wait()
+
+
+def closed_address() -> str:
+    """An address where nothing listens."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
 AUTHORITY = trustme.CA()
 
 
 def contexts(*names: str) -> tuple[ssl.SSLContext, ssl.SSLContext]:
-    """A server's context for *names*, and a client's that trusts it."""
+    """A server's context for *names*, and a client's that trusts it.
+
+    The first is for ``serve(script, tls=…)``, whose address is https then; the second
+    is the client's ``verify``.
+    """
     behind, trusting = (
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER),
         ssl.create_default_context(),
