@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from random import Random
@@ -77,6 +78,21 @@ def test_why_bytes_are_no_json(body: bytes, why: str) -> None:
     """The error names the reason why bytes are no JSON."""
     with pytest.raises(NotJsonError, match=why):
         load_json(body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[" * 101 + b'\\"' * 40_000,
+        b'<script>self.__next_f.push([1,"' + b'[{\\"a\\":' * 20_000,
+    ],
+)
+def test_no_json_is_refused_in_time_that_grows_with_its_length(body: bytes) -> None:
+    """Nor do strings without an end, as in a web page cut off, take longer."""
+    started = time.perf_counter()
+    with pytest.raises(NotJsonError):
+        load_json(body)
+    assert time.perf_counter() - started < 5
 
 
 WRAPS: list[Callable[[JsonValue], JsonValue]] = [

@@ -22,7 +22,9 @@ _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _DEEPEST: Final = 100
 """The most levels of arrays and objects with which a value can be pickled, copied and
 compared from anywhere. How far Python can follow depends on where it is called."""
-_STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+# A string that has no end reaches to the end of the body: where it did not match, each
+# further quotation mark in it would be tried as the beginning of a string.
+_STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _STEPS: Final = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
 _NO_STEPS: Final = bytes({*range(256)}.difference(b"[{]}"))
 _NO_MARKS: Final = bytes({*range(256)}.difference(b"[{,:"))
