@@ -336,6 +336,30 @@ def test_a_second_run_ends_with_a_message(folder: Path, emulator: Emulator) -> N
     assert len(emulator.requests) == 1 + 6
 
 
+def test_a_first_day_in_the_future_is_refused(
+    folder: Path, emulator: Emulator
+) -> None:
+    """It changes nothing; and a dataset whose state has such a day goes on with the
+    days that it has.
+    """
+    future = dt.date(2033, 1, 1)
+    before = tables(folder)
+    with pytest.raises(ConfigurationError, match="2033-01-01 is in the future"):
+        run(folder, emulator, first_day=future)
+    assert tables(folder) == before
+    made = pipeline(folder)
+    made.sync_destination()
+    with made.managed_state(extract_state=True) as state:
+        state["sources"]["sitestats"]["resources"]["days"]["since"] = str(future)
+    made.normalize()
+    made.load()
+    tomorrow = Emulator.made_up(3, days=6, now=NOW + DAY)
+    report = run(folder, tomorrow, first_day=None)
+    assert report.requests
+    assert {site.first for site in report.websites.values()} == {FIRST}
+    assert {site.behind(FIRST + 4 * DAY) for site in report.websites.values()} == {0}
+
+
 def test_wrong_values_are_refused(tmp_path: Path) -> None:
     """What can't be right is refused before a pipeline is touched."""
     client = Emulator.demo().client()

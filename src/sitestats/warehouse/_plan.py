@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
@@ -27,6 +27,10 @@ class Declined(SiteStatsError):  # noqa: N818 - it ends an update, and is not se
     """An update whose requests were not approved."""
 
 
+_FARTHEST_EAST: Final = dt.timezone(dt.timedelta(hours=14))
+"""Where each day begins first."""
+
+
 @attrs.frozen(kw_only=True)
 class Plan:
     """What the warehouse is to have, as far as the caller says so."""
@@ -47,7 +51,7 @@ class Plan:
             zones: The time zone of each listed website.
             now: The moment.
         """
-        first, cursors = self._first(state), state["cursors"]
+        first, cursors = self._first(state, now), state["cursors"]
         names = zones if self.hostnames is None else self.hostnames
         return Days(
             {
@@ -58,13 +62,19 @@ class Plan:
             }
         )
 
-    def _first(self, state: dict[str, Any]) -> dt.date:
+    def _first(self, state: dict[str, Any], now: dt.datetime) -> dt.date:
         """The first day, which the state has from the updates before."""
-        if self.first is None and "since" not in state:
+        today = now.astimezone(_FARTHEST_EAST).date()
+        if self.first is not None and self.first > today:
+            raise ConfigurationError(
+                f"The first day (--since) {self.first} is in the future. No website "
+                "has a day to read yet."
+            )
+        first = self.first or _remembered(state, today)
+        if first is None:
             raise ConfigurationError(
                 "the first update needs " + Argument("first_day") + ", where to begin"
             )
-        first = self.first or dt.date.fromisoformat(state["since"])
         if self.hostnames is None or "since" not in state:
             state["since"] = str(first)
         return first
@@ -95,6 +105,16 @@ class Plan:
         except QueryError as error:
             website.end(error_line(error), lasting=True)
         return website
+
+
+def _remembered(state: Mapping[str, Any], today: dt.date) -> dt.date | None:
+    """The first day of the updates before; that of the days that are there where the
+    state has one in the future, as earlier versions took.
+    """
+    since = dt.date.fromisoformat(state.get("since", "9999-12-31"))
+    cursors = map(Coverage.from_state, state["cursors"].values())
+    there = [site.held[0].first for site in cursors if site.held]
+    return since if since <= today else min(there, default=None)
 
 
 def approve_days(
