@@ -336,9 +336,7 @@ def test_a_second_run_ends_with_a_message(folder: Path, emulator: Emulator) -> N
     assert len(emulator.requests) == 1 + 6
 
 
-def test_a_first_day_in_the_future_is_refused(
-    folder: Path, emulator: Emulator
-) -> None:
+def test_a_first_day_in_the_future_is_refused(folder: Path, emulator: Emulator) -> None:
     """It changes nothing; and a dataset whose state has such a day goes on with the
     days that it has.
     """
