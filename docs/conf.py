@@ -149,18 +149,6 @@ def keep_colons(
         lines[:0] = ["..", ""]
 
 
-def break_names(
-    _app: Sphinx, page: str, _template: str, context: dict[str, Any], _doctree: Any
-) -> None:
-    """Allow line breaks in the long names of tests, after ``::``, ``_``, ``/``."""
-    if page == "evidence/coverage":
-        context["body"] = re.sub(
-            r'(?<=<span class="pre">)[^<]+::[^<]+',
-            lambda name: re.sub(r"(::|[_/])", r"\1<wbr>", name[0]),
-            context["body"],
-        )
-
-
 def describe(_app: Sphinx, page: nodes.document) -> None:
     """Make the first sentence of a page its description, for llms.txt and for HTML."""
     for paragraph in page.findall(nodes.paragraph):
@@ -219,5 +207,4 @@ def setup(app: Sphinx) -> None:
     app.connect("autodoc-process-docstring", keep_colons, priority=100)
     app.connect("doctree-read", describe)
     app.connect("doctree-read", add_keywords)
-    app.connect("html-page-context", break_names)
     app.add_directive("modules", ModuleTable)
