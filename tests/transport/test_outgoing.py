@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import importlib.metadata
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import anyio
+import pytest
 
 from loopback import polite, serve
 from sender_variants import ADD, GET, KEY, USER, open_sender
+from sitestats import AsyncClient, Client, ResponseError, StatsQuery
 from sitestats._common.wire import Credentials, HttpRequest
 
 AGENT = f"sitestats/{importlib.metadata.version('sitestats')}"
@@ -85,3 +92,40 @@ def test_a_post_without_a_body_says_so(variant: str) -> None:
     with serve(polite) as server, open_sender(variant, server.address) as sender:
         sender.send(HttpRequest("POST", "/api/custom"))
     assert b"Content-Length: 0\r\n" in server.requests[0]
+
+
+JSON = b"Content-Type: application/json"
+QUERY = StatsQuery("a.example").fields("pages")
+API_KEY, USER_ID = f"Api-Key: {KEY}".encode(), f"User-Id: {USER}".encode()
+
+
+@pytest.mark.parametrize(
+    ("call", "headers"),
+    [
+        (lambda client: client.websites.list(), {JSON, API_KEY, USER_ID}),
+        (lambda client: client.websites.add("a.example"), {JSON, API_KEY, USER_ID}),
+        (
+            lambda client: client.stats.get(QUERY),
+            {API_KEY},
+        ),
+    ],
+    ids=["4.1", "4.2", "4.3"],
+)
+def test_a_server_receives_each_documented_header(
+    variant: str, call: Callable[[Any], Any], headers: set[bytes]
+) -> None:
+    """Each endpoint's request has the headers of its section, and no other of them."""
+    options = {"api_key": KEY, "user_id": USER, "proxy": None}
+    with serve(polite) as server, suppress(ResponseError):
+        if variant == "blocking":
+            with Client(server.address, **options) as client:
+                call(client)
+        else:
+            anyio.run(_awaited, call, server.address, options, backend=variant)
+    received = set(server.requests[0].partition(b"\r\n\r\n")[0].split(b"\r\n"))
+    assert received & {JSON, API_KEY, USER_ID} == headers
+
+
+async def _awaited(call: Callable[[Any], Any], address: str, options: Any) -> None:
+    async with AsyncClient(address, **options) as client:
+        await call(client)

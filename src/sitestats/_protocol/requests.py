@@ -174,7 +174,7 @@ def custom_request(
         quote(path, safe="/%:@!$&'()*+,;=~"),
         tuple(pairs),
         body=body,
-        content_type=JSON,
+        content_type=JSON if body else None,
         credentials=Credentials.KEY_AND_USER,
         # A write that fails on a stale connection may or may not have arrived.
         fresh_connection=verb not in _SAFE_METHODS,

@@ -82,11 +82,13 @@ class Outgoing:
         url = _stored_url if len(target) <= _LONGEST_STORED else _url
         headers = self._headers[request.credentials]
         is_read = request.method in {"GET", "HEAD"}
-        if request.body or not is_read:
+        has_length = bool(request.body) or not is_read
+        if has_length or request.content_type is not None:
             headers = headers.copy()
+        if has_length:
             headers["Content-Length"] = str(len(request.body))
-            if request.content_type is not None:
-                headers["Content-Type"] = request.content_type
+        if request.content_type is not None:
+            headers["Content-Type"] = request.content_type
         auth: Any = _NO_AUTH
         if given is not None:
             if given.is_closed:
