@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import signal
 import threading
@@ -17,7 +18,9 @@ import pytest
 import trio
 
 from loopback import Connection, Script, polite, serve
+from secret_search import shown_by
 from sender_variants import ADD, GET, KEY, LONG, USER, open_sender, settings_for
+from sitestats import Client, StatsQuery, WebsiteSpec
 from sitestats._common.errors import ConnectionFailedError, SiteStatsError
 from sitestats._transport.sender import AsyncSender, Sender
 from user_transports import Given, raises
@@ -248,3 +251,77 @@ def test_a_mistake_within_keeps_its_lines(
         sender.send(ADD)
     assert {"_exchange", "_receiving"} <= {entry.name for entry in caught.traceback}
     assert_hidden(everything(caught.value))
+
+
+# Data that looks like a credential --------------------------------------------
+
+
+def responding(status: int, body: bytes) -> Script:
+    """Respond to every request with *body*."""
+
+    def script(connection: Connection) -> None:
+        while connection.request():
+            connection.respond(body, status)
+
+    return script
+
+
+def test_a_user_id_within_a_hostname_stays_in_the_list() -> None:
+    """A website that is named like the user is listed, and is not added again."""
+    entry = {
+        "hostname": "our-shop-account.example",
+        "timezone": "UTC",
+        "label": "",
+        "is_public": False,
+        "has_ssl": True,
+        "has_script": True,
+        "own_hostname": None,
+        "pageviews": 1,
+        "events": 0,
+    }
+    body = json.dumps({"success": True, "websites": [entry]}).encode()
+    spec = WebsiteSpec("our-shop-account.example", timezone="UTC", label="")
+    with (
+        serve(responding(200, body)) as server,
+        Client(server.address, api_key=KEY, user_id="our-shop-account") as client,
+    ):
+        assert client.websites.list()[0].hostname == "our-shop-account.example"
+        plan = client.websites.plan([spec])
+    assert [item.state for item in plan.items] == ["present"]
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (200, f'{{"ok": false, "error": "no {KEY}"}}'),
+        (200, f'{{"pageviews": "{KEY}"}}'),
+        (200, f"<html><title>{KEY}</title>"),
+        (404, f'{{"error": "{KEY}"}}'),
+        (302, KEY),
+    ],
+)
+def test_an_error_shows_no_credential_that_its_response_repeats(
+    status: int, body: str
+) -> None:
+    """Whatever its status was: only what passes as data is left as it came."""
+    with (
+        serve(responding(status, body.encode())) as server,
+        Client(server.address, api_key=KEY, user_id=USER, proxy=None) as client,
+        pytest.raises(SiteStatsError) as caught,
+    ):
+        client.stats.get(StatsQuery("a.example").fields("pageviews"))
+    # The variables of this test have it.
+    assert_hidden(shown_by(caught.value))
+
+
+def test_statistics_keep_a_value_that_looks_like_a_credential() -> None:
+    """A successful response is never rewritten, neither its body nor its values."""
+    pages = [{"value": f"/{KEY}", "pageviews": 1, "visitors": 1}]
+    body = json.dumps({"pages": pages}).encode()
+    with (
+        serve(responding(200, body)) as server,
+        Client(server.address, api_key=KEY, proxy=None) as client,
+    ):
+        stats = client.stats.get(StatsQuery("a.example").fields("pages"))
+    assert stats.pages[0].value == f"/{KEY}"
+    assert stats.body == body

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from enum import Enum
 from functools import lru_cache
@@ -89,13 +89,22 @@ class HttpResponse:
     """One complete response, its body decompressed."""
 
     status: int
-    headers: Mapping[str, str] = attrs.field(factory=dict[str, str])
+    # The service may repeat a credential in these two.
+    headers: Mapping[str, str] = attrs.field(factory=dict[str, str], repr=False)
     """Names are lower case."""
-    body: bytes = b""
+    body: bytes = attrs.field(default=b"", repr=False)
     received_at: datetime | None = None
     """When it arrived, by this machine's clock."""
     credentials_from: str = ""
     """Where the credentials of its request are from, if it says that they are wrong."""
+    redact: Callable[[HttpResponse], HttpResponse] | None = attrs.field(
+        default=None, eq=False, repr=False
+    )
+    """What takes credentials out of a successful response, if one was received."""
+
+    def redacted(self) -> HttpResponse:
+        """The same without credentials, for an error."""
+        return self if self.redact is None else self.redact(self)
 
     @property
     def date(self) -> datetime | None:

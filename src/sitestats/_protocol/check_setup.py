@@ -25,7 +25,7 @@ from sitestats._results.setup_report import SetupReport, SetupRow
 from .failures import check_status
 from .flow import Flow, Send, now
 from .requests import list_request, stats_request
-from .responses import read_websites
+from .responses import read, read_websites
 
 _STEPS: Final = {
     "name": ("the host's name was not found", "check the base address"),
@@ -140,7 +140,7 @@ def _account_rows(
 ) -> tuple[list[SetupRow], SiteStatsError | None]:
     """Whether the service takes the key and the user ID, by its list of websites."""
     try:
-        websites = read_websites(response, request)
+        websites = read(read_websites, response, request)
     except (AuthenticationError, PermissionDeniedError) as error:
         return [_wrong("credentials", _refused(error))], error
     except SiteStatsError as error:
@@ -164,10 +164,10 @@ def _key_row(
         request = stats_request(wanted)
         try:
             response, _ = yield from send_once(request, settings)
-            check_status(response, request)
+            read(check_status, response, request)
             request = attrs.evolve(request, credentials=Credentials.NONE)
             response, _ = yield from send_once(request, settings)
-            check_status(response, request)
+            read(check_status, response, request)
         except (AuthenticationError, PermissionDeniedError) as error:
             if request.credentials is Credentials.NONE:
                 text = "the service takes it: without it this website is closed"

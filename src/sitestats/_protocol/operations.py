@@ -27,7 +27,14 @@ from .requests import (
     list_request,
     stats_request,
 )
-from .responses import read_added, read_json, read_jsonp, read_stats, read_websites
+from .responses import (
+    read,
+    read_added,
+    read_json,
+    read_jsonp,
+    read_stats,
+    read_websites,
+)
 from .retry import ALONE, NO_DEADLINE, send_in_block, send_with_retries
 
 if TYPE_CHECKING:
@@ -54,7 +61,7 @@ def list_websites(settings: Settings) -> Flow[WebsiteList]:
     """Every website of the user (section 4.1)."""
     request = list_request()
     response = yield from _exchange(request, settings)
-    return read_websites(response, request)
+    return read(read_websites, response, request)
 
 
 def add_website(
@@ -72,7 +79,8 @@ def add_website(
     """
     request = add_request(hostname, timezone=timezone, public=public, label=label)
     response = yield from _exchange(request, settings)
-    return read_added(
+    return read(
+        read_added,
         response,
         request,
         hostname=hostname,
@@ -97,7 +105,7 @@ def get_stats(
     request = stats_request(wanted)
     if settings.store is None:
         response = yield from _exchange(request, settings, deadline)
-        return read_stats(response, request, query, wanted)
+        return read(read_stats, response, request, query, wanted)
     # What the store takes is part of the total timeout, and is bounded twice: what
     # waits for a thread waits for as long again.
     moment = yield from now()
@@ -112,7 +120,7 @@ def get_stats(
                 return read_stats(stored, request, query, wanted, looked_up_at=clock)
         left -= (yield from now()).monotonic - moment.monotonic
     response = yield from _exchange(request, settings, deadline, left)
-    stats = read_stats(response, request, query, wanted)
+    stats = read(read_stats, response, request, query, wanted)
     moment = yield from now()
     clock = datetime.fromtimestamp(moment.unix, UTC)
     seconds = min(seconds, deadline.left(moment) / 2)
@@ -156,7 +164,7 @@ def get_jsonp(settings: Settings, query: StatsQuery, callback: str) -> Flow[str]
     wanted = validated(query, has_key=settings.api_key is not None)
     request = jsonp_request(wanted, callback)
     response = yield from _exchange(request, settings)
-    return read_jsonp(response, request, callback)
+    return read(read_jsonp, response, request, callback)
 
 
 def request_json(
@@ -170,7 +178,7 @@ def request_json(
     """The decoded response of a custom endpoint (section 1)."""
     request = custom_request(method, path, params=params, json=json)
     response = yield from _exchange(request, settings)
-    return read_json(response, request)
+    return read(read_json, response, request)
 
 
 def _exchange(

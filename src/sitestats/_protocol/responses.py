@@ -8,13 +8,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
-from typing import Any, Final, get_args
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar, get_args
 
 import attrs
 
-from sitestats._common.errors import QueryError, warn
+from sitestats._common.errors import (
+    QueryError,
+    ResponseError,
+    ServiceError,
+    warn,
+)
 from sitestats._common.fields import COUNTS, FIELDS, LISTS
 from sitestats._common.jsontext import JsonValue
 from sitestats._common.problems import Problem
@@ -49,12 +55,28 @@ from .length_check import MOST_ENTRIES, lengths_problems
 from .period_check import Period, read_period
 from .requests import stats_request
 
+T = TypeVar("T")
+P = ParamSpec("P")
+
 _OWN_FIELDS: Final = 3
 """From this version on, a query names its fields."""
 _WITH_PAGES: Final = 2
 """The version whose responses always include pages."""
 _NO_CONTENT: Final = 204
 _MAY_BE_NEGATIVE: Final = re.compile(rb":\s*-")
+
+
+def read(
+    reader: Callable[Concatenate[HttpResponse, P], T],
+    response: HttpResponse,
+    *args: P.args,
+    **options: P.kwargs,
+) -> T:
+    """What *reader* makes of *response*; an error of it shows no credential."""
+    with suppress(ResponseError, ServiceError):
+        return reader(response, *args, **options)
+    # Again, since an error quotes what it was made of.
+    return reader(response.redacted(), *args, **options)
 
 
 def read_json(response: HttpResponse, request: HttpRequest) -> JsonValue:

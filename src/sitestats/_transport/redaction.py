@@ -19,6 +19,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
+import attrs
+
 from sitestats._common.secret import SHORTEST
 from sitestats._common.wire import HttpResponse
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 _SHORTEST: Final = 12
 """What has fewer characters is no secret, and may stand in data by chance."""
 
+_SUCCESS: Final = range(200, 300)
 _MARK: Final = "…".encode()
 WITHHELD: Final = b"(withheld: it repeats a credential, which could not be redacted)"
 """What stands in the place of a text that shows a credential once it is decoded."""
@@ -68,15 +71,24 @@ class Redactor:
     def response(
         self, status: int, headers: Mapping[str, str], body: bytes
     ) -> HttpResponse:
-        """A response that was just received, without credentials."""
+        """A response that was just received, without credentials if it is an error.
+
+        What stands in the data of a successful one is right, whatever it looks like.
+        """
+        now = datetime.now(UTC)
+        received = HttpResponse(status, headers, body, now, redact=self._redacted)
+        return received if status in _SUCCESS else received.redacted()
+
+    def _redacted(self, response: HttpResponse) -> HttpResponse:
         clean = partial(self._redact, self._long)
+        headers, body = response.headers, clean(response.body)
         # In one search, as most responses repeat nothing.
         together = "\n".join(headers.values()).encode()
         if clean(together) != together:
             headers = {
                 name: clean(text.encode()).decode() for name, text in headers.items()
             }
-        return HttpResponse(status, headers, clean(body), datetime.now(UTC))
+        return attrs.evolve(response, headers=headers, body=body, redact=None)
 
     def _redact(self, secrets: list[bytes], data: bytes) -> bytes:
         for secret in secrets:
