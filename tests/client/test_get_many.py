@@ -1,569 +1,371 @@
-"""get_many over real sockets: outcomes, their order, and concurrency."""
+"""get_many: outcomes, their order, how many at once, and what leaving it ends."""
 
 from __future__ import annotations
 
 import contextvars
 import gc
+import json
 import pickle
+import signal
 import threading
 import time
 import weakref
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
+from typing import Any
 
 import anyio
+import anyio.lowlevel
 import httpx
 import pytest
 
-from concurrency import (
-    GOOD,
-    QUICK,
-    GetMany,
-    indices,
-    name_of,
-    our_threads,
-    query,
-    respond_by_name,
-)
-from loopback import serve
+from both_clients import QUICK, WITH_TRIO, Respond, opened
+from loopback import Connection, serve
 from sitestats import (
     AsyncClient,
     Client,
     ConfigurationError,
     Failed,
     NotFoundError,
-    Outcome,
     QueryError,
+    RateLimitedError,
+    RequestTimeoutError,
     ResponseError,
     StatsQuery,
     Succeeded,
 )
-from sitestats.emulator import Emulator, RecordedRequest
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-
-    from loopback import Connection
 
 pytestmark = pytest.mark.slow
-
-BACKENDS = ["blocking", "asyncio", "trio"]
-LOOPS = pytest.mark.parametrize("loop", ["asyncio", "trio"])
-
-
-@pytest.fixture(params=BACKENDS)
-def get_many(request: pytest.FixtureRequest) -> GetMany:
-    """get_many of each client variant."""
-    return GetMany(request.param)
+PLENTY = 30
+"""Seconds that pass only when a test fails."""
 
 
-def test_every_query_has_its_outcome(get_many: GetMany) -> None:
-    """Each outcome has its query, its index and its numbers, and none is missing."""
-    emulator = Emulator.demo()
-    total = StatsQuery("semicomplete.com").fields("pageviews").last(days=4)
-    countries = ["US", "DE", "FR", "GB", "CN", "IN", "NL", "RU"]
-    queries = [total.where(country=code) for code in countries]
-    with emulator.serve() as address:
+def query(name: str = "quick") -> StatsQuery:
+    """A query for a website whose name tells the service how to respond."""
+    return StatsQuery(f"{name}.example.com").fields("pageviews")
 
-        def make(cls: Any) -> Any:
-            return cls(address, api_key=emulator.api_key)
 
-        outcomes = get_many(make, queries, concurrency=4)
-    with emulator.client() as client:
-        expected = [client.stats.get(query).pageviews for query in queries]
-    assert sorted(indices(outcomes)) == list(range(len(queries)))
+def good(_request: object = None) -> httpx.Response:
+    """A response with one page view."""
+    return httpx.Response(200, json={"ok": True, "pageviews": 1})
+
+
+def by_name(respond: Callable[[str], httpx.Response]) -> Respond:
+    """A service in memory; *respond* gets the name of the query."""
+    return lambda r: respond(r.url.path[1:].partition(".")[0])
+
+
+def our_threads() -> list[str]:
+    """The threads that get_many has started and that still run."""
+    return [t.name for t in threading.enumerate() if "get-many" in t.name]
+
+
+@pytest.fixture(params=WITH_TRIO)
+def variant(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Each client; afterwards no thread is left."""
+    yield request.param
+    assert our_threads() == []
+
+
+def indices(outcomes: Any) -> list[int]:
+    """The indices of the queries, in the order of the outcomes."""
+    return [outcome.index for outcome in outcomes]
+
+
+# -- outcomes
+
+
+def test_every_query_has_its_outcome(variant: str) -> None:
+    """A query that fails is its own outcome, and affects no other."""
+
+    def respond(name: str) -> httpx.Response:
+        if name == "unknown":
+            return httpx.Response(404, json={"ok": False})
+        return httpx.Response(200, text="<html>") if name == "garbage" else good()
+
+    queries = [query("quick"), query("unknown"), query("garbage"), query("also")]
+    queries.append(StatsQuery("unfinished.example.com"))
+    with opened(variant, by_name(respond)) as client:
+        outcomes = client.stats.get_many(iter(queries)).collect()
+    assert indices(outcomes) == [0, 1, 2, 3, 4]
+    kinds = [NotFoundError, ResponseError, QueryError]
+    assert [type(one.error) for one in outcomes.failed] == kinds
     for outcome in outcomes:
         assert outcome.query == queries[outcome.index]
-        assert outcome.error is None
-        assert outcome.stats.pageviews == expected[outcome.index]
-        assert outcome.result() is outcome.stats
-
-
-def test_outcomes_come_when_they_are_ready(get_many: GetMany) -> None:
-    """A slow query does not delay the outcome of a later one."""
-    later_was_given = threading.Event()
-
-    def script(connection: Connection) -> None:
-        while request := connection.request():
-            if name_of(request) == "slow":
-                later_was_given.wait(30)
-            connection.respond(GOOD)
-
-    def visit(outcome: Outcome) -> None:
-        if outcome.index == 1:
-            later_was_given.set()
-
-    with serve(script) as server:
-        outcomes = get_many(server.address, [query("slow"), query()], visit)
-    assert indices(outcomes) == [1, 0]
-
-
-def test_outcomes_in_the_order_of_the_queries(get_many: GetMany) -> None:
-    """In order, a slow query delays the outcomes of later ones, not their requests."""
-    quick = threading.Semaphore(0)
-
-    def script(connection: Connection) -> None:
-        while request := connection.request():
-            if name_of(request) == "slow":
-                # Of the nine that are taken ahead.
-                for _ in range(8):
-                    assert quick.acquire(timeout=10)
-            connection.respond(GOOD)
-            quick.release()
-
-    queries = [query("slow"), *[query()] * 30]
-    with serve(script) as server:
-        outcomes = get_many(server.address, queries, concurrency=2, in_order=True)
-    assert indices(outcomes) == list(range(31))
-    assert all(outcome.error is None for outcome in outcomes)
-
-
-def test_a_failure_affects_one_outcome(get_many: GetMany) -> None:
-    """The error of a query is its own outcome, and affects no other."""
-
-    def script(connection: Connection) -> None:
-        while request := connection.request():
-            match name_of(request):
-                case "unknown":
-                    connection.respond(b'{"status":404,"message":"/"}', 404)
-                case "garbage":
-                    connection.respond(b"<html>")
-                case "limited":
-                    connection.respond(b"{}", 429, "Retry-After: 7000")
-                case _:
-                    connection.respond(GOOD)
-
-    names = ["quick", "unknown", "garbage", "quick"]
-    queries = [*map(query, names), StatsQuery("unfinished.example.com")]
-    with serve(script) as server:
-        outcomes = get_many(server.address, queries)
-        assert {name_of(request) for request in server.requests} == set(names)
-    kinds = {outcome.index: type(outcome.error) for outcome in outcomes}
-    nothing = type(None)
-    assert kinds == {
-        0: nothing,
-        1: NotFoundError,
-        2: ResponseError,
-        3: nothing,
-        4: QueryError,
-    }
-    for outcome in outcomes:
-        if outcome.error is not None:
-            assert outcome.stats is None
+        copy = pickle.loads(pickle.dumps(outcome))
+        assert (copy.query, copy.stats) == (outcome.query, outcome.stats)
+        if outcome.error is None:
+            assert isinstance(outcome, Succeeded)
+            assert outcome.result().pageviews == 1
+        else:
+            assert isinstance(outcome, Failed)
             with pytest.raises(type(outcome.error)) as caught:
                 outcome.result()
             assert caught.value is outcome.error
 
 
-def test_outcomes_survive_pickling(get_many: GetMany) -> None:
-    """Outcomes can be pickled, of queries that succeeded and that failed."""
-    with serve(respond_by_name) as server:
-        outcomes = get_many(server.address, [query(), StatsQuery("a.example.com")])
-    for outcome in outcomes:
-        copy = pickle.loads(pickle.dumps(outcome))
-        assert type(copy) is type(outcome)
-        assert (copy.query, copy.index) == (outcome.query, outcome.index)
-        assert copy.stats == outcome.stats
-        assert str(copy.error) == str(outcome.error)
-    assert {type(outcome) for outcome in outcomes} == {Succeeded, Failed}
-
-
-@pytest.mark.parametrize("many", [30, 200])
-def test_as_many_at_once_as_requested(get_many: GetMany, many: int) -> None:
-    """With a concurrency of 30, 30 requests are sent before the first response; and
-    200 with as many connections.
+@pytest.mark.parametrize("in_order", [False, True])
+def test_the_order_of_the_outcomes(variant: str, in_order: bool) -> None:  # noqa: FBT001 - parametrized
+    """Outcomes come when they are ready; in order, a slow query holds back outcomes of
+    later ones, and not their requests.
     """
-    barrier = threading.Barrier(many)
+    others = threading.Semaphore(0)
 
     def script(connection: Connection) -> None:
+        while request := connection.request():
+            if b"slow" in request:
+                for _ in range(8):
+                    assert others.acquire(timeout=PLENTY)
+            others.release()
+            connection.respond(good().content)
+
+    queries = [query("slow"), *[query()] * 20]
+    with (
+        serve(script) as server,
+        opened(variant, server.address) as client,
+        client.stats.get_many(queries, concurrency=2, in_order=in_order) as stream,
+    ):
+        found = indices(stream)
+    assert found[0] == (0 if in_order else 1)
+    assert (found == sorted(found)) is in_order
+    assert sorted(found) == [*range(21)]
+
+
+# -- how many at once, and what is taken
+
+
+@pytest.mark.parametrize("variant", ["blocking", "asyncio"])
+def test_as_many_at_once_as_requested(variant: str) -> None:
+    """Thirty are under way before the first response, and never one more."""
+    together, lock, now, most = threading.Barrier(30), threading.Lock(), 0, 0
+
+    def script(connection: Connection) -> None:
+        nonlocal now, most
         while connection.request():
-            barrier.wait(30)
-            connection.respond(GOOD)
+            with lock:
+                now += 1
+                most = max(most, now)
+            together.wait(PLENTY)
+            with lock:
+                now -= 1
+            connection.respond(good().content)
 
-    def make(cls: Any) -> Any:
-        return cls(server.address, **({"max_connections": many} if many > 50 else {}))
-
-    with serve(script) as server:
-        outcomes = get_many(make, [query()] * 2 * many, concurrency=many)
-        assert server.connections == many
-    assert [outcome.error for outcome in outcomes] == [None] * 2 * many
-
-
-class Crowd:
-    """Counts how many requests are in progress at once."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._now = 0
-        self._all = threading.Barrier(3)
-        self.most = 0
-
-    def respond(self, connection: Connection) -> None:
-        is_first = True
-        while connection.request():
-            with self._lock:
-                self._now += 1
-                self.most = max(self.most, self._now)
-            if is_first:
-                # However slow the machine is, three are in progress here.
-                self._all.wait(timeout=30)
-                is_first = False
-            time.sleep(0.002)
-            with self._lock:
-                self._now -= 1
-            connection.respond(GOOD)
+    with serve(script) as server, opened(variant, server.address) as client:
+        outcomes = client.stats.get_many([query()] * 90, concurrency=30).collect()
+        assert server.connections == 30
+    assert (most, len(outcomes.succeeded)) == (30, 90)
 
 
-def test_never_more_at_once_than_requested(get_many: GetMany) -> None:
-    """A concurrency of 3 never has 4 requests in progress, and uses 3 connections."""
-    crowd = Crowd()
-    with serve(crowd.respond) as server:
-        outcomes = get_many(server.address, [query()] * 40, concurrency=3)
-        assert server.connections == 3
-    assert crowd.most == 3
-    assert len(outcomes) == 40
-
-
-def test_an_endless_source(get_many: GetMany) -> None:
-    """Queries are taken as outcomes are read, so their iterable may be endless."""
-    taken = given = 0
-    ahead: list[int] = []
+def test_queries_are_taken_as_outcomes_are_read(variant: str) -> None:
+    """Their iterable may be endless, and what is done with is not kept in memory."""
+    alive: weakref.WeakSet[StatsQuery] = weakref.WeakSet()
+    taken = 0
 
     def endless() -> Iterator[StatsQuery]:
         nonlocal taken
         while True:
             taken += 1
-            yield query()
-
-    def visit(_outcome: Outcome) -> bool:
-        nonlocal given
-        given += 1
-        ahead.append(taken - given)
-        return given == 300
-
-    with serve(respond_by_name) as server:
-        get_many(server.address, endless(), visit, concurrency=5)
-    assert max(ahead) <= 5
-    assert taken <= 305
-
-
-def test_nothing_is_taken_before_it_is_wanted(get_many: GetMany) -> None:
-    """A block that reads no outcome takes no query and starts no thread."""
-    taken: list[int] = []
-    queries = (taken.append(1) or query() for _ in range(3))
-    if get_many.is_async:
-
-        async def main() -> None:
-            client = AsyncClient("https://analytics.example")
-            async with client.stats.get_many(queries):
-                pass
-
-        anyio.run(main, backend=get_many.backend)
-    else:
-        with Client("https://analytics.example").stats.get_many(queries):
-            assert our_threads() == []
-    assert taken == []
-
-
-def test_memory_is_bounded(get_many: GetMany) -> None:
-    """Only queries and outcomes in progress are in memory, however many there are."""
-    seen: list[weakref.ref[StatsQuery]] = []
-    alive: list[int] = []
-
-    def many() -> Iterator[StatsQuery]:
-        for _ in range(400):
             one = query()
-            seen.append(weakref.ref(one))
+            alive.add(one)
             yield one
 
-    def visit(_outcome: Outcome) -> None:
-        got.clear()
-        alive.append(sum(reference() is not None for reference in seen))
-
-    class Nothing(list[Outcome]):
-        def append(self, outcome: Outcome) -> None:
-            pass
-
-    got: list[Outcome] = Nothing()
-    gc.disable()
-    try:
-        with serve(respond_by_name) as server:
-            if get_many.is_async:
-                anyio.run(
-                    _get_all, server.address, many(), visit, backend=get_many.backend
-                )
-            else:
-                with (
-                    Client(server.address) as client,
-                    client.stats.get_many(many(), concurrency=5) as stream,
-                ):
-                    for outcome in stream:
-                        visit(outcome)
-    finally:
-        gc.enable()
-    assert len(alive) == 400
-    # Those in progress, the one that is visited, and the generator's own.
-    assert max(alive) <= 5 + 2
+    queries = endless()
+    with opened(variant, good) as client:
+        with client.stats.get_many(queries, concurrency=5) as stream:
+            assert taken == 0
+            for given, _ in enumerate(stream):
+                assert taken - given <= 5
+                gc.collect()
+                assert len(alive) <= 5 + 3
+                if given == 40:
+                    break
+        # The caller's own generator stays open, and one that was made is closed.
+        assert isinstance(next(queries), StatsQuery)
 
 
-async def _get_all(address: str, queries: Any, visit: Any) -> None:
-    async with (
-        AsyncClient(address) as client,
-        client.stats.get_many(queries, concurrency=5) as stream,
-    ):
-        async for outcome in stream:
-            visit(outcome)
+@pytest.mark.parametrize("variant", ["blocking", "asyncio"])
+def test_in_order_few_are_taken_ahead(variant: str) -> None:
+    """While the first one is slow, others are sent, and not without end."""
+    taken, others = 0, threading.Semaphore(0)
 
-
-def test_no_more_threads_than_queries() -> None:
-    """Few queries start few threads, whatever the concurrency is."""
-    most = 0
-
-    def visit(_outcome: Outcome) -> None:
-        nonlocal most
-        # A program that ends does not wait for them.
-        assert all(thread.daemon for thread in our_threads())
-        names = [thread.name for thread in our_threads()]
-        most = max(most, sum("get-many" in name for name in names))
-
-    with serve(respond_by_name) as server:
-        GetMany("blocking")(server.address, [query()] * 3, visit, concurrency=40)
-    assert 1 <= most <= 3
-    assert our_threads() == []
-
-
-def test_a_call_within_the_loop(get_many: GetMany) -> None:
-    """Other calls of the client work while outcomes are read."""
+    def endless() -> Iterator[StatsQuery]:
+        nonlocal taken
+        while True:
+            taken += 1
+            yield query("slow" if taken == 1 else "quick")
 
     def script(connection: Connection) -> None:
-        while connection.request():
-            connection.respond(GOOD)
+        while request := connection.request():
+            if b"slow" in request:
+                assert all(others.acquire(timeout=PLENTY) for _ in range(9))
+                time.sleep(0.1)
+            connection.respond(good().content)
+            others.release()
 
-    with serve(script) as server:
-        if get_many.is_async:
-
-            async def main() -> int:
-                total = 0
-                async with (
-                    AsyncClient(server.address, max_connections=1) as client,
-                    client.stats.get_many([query()] * 5) as stream,
-                ):
-                    async for _ in stream:
-                        total += (await client.stats.get(query())).pageviews
-                return total
-
-            assert anyio.run(main, backend=get_many.backend) == 5
-        else:
-            with (
-                Client(server.address, max_connections=1) as client,
-                client.stats.get_many([query()] * 5) as stream,
-            ):
-                total = sum(client.stats.get(query()).pageviews for _ in stream)
-            assert total == 5
+    with (
+        serve(script) as server,
+        opened(variant, server.address, max_connections=2) as client,
+        client.stats.get_many(endless(), concurrency=5, in_order=True) as stream,
+    ):
+        assert next(iter(stream)).index == 0
+        # Five for each connection: more than those would only wait for one.
+        assert taken <= 5 * 2 + 1
 
 
-@LOOPS
-def test_an_asynchronous_source(loop: str) -> None:
+@pytest.mark.parametrize("variant", WITH_TRIO[1:])
+def test_an_asynchronous_source(variant: str) -> None:
     """An async generator of queries is read as outcomes are read."""
-    closed: list[bool] = []
-    taken: list[StatsQuery] = []
-    ahead: list[int] = []
 
     class Source:
-        async def __aiter__(self) -> AsyncIterator[StatsQuery]:
+        closed = taken = 0
+
+        async def __aiter__(self) -> Any:
             try:
                 while True:
                     await anyio.lowlevel.checkpoint()
-                    taken.append(query())
-                    yield taken[-1]
+                    self.taken += 1
+                    yield query()
             finally:
-                closed.append(True)
+                self.closed += 1
 
-    def visit(_outcome: Outcome) -> bool:
-        ahead.append(len(taken) - len(ahead))
-        return len(ahead) == 30
-
-    with serve(respond_by_name) as server:
-        outcomes = GetMany(loop)(server.address, Source(), visit, concurrency=4)
-    # Outcomes come in any order, but no query is taken before it can be sent.
-    assert max(ahead) <= 4
-    assert len(set(indices(outcomes))) == 30
-    # It was made for this, so it was ended with it.
-    assert closed == [True]
+    source = Source()
+    with opened(variant, good) as client:
+        with client.stats.get_many(source, concurrency=4) as stream:
+            for given, _ in enumerate(stream):
+                assert source.taken - given <= 4
+                if given == 30:
+                    break
+        assert source.closed == 1
 
 
-@LOOPS
+@pytest.mark.parametrize("loop", WITH_TRIO[1:])
 def test_outcomes_that_are_ready_let_other_tasks_run(loop: str) -> None:
     """A loop that awaits nothing of its own does not hold up the event loop."""
     ran: list[bool] = []
-    seen: list[bool] = []
 
     async def other() -> None:
-        await anyio.lowlevel.checkpoint()
         ran.append(True)
 
-    async def main() -> None:
+    async def main(address: str) -> None:
         async with (
-            AsyncClient(server.address) as client,
+            AsyncClient(address, proxy=None) as client,
             anyio.create_task_group() as group,
             client.stats.get_many([query()] * 9, concurrency=9) as stream,
         ):
-            async for _ in stream:
-                if not seen:
-                    while len(stream._results) < 8:  # noqa: ASYNC110 - no event tells
-                        await anyio.sleep(0.001)
-                    group.start_soon(other)
-                seen.append(bool(ran))
+            await anext(aiter(stream))
+            await anyio.wait_all_tasks_blocked()
+            group.start_soon(other)
+            for _ in range(4):
+                await anext(aiter(stream))
+            assert ran
 
-    with serve(respond_by_name) as server:
-        anyio.run(main, backend=loop)
-    assert seen[-1]
-
-
-def test_a_given_generator_stays_open(get_many: GetMany) -> None:
-    """The caller can go on with a generator of queries after the block."""
-    queries = (query() for _ in range(50))
-    with serve(respond_by_name) as server:
-        first = get_many(server.address, queries, lambda _: True, concurrency=2)
-        rest = get_many(server.address, queries)
-    assert len(first) == 1
-    assert 50 - 3 <= len(rest) <= 50 - 1
+    with serve(Silence().script) as server:
+        anyio.run(main, server.address, backend=loop)
 
 
-def test_an_iterator_of_an_iterable_is_closed(get_many: GetMany) -> None:
-    """An iterator that get_many made of an iterable is closed with the block."""
-    closed: list[bool] = []
-
-    class Source:
-        def __iter__(self) -> Iterator[StatsQuery]:
-            try:
-                while True:
-                    yield query()
-            finally:
-                closed.append(True)
-
-    source = Source()
-    with serve(respond_by_name) as server:
-        get_many(server.address, source, lambda _: True)
-    assert closed == [True]
-
-
-def test_work_is_done_in_the_callers_context() -> None:
-    """The caller's context variables are set where requests are sent."""
+@pytest.mark.parametrize(("count", "concurrency"), [(3, 40), (60, 4)])
+def test_threads_are_few(count: int, concurrency: int) -> None:
+    """There is one for each query under way: a daemon, in the context of the caller."""
     variable = contextvars.ContextVar("variable", default="unset")
-    seen: set[str] = set()
+    seen: set[object] = set()
 
-    def respond(request: httpx.Request) -> httpx.Response:
-        seen.add(variable.get())
-        return httpx.Response(200, content=GOOD)
+    def respond(_name: str) -> httpx.Response:
+        seen.add((variable.get(), threading.current_thread().daemon))
+        seen.add(len(our_threads()) <= min(count, concurrency))
+        return good()
 
     variable.set("mine")
-
-    def make(cls: Any) -> Any:
-        address = "https://analytics.example"
-        return cls(address, transport=httpx.MockTransport(respond))
-
-    GetMany("blocking")(make, [query()] * 8, concurrency=4)
-    assert seen == {"mine"}
+    with opened("blocking", by_name(respond)) as client:
+        client.stats.get_many([query()] * count, concurrency=concurrency).collect()
+    assert seen == {("mine", True), True}
 
 
-def test_a_retry_after_holds_all(get_many: GetMany) -> None:
-    """While one request waits for its Retry-After, no other is sent."""
-    lock = threading.Lock()
-    arrivals: list[float] = []
-    refused: list[float] = []
+def test_other_calls_work_meanwhile(variant: str) -> None:
+    """Also where the client has a single connection."""
 
     def script(connection: Connection) -> None:
         while connection.request():
-            with lock:
-                now = time.monotonic()
-                arrivals.append(now)
-                refuse = len(arrivals) == 10
-                if refuse:
-                    refused.append(now)
-            if refuse:
-                connection.respond(b"{}", 429, "Retry-After: 0.3")
-            else:
-                connection.respond(GOOD)
+            connection.respond(good().content)
 
-    with serve(script) as server:
-        outcomes = get_many(server.address, [query()] * 60, concurrency=4)
-    assert [outcome.error for outcome in outcomes] == [None] * 60
-    (began,) = refused
-    late = [arrival for arrival in arrivals if arrival > began]
-    # Those that were under way when it was heard of arrive; the others wait.
-    assert sum(arrival < began + 0.3 for arrival in late) < 15
-    assert len(arrivals) == 61
+    with (
+        serve(script) as server,
+        opened(variant, server.address, max_connections=1) as client,
+        client.stats.get_many([query()] * 5) as stream,
+    ):
+        assert sum(client.stats.get(query()).pageviews for _ in stream) == 5
 
 
-def test_a_refused_search_holds_no_other_query(get_many: GetMany) -> None:
-    """While a contains search waits for its Retry-After, other queries are sent."""
-
-    def is_search(request: RecordedRequest) -> bool:
-        return "pages" in dict(request.pairs)
-
-    emulator = Emulator.demo(contains_per_minute=None)
-    emulator.fail_next(status=429, retry_after=1.5, when=is_search)
-    plain = StatsQuery("semicomplete.com").fields("pageviews").last(days=4)
-    search = plain.where(pages="*dynamic-dns-with*")
-    queries = [search, *[plain] * 40]
-
-    def make(cls: Any) -> Any:
-        return cls(address, api_key=emulator.api_key)
-
-    with emulator.serve() as address:
-        outcomes = get_many(make, queries, concurrency=4)
-    assert [outcome.error for outcome in outcomes] == [None] * 41
-    first, second = (n for n, r in enumerate(emulator.requests) if is_search(r))
-    # Held as well, only the three that were under way would have come between.
-    assert second - first > 4
-
-
-def test_a_client_with_other_limits(get_many: GetMany) -> None:
-    """The limits of a view apply to each query: here, no retries."""
-    emulator = Emulator.demo()
-    emulator.fail_next(3, status=503)
-    plain = StatsQuery("semicomplete.com").fields("pageviews").last(days=4)
-
-    def make(cls: Any) -> Any:
-        return emulator.client() if cls is Client else emulator.async_client()
-
-    outcomes = get_many(make, [plain] * 5, limits={"retries": 0})
-    assert sum(outcome.error is not None for outcome in outcomes) == 3
-    assert len(emulator.requests) == 5
-
-
-def test_progress_is_reported_in_order(get_many: GetMany) -> None:
-    """A callback gets every number once and in order, in the caller's thread."""
-    traced: list[tuple[int, int | None]] = []
-    threads: set[int] = set()
+def test_progress_is_reported_in_order(variant: str) -> None:
+    """Each number comes once, with the total where it is known."""
+    told: list[tuple[int, int | None]] = []
 
     def hear(done: int, total: int | None) -> None:
-        traced.append((done, total))
-        threads.add(threading.get_ident())
+        told.append((done, total))
 
-    with serve(respond_by_name) as server:
-        get_many(server.address, [query()] * 9, progress=hear)
-        get_many(server.address, iter([query()]), progress=hear)
-    assert traced == [*((n, 9) for n in range(1, 10)), (1, None)]
-    assert threads == {threading.get_ident()}
+    with opened(variant, good) as client:
+        client.stats.get_many([query()] * 9, progress=hear).collect()
+        client.stats.get_many(iter([query()]), progress=hear).collect()
+    assert told == [*((n, 9) for n in range(1, 10)), (1, None)]
+
+
+def test_a_view_with_other_limits(variant: str) -> None:
+    """The limits of a view apply to each query: here, no retries."""
+    statuses = iter([503] * 3 + [200] * 99)
+
+    def respond(_request: httpx.Request) -> httpx.Response:
+        return httpx.Response(next(statuses), content=good().content)
+
+    with opened(variant, respond) as client:
+        view = client.with_options(retries=0)
+        assert len(view.stats.get_many([query()] * 5).collect().failed) == 3
+
+
+# -- pauses
+
+
+@pytest.mark.parametrize(("name", "others"), [("plain", False), ("search", True)])
+def test_a_retry_after_holds_the_others(variant: str, name: str, others: bool) -> None:  # noqa: FBT001 - parametrized
+    """While one query waits for its Retry-After no other is sent, unless it is a
+    contains search, which has a limit of its own.
+    """
+    sent: list[tuple[str, float]] = []
+
+    def respond(sent_name: str) -> httpx.Response:
+        sent.append((sent_name, time.monotonic()))
+        if [one for one, _ in sent].count(name) == 1 and sent_name == name:
+            return httpx.Response(429, headers={"Retry-After": "0.3"}, json={})
+        return good()
+
+    first = query(name).where(page="*abcdefghijkl*") if others else query(name)
+    with opened(variant, by_name(respond)) as client:
+        outcomes = client.stats.get_many([first, *[query()] * 40], concurrency=2)
+        assert not outcomes.collect().failed
+    began, again = (at for one, at in sent if one == name)
+    meanwhile = sum(began < at < began + 0.3 for one, at in sent if one != name)
+    assert again - began >= 0.3
+    assert (meanwhile > 5) is others
+
+
+# -- what is no use of it
 
 
 def test_outcomes_outside_of_a_block() -> None:
     """Outside of its block and in a second one, the error says what to do."""
-    with (
-        serve(respond_by_name) as server,
-        Client(server.address, retries=QUICK) as client,
-    ):
+    with opened("blocking", good) as client:
         outcomes = client.stats.get_many([query()])
         with pytest.raises(ConfigurationError, match="needs a block"):
             next(iter(outcomes))
         with outcomes:
-            assert [outcome.result().pageviews for outcome in outcomes] == [1]
-            assert list(outcomes) == []
+            assert indices(outcomes) == [0]
         with pytest.raises(ConfigurationError, match="was left"):
             list(outcomes)
         with pytest.raises(ConfigurationError, match="again"), outcomes:
             pass
+        with client.stats.get_many([query()]) as taken:
+            list(taken)
+            with pytest.raises(ConfigurationError, match="taken already"):
+                taken.collect()
 
 
 @pytest.mark.parametrize("cls", [Client, AsyncClient])
@@ -573,20 +375,264 @@ def test_outcomes_outside_of_a_block() -> None:
         (query(), {}, QueryError),
         ([], {"concurrency": 0}, ConfigurationError),
         ([], {"progress": "yes"}, ConfigurationError),
+        *(([], {"deadline": d}, ConfigurationError) for d in (0, -1.0, "3", True)),
     ],
 )
-def test_arguments_that_are_wrong(
-    cls: Any, queries: Any, options: Any, error: type[Exception]
-) -> None:
-    """Wrong arguments are an error of the call itself."""
-    client = cls("https://analytics.example")
+def test_wrong_arguments(cls: Any, queries: Any, options: Any, error: Any) -> None:
+    """They are an error of the call itself."""
     with pytest.raises(error):
-        client.stats.get_many(queries, **options)
+        cls("https://a.example").stats.get_many(queries, **options)
 
 
-def test_an_item_that_is_no_query(get_many: GetMany) -> None:
-    """An item that is no query raises with its index, and ends the block."""
-    with serve(respond_by_name) as server:
-        with pytest.raises(QueryError, match=r"queries\[2\]"):
-            get_many(server.address, [query(), query(), None, query()])
-        assert our_threads() == []
+def test_an_item_that_is_no_query(variant: str) -> None:
+    """The error has its index, and ends the block."""
+    with (
+        opened(variant, good) as client,
+        pytest.raises(QueryError, match=r"queries\[2\]"),
+    ):
+        client.stats.get_many([query(), query(), None, query()]).collect()
+
+
+# -- leaving
+
+
+class Silence:
+    """A server that leaves silent queries without a response."""
+
+    def __init__(self) -> None:
+        self.arrived = threading.Semaphore(0)
+        self.left = threading.Semaphore(0)
+        """Released once for each silent query whose client hung up."""
+
+    def script(self, connection: Connection) -> None:
+        while request := connection.request():
+            if b"silent" in request:
+                self.arrived.release()
+                connection.wait()
+                self.left.release()
+                return
+            for _ in range(4 if b"after" in request else 0):
+                assert self.arrived.acquire(timeout=PLENTY)
+            connection.respond(good().content)
+
+
+QUERIES = [*[query("silent")] * 4, query("after")]
+"""The last one has a response once the others are under way."""
+
+
+@contextmanager
+def silence(variant: str, **options: Any) -> Iterator[tuple[Any, Silence]]:
+    """A client whose silent queries are hung up on by the end, and that works then."""
+    server = Silence()
+    with (
+        serve(server.script) as running,
+        opened(variant, running.address, **options) as client,
+    ):
+        yield client, server
+        for _ in range(4):
+            assert server.left.acquire(timeout=PLENTY)
+        assert client.stats.get(query()).pageviews == 1
+
+
+class MineError(Exception):
+    """An error of the caller."""
+
+
+def test_leaving_ends_what_is_under_way(variant: str) -> None:
+    """A break ends threads, tasks and connections at once."""
+    with silence(variant) as (client, _), client.stats.get_many(QUERIES) as stream:
+        assert next(iter(stream)).index == 4
+
+
+def fail(*_args: object) -> Any:
+    """Raise the caller's error."""
+    raise MineError
+
+
+def failing() -> Iterator[StatsQuery]:
+    """Queries whose iterable fails after the last one."""
+    yield from QUERIES
+    raise MineError
+
+
+@pytest.mark.parametrize("place", ["block", "progress", "queries"])
+def test_an_error_of_the_caller(variant: str, place: str) -> None:
+    """It is raised unchanged, and ends what is under way."""
+
+    def use(client: Any) -> None:
+        with client.stats.get_many(
+            failing() if place == "queries" else QUERIES,
+            progress=fail if place == "progress" else None,
+            concurrency=5,
+        ) as stream:
+            for _ in stream:
+                if place == "block":
+                    fail()
+
+    with silence(variant) as (client, _), pytest.raises(MineError):
+        use(client)
+
+
+class StopError(BaseException):
+    """Such as the SystemExit of a signal handler."""
+
+
+@pytest.mark.parametrize("error", [MineError, StopError])
+def test_a_mistake_in_a_transport(error: type[BaseException]) -> None:
+    """An error that is not ours is raised unchanged, also of a thread of get_many."""
+
+    def respond(_request: httpx.Request) -> httpx.Response:
+        raise error
+
+    with opened("blocking", respond) as client, pytest.raises(error):
+        client.stats.get_many([query()] * 9).collect()
+    assert our_threads() == []
+
+
+@pytest.mark.parametrize("variant", WITH_TRIO[1:])
+def test_a_mistake_in_an_async_transport(variant: str) -> None:
+    """An error that is not ours is raised unchanged, and not in a group."""
+    with opened(variant, fail) as client, pytest.raises(MineError):
+        client.stats.get_many([query()] * 9).collect()
+
+
+def test_leaving_in_a_pause(variant: str) -> None:
+    """Leaving ends the pauses before retries, too."""
+    paused = threading.Semaphore(0)
+
+    def script(connection: Connection) -> None:
+        while request := connection.request():
+            if b"unwell" in request:
+                connection.respond(b"{}", 503, "Retry-After: 100")
+                paused.release()
+            else:
+                assert all(paused.acquire(timeout=PLENTY) for _ in range(5))
+                connection.respond(good().content)
+
+    queries = [*[query("unwell")] * 5, query()]
+    with (
+        serve(script) as server,
+        opened(variant, server.address) as client,
+        client.stats.get_many(queries) as stream,
+    ):
+        assert next(iter(stream)).index == 5
+
+
+@pytest.mark.parametrize("loop", WITH_TRIO[1:])
+def test_cancelled_at_any_point(loop: str) -> None:
+    """Cancelled at any step of the loop, the client works afterwards."""
+
+    async def main(address: str) -> None:
+        async with AsyncClient(address, max_connections=3, retries=QUICK) as client:
+
+            async def run_block(scope: anyio.CancelScope) -> None:
+                queries = [query(), query("silent")] * 10
+                with scope:
+                    await client.stats.get_many(queries, concurrency=3).collect()
+
+            for steps in (*range(12), *range(12, 60, 8), *range(60, 300, 60)):
+                async with anyio.create_task_group() as group:
+                    scope = anyio.CancelScope()
+                    group.start_soon(run_block, scope)
+                    for _ in range(steps):
+                        await anyio.lowlevel.checkpoint()
+                    scope.cancel()
+                outcomes = await client.stats.get_many([query()] * 3).collect()
+                assert not outcomes.failed
+
+    with serve(Silence().script) as server:
+        anyio.run(main, server.address, backend=loop)
+
+
+@pytest.mark.parametrize("after", [1, 5, 9])
+@pytest.mark.parametrize("backend", WITH_TRIO)
+def test_ctrl_c(backend: str, after: int) -> None:
+    """Ctrl-C raises KeyboardInterrupt itself, and leaves nothing behind."""
+    main, arrived = threading.main_thread().ident, count(1)
+    assert main is not None
+    queries = [query(), query(), query("silent")] * 8
+
+    def script(connection: Connection) -> None:
+        while request := connection.request():
+            if next(arrived) == after:
+                signal.pthread_kill(main, signal.SIGINT)
+            if b"silent" in request:
+                connection.wait()
+                return
+            connection.respond(good().content)
+
+    async def run_async(address: str) -> None:
+        async with AsyncClient(address) as client:
+            await client.stats.get_many(queries, concurrency=6).collect()
+
+    def run(address: str) -> None:
+        if backend != "blocking":
+            anyio.run(run_async, address, backend=backend)
+        with Client(address) as client:
+            client.stats.get_many(queries, concurrency=6).collect()
+
+    with serve(script) as server, pytest.raises(KeyboardInterrupt):
+        run(server.address)
+    assert our_threads() == []
+
+
+# -- the deadline
+
+
+def test_what_hangs_is_failed_by_the_deadline(variant: str) -> None:
+    """What was sent fails then, what was not is never sent, and a retry counts anew."""
+    with silence(variant, timeout=100.0, total_timeout=100.0) as (client, _):
+        began = time.monotonic()
+        queries = [query(), *QUERIES[:4], query("never")]
+        outcomes = client.stats.get_many(queries, deadline=0.5, concurrency=4).collect()
+        assert 0.5 <= time.monotonic() - began < PLENTY
+        assert indices(outcomes.failed) == [1, 2, 3, 4, 5]
+        for failed in outcomes.failed:
+            assert isinstance(failed.error, RequestTimeoutError)
+            assert "deadline of get_many, 0.5 s" in str(failed.error)
+            assert failed.error.maybe_sent is (failed.index < 5)
+
+
+def test_the_deadline_counts_from_the_beginning_of_the_block(variant: str) -> None:
+    """Time that the caller takes counts."""
+    with (
+        opened(variant, good) as client,
+        client.stats.get_many([query()] * 2, deadline=0.3, concurrency=1) as stream,
+    ):
+        outcomes = iter(stream)
+        assert next(outcomes).error is None
+        time.sleep(0.35)
+        assert isinstance(next(outcomes).error, RequestTimeoutError)
+
+
+def test_a_pause_beyond_the_deadline_is_not_begun(variant: str) -> None:
+    """The query fails at once, as do those that the same pause would hold."""
+
+    def respond(_name: str) -> httpx.Response:
+        return httpx.Response(429, headers={"Retry-After": "70"}, json={})
+
+    with opened(variant, by_name(respond)) as client:
+        outcomes = client.stats.get_many([query()] * 3, deadline=50.0, concurrency=1)
+        failed = outcomes.collect().failed
+    assert [type(one.error) for one in failed] == [RateLimitedError] * 3
+    assert "longer than the deadline allows" in str(failed[1].error)
+
+
+def test_a_retry_has_the_deadline_anew() -> None:
+    """Of the outcomes that failed, with the same seconds or others."""
+    silent = iter([True, False, False])
+
+    def script(connection: Connection) -> None:
+        while connection.request():
+            if next(silent):
+                connection.wait()
+                return
+            connection.respond(json.dumps({"ok": True, "pageviews": 1}).encode())
+
+    with serve(script) as server, Client(server.address, retries=0) as client:
+        outcomes = client.stats.get_many([query()], deadline=0.3).collect()
+        assert len(outcomes.failed) == 1
+        time.sleep(0.3)
+        assert outcomes.retry().failed == ()
+        with pytest.raises(ConfigurationError, match="deadline is a number"):
+            outcomes.retry(deadline=-1)
