@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 
-from sitestats import ConfigurationError, SiteStatsWarning, StatsQuery
+from sitestats import SiteStatsWarning, StatsQuery
 from sitestats.emulator import Emulator
-from stores import InMemory
 
 pytestmark = pytest.mark.standard_library
 
@@ -24,13 +22,6 @@ DAY = StatsQuery(HOSTNAME).fields("visitors", "pages").on(DATE)
 def emulator() -> Emulator:
     """An emulator with the demo's traffic."""
     return Emulator.demo()
-
-
-@pytest.mark.parametrize("wrong", [7, b"x", object(), ""])
-def test_what_is_no_store_is_refused(wrong: Any, emulator: Emulator) -> None:
-    """A store is a path, or has ``get`` and ``set``."""
-    with pytest.raises(ConfigurationError, match="a store is"):
-        emulator.client(store=wrong)
 
 
 def test_a_store_that_fails_is_a_warning_once(emulator: Emulator) -> None:
@@ -53,17 +44,3 @@ def test_a_store_that_fails_is_a_warning_once(emulator: Emulator) -> None:
         assert str(warning.message).startswith("the store Broken is not used")
         assert "secret" not in str(warning.message)
     assert len(emulator.requests) == 2
-
-
-def test_a_store_that_forgets_is_no_store(emulator: Emulator) -> None:
-    """A store that does not return what it was given is a warning, and is not used."""
-
-    class Forgets(InMemory):
-        def set(self, key: str, value: bytes) -> None:
-            pass
-
-    with (
-        emulator.client(store=Forgets()) as client,
-        pytest.warns(SiteStatsWarning, match="does not return what was stored"),
-    ):
-        client.stats.get(DAY)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import pickle
 import random
 import signal
 import sqlite3
 import subprocess
 import sys
-import threading
 import time
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from children import exit_code
 from sitestats import (
     ConfigurationError,
     QueryError,
@@ -26,16 +26,29 @@ from sitestats import (
     Store,
     StoreStats,
 )
-from sitestats._store import sqlite as module
+from sitestats._store.sqlite import _PRUNE_EVERY
+from sitestats.emulator import Emulator
 from stores import execute
 
 pytestmark = pytest.mark.standard_library
-
 
 DATE = datetime.now(UTC).date() - timedelta(days=2)
 DAY = StatsQuery("semicomplete.com").fields("visitors").on(DATE)
 KEY = "example.com:response:0123"
 OTHER = "other.example:response:0123"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where a store may be."""
+    return tmp_path / "store.sqlite"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[Store]:
+    """An empty store."""
+    with Store(path) as store:
+        yield store
 
 
 def test_a_value_is_there_for_the_next_process(store: Store, path: Path) -> None:
@@ -50,6 +63,8 @@ def test_a_value_is_there_for_the_next_process(store: Store, path: Path) -> None
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == repr(b"\x00newer")
+    store.close()
+    assert store.get(KEY) == b"\x00newer"
 
 
 def test_only_the_owner_can_read_the_files(store: Store, tmp_path: Path) -> None:
@@ -60,168 +75,225 @@ def test_only_the_owner_can_read_the_files(store: Store, tmp_path: Path) -> None
     assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
 
 
+def test_an_empty_file_becomes_a_store(path: Path) -> None:
+    """An empty file, such as a tool makes for a temporary name, becomes a store."""
+    path.touch()
+    with Store(path) as store:
+        store.set(KEY, b"value")
+        assert store.get(KEY) == b"value"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"path": ""}, "A store is a file"),
+        ({"max_age": timedelta(0)}, "max_age is above 0"),
+        ({"max_bytes": 0}, "max_bytes is a whole number"),
+    ],
+)
+def test_wrong_values_are_refused(
+    path: Path, arguments: dict[str, Any], message: str
+) -> None:
+    """No file is made."""
+    with pytest.raises(ConfigurationError, match=message):
+        Store(**{"path": path, **arguments})
+    assert not path.exists()
+
+
+# --- what is deleted ----------------------------------------------------------------
+
+
 def test_clear_deletes_one_website_or_all(store: Store) -> None:
-    """``clear`` deletes the responses of a website or of all, and returns how many."""
+    """What it deletes can't be read in the file any more; it counts the responses."""
     for key in (KEY, OTHER, "example.com:response:4567", "example.com:zone:1"):
         store.set(key, b"x" * 10_000)
     assert store.stats().responses == 3
     assert store.clear("example.com") == 2
+    assert store.get("example.com:zone:1") is None
     assert store.get(OTHER)
     assert (store.clear(), store.clear()) == (1, 0)
     assert store.stats() == StoreStats(0, 0, 0)
-    assert b"xxxxxxxxxx" not in store.path.read_bytes()
+    files = store.path.parent.iterdir()
+    assert not any(b"xxxxxxxxxx" in file.read_bytes() for file in files)
 
 
-@pytest.mark.parametrize(
-    ("stored", "given"),
-    [
+def test_clear_takes_a_name_as_queries_do(store: Store) -> None:
+    """No other website is meant."""
+    for stored, given in (
         ("mixed.example", "Mixed.Example"),
         ("xn--bcher-kva.example", "b\u00fccher.example"),
-        ("dot.example", "dot.example."),
-        ("4.example", "4.example"),
-    ],
-)
-def test_clear_takes_a_name_as_queries_do(
-    store: Store, stored: str, given: str
-) -> None:
-    """The name of a website is understood as in queries, and no other one is meant."""
-    for name in (stored, f"{stored}x", f"x{stored}"):
-        store.set(f"{name}:response:1", b"value")
-    assert store.clear(given) == 1
-    assert store.stats().responses == 2
+    ):
+        for name in (stored, f"{stored}x", f"x{stored}"):
+            store.set(f"{name}:response:1", b"value")
+        assert store.clear(given) == 1
+    assert store.stats().responses == 4
 
 
-@pytest.mark.parametrize("wrong", ["", "*.example", "[a-z].example", ":salt", "a?.com"])
-def test_clear_refuses_what_is_no_name(store: Store, wrong: str) -> None:
-    """What is no host name is an error, and nothing is deleted."""
+def test_clear_tells_of_a_name_that_it_does_not_know(store: Store) -> None:
+    """One that is not valid is an error, and one without responses a warning."""
     store.set(KEY, b"value")
-    with pytest.raises(QueryError):
-        store.clear(wrong)
+    for wrong in ("", "*.example", "a?.com"):
+        with pytest.raises(QueryError):
+            store.clear(wrong)
+    with pytest.warns(SiteStatsWarning, match="no response about other.example"):
+        assert store.clear("other.example") == 0
     assert store.stats().responses == 1
 
 
-def test_clear_of_an_unknown_website_is_a_warning(store: Store) -> None:
-    """A website that the store has nothing of may be a slip, so a warning says so."""
-    store.set(KEY, b"value")
-    with pytest.warns(SiteStatsWarning, match="no response about other.example"):
-        assert store.clear("other.example") == 0
-
-
-def test_clear_waits_for_a_reader_and_then_says_what_is_left(
-    store: Store, path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """While another connection reads, what is deleted can't be taken from the file: an
-    error says so after a while. Once the reader has ended, nothing can be read.
-    """
-    monkeypatch.setattr(module, "_CLEAR_PATIENCE", 0.1)
+def test_clear_says_what_is_still_in_the_file(store: Store, path: Path) -> None:
+    """While another connection reads, what is deleted can't be taken from the file."""
     for number in range(300):
         store.set(f"example.com:response:{number}", b"secret" * 1_000)
-    reader = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-    with closing(reader):
+    with closing(sqlite3.connect(path, isolation_level=None)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM entries").fetchall()
-        with pytest.raises(ConfigurationError, match=r"300 responses .* can still be"):
+        with pytest.raises(ConfigurationError, match=r"300 responses .* still in"):
             store.clear()
-        monkeypatch.setattr(module, "_CLEAR_PATIENCE", 60)
-        ending = threading.Timer(0.2, reader.execute, ["COMMIT"])
-        ending.start()
-        assert store.clear() == 0
-        ending.join()
+        reader.execute("COMMIT")
+    assert store.clear() == 0
     assert not any(b"secret" in file.read_bytes() for file in path.parent.iterdir())
 
 
-def fill(path: Path, count: int, *, days: int) -> None:
-    """Store entries of 1,000 bytes, the first of which was used 20 days ago."""
-    first = module._today() - 20
-    execute(
-        path,
-        "INSERT INTO entries VALUES (?, ?, 1000, ?)",
-        (
-            (
-                f"example.com:response:{number}",
-                random.randbytes(1_000),
-                first + number * days // count,
-            )
-            for number in range(count)
-        ),
+def fill(store: Store, count: int, *, first: int) -> None:
+    """Store entries of 1,000 bytes that were used yesterday, and the first 50 of them
+    *first* days ago; then so many small ones that the store is looked through.
+    """
+    store.set("example.com:zone:1", b"UTC")
+    today = int(time.time() // 86_400)
+    rows = (
+        (f"example.com:response:{n}", b"x" * 1_000, 1_000, today - (1, first)[n < 50])
+        for n in range(count)
     )
+    execute(store.path, "INSERT INTO entries VALUES (?, ?, ?, ?)", rows)
+    for number in range(_PRUNE_EVERY):
+        store.set(f"new.example:response:{number}", b"new")
 
 
-def test_the_size_is_bounded(path: Path) -> None:
-    """A store beyond its limit loses a tenth, what was unused for longest, in steps."""
+@pytest.mark.parametrize(("count", "left"), [(1_500, 999), (950, 950)])
+def test_the_size_is_bounded(path: Path, count: int, left: int) -> None:
+    """Beyond its limit a store loses what was unused for longest, else nothing."""
     with Store(path, max_bytes=1_000_000) as store:
-        store.set("example.com:zone:1", b"UTC")
-        fill(path, 1_500, days=15)
-        for number in range(module._COUNT_EVERY + 50):
-            store.set(f"new.example:response:{number}", b"new")
-        stats = store.stats()
-        assert 850_000 < stats.bytes < 905_000
-        assert store.get("example.com:response:0") is None
-        assert store.get("example.com:response:1499")
-        assert store.get("example.com:zone:1") == b"UTC"
-
-
-@pytest.mark.parametrize("stored", [500, 950])
-def test_a_store_that_is_not_full_deletes_nothing(path: Path, stored: int) -> None:
-    """Below its limit a store has all entries, however long they were not used."""
-    with Store(path, max_bytes=1_000_000) as store:
-        store.set("example.com:zone:1", b"UTC")
-        fill(path, stored, days=1)
-        for number in range(module._COUNT_EVERY + 50):
-            store.set(f"new.example:response:{number}", b"new")
-        assert store.stats().responses == stored + module._COUNT_EVERY + 50
+        fill(store, count, first=20)
+        there = store.stats().responses - _PRUNE_EVERY
+        assert there == left
+        assert store.get("new.example:response:0")
+        assert bool(store.get("example.com:response:0")) == (count == left)
 
 
 def test_what_is_too_old_for_any_use_is_deleted(path: Path) -> None:
-    """Entries that were not used for longer than ``max_age`` are deleted, in steps."""
+    """Entries that were not used for longer than ``max_age`` are deleted."""
     with Store(path, max_age=timedelta(days=10)) as store:
-        store.set("example.com:zone:1", b"UTC")
-        fill(path, 120, days=1)
-        for number in range(module._COUNT_EVERY + 50):
-            store.set(f"new.example:response:{number}", b"new")
-        assert store.stats().responses == module._COUNT_EVERY + 50
-        assert not store._files[os.getpid()].has_old
+        fill(store, 120, first=12)
+        assert store.stats().responses == 120 - 50 + _PRUNE_EVERY
 
 
 def test_a_use_is_recorded_once_a_day(store: Store, path: Path) -> None:
     """A use moves an entry to the end of the line, and further ones write nothing."""
     store.set(KEY, b"value")
     execute(path, "UPDATE entries SET used = used - 5")
-    for _ in range(3):
+    store.used(KEY)
+    [(used,)] = execute(path, "SELECT used FROM entries")
+    assert used in {(time.time() - 60) // 86_400, time.time() // 86_400}
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
         store.used(KEY)
-    file = store._files[os.getpid()]
-    assert file.writes == 2
-    assert execute(path, "SELECT used FROM entries") == [(time.time() // 86_400,)]
-    assert store.stats().hits == 3
+    assert store.stats().hits == 2
 
 
-def test_a_pickle_has_the_path_and_the_limits(path: Path) -> None:
-    """A store is pickled as what it was made of."""
-    with Store(path, max_age=timedelta(days=3), max_bytes=7) as store:
-        again = pickle.loads(pickle.dumps(store))
-    assert (again.path, again.max_age, again.max_bytes) == (path, timedelta(days=3), 7)
-    assert Store(path).max_bytes == 256 * 1024 * 1024
-    assert repr(again) == f"Store({str(path)!r})"
+# --- a file that can't be used ------------------------------------------------------
+
+
+def write_text(path: Path) -> None:
+    """A table of somebody."""
+    path.write_text("hostname,timezone\nexample.com,UTC\n" * 100)
+
+
+def write_other_database(path: Path) -> None:
+    """Another database."""
+    execute(path, "CREATE TABLE mine (value)")
+
+
+def write_header(path: Path) -> None:
+    """Another database, without a table."""
+    execute(path, "PRAGMA application_id = 7")
+
+
+def write_damaged(path: Path, size: int = 50_000) -> None:
+    """A store with random bytes in it."""
+    with Store(path) as store:
+        store.set(KEY, random.randbytes(100_000))
+    path.write_bytes(path.read_bytes()[:4_096] + random.randbytes(size))
+
+
+def write_cut(path: Path) -> None:
+    """A store that was cut off."""
+    write_damaged(path, 900)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    "spoil",
     [
-        ({"max_age": 30}, "max_age is a timedelta"),
-        ({"max_age": timedelta(0)}, "max_age is a timedelta"),
-        ({"max_bytes": 0}, "max_bytes is a whole number"),
+        *(write_text, write_other_database, write_header, write_damaged, write_cut),
+        *(Path.mkdir, lambda path: path.symlink_to(path.parent / "missing" / "store")),
     ],
+    ids=["text", "database", "header", "damaged", "cut", "folder", "no folder"],
 )
-def test_wrong_limits_are_refused(
-    path: Path, arguments: dict[str, Any], message: str
+def test_a_file_that_can_not_be_used_is_a_warning(
+    path: Path, spoil: Callable[[Path], object]
 ) -> None:
-    """A limit that is none is refused, and no file is made."""
-    with pytest.raises(ConfigurationError, match=message):
-        Store(path, **arguments)
-    assert not path.exists()
+    """Whatever is wrong with the file, the result comes, one warning tells it, and the
+    file is not changed. To a call of the store itself it is an error.
+    """
+    spoil(path)
+    before = path.read_bytes() if path.is_file() else None
+    emulator = Emulator.demo()
+    with emulator.client(store=path) as client:
+        with pytest.warns(SiteStatsWarning, match="is not used") as told:
+            client.stats.get_many([DAY, DAY]).collect()
+        assert len(told) == 1
+        assert client.stats.get(DAY).visitors
+    assert len(emulator.requests) == 3
+    store = Store(path)
+    for action in (store.clear, store.stats):
+        with pytest.raises(ConfigurationError, match="can't be used"):
+            action()
+    assert (path.read_bytes() if path.is_file() else None) == before
+    store.close()
 
 
-# --- many at once -----------------------------------------------------------------
+def test_a_file_that_another_program_locks_is_a_warning(path: Path) -> None:
+    """While another process has the file for itself, calls go on without it, and wait
+    once for a short time.
+    """
+    emulator = Emulator.demo()
+    with Store(path) as store:
+        store.set(KEY, b"value")
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            with emulator.client(store=store) as client:
+                began = time.monotonic()
+                queries = [DAY.limit(number) for number in range(1, 21)]
+                with pytest.warns(SiteStatsWarning, match="locked"):
+                    client.stats.get_many(queries, concurrency=1).collect()
+                assert time.monotonic() - began < 5
+    assert len(emulator.requests) == 20
+
+
+# --- many at once -------------------------------------------------------------------
+
+
+def test_a_forked_process_has_a_connection_of_its_own(store: Store) -> None:
+    """What the child does leaves the parent's connection as it was."""
+    store.set(KEY, b"1")
+
+    def use() -> None:
+        assert store.get(KEY) == b"1"
+        store.set(KEY, b"2")
+        store.close()
+
+    assert exit_code(use) == 0
+    assert store.get(KEY) == b"2"
+
 
 BUSY = """
 import random, sys, threading
@@ -234,31 +306,30 @@ def work(number):
         assert value is None or value == key.encode() * 40, value
         store.set(key, key.encode() * 40)
 
+print("begun", flush=True)
 with Store(sys.argv[1]) as store:
     threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
     for thread in threads: thread.start()
     for thread in threads: thread.join()
-print("done", flush=True)
+print("done")
 """
 
 
 def start_busy(path: Path) -> subprocess.Popen[str]:
     """A process with threads that read and write."""
-    return subprocess.Popen(
-        [sys.executable, "-c", BUSY, str(path)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    command = [sys.executable, "-c", BUSY, str(path)]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True)
 
 
 def test_threads_and_processes_share_a_file(path: Path) -> None:
     """Processes with threads read whole values while others write them."""
-    busy = [start_busy(path) for _ in range(3)]
-    for process in busy:
+    for process in [start_busy(path) for _ in range(3)]:
         out, err = process.communicate(timeout=60)
         # A writer may have waited too long: that is a lost entry, never a wrong one.
-        assert out == "done\n" or "locked" in err, err
+        assert out == "begun\ndone\n"
+        assert not err or "locked" in err
+        assert "AssertionError" not in err
     with Store(path) as store:
         assert store.stats().responses == 50
 
@@ -267,16 +338,13 @@ def test_a_killed_process_leaves_a_whole_file(path: Path) -> None:
     """After kill -9 at any moment the file opens, and each value in it is whole."""
     chance = random.Random(27)
     for _ in range(5):
-        process = start_busy(path)
-        assert process.stdout is not None
-        try:
-            process.wait(timeout=chance.uniform(0.3, 0.6))
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGKILL)
-        process.communicate()
-        if path.exists():
-            assert execute(path, "PRAGMA integrity_check") == [("ok",)]
-            with Store(path) as store:
-                store.get(KEY)
-            rows = execute(path, "SELECT key, value FROM entries")
-            assert all(value == key.encode() * 40 for key, value in rows)
+        with start_busy(path) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            time.sleep(chance.uniform(0, 0.1))
+            os.kill(process.pid, signal.SIGKILL)
+        with Store(path) as store:
+            store.get(KEY)
+        assert execute(path, "PRAGMA integrity_check") == [("ok",)]
+        rows = execute(path, "SELECT key, value FROM entries")
+        assert all(value == key.encode() * 40 for key, value in rows)

@@ -75,8 +75,8 @@ def _use_store(
 ) -> HttpResponse | None:
     assert stored is not None, "only a client with a store has such a step"
     if isinstance(step, LookUp):
-        return stored.look_up(step.requested, step.clock, step.seconds)
-    stored.store(step.requested, step.response, step.stats, step.clock, step.seconds)
+        return stored.look_up(step.requested, step.clock)
+    stored.store(step.requested, step.response, step.stats, step.clock)
     return None
 
 

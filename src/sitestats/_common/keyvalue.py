@@ -9,8 +9,8 @@ class KeyValueStore(Protocol):
     """A store of your own for responses, such as a client of Redis.
 
     Threads call it at the same time. An error that it raises becomes a
-    ``SiteStatsWarning``, and requests are sent; so does an operation that takes longer
-    than a second. It may have the ``max_age`` and the ``partition`` of a ``Store``.
+    ``SiteStatsWarning``, and requests are sent. It may have the ``max_age`` and the
+    ``partition`` of a ``Store``.
 
     Example:
         >>> class InMemory:

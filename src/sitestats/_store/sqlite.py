@@ -4,38 +4,48 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import sys
+import threading
 import time
-from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Final, Self, TypeVar, cast
+from typing import Any, Final, Self
 
 import attrs
 
 from sitestats._common.errors import ConfigurationError, warn
 from sitestats._common.settings import positive_count
-from sitestats._common.text import shown
 from sitestats._query.builder import StatsQuery
 from sitestats._query.rules import HasHostname
 
-from .file import StoreFile, is_busy
 from .rules import MAX_AGE
 
-T = TypeVar("T")
-
-_MIB: Final = 1024 * 1024
+_BUSY_SECONDS: Final = 0.25
+"""How long to wait while another process writes."""
 _DAY: Final = 86_400
-_FOREVER: Final = 1 << 31
-_COUNT_EVERY: Final = 256
-_PRUNE_STEP: Final = 50
-"""Entries that one step deletes at most, so that none takes long."""
-_CLEAR_PATIENCE: Final = 5.0
-"""Seconds that ``clear`` waits for other connections."""
-_CLEAR_PAUSE: Final = 0.02
-
-_SET: Final = "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?)"
-_ADD: Final = "INSERT OR IGNORE INTO entries VALUES (?, ?, ?, ?)"
+_PRUNE_EVERY: Final = 256
+_APPLICATION: Final = 0x53745374
+"""``PRAGMA application_id``: the file is one of ours."""
+# In one change, so that a process that is killed leaves an empty file or a store.
+_SCHEMA: Final = f"""
+BEGIN IMMEDIATE;
+CREATE TABLE IF NOT EXISTS entries (
+    key TEXT PRIMARY KEY,
+    value BLOB NOT NULL,
+    size INTEGER NOT NULL,
+    used INTEGER NOT NULL  -- the day of the last use, counted from 1970
+);
+CREATE INDEX IF NOT EXISTS by_use ON entries (used, key, size);
+PRAGMA application_id = {_APPLICATION};
+COMMIT;
+"""
+_PRUNE: Final = """
+DELETE FROM entries WHERE used < ? OR key IN (
+    SELECT key
+    FROM (SELECT key, sum(size) OVER (ORDER BY used DESC, key) AS total FROM entries)
+    WHERE total > ?
+)
+"""
 
 
 @attrs.frozen
@@ -54,21 +64,20 @@ class Store:
     """Responses about days that are over, in a SQLite file: ``Client(store=…)``.
 
     Threads, processes and clients may use one file at once. It holds statistics, which
-    are private, and no API key; only its owner can read it. Its keys are digests with
-    a random salt. Responses are compressed, and one that is damaged, as its digest
-    shows, is not used. Whatever is wrong with the
-    file is a ``SiteStatsWarning``, and requests are sent instead. A file that is no
-    store is left as it is; one that is empty becomes a store.
+    are private, so that only its owner can read it, and no API key: its keys are
+    digests. Whatever is wrong with the file is a ``SiteStatsWarning``, and requests are
+    sent instead. A file of another program is left as it is; one that is empty becomes
+    a store.
 
     Args:
-        path: The file; it is made when it is not there. Have it on a disk of this
-            machine, not on one of the network.
+        path: The file; it is made when it is not there. It should be on a disk of this
+            machine, not on a network drive.
         max_age: A response that is older is requested again; None for no limit.
         max_bytes: When the entries are larger, those unused for longest are deleted.
-        partition: A name of your choice, such as ``"team-a"``. Responses are used
-            under the name alone that they were stored under. A client whose way to
-            the service can't be seen here needs one: with an ``http_client``, a
-            ``transport`` or an ``ssl.SSLContext`` of yours.
+        partition: A name of your choice, such as ``"team-a"``. A response is used only
+            under the name that it was stored under. A client whose way to the service
+            can't be seen here needs one: with an ``http_client``, a ``transport`` or an
+            ``ssl.SSLContext`` of yours.
 
     Raises:
         ConfigurationError: A value is wrong.
@@ -91,83 +100,70 @@ class Store:
         path: str | os.PathLike[str],
         *,
         max_age: timedelta | None = MAX_AGE,
-        max_bytes: int = 256 * _MIB,
+        max_bytes: int = 256 * 1024 * 1024,
         partition: str = "",
     ) -> None:
-        # Before anything can fail: __del__ needs it. One for each process, since a
-        # connection does not survive a fork.
-        self._files: dict[int, StoreFile] = {}
-        self.path: Path = _checked_path(path)
-        self.max_age: timedelta | None = _checked_age(max_age)
+        # One for each process: a connection does not survive a fork.
+        self._connections: dict[int, sqlite3.Connection] = {}
+        self._lock = threading.Lock()
+        self._writes = self._hits = 0
+        self.path: Path = Path(path)
+        if not self.path.name:
+            raise ConfigurationError("A store is a file, such as 'stats.sqlite'.")
+        if max_age is not None and max_age <= timedelta(0):
+            raise ConfigurationError("max_age is above 0, or None for no limit.")
+        self.max_age: timedelta | None = max_age
         self.max_bytes: int = positive_count("max_bytes", max_bytes)
-        self.partition: str = _checked_partition(partition)
-        self._hits = 0
+        self.partition: str = partition
 
     def get(self, key: str, /) -> bytes | None:
         """The value of *key*, or None (as a ``KeyValueStore``)."""
-        rows = self._use(
-            lambda file: file.rows("SELECT value FROM entries WHERE key = ?", key)
-        )
+        rows = self._run("SELECT value FROM entries WHERE key = ?", key)
         return rows[0][0] if rows else None
 
     def set(self, key: str, value: bytes, /) -> None:
         """Store *value* as that of *key* (as a ``KeyValueStore``)."""
-        is_response = ":response:" in key
-        used = _today() if is_response else _FOREVER
-        # The salt is set once: of two processes the second one reads the first's.
-        statement = _ADD if key.startswith(":") else _SET
-
-        def write(file: StoreFile) -> None:
-            file.write(statement, key, value, len(value), used, patient=is_response)
-            self._prune(file)
-
-        self._use(write)
+        entry = key, value, len(value), _today()
+        self._run("INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?)", *entry)
+        if self._writes % _PRUNE_EVERY == 0:
+            oldest = 0 if self.max_age is None else _today() - self.max_age.days - 1
+            self._run(_PRUNE, oldest, self.max_bytes)
+        self._writes += 1
 
     def used(self, key: str) -> None:
         """Record that the value of *key* was used for a call."""
         self._hits += 1
         today = _today()
-
-        def write(file: StoreFile) -> None:
-            # Once a day, so that a hit is no write.
-            found = "SELECT 1 FROM entries WHERE key = ? AND used < ?"
-            if file.rows(found, key, today):
-                file.write("UPDATE entries SET used = ? WHERE key = ?", today, key)
-
-        self._use(write)
+        # Once a day, so that a hit is no write.
+        if self._run("SELECT 1 FROM entries WHERE key = ? AND used < ?", key, today):
+            self._run("UPDATE entries SET used = ? WHERE key = ?", today, key)
 
     def clear(self, hostname: str | HasHostname | None = None) -> int:
         """Delete all responses, or those of one website, and return how many.
 
-        Where there are none of that website, a ``SiteStatsWarning`` says so. While
-        another connection uses the file, this waits for five seconds.
+        Where there are none of that website, a ``SiteStatsWarning`` says so.
 
         Raises:
-            QueryError: *hostname* is no host name.
+            QueryError: *hostname* is not a valid host name.
             ConfigurationError: The file can't be written, or is no store; or what was
-                deleted can still be read in it, as another connection uses it.
+                deleted can still be read in it, as another program reads the file.
         """
-        name = None if hostname is None else StatsQuery(hostname).hostname
-        deleted, until = 0, time.monotonic() + _CLEAR_PATIENCE
-        try:
-            while used := self._insist(lambda file: _delete_some(file, name), until):
-                deleted += sum(day < _FOREVER for day in used)
-                until = time.monotonic() + _CLEAR_PATIENCE
-            while self._insist(_is_log_in_use, until):
-                if time.monotonic() > until:
-                    raise TimeoutError(
-                        f"{deleted} responses were deleted, but can still be read in "
-                        f"the file or in {self.path}-wal, as another connection uses "
-                        "them: end that one, and clear again"
-                    )
-                time.sleep(_CLEAR_PAUSE)
-        except (sqlite3.Error, ValueError, OSError) as error:
-            problem = f"the store {self.path} can't be cleared: {error}"
-        else:
-            if not deleted and name is not None:
-                warn(f"the store {self.path} has no response about {name}")
-            return deleted
-        raise ConfigurationError(problem)
+        name = "" if hostname is None else f"{StatsQuery(hostname).hostname}:"
+        delete = "DELETE FROM entries WHERE substr(key, 1, ?) = ? RETURNING key"
+        deleted = self._insist(delete, len(name), name)
+        count = sum(":response:" in key for (key,) in deleted)
+        # So that what was deleted is neither in the file nor in its log.
+        self._insist("VACUUM")
+        [(is_in_use, *_)] = self._insist("PRAGMA wal_checkpoint(TRUNCATE)")
+        if is_in_use:
+            raise ConfigurationError(
+                f"{count} responses were deleted, but are still in the file "
+                f"{self.path} while another program reads it. End that program, and "
+                "clear again."
+            )
+        if name and not count:
+            warn(f"the store {self.path} has no response about {name[:-1]}")
+        return count
 
     def stats(self) -> StoreStats:
         """How many responses are stored, their size, and the hits of this process.
@@ -175,20 +171,15 @@ class Store:
         Raises:
             ConfigurationError: The file can't be read, or is no store.
         """
-        statement = "SELECT sum(used < ?), sum(size) FROM entries"
-        try:
-            [(count, size)] = self._use(lambda file: file.rows(statement, _FOREVER))
-        except (sqlite3.Error, ValueError, OSError) as error:
-            problem = f"the store {self.path} can't be read: {error}"
-        else:
-            return StoreStats(count or 0, size or 0, self._hits)
-        raise ConfigurationError(problem)
+        statement = "SELECT sum(key LIKE '%:response:%'), sum(size) FROM entries"
+        [(count, size)] = self._insist(statement)
+        return StoreStats(count or 0, size or 0, self._hits)
 
     def close(self) -> None:
         """Close the file in this process; a later use opens it again."""
-        file = self._files.pop(os.getpid(), None)
-        if file is not None:
-            file.close()
+        with self._lock:
+            if connection := self._connections.pop(os.getpid(), None):
+                connection.close()
 
     def __enter__(self) -> Self:
         return self
@@ -196,104 +187,61 @@ class Store:
     def __exit__(self, *_exc_info: object) -> None:
         self.close()
 
-    def __del__(self, _is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
-        # At the interpreter's end the names of modules are gone, but no default is.
-        if not _is_finalizing():
-            self.close()
-
     def __repr__(self) -> str:
         return f"Store({str(self.path)!r})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        values = str(self.path), self.max_age, self.max_bytes, self.partition
-        return _again, values
+    def _run(self, statement: str, *values: object) -> list[Any]:
+        """All rows of *statement*.
 
-    def _use(self, action: Callable[[StoreFile], T]) -> T:
-        file = self._files.setdefault(os.getpid(), StoreFile())
-        return file.use(self.path, action)
+        Raises:
+            ValueError: The file is of another program.
+            OSError: It can't be made.
+            sqlite3.Error: It can't be opened, is damaged, or is in use for too long.
+        """
+        with self._lock:
+            process = os.getpid()
+            if process not in self._connections:
+                self._connections[process] = self._open()
+            return self._connections[process].execute(statement, values).fetchall()
 
-    def _insist(self, action: Callable[[StoreFile], T], until: float) -> T:
-        """What *action* returns, once other connections let it."""
-        while True:
-            try:
-                return self._use(action)
-            except sqlite3.Error as error:
-                if not is_busy(error) or time.monotonic() > until:
-                    raise
-            time.sleep(_CLEAR_PAUSE)
+    def _insist(self, statement: str, *values: object) -> list[Any]:
+        try:
+            return self._run(statement, *values)
+        except (sqlite3.Error, ValueError, OSError) as error:
+            raise ConfigurationError(
+                f"The store {self.path} can't be used: {error}"
+            ) from error
 
-    def _prune(self, file: StoreFile) -> None:
-        """Delete some entries where they are too many or too old."""
-        age = self.max_age
-        oldest = 0 if age is None else _today() - age.days - 1
-        if file.writes % _COUNT_EVERY == 0:
-            [(total, first)] = file.rows("SELECT sum(size), min(used) FROM entries")
-            # To nine tenths, so that it is not done again at once. There is no entry
-            # yet where the first one was left out.
-            is_full = (total or 0) > self.max_bytes
-            file.excess = total - self.max_bytes * 9 // 10 if is_full else 0
-            file.has_old = (first or oldest) < oldest
-        if not (file.excess or file.has_old):
-            return
-        rows = file.rows(
-            "SELECT key, size FROM entries WHERE used < ? ORDER BY used, key LIMIT ?",
-            _FOREVER if file.excess else oldest,
-            _PRUNE_STEP,
+    def _open(self) -> sqlite3.Connection:
+        # Made here, as SQLite would make it readable for all.
+        with suppress(FileExistsError):
+            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL, 0o600))
+        connection = sqlite3.connect(
+            self.path,
+            timeout=_BUSY_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,
         )
-        file.excess = max(0, file.excess - sum(size for _, size in rows))
-        file.has_old = file.has_old and len(rows) == _PRUNE_STEP
-        file.delete([key for key, _ in rows], patient=True)
+        try:
+            _set_up(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
 
-def _again(
-    path: str, max_age: timedelta | None, max_bytes: int, partition: str
-) -> Store:
-    return Store(path, max_age=max_age, max_bytes=max_bytes, partition=partition)
-
-
-def _delete_some(file: StoreFile, hostname: str | None) -> list[int]:
-    """Delete some entries of a website, or of all; the days when they were used."""
-    # What the store itself needs has no host name. No host name has a colon or what is
-    # behind it in ASCII, a semicolon.
-    low, high = (":", ";") if hostname is None else (f"{hostname}:", f"{hostname};")
-    which = "key < ? OR key >= ?" if hostname is None else "key >= ? AND key < ?"
-    statement = f"SELECT key, used FROM entries WHERE {which} LIMIT ?"  # noqa: S608 - as above
-    rows = file.rows(statement, low, high, _PRUNE_STEP)
-    # What is deleted can't be read in the file either.
-    file.connection.execute("PRAGMA secure_delete = ON")
-    file.delete([key for key, _ in rows], patient=False)
-    return [used for _, used in rows]
-
-
-def _is_log_in_use(file: StoreFile) -> bool:
-    """Whether another connection still has what was deleted in the file or its log."""
-    [(is_in_use, *_)] = file.rows("PRAGMA wal_checkpoint(TRUNCATE)")
-    return bool(is_in_use)
-
-
-def _checked_partition(name: object) -> str:
-    if isinstance(name, str):
-        return name
-    raise ConfigurationError(f"partition is a name of your choice; got {shown(name)}")
+def _set_up(connection: sqlite3.Connection) -> None:
+    [(version,)] = connection.execute("PRAGMA schema_version")
+    [(application,)] = connection.execute("PRAGMA application_id")
+    if (version, application) == (0, 0):
+        connection.executescript(_SCHEMA)
+        # Another process that opens it at this moment does the same.
+        with suppress(sqlite3.OperationalError):
+            connection.execute("PRAGMA journal_mode = WAL")
+    elif application != _APPLICATION:
+        raise ValueError("it is another kind of file, so name one of its own")
+    connection.execute("PRAGMA synchronous = NORMAL")
 
 
 def _today() -> int:
     return int(time.time() // _DAY)
-
-
-def _checked_path(path: object) -> Path:
-    if isinstance(path, os.PathLike):
-        return Path(cast("os.PathLike[str]", path))
-    if isinstance(path, str) and path:
-        return Path(path)
-    raise ConfigurationError(
-        f"a store is the path of a file such as 'stats.sqlite'; got {shown(path)}"
-    )
-
-
-def _checked_age(age: object) -> timedelta | None:
-    if age is None or (isinstance(age, timedelta) and age > timedelta(0)):
-        return age
-    raise ConfigurationError(
-        f"max_age is a timedelta above 0, or None for no limit; got {shown(age)}"
-    )
