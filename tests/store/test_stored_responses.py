@@ -169,22 +169,19 @@ def test_partitions_tell_clients_apart(emulator: Emulator, tmp_path: Path) -> No
             assert client.stats.get(DAY).from_store is is_stored
 
 
-@pytest.mark.parametrize("name", ["http_client", "verify"])
-def test_what_can_not_be_seen_needs_a_partition(
-    emulator: Emulator, tmp_path: Path, name: str
-) -> None:
+def test_what_can_not_be_seen_needs_a_partition(tmp_path: Path) -> None:
     """Beside a client of httpx or an SSLContext, whose credentials and trust nobody
     sees, a store without a partition is refused, and one with it is used.
     """
-    given: dict[str, Any] = {
-        "http_client": httpx.Client(transport=emulator.transport()),
-        "verify": ssl.create_default_context(),
-    }
-    arguments = {"api_key": emulator.api_key, name: given[name]}
-    with pytest.raises(ConfigurationError, match=r"partition='team-a'"):
-        Client("https://stats.example", store=tmp_path / "store", **arguments)
-    with Store(tmp_path / "store", partition="a") as store:
-        Client("https://stats.example", store=store, **arguments).close()
+    for given in (
+        {"http_client": httpx.Client(trust_env=False)},
+        {"verify": ssl.create_default_context()},
+    ):
+        options: dict[str, Any] = {"base_url": "https://stats.example", **given}
+        with pytest.raises(ConfigurationError, match=r"partition='team-a'"):
+            Client(store=tmp_path / "store", **options)
+        with Store(tmp_path / "store", partition="a") as store:
+            Client(store=store, **options).close()
 
 
 def test_no_credential_is_in_the_file(emulator: Emulator, tmp_path: Path) -> None:
