@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,11 +12,12 @@ from hypothesis import strategies as st
 
 from fake_responses import read_response, stats_json
 from same_text import SameText
-from sitestats._common.errors import QueryError, SiteStatsWarning
+from sitestats._common.errors import QueryError, SiteStatsWarning, SpecError
 from sitestats._common.zones import zone_names
 from sitestats._query.builder import StatsQuery
 from sitestats._query.periods import in_zone
 from sitestats._query.periods import timezone as zone_name
+from sitestats.provisioning._specs import WebsiteSpec
 
 pytestmark = pytest.mark.standard_library
 
@@ -79,3 +82,55 @@ def test_another_zone_with_the_same_offset_now_warns(
     with pytest.warns(SiteStatsWarning, match="time zone") as caught:
         read_response(TOTALS.timezone("Europe/Berlin"), {**GOOD, "timezone": zone})
     same_text(caught[0].message)
+
+
+SUGGESTIONS = {
+    "europe/amsterdam": "Europe/Amsterdam",
+    "utc": "UTC",
+    "Berlin": "Europe/Berlin",
+    "new york": "America/New_York",
+    "America/New York": "America/New_York",
+    "Istanbul": "Europe/Istanbul",
+    "Europe/Amsterdm": "Europe/Amsterdam",
+    "Asia/Tokio": "Asia/Tokyo",
+    "Eruope/Berlin": "Europe/Berlin",
+    "Asia/Kathandu": "Asia/Katmandu",
+}
+NO_SUGGESTIONS = (
+    *("CEST", "PST", "IST", "AEST", "UTC+1", "GMT+2", "+02:00", "Etc/GMT+15", "ACT"),
+    *("W. Europe Standard Time", "Asia/Bangalore", "Europe", "Pacific", "West", ""),
+)
+
+
+@pytest.mark.parametrize(("zone", "right"), SUGGESTIONS.items(), ids=SUGGESTIONS)
+def test_a_zone_is_suggested_that_is_certainly_meant(
+    tmp_path: Path, zone: str, right: str
+) -> None:
+    """Another case, a missing region, blanks, one typing mistake: the builder, a
+    specification and a list suggest the same name.
+    """
+    assert advice_on(zone, tmp_path) == {f"did you mean {right!r}?"}
+
+
+@pytest.mark.parametrize("zone", NO_SUGGESTIONS)
+def test_no_zone_is_suggested_that_is_likely_alone(tmp_path: Path, zone: str) -> None:
+    """A website's zone can't be changed after it was added, so nothing is guessed."""
+    wanted = {"name a place, such as 'Europe/Amsterdam'"}
+    assert advice_on(zone, tmp_path) == wanted
+
+
+def advice_on(zone: str, folder: Path) -> set[str]:
+    """What the builder, a specification and a list advise for that name."""
+    listed = folder / "list.json"
+    listed.write_text(json.dumps([{"hostname": "example.com", "timezone": zone}]))
+    found: set[str] = set()
+    for use in (
+        lambda: StatsQuery("example.com").timezone(zone),
+        lambda: WebsiteSpec("example.com", timezone=zone),
+        lambda: WebsiteSpec.load(listed),
+    ):
+        with pytest.raises((QueryError, SpecError)) as caught:
+            use()
+        message = caught.value.problems[0].message
+        found.add(message.partition("tz database: ")[2])
+    return found

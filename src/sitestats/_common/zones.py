@@ -1,4 +1,4 @@
-"""Time zones by their names: find one, and whether two are the same."""
+"""Time zones by their names: find one, suggest one, and whether two are the same."""
 
 from __future__ import annotations
 
@@ -31,6 +31,57 @@ def zone_names() -> frozenset[str]:
     capitals (section 4.3).
     """
     return frozenset(name for name in available_timezones() if name != name.lower())
+
+
+_NO_PLACES: Final = ("Brazil/", "Canada/", "Etc/", "Mexico/", "US/")
+_DIRECTIONS: Final = {"act", "lhi", "north", "nsw", "south", "west"}
+"""Names below ``Australia`` that are no places."""
+
+
+@cache
+def _names_as_written() -> dict[str, tuple[str, ...]]:
+    """Names that a text without capitals, or also without its region, stands for."""
+    places: dict[str, tuple[str, ...]] = {}
+    for name in sorted(zone_names()):
+        region, _, place = name.casefold().partition("/")
+        is_place = place and not name.startswith(_NO_PLACES)
+        if is_place and not (region == "australia" and place in _DIRECTIONS):
+            places[place] = (*places.get(place, ()), name)
+    return places | {name.casefold(): (name,) for name in zone_names()}
+
+
+@lru_cache(maxsize=1024)
+def nearest_zone(text: str) -> str | None:
+    """The name that *text* certainly means, or None.
+
+    It is in another case, without its region, with blanks for ``_``, or is one typing
+    mistake from a name with a region. A likely name would be a trap: ``CEST`` is not
+    ``EST``, and a website's time zone can't be changed after it was added.
+
+    >>> nearest_zone("new york"), nearest_zone("Europe/Amsterdm"), nearest_zone("CEST")
+    ('America/New_York', 'Europe/Amsterdam', None)
+    """
+    if len(text) > LONGEST_ZONE:
+        return None
+    folded = "_".join(text.casefold().split())
+    names = _names_as_written().get(folded) or tuple(
+        name
+        for name in sorted(zone_names())
+        if "/" in name
+        and not name.startswith("Etc/")
+        and _is_one_mistake(folded, name.casefold())
+    )
+    is_one = names and all(same_zone(names[0], name) for name in names[1:])
+    return names[-1] if is_one else None
+
+
+def _is_one_mistake(text: str, name: str) -> bool:
+    """Whether one letter is missing, too many or wrong, or two are swapped."""
+    pairs = enumerate(zip(text, name, strict=False))
+    same = next((at for at, (one, other) in pairs if one != other), len(text))
+    rest, right = text[same:], name[same:]
+    swapped = rest[1::-1] + rest[2:]
+    return right[1:] in {rest, rest[1:]} or right in {rest[1:], swapped}
 
 
 _SAMPLES: Final = (datetime(1880, 1, 1, tzinfo=UTC), timedelta(days=14), 4500)

@@ -124,7 +124,7 @@ def add_request(
 
 
 def website_value(
-    name: str, value: object, where: str = "", *, suggest: bool = True
+    name: str, value: object, where: str = ""
 ) -> str | bool | list[Problem]:
     """One value of a website to add, as it is sent, or its problems (section 4.2)."""
     where = where or name
@@ -132,9 +132,7 @@ def website_value(
         case "hostname":
             return rules.hostname(value, where, rule="website-hostname")
         case "timezone":
-            return periods.timezone(
-                value, where, rule="website-timezone", suggest=suggest
-            )
+            return periods.timezone(value, where, rule="website-timezone")
         case "public":
             if isinstance(value, bool):
                 return value

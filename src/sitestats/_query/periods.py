@@ -17,8 +17,8 @@ import attrs
 from sitestats._common.advice import PythonOnly, Step
 from sitestats._common.errors import QueryError
 from sitestats._common.problems import Problem
-from sitestats._common.text import did_you_mean, nearest, shown
-from sitestats._common.zones import zone_names
+from sitestats._common.text import did_you_mean, shown
+from sitestats._common.zones import nearest_zone, zone_names
 
 from .rules import TextOrProblems, refused
 from .values import whole_number
@@ -237,10 +237,8 @@ def timezone(
     value: object,
     where: str = "timezone",
     rule: str = "timezone-name",
-    *,
-    suggest: bool = True,
 ) -> TextOrProblems:
-    """The name of a time zone; to *suggest* a right one takes some milliseconds."""
+    """The name of a time zone."""
     text = str.__str__(value) if isinstance(value, str) else None
     if text is not None:
         if text in zone_names():
@@ -252,14 +250,14 @@ def timezone(
                 "pip install tzdata",
                 where,
             )
-    right = nearest(text, zone_names()) if suggest and text is not None else None
+    right = None if text is None else nearest_zone(text)
     return refused(
         rule,
-        f"{shown(value)} is not a name of the tz database"
+        f"{shown(value)} is not a name of the tz database: "
         + (
-            ", such as 'Europe/Amsterdam' or 'UTC'"
+            "name a place, such as 'Europe/Amsterdam'"
             if right is None
-            else f": did you mean {right!r}?"
+            else f"did you mean {right!r}?"
         ),
         where,
     )

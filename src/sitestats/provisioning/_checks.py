@@ -18,8 +18,6 @@ DEFAULT_ZONE: Final = "UTC"
 """The zone in which a website is added whose specification leaves it out."""
 _SAME: Final = {"timezone": DEFAULT_ZONE, "public": False, "accept_differing": False}
 """What means the same as nothing in a list."""
-_MOST_SUGGESTIONS: Final = 50
-"""The most suggestions for one list, since finding one takes some milliseconds."""
 
 
 @attrs.frozen
@@ -33,12 +31,9 @@ class Listed:
 
 
 def check_field(
-    name: str, value: object, where: str = "", *, suggest: bool = True
+    name: str, value: object, where: str = ""
 ) -> str | bool | Problem | None:
-    """*value* in the form in which a specification has it, or its problem.
-
-    To *suggest* a right one takes some milliseconds.
-    """
+    """*value* in the form in which a specification has it, or its problem."""
     if value is None and name != "hostname":
         return None
     if name == "accept_differing":
@@ -46,7 +41,7 @@ def check_field(
             return value
         message = f"accept_differing is true or false, not {shown(value)}"
         return Problem(message, rule="website-accept-differing", where=where or name)
-    checked = website_value(name, value, where, suggest=suggest)
+    checked = website_value(name, value, where)
     return checked[0] if isinstance(checked, list) else checked
 
 
@@ -74,8 +69,7 @@ def check_listed(
             )
         fields: dict[str, Any] = {}
         for name, value in entry.fields.items():
-            suggest = len(problems) < _MOST_SUGGESTIONS
-            checked = check_field(name, value.value, value.where, suggest=suggest)
+            checked = check_field(name, value.value, value.where)
             if isinstance(checked, Problem):
                 problems.append(checked)
             else:
