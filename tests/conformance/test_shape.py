@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -132,3 +133,12 @@ def test_nulls_need_visits_without_a_value() -> None:
     assert nulls({"pageviews": 3, **lists}) == {"entries with null": "none"}
     lists["referrers"] = [full, {"value": None, "pageviews": 1}]
     assert nulls({"pageviews": 3, **lists}) == {"entries with null": "some"}
+
+
+@pytest.mark.parametrize("text", ["show(" * 20_000, "a.1" * 33_000, "1-" * 50_000])
+def test_a_response_of_the_worst_text_is_read_at_once(text: str) -> None:
+    """What a service sends in place of a call is refused in time that grows with it."""
+    began = time.perf_counter()
+    assert load(HttpResponse(200, {}, text.encode())) is None
+    assert len(anonymised(text)) <= 200
+    assert time.perf_counter() - began < 5

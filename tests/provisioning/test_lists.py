@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,20 @@ def test_names_alone_are_a_list(tmp_path: Path, name: str) -> None:
     assert [host.text for host in read_host_list(path)] == wanted
     with path.open("rb") as file:
         assert [host.text for host in read_host_list(file)] == wanted
+
+
+@pytest.mark.parametrize(
+    "comment",
+    ["#" * 100_000, "# " * 50_000, "#\n" * 50_000, "\t\n " * 30_000, " #\r\n" * 25_000],
+)
+def test_a_long_comment_is_read_at_once(tmp_path: Path, comment: str) -> None:
+    """A line of ``#`` above the names keeps nobody waiting, nor do many of them."""
+    path = tmp_path / "hosts"
+    path.write_bytes(f"{comment}\nshop.example\n".encode())
+    began = time.perf_counter()
+    assert [spec.hostname for spec in WebsiteSpec.load(path)] == ["shop.example"]
+    assert [host.text for host in read_host_list(path)] == ["shop.example"]
+    assert time.perf_counter() - began < 5
 
 
 def test_host_names_are_read_beside_anything(tmp_path: Path) -> None:

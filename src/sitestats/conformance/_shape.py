@@ -18,7 +18,7 @@ from ._cases import Case
 Shape = dict[str, str]
 """A text for each place, such as ``{"$.version": "6", "[].value": "text"}``."""
 _HOST: Final = re.compile(r"(?:[\w@+-]+\.)+[^\W\d][\w-]*")
-_CALL: Final = re.compile(r"([^{\[]*?show\s*\()(.*)(\).*)", re.DOTALL)
+_CALL: Final = re.compile(r"([^{\[(]*show\s*\()(.*)(\).*)", re.DOTALL)
 _DATE: Final = re.compile(r"\d|[\d-]{10}T[\d:.]{5,15}(?:Z|[+-][\d:]+)")
 """A version, or when a period begins or ends: numbers that are no visitor's."""
 _LITERAL: Final = {"ok", "success", "code"}
@@ -47,7 +47,8 @@ _LONGEST: Final = 200
 
 def anonymised(text: object) -> str:
     """*text* of the service, without host names and numbers."""
-    return re.sub(r"\d+", "N", _HOST.sub("HOST", str(text)))[:_LONGEST]
+    start = str(text)[: 10 * _LONGEST]
+    return re.sub(r"\d+", "N", _HOST.sub("HOST", start))[:_LONGEST]
 
 
 def load(response: HttpResponse) -> JsonValue:

@@ -39,7 +39,7 @@ _YAML: Final = (
     "yaml; json.dump(yaml.safe_load(sys.stdin), sys.stdout)' < list.yaml > list.json"
 )
 _COMMENT: Final = re.compile(r"(?:^|\s)#.*")
-_TOML_START: Final = re.compile(r"(?:\s|#.*)*(?:\[\[\s*websites\b|websites\s*=)")
+_TOML_START: Final = re.compile(r"\[\[\s*websites\b|websites\s*=")
 _GIVEN_TWICE: Final = object()
 """In place of a value of JSON whose key its object has twice."""
 
@@ -210,7 +210,9 @@ def _format_of(text: str, suffix: str, columns: Columns) -> str:
     if suffix in {"toml", "json"}:
         return suffix
     if suffix != "csv":
-        if _TOML_START.match(text):
+        lines = map(str.strip, LINE_END.split(text))
+        first = next((line for line in lines if line and not line.startswith("#")), "")
+        if _TOML_START.match(first):
             return "toml"
         if text.lstrip()[:1] in {"[", "{"}:
             return "json"
