@@ -87,7 +87,7 @@ def test_wrong_values_are_refused(path: Path) -> None:
     """No file is made."""
     wrong: list[Any] = [{"path": ""}, {"max_age": timedelta(0)}, {"max_bytes": 0}]
     for values in wrong:
-        with pytest.raises(ConfigurationError, match="file|above 0|whole number"):
+        with pytest.raises(ConfigurationError, match=r"file|above 0|number"):
             Store(**{"path": path, **values})
     assert not path.exists()
 
@@ -210,25 +210,16 @@ def write_header(path: Path) -> None:
     execute(path, "PRAGMA application_id = 7")
 
 
-def write_damaged(path: Path, size: int = 50_000) -> None:
+def write_damaged(path: Path) -> None:
     """A store with random bytes in it."""
     with Store(path) as store:
         store.set(KEY, random.randbytes(100_000))
-    path.write_bytes(path.read_bytes()[:4_096] + random.randbytes(size))
-
-
-def write_cut(path: Path) -> None:
-    """A store that was cut off."""
-    write_damaged(path, 900)
+    path.write_bytes(path.read_bytes()[:4_096] + random.randbytes(50_000))
 
 
 @pytest.mark.parametrize(
     "spoil",
-    [
-        *(write_text, write_other_database, write_header, write_damaged, write_cut),
-        *(Path.mkdir, lambda path: path.symlink_to(path.parent / "missing" / "store")),
-    ],
-    ids=["text", "database", "header", "damaged", "cut", "folder", "no folder"],
+    [write_text, write_other_database, write_header, write_damaged],
 )
 def test_a_file_that_can_not_be_used_is_a_warning(
     path: Path, spoil: Callable[[Path], object]
@@ -237,7 +228,7 @@ def test_a_file_that_can_not_be_used_is_a_warning(
     file is not changed. To a call of the store itself it is an error.
     """
     spoil(path)
-    before = path.read_bytes() if path.is_file() else None
+    before = path.read_bytes()
     emulator = Emulator.demo()
     with emulator.client(store=path) as client:
         with pytest.warns(SiteStatsWarning, match="is not used") as told:
@@ -245,12 +236,11 @@ def test_a_file_that_can_not_be_used_is_a_warning(
         assert len(told) == 1
         assert client.stats.get(DAY).visitors
     assert len(emulator.requests) == 3
-    store = Store(path)
-    for action in (store.clear, store.stats):
-        with pytest.raises(ConfigurationError, match="can't be used"):
-            action()
-    assert (path.read_bytes() if path.is_file() else None) == before
-    store.close()
+    with Store(path) as store:
+        for action in (store.clear, store.stats):
+            with pytest.raises(ConfigurationError, match="can't be used"):
+                action()
+    assert path.read_bytes() == before
 
 
 def test_a_file_that_another_program_locks_is_a_warning(path: Path) -> None:

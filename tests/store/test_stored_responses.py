@@ -173,11 +173,11 @@ def test_what_can_not_be_seen_needs_a_partition(tmp_path: Path) -> None:
     """Beside a client of httpx or an SSLContext, whose credentials and trust nobody
     sees, a store without a partition is refused, and one with it is used.
     """
-    for given in (
+    for opaque in (
         {"http_client": httpx.Client(trust_env=False)},
         {"verify": ssl.create_default_context()},
     ):
-        options: dict[str, Any] = {"base_url": "https://stats.example", **given}
+        options: dict[str, Any] = {"base_url": "https://stats.example", **opaque}
         with pytest.raises(ConfigurationError, match=r"partition='team-a'"):
             Client(store=tmp_path / "store", **options)
         with Store(tmp_path / "store", partition="a") as store:
