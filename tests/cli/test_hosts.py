@@ -122,7 +122,7 @@ def test_a_word_for_a_website_that_is_not_listed(emulator: Emulator, run: Run) -
     assert "give --timezone" in done.err
     assert [request.path for request in emulator.requests] == ["/api/websites"]
     done = run("url", HOST, "--during", "last-month")
-    assert (done.code, "add --timezone Europe/Amsterdam" in done.err) == (2, True)
+    assert (done.code, "add --timezone …" in done.err) == (2, True)
 
 
 def test_a_saved_list_is_a_list(emulator: Emulator, run: Run, tmp_path: Path) -> None:

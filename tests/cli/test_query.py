@@ -87,5 +87,5 @@ def test_what_an_address_does_not_tell_is_a_warning(
     """Numbers of everything are not printed silently for a filtered dashboard."""
     address = f"https://elsewhere.example/{HOST}?search=paths%3Atopics&period=year"
     done = run("stats", address, "-f", "visitors")
-    assert "warning: from_url: the parameter 'search=paths:topics'" in done.err
+    assert "warning: HOST: the parameter 'search=paths:topics'" in done.err
     assert "last 365 days" in done.err

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import threading
 from typing import Any
 
 import pytest
 
+import sitestats
+from sitestats import Problem, SiteStatsError
 from sitestats._common.errors import RateLimitedError, SiteStatsWarning, warn
 from sitestats._common.wire import HttpRequest
 from sitestats._query import builder
@@ -47,3 +51,61 @@ def test_a_refusal_says_when_to_try_again(seconds: float | None, end: str) -> No
     )
     assert str(error).startswith("too many (status 429, GET /a.json)")
     assert str(error).endswith(end)
+
+
+REQUEST = HttpRequest("GET", "/a.json", (("limit", "5"),))
+PROBLEMS = [Problem("is wrong", "limit-range", "4.3", "limit"), Problem("is late")]
+RECEIVED = {"body": b"{}", "headers": {"Via": "a gateway"}, "request": REQUEST}
+ERRORS: list[SiteStatsError] = [
+    sitestats.BusyError("another run"),
+    sitestats.QueryError(PROBLEMS),
+    sitestats.FieldNotRequestedError("add 'pages'", name="pages"),
+    sitestats.MissingExtraError("pandas", extra="pandas"),
+    sitestats.RequestTimeoutError("no response", REQUEST, temporary=False, step="tcp"),
+    sitestats.NotFoundError("unknown", status=404, code="GONE", **RECEIVED),
+    sitestats.RateLimitedError("too many", status=429, retry_after=3.5),
+    sitestats.ResponseError("is wrong", PROBLEMS, **RECEIVED),
+]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+def test_an_error_is_pickled_and_copied_whole(error: SiteStatsError) -> None:
+    """An error of another process, or a copy, has all attributes and notes."""
+    error.add_note("while testing")
+    for other in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
+        assert type(other) is type(error)
+        assert (str(other), vars(other)) == (str(error), vars(error))
+        assert getattr(other, "name", None) == getattr(error, "name", None)
+        assert other.retryable is error.retryable
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+def test_the_repr_of_an_error_has_no_body(error: SiteStatsError) -> None:
+    """A body of megabytes is in no log of an error."""
+    assert "{}" not in repr(error)
+    assert type(error).__name__ in repr(error)
+
+
+def test_celery_raises_an_error_of_the_same_class() -> None:
+    """An error that went through Celery, as JSON, is of its class, with its status."""
+    pytest.importorskip("celery")
+    from celery import Celery
+    from celery.backends.base import Backend
+
+    backend = Backend(Celery(set_as_current=False))
+
+    def sent(error: SiteStatsError) -> Any:
+        data = backend.encode(backend.prepare_exception(error))
+        return backend.exception_to_python(backend.decode(data))
+
+    gone = sent(
+        sitestats.NotFoundError(
+            "no such website", status=404, code="GONE", request=REQUEST
+        )
+    )
+    assert type(gone) is sitestats.NotFoundError
+    assert (gone.message, gone.status, gone.code) == ("no such website", 404, "GONE")
+    assert not gone.retryable
+    wrong = sent(sitestats.QueryError(PROBLEMS))
+    assert type(wrong) is sitestats.QueryError
+    assert "limit-range" in str(wrong)

@@ -154,8 +154,6 @@ def test_no_other_modules_import_each_other() -> None:
 
 
 PRIVATE_NAMES_OF_COMMANDS = {
-    "sitestats._common.advice": {"Advice", "Argument", "Step", "render"},
-    "sitestats._common.problems": {"grouped_lines"},
     "sitestats._common.text": {"as_cell_text", "csv_line", "plain"},
     "sitestats.analysis._console": {"table_of_rows"},
     "sitestats.warehouse._settings": {"set_default"},

@@ -50,6 +50,6 @@ def test_the_admin_api_needs_both_credentials(run: ClientVariant, missing: str) 
         lambda client: client.websites.list(),
         lambda client: client.websites.add("example.com"),
     ):
-        with pytest.raises(ConfigurationError, match=missing):
+        with pytest.raises(ConfigurationError, match=missing.upper()):
             run(call, **{missing: None})
     assert run.emulator.requests == ()

@@ -326,7 +326,7 @@ def test_words_stay_words_by_day() -> None:
 
 def test_each_of_a_longer_unit_tells_of_pinned() -> None:
     """Where a month begins is not known of words: the error says what to do."""
-    with pytest.raises(QueryError, match=r"use \.pinned\('.+'\)\.each\('month'\)"):
+    with pytest.raises(QueryError, match=r"use \.pinned\(.+\)\.each\('month'\)"):
         QUERY.since("today-30d").each("month")
 
 

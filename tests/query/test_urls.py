@@ -174,7 +174,7 @@ def test_from_url_reports_all_problems(same_text: SameText) -> None:
 def test_from_url_leaves_a_callback_out(suffix: str, same_text: SameText) -> None:
     """An address for JSONP is a query too; a warning tells of the callback."""
     address = f"{BASE}/example.com{suffix}?version=5&callback=show&limit=5"
-    with pytest.warns(SiteStatsWarning, match=r"get_jsonp.*callback='show'") as caught:
+    with pytest.warns(SiteStatsWarning, match="get_jsonp") as caught:
         query = StatsQuery.from_url(address)
     same_text(caught[0].message)
     assert query == StatsQuery("example.com").version(5).limit(5)

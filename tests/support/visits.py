@@ -135,6 +135,4 @@ def run_celery(emulator: Emulator, worker: Any, task: Any) -> None:
         done = task.delay(hostname)
         stored = worker.AsyncResult(done.id).result
         assert type(stored) is kind, stored
-        assert str(stored) == str(done.result)
         assert len(emulator.requests) - before == (kind is NotFoundError)
-    assert type(stored.problems[0].message) is type(done.result.problems[0].message)

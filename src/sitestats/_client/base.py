@@ -22,7 +22,6 @@ from typing import (
 
 import attrs
 
-from sitestats._common.advice import Argument
 from sitestats._common.custom_headers import (
     check_headers,
     check_user_agent,
@@ -165,7 +164,7 @@ class BaseClient(ABC, Generic[TransportT, HttpClientT, SenderT]):
             store=opened,
         )
         if key_file is not None:
-            settings = settings.with_sources(api_key=Argument("key_file"))
+            settings = settings.with_sources(api_key="key_file")
         self._set_up(settings, self._make_sender(settings, transport, http_client))
         self._owns_sender = True
         self._own_store = own

@@ -26,8 +26,8 @@ It is split by what the caller can do::
       x ResponseError                 the response does not match the document
         + ResponseTooLargeError
 
-Every error pickles, JSON can hold its ``args``, and none holds a credential: a request
-has none.
+The attributes of an error are its arguments too, so that it pickles by them. None
+holds a credential: a request has none.
 """
 
 from __future__ import annotations
@@ -35,90 +35,45 @@ from __future__ import annotations
 import math
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping
-from functools import wraps
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from itertools import islice
 from types import FrameType
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Concatenate,
-    Final,
-    Literal,
-    ParamSpec,
-    TypeVar,
-    cast,
-)
+from typing import Any, Final, Literal
 
-from .advice import Message
-from .plain_errors import from_plain, to_plain
-from .problems import Problem, grouped_lines
+import attrs
+
+from .problems import Problem, lines_of
 from .retryable import TOO_MANY_REQUESTS, is_temporary, may_repeat
 from .wire import Headers, HttpRequest
 
-if TYPE_CHECKING:
-    from .jsontext import JsonValue
-
-E = TypeVar("E", bound="SiteStatsError")
-P = ParamSpec("P")
-
 _PACKAGE: Final = __name__.partition(".")[0]
-
-_NO_HEADERS: Final = Headers({})
 
 MOST_PROBLEMS: Final = 50
 """The most problems of one response: a hostile one may be wrong in a million places."""
 
 
-def _or_args(
-    init: Callable[Concatenate[E, P], None],
-) -> Callable[Concatenate[E, P], None]:
-    """Let a constructor also take the ``args`` of an error of its class."""
+# Celery sends errors as JSON: what that can't hold comes back as a text.
 
-    @wraps(init)
-    def make(self: E, /, *args: P.args, **options: P.kwargs) -> None:
-        details = args[1] if len(args) > 1 else None
-        if isinstance(details, dict):
-            state = from_plain(cast("dict[str, JsonValue]", details))
-            Exception.__init__(self, state.pop("message", args[0]))
-            self.__setstate__(state)
-        else:
-            init(self, *args, **options)
 
-    return make
+def _problems(given: str | Iterable[Problem]) -> tuple[Problem, ...]:
+    return (Problem(given),) if isinstance(given, str) else tuple(given)
+
+
+def _first_problems(given: str | Iterable[Problem]) -> tuple[Problem, ...]:
+    return _problems(given if isinstance(given, str) else islice(given, MOST_PROBLEMS))
+
+
+def _headers(given: str | Mapping[str, str]) -> Mapping[str, str]:
+    return Headers({} if isinstance(given, str) else given)
+
+
+def _request(given: str | HttpRequest | None) -> HttpRequest | None:
+    return given if isinstance(given, HttpRequest) else None
 
 
 class SiteStatsError(Exception):
     """Base class of every error that this package raises on purpose."""
-
-    @_or_args
-    def __init__(self, message: str = "") -> None:
-        super().__init__(message)
-
-    if not TYPE_CHECKING:  # for checkers it is what any exception has
-
-        @property
-        def args(self) -> tuple[Any, ...]:
-            """The text, and a dict with the rest, but for the body of a response.
-
-            JSON can hold both, and ``type(error)(*error.args)`` makes the error again.
-            So Celery sends errors as JSON.
-            """
-            message = self._text
-            plain = {name: one for name, one in self._state.items() if name[0] != "_"}
-            if isinstance(message, Message):
-                plain["message"] = message
-            return (message, to_plain(plain)) if plain else (message,)
-
-        @args.setter
-        def args(self, args: tuple[Any, ...]) -> None:
-            Exception.__init__(self, *args)
-
-    @property
-    def _text(self) -> str:
-        text: str = super().args[0] if super().args else ""
-        return text
 
     @property
     def retryable(self) -> bool:
@@ -131,38 +86,11 @@ class SiteStatsError(Exception):
         >>> RateLimitedError("too many requests", status=429).retryable
         True
         """
-        match self:
-            case BusyError():
-                return True
-            case TransportError():
-                return self.temporary and may_repeat(
-                    self.request, maybe_done=self.maybe_sent
-                )
-            case ServiceError(status=status):
-                return is_temporary(status) and may_repeat(
-                    self.request, maybe_done=status != TOO_MANY_REQUESTS
-                )
-            case _:
-                return False
+        return False
 
     def __bool__(self) -> Literal[True]:
         # So that type checkers know of “if outcome.error:” what it means.
         return True
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (type(self), super().args), self._state
-
-    @property
-    def _state(self) -> dict[str, Any]:
-        return vars(self).copy()
-
-
-def _restore(cls: type[E], args: tuple[Any, ...]) -> E:
-    # The constructors take keywords that BaseException's own way of pickling
-    # would leave out, so an error is rebuilt without calling them.
-    error = cls.__new__(cls)
-    error.args = args
-    return error
 
 
 class ConfigurationError(SiteStatsError):
@@ -171,41 +99,47 @@ class ConfigurationError(SiteStatsError):
 
 class BusyError(ConfigurationError):
     """Another run of ``ensure`` uses the account or the journal, or another update the
-    warehouse; nothing was sent.
+    warehouse. No request was sent.
     """
+
+    @property
+    def retryable(self) -> bool:
+        """Whether the same call may succeed later: it may."""
+        return True
 
 
 class ReadOnlyError(ConfigurationError):
-    """A write was requested of a client that is read-only; nothing was sent."""
+    """A write was requested of a client that is read-only. No request was sent."""
 
 
 class ClientClosedError(ConfigurationError):
     """The client was used after it was closed."""
 
 
+@attrs.define(slots=False)
 class InvalidInputError(SiteStatsError, ValueError):
-    """A value breaks a rule; nothing was sent.
+    """A value breaks a rule. No request was sent.
 
-    Its text has a line for each problem. Equal ones are one line with their number,
-    and of many that differ in a value alone the first five are shown.
+    Its text has a line for each problem, up to 20; equal ones are one line with their
+    number.
     """
 
-    @_or_args
-    def __init__(self, problems: Iterable[Problem]) -> None:
-        self.problems: tuple[Problem, ...] = tuple(problems)
-        """Every broken rule, with what to do about it."""
-        lines = grouped_lines(self.problems, place_of=lambda problem: problem.where)
-        super().__init__("\n".join(lines))
+    problems: tuple[Problem, ...] = attrs.field(converter=_problems)
+    """Every broken rule, with what to do about it."""
+
+    def __str__(self) -> str:
+        return "\n".join(lines_of(self.problems))
 
 
 class QueryError(InvalidInputError):
-    """A query breaks a rule of the service's document; nothing was sent."""
+    """A query breaks a rule of the service's document. No request was sent."""
 
 
 class SpecError(InvalidInputError):
     """A website's specification, a file, or a callback's name is not valid."""
 
 
+@attrs.define(slots=False)
 class FieldNotRequestedError(SiteStatsError, AttributeError):
     """A value was read that the query did not request.
 
@@ -213,58 +147,54 @@ class FieldNotRequestedError(SiteStatsError, AttributeError):
     default work.
     """
 
-    @_or_args
-    def __init__(self, message: str, *, name: str) -> None:
-        # With obj= as well the error would keep the whole result alive.
-        super().__init__(message)
-        self.name: str | None = name
-        """What was read, such as ``"pages"``."""
+    message: str
+    """What to request."""
+    # With obj as well the error would keep the whole result alive.
+    name: str | None
+    """What was read, such as ``"pages"``."""
 
-    @property
-    def _state(self) -> dict[str, Any]:
-        # It is not among the attributes that vars() has, as in any AttributeError.
-        return {**super()._state, "name": self.name}
+    def __str__(self) -> str:
+        return self.message
 
 
+@attrs.define(slots=False)
 class MissingExtraError(SiteStatsError, ImportError):
     """A library of an optional extra is not installed."""
 
-    @_or_args
-    def __init__(self, library: str, *, extra: str) -> None:
-        self.library = library
-        """What is missing, such as ``"pandas"``."""
-        self.extra = extra
-        """The extra that brings it: ``pip install 'sitestats[pandas]'``."""
-        super().__init__(
-            f"{library} is not installed: pip install 'sitestats[{extra}]'"
-        )
+    library: str
+    """What is missing, such as ``"pandas"``."""
+    extra: str
+    """The extra that brings it: ``pip install 'sitestats[pandas]'``."""
+
+    def __str__(self) -> str:
+        return f"{self.library} is not installed: pip install 'sitestats[{self.extra}]'"
 
 
+@attrs.define(slots=False)
 class TransportError(SiteStatsError):
     """No complete response arrived; a retry later may succeed."""
 
-    @_or_args
-    def __init__(
-        self,
-        message: str,
-        *,
-        request: HttpRequest | None = None,
-        maybe_sent: bool = True,
-        temporary: bool = True,
-        step: str = "response",
-    ) -> None:
-        super().__init__(message)
-        self.step = step
-        """What failed: ``"name"``, ``"tcp"``, ``"proxy"`` or ``"tls"`` while it was
-        connecting, and else ``"response"``."""
-        self.request = request
-        """The request, without credentials; None if there was none."""
-        self.temporary = temporary
-        """Whether a retry may succeed. It can't where a certificate is not trusted, or
-        nobody knows the host name."""
-        self.maybe_sent = maybe_sent
-        """Whether the request may have reached the service. False only where
-        nothing left the machine."""
+    message: str
+    """What went wrong."""
+    request: HttpRequest | None = attrs.field(default=None, converter=_request)
+    """The request, without credentials; None if there was none."""
+    maybe_sent: bool = True
+    """Whether the request may have reached the service. False only where nothing left
+    the machine."""
+    temporary: bool = True
+    """Whether a retry may succeed. It can't where a certificate is not trusted, or
+    nobody knows the host name."""
+    step: str = "response"
+    """What failed: ``"name"``, ``"tcp"``, ``"proxy"`` or ``"tls"`` while it was
+    connecting, and else ``"response"``."""
+
+    @property
+    def retryable(self) -> bool:
+        """Whether the same call may succeed later, and does no harm then."""
+        return self.temporary and may_repeat(self.request, maybe_done=self.maybe_sent)
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class ConnectionFailedError(TransportError):
@@ -275,44 +205,37 @@ class RequestTimeoutError(TransportError, TimeoutError):
     """No complete response within ``timeout`` or ``total_timeout``."""
 
 
+@attrs.define(slots=False)
 class ServiceError(SiteStatsError):
     """The service returned an error response, whatever its status (section 7)."""
 
-    @_or_args
-    def __init__(
-        self,
-        message: str,
-        *,
-        status: int,
-        code: str | None = None,
-        body: bytes = b"",
-        headers: Mapping[str, str] = _NO_HEADERS,
-        request: HttpRequest | None = None,
-        retry_after: float | None = None,
-        credentials_from: str = "",
-    ) -> None:
-        super().__init__(message)
-        self.status = status
-        """The HTTP status. It may be 200: the body can report an error all the same."""
-        self.code = code
-        """The service's own code, such as ``"BADGE_REQUIRED"``; None without one."""
-        self.body = body
-        """The response's body as received, with credentials redacted."""
-        self.headers: Mapping[str, str] = Headers(headers)
-        """Its headers, redacted too: the names are lower case, and found in any case.
-        By those of a gateway a response can be traced."""
-        self.request = request
-        """The request, without credentials."""
-        self.retry_after = retry_after
-        """Seconds that ``Retry-After`` requests, or None without a usable one."""
-        self.credentials_from = credentials_from
-        """With a 401: the variables, arguments or settings of a profile that the
-        credentials are from."""
+    message: str
+    """The service's own message, or a sentence about a response without one."""
+    status: int
+    """The HTTP status. It may be 200: the body can report an error all the same."""
+    code: str | None = None
+    """The service's own code, such as ``"BADGE_REQUIRED"``; None without one."""
+    body: bytes = attrs.field(default=b"", repr=False)
+    """The response's body as received, with credentials redacted."""
+    headers: Mapping[str, str] = attrs.field(
+        factory=dict[str, str], converter=_headers, repr=False
+    )
+    """Its headers, redacted too: the names are lower case, and found in any case.
+    By those of a gateway a response can be traced."""
+    request: HttpRequest | None = attrs.field(default=None, converter=_request)
+    """The request, without credentials."""
+    retry_after: float | None = None
+    """Seconds that ``Retry-After`` requests, or None without a usable one."""
+    credentials_from: str = ""
+    """With a 401: the variables, arguments or settings of a profile that the
+    credentials are from."""
 
     @property
-    def message(self) -> str:
-        """The service's own message, or a sentence about a response without one."""
-        return self._text
+    def retryable(self) -> bool:
+        """Whether the same call may succeed later, and does no harm then."""
+        return is_temporary(self.status) and may_repeat(
+            self.request, maybe_done=self.status != TOO_MANY_REQUESTS
+        )
 
     def __str__(self) -> str:
         request = f", {self.request}" if self.request is not None else ""
@@ -354,32 +277,29 @@ class ServerError(ServiceError):
     """The service failed: 5xx."""
 
 
+@attrs.define(slots=False)
 class ResponseError(SiteStatsError):
     """The response does not match the service's document."""
 
-    @_or_args
-    def __init__(
-        self,
-        message: str,
-        *,
-        problems: Iterable[Problem] = (),
-        body: bytes = b"",
-        headers: Mapping[str, str] = _NO_HEADERS,
-        request: HttpRequest | None = None,
-    ) -> None:
-        self.problems: tuple[Problem, ...] = tuple(islice(problems, MOST_PROBLEMS))
-        """The wrong places, by their JSON paths. Reading stops after 50."""
-        lines = "".join(f"\n{problem}" for problem in self.problems)
+    message: str
+    """What was read, and how it differs; without the problems."""
+    problems: tuple[Problem, ...] = attrs.field(default=(), converter=_first_problems)
+    """The wrong places, by their JSON paths. Reading stops after 50."""
+    body: bytes = attrs.field(default=b"", repr=False)
+    """The response's body as received, with credentials redacted."""
+    headers: Mapping[str, str] = attrs.field(
+        factory=dict[str, str], converter=_headers, repr=False
+    )
+    """Its headers, redacted too: the names are lower case, and found in any case.
+    By those of a gateway a response can be traced."""
+    request: HttpRequest | None = attrs.field(default=None, converter=_request)
+    """The request, without credentials."""
+
+    def __str__(self) -> str:
+        lines = [self.message, *map(str, self.problems)]
         if len(self.problems) == MOST_PROBLEMS:
-            lines += "\n… there may be more: reading stopped here"
-        super().__init__(message + lines)
-        self.body = body
-        """The response's body as received, with credentials redacted."""
-        self.headers: Mapping[str, str] = Headers(headers)
-        """Its headers, redacted too: the names are lower case, and found in any case.
-        By those of a gateway a response can be traced."""
-        self.request = request
-        """The request, without credentials."""
+            lines.append("… there may be more: reading stopped here")
+        return "\n".join(lines)
 
 
 class ResponseTooLargeError(ResponseError):

@@ -19,7 +19,6 @@ from urllib.parse import quote
 
 import attrs
 
-from .advice import Argument, Step
 from .text import shown
 
 _LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?", re.ASCII)
@@ -31,7 +30,7 @@ _LONGEST_INPUT: Final = 1024
 
 _MUST_NOT_CONTAIN: Final = {
     "://": "a scheme: leave 'https://' out",
-    "/": ("a '/': leave the path out, or give it to " + Step("path")),
+    "/": ("a '/': leave the path out, or give it to .path()"),
     "\\": "a backslash",
     "?": "a '?': leave the query out",
     "#": "a '#': leave the fragment out",
@@ -211,10 +210,7 @@ class BaseAddress:
         if "@" in match["authority"]:
             raise ValueError(
                 "The base address has a user name or password in it: leave them "
-                "out, and give the credentials as "
-                + Argument("api_key")
-                + " and "
-                + Argument("user_id")
+                "out, and give the credentials as api_key and user_id"
             )
         if match["rest"]:
             raise ValueError(

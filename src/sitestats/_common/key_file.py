@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from .advice import Argument
 from .errors import ConfigurationError, warn
 from .secret import Secret, checked_secret
 
@@ -21,7 +20,7 @@ _KEY: Final = "sa_"
 """What the service's keys begin with."""
 
 
-def read_key_file(path: str | os.PathLike[str], source: str | Argument) -> Secret:
+def read_key_file(path: str | os.PathLike[str], source: str) -> Secret:
     """The credential in a file, without the line end that editors and ``echo`` add.
 
     Args:

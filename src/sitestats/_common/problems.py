@@ -1,14 +1,12 @@
-"""Problems: what is wrong in an input or a response, and a few lines for many."""
+"""Problems: what is wrong in an input or a response, and one line for equal ones."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Final
 
 import attrs
-
-from .advice import Message
 
 
 @attrs.frozen
@@ -26,58 +24,26 @@ class Problem:
     the place in a file (``"websites.toml:12:5"``)."""
 
     def __str__(self) -> str:
-        return str(line_of(self))
+        place = f"{self.where}: " if self.where else ""
+        cited = f" (section {self.section})" if self.section else ""
+        return f"{place}{self.message}{cited}"
 
 
-def line_of(problem: Problem) -> Message:
-    """The whole text of *problem*, with its place and its section."""
-    place = (problem.where, ": ") if problem.where else ()
-    cited = f" (section {problem.section})" if problem.section else ""
-    return Message(*place, problem.message, cited)
+MOST_LINES: Final = 20
+"""A file may have thousands of mistakes."""
 
 
-MOST_OF_A_KIND: Final = 5
-"""The most lines for errors that differ in a value alone."""
-
-QUOTED: Final = r"""'[^']*'|"[^"]*\""""
-_VALUE: Final = re.compile(rf"{QUOTED}|[0-9]+")
-# What follows is advice, which not every error of a kind has.
-_ADVICE: Final = re.compile(r",? such as …|(?::| \() ?did you mean …")
-
-
-def grouped_lines(
-    problems: Iterable[Problem],
-    *,
-    place_of: Callable[[Problem], str],
-    rewrite: Callable[[str], str] = str,
-) -> Iterator[str]:
-    """A line for each of *problems*; those that are equal, or many, are counted.
-
-    Args:
-        problems: In their order, which is kept within a kind.
-        place_of: Where a problem is.
-        rewrite: Puts other words into a line.
-    """
-    kinds: dict[tuple[str, str], dict[str, list[Problem]]] = {}
+def lines_of(problems: Iterable[Problem]) -> Iterator[str]:
+    """A line for each of *problems*; those that differ in their place alone are one."""
+    found: dict[tuple[str, str], list[Problem]] = {}
     for problem in problems:
-        masked = _VALUE.sub("…", problem.message)
-        kind = (problem.rule, _ADVICE.split(masked, maxsplit=1)[0])
-        kinds.setdefault(kind, {}).setdefault(problem.message, []).append(problem)
-    for same in kinds.values():
-        groups = list(same.values())
-        shown, counted = groups[:MOST_OF_A_KIND], groups[MOST_OF_A_KIND:]
-        for equal in shown:
-            first, *others = equal
-            line = rewrite(line_of(attrs.evolve(first, where=place_of(first))))
-            if len(others) == 1:
-                line += f" (also at {place_of(others[0])})"
-            elif others:
-                line += f" (and {len(others):,} more, up to {place_of(others[-1])})"
-            yield line
-        if counted:
-            number = sum(map(len, counted))
-            noun = "error" if number == 1 else "errors"
-            yield (
-                f"… and {number:,} more {noun} like this one, up to "
-                f"{place_of(counted[-1][-1])}"
-            )
+        found.setdefault((problem.rule, problem.message), []).append(problem)
+    for first, *others in islice(found.values(), MOST_LINES):
+        if len(others) > 1:
+            yield f"{first} (and {len(others):,} more, up to {others[-1].where})"
+        elif others and others[0].where != first.where:
+            yield f"{first} (also at {others[0].where})"
+        else:
+            yield str(first)
+    if (more := len(found) - MOST_LINES) > 0:
+        yield f"… and {more:,} more"

@@ -14,7 +14,6 @@ from typing import IO, TYPE_CHECKING, Any, Final, cast
 
 import attrs
 
-from .advice import error_text
 from .errors import ConfigurationError
 from .hostnames import BaseAddress
 from .key_file import LONGEST_KEY, read_key_file, text_of
@@ -193,7 +192,7 @@ def _checked(name: str, table: object, path: Path) -> Profile:
     try:
         BaseAddress.parse(given["base_url"])
     except ValueError as error:
-        raise ConfigurationError(f"{where}.base_url: " + error_text(error)) from None
+        raise ConfigurationError(f"{where}.base_url: " + str(error)) from None
     if "key_file" in given and "key_command" in given:
         raise ConfigurationError(
             f"{where}: key_file and key_command are both set: leave one of them out"

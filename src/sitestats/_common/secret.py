@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final, NoReturn
 
-from .advice import Argument
 from .errors import ConfigurationError, warn
 
 SHORTEST: Final = 4
@@ -40,7 +39,7 @@ class Secret:
         )
 
 
-def checked_secret(secret: Secret, source: str | Argument) -> Secret:
+def checked_secret(secret: Secret, source: str) -> Secret:
     """*secret*, if a header can carry it.
 
     Raises:

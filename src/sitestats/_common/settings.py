@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 
 import attrs
 
-from .advice import Argument, error_text
 from .errors import ConfigurationError
 from .hostnames import BaseAddress
 from .pauses import Pauses
@@ -84,8 +83,8 @@ def _not_negative(
         or not 0 <= value < float("inf")
     ):
         kind = "a whole number" if wanted is int else "a number of seconds"
-        name = Argument("retries") if wanted is int else attribute.name
-        raise ConfigurationError(name + f" is {kind}, 0 or more; got {value!r}")
+        name = "retries" if wanted is int else attribute.name
+        raise ConfigurationError(f"{name} is {kind}, 0 or more; got {value!r}")
 
 
 @attrs.frozen
@@ -146,13 +145,13 @@ class Settings:
     from_environment: frozenset[str] = frozenset()
     """Which of the credentials were read from the environment, the proxy if it was
     left to it, and ``read_only`` if a variable demands it."""
-    sources: Mapping[str, str | Argument] = attrs.field(
-        factory=dict[str, "str | Argument"], eq=False, repr=False
+    sources: Mapping[str, str] = attrs.field(
+        factory=dict[str, str], eq=False, repr=False
     )
     """Where the base address and each credential are from: a variable, a profile's
     setting or an argument."""
 
-    def with_sources(self, **sources: str | Argument) -> Settings:
+    def with_sources(self, **sources: str) -> Settings:
         """These settings, with other *sources* of the credentials that there are."""
         found = {name: one for name, one in sources.items() if getattr(self, name, 1)}
         return attrs.evolve(self, sources={**self.sources, **found})
@@ -194,13 +193,15 @@ def resolve(
     """
     base = _base_address(base_url)
     trusted = base == _base_address_of_environment()
-    sources: dict[str, str | Argument] = {
-        "base_url": BASE_URL_VARIABLE if base_url is NOT_GIVEN else Argument("base_url")
+    sources: dict[str, str] = {
+        "base_url": BASE_URL_VARIABLE if base_url is NOT_GIVEN else "base_url"
     }
     key = _credential("api_key", api_key, trusted, sources)
     user = _credential("user_id", user_id, trusted, sources)
     from_environment = {
-        name for name in _VARIABLES if isinstance(sources.get(name), str)
+        name
+        for name, given in (("api_key", api_key), ("user_id", user_id))
+        if given is NOT_GIVEN and name in sources
     }
     if read_only_by_environment():
         from_environment.add("read_only")
@@ -210,8 +211,8 @@ def resolve(
         base=base,
         api_key=key,
         user_id=user,
-        timeout=check_seconds(Argument("timeout"), timeout),
-        total_timeout=check_seconds(Argument("total_timeout"), total_timeout),
+        timeout=check_seconds("timeout", timeout),
+        total_timeout=check_seconds("total_timeout", total_timeout),
         retry=as_policy(retries),
         max_connections=positive_count("max_connections", max_connections),
         max_response_bytes=positive_count("max_response_bytes", max_response_bytes),
@@ -232,16 +233,14 @@ def _base_address(given: object) -> BaseAddress:
         found = _base_address_of_environment()
         if found is None:
             raise ConfigurationError(
-                "there is no base address: give "
-                + Argument("base_url")
-                + f", or set {BASE_URL_VARIABLE}"
+                f"there is no base address: give base_url, or set {BASE_URL_VARIABLE}"
             )
         return found
     if not isinstance(given, str):
         raise ConfigurationError(
             f"base_url is an address such as 'https://…'; got {type(given).__name__}"
         )
-    return _parsed(given, Argument("base_url"))
+    return _parsed(given, "base_url")
 
 
 def _base_address_of_environment() -> BaseAddress | None:
@@ -249,11 +248,11 @@ def _base_address_of_environment() -> BaseAddress | None:
     return _parsed(text, BASE_URL_VARIABLE) if text else None
 
 
-def _parsed(text: str, source: str | Argument) -> BaseAddress:
+def _parsed(text: str, source: str) -> BaseAddress:
     try:
         return BaseAddress.parse(text)
     except ValueError as error:
-        problem = source + ": " + error_text(error)
+        problem = f"{source}: {error}"
     raise ConfigurationError(problem)
 
 
@@ -261,12 +260,12 @@ def _credential(
     name: str,
     given: GivenSecret,
     trusted: bool,  # noqa: FBT001  passed on by resolve alone
-    sources: dict[str, str | Argument],
+    sources: dict[str, str],
 ) -> Secret | None:
     if given is None:
         return None
     if given is not NOT_GIVEN:
-        sources[name] = Argument(name)
+        sources[name] = name
         return checked_secret(given, name)
     found = credential_of_environment(name) if trusted else None
     if found is not None:
@@ -281,13 +280,11 @@ def key_of_file(path: str | os.PathLike[str], given: GivenSecret) -> Secret:
         ConfigurationError: A key is given as well, or the file has none.
     """
     if given is not NOT_GIVEN:
-        raise ConfigurationError(
-            Argument("api_key") + " and " + Argument("key_file") + ": give one of both"
-        )
+        raise ConfigurationError("api_key and key_file: give one of both")
     # Imported here, as below.
     from .key_file import read_key_file
 
-    return read_key_file(path, Argument("key_file"))
+    return read_key_file(path, "key_file")
 
 
 def credential_of_environment(name: str) -> Secret | None:
@@ -357,7 +354,7 @@ def read_only_by_environment() -> bool:
     return _FLAGS[text.strip().lower()]
 
 
-def check_seconds(name: str | Argument, value: object) -> float:
+def check_seconds(name: str, value: object) -> float:
     """*value* as a finite number of seconds above 0, or a ConfigurationError."""
     if (
         isinstance(value, bool)
@@ -365,7 +362,7 @@ def check_seconds(name: str | Argument, value: object) -> float:
         or not 0 < value < float("inf")
     ):
         raise ConfigurationError(
-            name + f" is a number of seconds above 0; got {value!r} (there is always a "
+            f"{name} is a number of seconds above 0; got {value!r} (there is always a "
             "limit: give a large number instead)"
         )
     return float(value)

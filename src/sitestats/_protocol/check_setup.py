@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 
 import attrs
 
-from sitestats._common.advice import Argument, Message, error_text
 from sitestats._common.errors import (
     AuthenticationError,
     PermissionDeniedError,
@@ -67,7 +66,7 @@ def check_setup(
     except SiteStatsError as error:
         step = error.step if isinstance(error, TransportError) else "response"
         what, to_do = _STEPS[step]
-        text = f"{what}: " + Message(error_text(error), f": {to_do}")
+        text = f"{what}: {error}: {to_do}"
         return SetupReport((*rows, _wrong("connection", text)), error)
     rows.append(_right("connection", "the service responds"))
     if has_account:
@@ -79,7 +78,7 @@ def check_setup(
         # Again, since the first call connected.
         _, seconds = yield from send_once(request, settings)
     except SiteStatsError as error:
-        row, found = _wrong("call", error_text(error)), found or error
+        row, found = _wrong("call", str(error)), found or error
     else:
         row = _right("call", f"takes {seconds * 1000:,.0f} ms")
     return SetupReport((*rows, row), found)
@@ -97,12 +96,12 @@ def send_once(
 
 def _settings_rows(settings: Settings, *, is_given: bool) -> Iterator[SetupRow]:
     sources = settings.sources
-    base = Message(str(settings.base), ", from ", sources.get("base_url", "a client"))
+    base = f"{settings.base}, from {sources.get('base_url', 'a client')}"
     yield _right("base address", base)
     for name, title in (("api_key", "API key"), ("user_id", "user ID")):
         source = sources.get(name)
         given = getattr(settings, name) is not None
-        text = Message("from ", source or "a client") if given else "none"
+        text = f"from {source or 'a client'}" if given else "none"
         yield SetupRow(title, text, True if given else None)
     if is_given:
         own = "that of transport= or http_client="
@@ -112,12 +111,12 @@ def _settings_rows(settings: Settings, *, is_given: bool) -> Iterator[SetupRow]:
     proxy: str = "none"
     if settings.proxy is not None:
         parts = urlsplit(settings.proxy)
-        source = Argument("proxy")
+        source = "proxy"
         if "proxy" in settings.from_environment:
             source = f"{settings.base.scheme.upper()}_PROXY or ALL_PROXY"
         # Without its user and password.
         name = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
-        proxy = Message(name, ", from ", source)
+        proxy = f"{name}, from {source}"
     yield _right("proxy", proxy)
     yield _certificates(settings.verify)
 
@@ -145,7 +144,7 @@ def _account_rows(
         return [_wrong("credentials", _refused(error))], error
     except SiteStatsError as error:
         row = _unchecked("credentials", "the list can't be read")
-        return [row, _wrong("list of websites", error_text(error))], error
+        return [row, _wrong("list of websites", str(error))], error
     number = counted(len(websites), "website")
     row = _right("credentials", "the service takes the key with the user ID")
     return [row, _right("list of websites", number)], None
@@ -174,13 +173,13 @@ def _key_row(
                 return [_right("credentials", text)], None
             return [_wrong("credentials", _refused(error))], error
         except SiteStatsError as error:
-            return [_unchecked("credentials", error_text(error))], error
+            return [_unchecked("credentials", str(error))], error
         why = "this website is public, so it opens for any key"
     return [_unchecked("credentials", why)], None
 
 
 def _refused(error: SiteStatsError) -> str:
-    return error_text(error) + ": compare it with your account's settings"
+    return str(error) + ": compare it with your account's settings"
 
 
 def _clock(response: HttpResponse) -> SetupRow:

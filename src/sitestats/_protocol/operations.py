@@ -6,7 +6,6 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from sitestats._common.advice import PythonOnly
 from sitestats._common.errors import (
     ConfigurationError,
     ReadOnlyError,
@@ -224,12 +223,10 @@ def _missing_credentials(settings: Settings) -> str:
     if settings.profile:
         why = f"the profile {shown(settings.profile)} has {lacking}"
         return f"the Admin API needs {needed} (section 5): {why}"
-    return (
-        f"the Admin API needs {needed} (section 5): "
-        + PythonOnly(f"give {' and '.join(missing)} to the client, or ")
-        + f"set {variables}"
-        + PythonOnly(
-            "; with a base address that does not come from the environment, use "
-            "Client.from_env(base_url=…) to send them there"
+    text = f"the Admin API needs {needed} (section 5): set {variables}"
+    if settings.sources.get("base_url") == "base_url":
+        text += (
+            ", or give them to the client; Client.from_env(base_url) sends those of "
         )
-    )
+        text += "the environment to another address"
+    return text

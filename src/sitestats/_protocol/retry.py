@@ -16,7 +16,6 @@ from typing import Final
 
 import attrs
 
-from sitestats._common.advice import Argument
 from sitestats._common.errors import (
     RateLimitedError,
     RequestTimeoutError,
@@ -228,7 +227,7 @@ def wait_for_pauses(
             raise RateLimitedError(
                 f"{request} was not sent: the service requested a pause (429, "
                 "Retry-After), which is longer than "
-                + (Argument("total_timeout") if is_total else "the deadline")
+                + ("total_timeout" if is_total else "the deadline")
                 + " allows; give a longer one to wait for it",
                 status=TOO_MANY_REQUESTS,
                 request=request,

@@ -18,7 +18,7 @@ import attrs
 from sitestats._common.errors import QueryError, warn
 from sitestats._common.fields import TOTALS, FieldName
 from sitestats._common.hostnames import BaseAddress
-from sitestats._common.problems import Problem, line_of
+from sitestats._common.problems import Problem
 from sitestats._common.text import shown
 from sitestats._common.wire import HttpRequest
 from sitestats._common.zones import zone_names
@@ -600,7 +600,7 @@ class StatsQuery:
         """
         query, problems = _read_address(address, base_url)
         for problem in problems:
-            warn(line_of(problem))
+            warn(str(problem))
         _warn_of_unlikely(query, None)
         return query
 
@@ -737,7 +737,7 @@ def _warn_of_unlikely(query: StatsQuery, before: StatsQuery | None) -> None:
         # An unchecked parameter has its problems already.
         if old.get(name) != text and name not in query._unchecked:
             for problem in filter_rules.unlikely(name, str(text)):
-                warn(line_of(problem))
+                warn(str(problem))
 
 
 def requested(query: StatsQuery) -> Requested:

@@ -12,7 +12,6 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from sitestats._common.advice import Step
 from sitestats._common.problems import Problem
 from sitestats._common.text import shown
 
@@ -64,11 +63,8 @@ def _read_period(read: dict[str, str]) -> list[Problem]:
     return [
         _warned(
             f"the parameter {shown(given)} of a dashboard is not documented, and "
-            f"was read as the last {days} days, today included: "
-            + Step("last", days=...)
-            + " or "
-            + Step("between", ..., ...)
-            + " sets others"
+            f"was read as the last {days} days, today included: .last(days=…) or "
+            ".between(…, …) sets others"
         )
     ]
 

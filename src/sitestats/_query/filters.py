@@ -12,7 +12,6 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Final, TypeAlias, cast
 
-from sitestats._common.advice import PythonOnly, Step, at
 from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, shown
 
@@ -32,7 +31,6 @@ _CONTAINS_LENGTH: Final = 12
 _METADATA_KEY: Final = re.compile(r"[a-zA-Z0-9_]+")
 # The document lists no codes, and some services have "T1" for Tor.
 _COUNTRY: Final = re.compile(r"[A-Za-z0-9]{2}|[A-Za-z0-9]{0,2}\*")
-_TAKE_AWAY: Final = PythonOnly(" (None takes it away)")
 _ADDRESS: Final = re.compile(r"https?:|//|www\.", re.IGNORECASE)
 _METADATA_SUFFIXES: Final = ("_text", "_int", "_bool", "_date")
 
@@ -40,7 +38,7 @@ _METADATA_SUFFIXES: Final = ("_text", "_int", "_bool", "_date")
 @lru_cache
 def _place(step: str, name: str) -> str:
     # A query is made of more valid values than of wrong ones, whose place is shown.
-    return at(step, **{name: ...})
+    return f"{step}({name}=…)"
 
 
 def filter_value(name: str, value: object) -> TextOrProblems:
@@ -62,15 +60,10 @@ def filter_value(name: str, value: object) -> TextOrProblems:
 def _no_filter(name: str) -> str:
     if name == "path":
         return (
-            "'path' is not a filter: use "
-            + Step("path", "/contact")
-            + " or "
-            + Step("where", page="/contact")
+            "'path' is not a filter: use .path('/contact') or .where(page='/contact')"
         )
     if name.startswith("metadata"):
-        return f"{shown(name)} is not a filter: use " + Step(
-            "where_metadata", key="value"
-        )
+        return f"{shown(name)} is not a filter: use .where_metadata(key='value')"
     return (
         f"{shown(name)} is not a filter{did_you_mean(name, FILTERS)}; the filters are "
         f"{', '.join(FILTERS)}"
@@ -80,13 +73,13 @@ def _no_filter(name: str) -> str:
 def _filter_text(value: object, where: str) -> TextOrProblems:
     if not isinstance(value, str):
         message = f"the value is a str, not {shown(value)}"
-        if where == at("where", page=...):
-            message += ": several pages are " + Step("where", pages=...)
+        if where == "where(page=…)":
+            message += ": several pages are .where(pages=…)"
         return refused("filter-text", message, where)
     if not str.__str__(value):
         return refused(
             "filter-empty",
-            "the value is empty: give one, or leave the filter out" + _TAKE_AWAY,
+            "the value is empty: give one, or leave the filter out",
             where,
         )
     return sendable_text(value, where)
@@ -136,9 +129,7 @@ def _pattern(name: str, text: str, where: str) -> list[Problem]:
 
 def _literally(name: str) -> str:
     # The document does not say how a '*' in a stored value is to be given.
-    return "; a value that has one is sent as it is by " + Step(
-        "extra_param", name, ...
-    )
+    return f"; a value that has one is sent as it is by .extra_param({shown(name)}, …)"
 
 
 def is_contains(text: str) -> bool:
@@ -164,7 +155,7 @@ def _pages(value: object, where: str) -> TextOrProblems:
     if not given:
         return refused(
             "filter-empty",
-            "there are no pages: give one, or leave the filter out" + _TAKE_AWAY,
+            "there are no pages: give one, or leave the filter out",
             where,
         )
     texts: list[str] = []
@@ -191,10 +182,8 @@ def _pages(value: object, where: str) -> TextOrProblems:
 def _comma(text: str, where: str) -> Problem:
     return broken(
         "pages-comma",
-        f"{shown(text)} has a comma, which separates pages: give each by itself"
-        + PythonOnly(" in a list")
-        + ", and one page that has a comma with "
-        + Step("where", page=...),
+        f"{shown(text)} has a comma, which separates pages: give each by itself, "
+        "and one page that has a comma with .where(page=…)",
         where,
     )
 

@@ -14,7 +14,6 @@ from typing import Final, TypeAlias
 
 import attrs
 
-from sitestats._common.advice import PythonOnly, Step
 from sitestats._common.errors import QueryError
 from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, shown
@@ -108,14 +107,13 @@ def _no_day(value: object, where: str) -> list[Problem]:
     if isinstance(value, str):
         hint = did_you_mean(value, ("today", "yesterday", "today-30d"))
         if _PERIOD.fullmatch(value):
-            hint = " (the days of a period are set by " + Step("during", value) + ")"
+            hint = f" (the days of a period are set by .during({shown(value)}))"
     return refused(
         "period-day",
         "a day is a date, 'YYYY-MM-DD', 'today', 'yesterday' or 'today-Nd' with N "
-        f"up to {MOST_DAYS}, not {shown(value)}"
-        + hint
-        + "; another form that the service takes can be sent by "
-        + Step("extra_param", "end" if where == "end" else "start", ...),
+        f"up to {MOST_DAYS}, not {shown(value)}{hint}; another form that the "
+        "service takes can be sent by "
+        f".extra_param({shown('end' if where == 'end' else 'start')}, …)",
         where,
     )
 
@@ -197,8 +195,7 @@ def in_zone(moment: datetime, zone: str | None, where: str) -> TextOrProblems:
         return refused(
             "period-zone",
             f"{moment.isoformat()} is a day only in a time zone: add "
-            + Step("timezone", "Europe/Amsterdam")
-            + ", or give a date",
+            ".timezone('Europe/Amsterdam'), or give a date",
             where,
         )
     try:
@@ -276,7 +273,7 @@ def other_zone(zone: str | None, own: str | None) -> list[Problem]:
     return refused(
         "period-zone",
         f"the query's words are days in its own time zone, {shown(own)}, and not in "
-        f"{shown(zone)}: use " + Step("pinned") + " without a zone",
+        f"{shown(zone)}: use .pinned() without a zone",
         "pinned",
     )
 
@@ -285,10 +282,7 @@ def no_zone() -> list[Problem]:
     """The problem of words whose zone is not known."""
     return refused(
         "period-zone",
-        "a word is a day only in a time zone: use "
-        + Step("pinned", "Europe/Amsterdam")
-        + " with the website's"
-        + PythonOnly(", which is website.timezone"),
+        "a word is a day only in a time zone: use .pinned(website.timezone)",
         "pinned",
     )
 

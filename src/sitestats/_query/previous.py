@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Final, Literal, TypeAlias, get_args
 
-from sitestats._common.advice import Argument, Step
 from sitestats._common.errors import QueryError
 from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, shown
@@ -119,11 +118,8 @@ def _both_dates(start: str | None, end: str | None) -> tuple[date, date]:
     raise QueryError(
         refused(
             "period-day",
-            "the period before needs two dates or two placeholders, "
-            f"not {shown(start)} to {shown(end)}: use "
-            + Step("between", ..., ...)
-            + " or "
-            + Step("last", days=...),
+            "the period before needs two dates or two placeholders, not "
+            f"{shown(start)} to {shown(end)}: use .between(…, …) or .last(days=…)",
             "between",
         )
     )
@@ -137,7 +133,7 @@ def _whole(start: str | None, end: str | None, unit: str) -> tuple[date, date]:
             refused(
                 "period-words",
                 f"whether {written(start, end)} is whole {unit}s is not known here: "
-                "use " + Step("during", example) + ", or dates",
+                f"use .during({shown(example)}), or dates",
                 "against",
             )
         )
@@ -146,9 +142,7 @@ def _whole(start: str | None, end: str | None, unit: str) -> tuple[date, date]:
             refused(
                 "period-unit",
                 f"{start} to {end} is not whole {unit}s: use "
-                + Step("during", example)
-                + ", or "
-                + Argument("against", "previous_period"),
+                f".during({shown(example)}), or against='previous_period'",
                 "against",
             )
         )

@@ -16,7 +16,6 @@ from typing import Final, Literal, Protocol, TypeAlias, TypedDict, cast, get_arg
 
 import attrs
 
-from sitestats._common.advice import Step, error_text
 from sitestats._common.errors import QueryError
 from sitestats._common.hostnames import HostnameError, normalise_hostname
 from sitestats._common.problems import Problem
@@ -250,9 +249,7 @@ def websites(value: object) -> Iterable[object]:
         refused(
             "hostname",
             "websites is a list of host names or websites, such as "
-            f"client.websites.list(), not {shown(given)}: use "
-            + Step("website", ...)
-            + " for one",
+            f"client.websites.list(), not {shown(given)}: use .website(…) for one",
             "each",
         )
     )
@@ -265,4 +262,4 @@ def hostname(
     try:
         return normalise_hostname(value)
     except HostnameError as error:
-        return refused(rule, error_text(error), where)
+        return refused(rule, str(error), where)

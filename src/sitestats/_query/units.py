@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from datetime import MAXYEAR, date, datetime, timedelta
 from typing import Final, Literal, Protocol, TypeAlias, get_args
 
-from sitestats._common.advice import PythonOnly, Step, at
 from sitestats._common.errors import QueryError
 from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, shown
@@ -42,10 +41,10 @@ WORDS: Final = tuple(
     for unit in ("week", "month", "quarter", "year")
 )
 """The words that name a period: the last whole one, or this one until today."""
-_DAY: Final = timedelta(days=1)
-_MOST_UNITS: Final = 9_999
 _DAYS_OF: Final = {"week": 7, "month": 30.4}
 """The units of which ``last`` takes whole ones, with their length."""
+_DAY: Final = timedelta(days=1)
+_MOST_UNITS: Final = 9_999
 _YEARS: Final = (1000, MAXYEAR)
 """The years that an int can be: 7 would rather be meant as days."""
 _NAME: Final = re.compile(
@@ -154,14 +153,11 @@ def day_of_word(end: EndOfWord, zone: str | None) -> TextOrProblems:
     if zone is None:
         unit = f"{end.word.removeprefix('last-')}s"
         is_word = end.count == 1
-        words = repr(end.word) if is_word else at("last", **{unit: end.count})
+        words = repr(end.word) if is_word else f"last({unit}={end.count})"
         return refused(
             "period-zone",
-            words
-            + " is days only in a time zone: add "
-            + Step("timezone", "Europe/Amsterdam")
-            + " with the website's"
-            + PythonOnly(", or use .each(websites=client.websites.list())"),
+            f"{words} needs a time zone: add .timezone(website.timezone), or use "
+            ".each(websites=client.websites.list())",
             "during",
         )
     text = in_zone(end.now, zone, "during")
@@ -247,13 +243,11 @@ def _period_of_span(value: object) -> tuple[StoredDay, StoredDay] | list[Problem
 def _no_period(value: object) -> list[Problem]:
     hint = did_you_mean(value, WORDS) if isinstance(value, str) else ""
     if isinstance(value, str) and days_back(str.__str__(value)) is not None:
-        hint = ": use " + Step("on", str.__str__(value))
+        hint = f": use .on({shown(str.__str__(value))})"
     message = (
         "a year, quarter, month, week or day is '2026', '2026-Q1', '2026-03', "
-        "'2026-W10', '2026-03-05', 'last-month', 'this-week'"
-        + PythonOnly(", a date or a pandas.Period")
-        + f", not {shown(value)}"
-        + hint
+        "'2026-W10', '2026-03-05', 'last-month', 'this-week' or "
+        f"a date, not {shown(value)}{hint}"
     )
     return refused("period-unit", message, "during")
 
@@ -291,12 +285,8 @@ def split(
     raise QueryError(
         refused(
             "period-words",
-            f"the days of {written(start, end)} are not known here: give dates, "
-            "or use "
-            + PythonOnly(hint)
-            + Step("pinned", "Europe/Amsterdam")
-            + PythonOnly(f".each({unit!r})")
-            + " with the website's time zone",
+            f"the days of {written(start, end)} are not known here: give dates, or "
+            f"use {hint}.pinned(website.timezone).each({unit!r})",
             "each",
         )
     )

@@ -13,7 +13,6 @@ from urllib.parse import parse_qsl, unquote
 
 import attrs
 
-from sitestats._common.advice import PythonOnly, Step, error_text
 from sitestats._common.errors import QueryError
 from sitestats._common.hostnames import BaseAddress
 from sitestats._common.problems import Problem
@@ -55,7 +54,7 @@ def parse_base(base_url: str | BaseAddress, where: str) -> BaseAddress:
     try:
         return BaseAddress.parse(base_url)
     except ValueError as error:
-        raise QueryError(refused("address", error_text(error), where)) from None
+        raise QueryError(refused("address", str(error), where)) from None
 
 
 def split_address(address: object, base_url: str | BaseAddress | None) -> Address:
@@ -94,8 +93,7 @@ def split_address(address: object, base_url: str | BaseAddress | None) -> Addres
     if not is_data and page == _SETTINGS and match["rest"]:
         raise _error(
             "the address is of the settings in a dashboard, which have no data: "
-            "give the website's, and for its page of that name "
-            + Step("path", "/settings")
+            "give the website's, and for its page of that name .path('/settings')"
         )
     if not page and not is_data:
         # A slash behind the host name is common and names no page.
@@ -128,11 +126,7 @@ def callback_problems() -> list[Problem]:
     """What to warn of where an address requests JSONP."""
     return refused(
         "callback-step",
-        "the callback is left out, since a query gives data"
-        # That of the address may be none, as jQuery's "?" is.
-        + PythonOnly(
-            ": a script is given by client.stats.get_jsonp(query, callback='show')"
-        ),
+        "the callback is left out, since a query gives data: get_jsonp gives a script",
         "from_url",
     )
 

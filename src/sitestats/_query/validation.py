@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from sitestats._common.advice import Argument, Step, at
 from sitestats._common.errors import QueryError
 from sitestats._common.problems import Problem
 from sitestats._common.text import shown
@@ -67,15 +66,9 @@ def _requests_something(requested: Requested) -> list[Problem]:
         return []
     return refused(
         "fields-or-events",
-        "the query requests nothing: add "
-        + Step("fields", "pageviews", ...)
-        + ", "
-        + Step("events", "…")
-        + " or "
-        + Step("all_events")
-        + "; an address without a version is one of "
-        + Step("version", 1)
-        + ", which needs none of them",
+        "the query requests nothing: add .fields('pageviews', …), .events('…') or "
+        ".all_events(); an address without a version is one of .version(1), which "
+        "needs none of them",
         "fields",
     )
 
@@ -88,10 +81,7 @@ def _needs_version(requested: Requested) -> list[Problem]:
         problems += refused(
             "interval-version",
             "'hour' exists from version 6 on and the query is for version "
-            f"{requested.version}: use "
-            + Step("version", 6)
-            + " or "
-            + Step("interval", "day"),
+            f"{requested.version}: use .version(6) or .interval('day')",
             "interval",
         )
     metadata = [
@@ -103,9 +93,8 @@ def _needs_version(requested: Requested) -> list[Problem]:
         problems += refused(
             "metadata-version",
             "metadata filters exist from version 6 on and the query is for version "
-            f"{requested.version}: use "
-            + Step("version", 6)
-            + f", or leave {', '.join(map(repr, metadata))} out",
+            f"{requested.version}: use .version(6), or leave "
+            f"{', '.join(map(repr, metadata))} out",
             "where_metadata",
         )
     return problems
@@ -118,9 +107,8 @@ def _one_way_to_a_page(requested: Requested) -> list[Problem]:
         broken(
             "path-or-page",
             "the address names a page already: leave "
-            + Step("path", requested.path)
-            + f" or the filter {name} out",
-            at("where", **{name: ...}),
+            f".path({shown(requested.path)}) or the filter {name} out",
+            f"where({name}=…)",
         )
         for name in ("page", "pages")
         if requested.checked(name) is not None
@@ -140,9 +128,7 @@ def _contains(requested: Requested, has_key: bool | None) -> Iterable[Problem]: 
     if has_key is False:
         yield broken(
             "contains-key",
-            f"the contains search {search} needs an API key, and "
-            + Argument("api_key")
-            + " is not set",
+            f"the contains search {search} needs an API key, and api_key is not set",
             "where",
         )
     if len(patterns) > 1:
@@ -188,9 +174,8 @@ def _contains_fields(requested: Requested, search: str) -> Iterable[Problem]:
     elif not requested.fields and version is not None:
         yield broken(
             "contains-fields",
-            f"the contains search {search} needs "
-            + Step("fields", "pageviews")
-            + ", 'visitors' or 'histogram'",
+            f"the contains search {search} needs .fields('pageviews'), 'visitors' "
+            "or 'histogram'",
             "fields",
         )
 

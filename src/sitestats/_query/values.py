@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from numbers import Integral
 from typing import Final
 
-from sitestats._common.advice import PythonOnly, Step, at
 from sitestats._common.fields import FIELDS
 from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, shown
@@ -45,7 +44,7 @@ def path(value: object) -> TextOrProblems:
     if text == "/":
         return refused(
             "path-root",
-            "the root page has no address of its own: use " + Step("where", page="/"),
+            "the root page has no address of its own: use .where(page='/')",
             "path",
         )
     problems: list[Problem] = []
@@ -127,7 +126,7 @@ def fields(names: Iterable[object]) -> TextOrProblems:
     if not found and not problems:
         problems += refused(
             "field-name",
-            "name at least one field, such as " + Step("fields", "pageviews"),
+            "name at least one field, such as .fields('pageviews')",
             "fields",
         )
     return problems or ",".join(name for name in FIELDS if name in found)
@@ -136,12 +135,13 @@ def fields(names: Iterable[object]) -> TextOrProblems:
 def _no_field(name: object) -> str:
     if not isinstance(name, str):
         return (
-            f"a field is named by a str, not {shown(name)}: give each name by itself, "
-            "such as " + Step("fields", "pages", "visitors")
+            f"a field is named by a str, not {shown(name)}: give each name by "
+            "itself, such as .fields('pages', 'visitors')"
         )
     if "," in str.__str__(name):
-        return f"{shown(name)} is not one name: give each by itself, such as " + Step(
-            "fields", "pages", "visitors"
+        return (
+            f"{shown(name)} is not one name: give each by itself, such as "
+            ".fields('pages', 'visitors')"
         )
     return (
         f"{shown(name)} is not a field{did_you_mean(name, FIELDS)}; the fields are "
@@ -157,11 +157,9 @@ def events(names: Iterable[object]) -> TextOrProblems:
     for name in given:
         if isinstance(name, str) and str.__str__(name) == "*":
             message = (
-                "names and all events do not go together: use "
-                + Step("all_events")
-                + " alone"
+                "names and all events do not go together: use .all_events() alone"
                 if len(given) > 1
-                else "'*' is not an event's name: use " + Step("all_events")
+                else "'*' is not an event's name: use .all_events()"
             )
             problems += refused("events-all", message, "events")
             continue
@@ -173,10 +171,7 @@ def events(names: Iterable[object]) -> TextOrProblems:
     if not given:
         problems += refused(
             "event-name",
-            "name at least one event, such as "
-            + Step("events", "signup")
-            + ", or use "
-            + Step("all_events"),
+            "name at least one event, such as .events('signup'), or use .all_events()",
             "events",
         )
     return problems or ",".join(found)
@@ -186,8 +181,8 @@ def _event(name: object) -> TextOrProblems:
     message: str
     if not isinstance(name, str):
         message = (
-            f"an event is named by a str, not {shown(name)}: give each name by itself, "
-            "such as " + Step("events", "signup", "purchase")
+            f"an event is named by a str, not {shown(name)}: give each name by "
+            "itself, such as .events('signup', 'purchase')"
         )
     elif not (text := str.__str__(name)):
         message = "an event's name is empty: leave it out"
@@ -198,8 +193,8 @@ def _event(name: object) -> TextOrProblems:
         )
     elif "*" in text:
         message = (
-            f"{shown(name)} has a '*', and events have no wildcards: give whole names, "
-            "or use " + Step("all_events")
+            f"{shown(name)} has a '*', and events have no wildcards: give whole "
+            "names, or use .all_events()"
         )
     else:
         return sendable_text(text, "events")
@@ -246,8 +241,7 @@ def extra_name(name: object) -> TextOrProblems:
     if text == "callback":
         return refused(
             "callback-step",
-            "a callback is no part of a query: leave it out"
-            + PythonOnly(", and use client.stats.get_jsonp(query, callback=…)"),
+            "a callback is no part of a query: leave it out (get_jsonp takes one)",
             "extra_param",
         )
     return sendable_text(text, "extra_param")
@@ -255,7 +249,7 @@ def extra_name(name: object) -> TextOrProblems:
 
 def extra_value(name: str, value: object) -> TextOrProblems:
     """The value of a parameter that has no step of its own."""
-    where = at("extra_param", name, ...)
+    where = f"extra_param({shown(name)}, …)"
     text = scalar(value, where)
     if text is not None:
         return text

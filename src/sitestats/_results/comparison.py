@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast, get_args
 
 import attrs
 
-from sitestats._common.advice import Step
 from sitestats._common.errors import FieldNotRequestedError
 from sitestats._common.fields import COUNTS, CountName, ListName, TotalName
 
@@ -147,7 +146,7 @@ class Comparison(HasFrames[ListName], Displayed):
         elif not self.totals:
             raise FieldNotRequestedError(
                 "there is nothing to compare: add 'histogram' to the query by "
-                + Step("fields", ...),
+                ".fields(…)",
                 name="histogram",
             )
         return draw(self, ax, field=field or "", count=count)

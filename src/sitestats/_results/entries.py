@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar, overlo
 
 import attrs
 
-from sitestats._common.advice import Step
 from sitestats._common.errors import FieldNotRequestedError
 from sitestats._common.fields import COUNTS, TOTALS
 from sitestats._common.text import bounded, did_you_mean, shown
@@ -68,9 +67,8 @@ class Entry:
 
 def _seconds_not_requested() -> FieldNotRequestedError:
     return FieldNotRequestedError(
-        "'seconds_on_page' was not requested: add it to the query's "
-        + Step("fields", ...)
-        + ", and each entry of a list has its own",
+        "'seconds_on_page' was not requested: add it to the query's .fields(…), "
+        "and each entry of a list has its own",
         name="seconds_on_page",
     )
 

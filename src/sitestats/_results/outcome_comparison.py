@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final, Self, get_args
 
 import attrs
 
-from sitestats._common.advice import Step
 from sitestats._common.errors import FieldNotRequestedError, warn
 from sitestats._common.fields import ListName, TotalName
 from sitestats._common.text import shown
@@ -165,8 +164,7 @@ class Comparisons(ManyResults[Comparison, ListName]):
         """
         if total not in self.totals:
             raise FieldNotRequestedError(
-                f"no result has {shown(total)}: add it to the queries by "
-                + Step("fields", ...),
+                f"no result has {shown(total)}: add it to the queries by .fields(…)",
                 name=total,
             )
         times = Counter(pair.hostname for pair in self._pairs)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard, Unpack
 
 import attrs
 
-from sitestats._common.advice import PythonOnly, Step
 from sitestats._common.errors import FieldNotRequestedError, ResponseError
 from sitestats._common.fields import ENVELOPE, FIELDS, TABLES, TOTALS
 from sitestats._common.jsontext import NotJsonError, load_json
@@ -435,19 +434,15 @@ class Stats(HasFrames["TableName"], Displayed):
         if name in self.requested:
             return (
                 f"{name!r} is not in this response: versions below 5 have other "
-                "fields; " + PythonOnly("see .raw(), or ") + "use " + Step("version", 6)
+                "fields; see .raw(), or use .version(6)"
             )
         if name == "events":
             return (
-                "'events' was not requested: add "
-                + Step("events", "…")
-                + " or "
-                + Step("all_events")
-                + " to the query"
+                "'events' was not requested: add .events('…') or .all_events() to "
+                "the query"
             )
-        return f"{name!r} was not requested: add it to the query by " + Step(
-            "fields", *self._requested.fields, name
-        )
+        names = ", ".join(map(repr, (*self._requested.fields, name)))
+        return f"{name!r} was not requested: add it to the query by .fields({names})"
 
 
 def _are_entries(value: Any) -> TypeGuard[Entries[Any]]:

@@ -12,7 +12,6 @@ import anyio
 import attrs
 import httpx
 
-from sitestats._common.advice import Argument
 from sitestats._common.errors import (
     ConnectionFailedError,
     RequestTimeoutError,
@@ -136,9 +135,8 @@ class Attempt:
                 f"{self.settings.max_connections} connections to be free"
             )
         message = (
-            f"no complete response to {self.request} before "
-            + Argument("total_timeout")
-            + f": this attempt ended after {took:.3g} s{waited}"
+            f"no complete response to {self.request} before total_timeout: this "
+            f"attempt ended after {took:.3g} s{waited}"
         )
         return RequestTimeoutError(
             message,
@@ -187,9 +185,8 @@ class Attempt:
                 request=self.request,
             )
         return ResponseTooLargeError(
-            f"the response to {self.request} is larger than "
-            + Argument("max_response_bytes")
-            + f", {self.settings.max_response_bytes:,} bytes; it was not read on",
+            f"the response to {self.request} is larger than max_response_bytes, "
+            f"{self.settings.max_response_bytes:,} bytes; it was not read on",
             request=self.request,
         )
 

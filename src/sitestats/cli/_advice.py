@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 import shlex
-from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from itertools import cycle
-from typing import Final, cast
-
-from sitestats import InvalidInputError, Problem
-from sitestats._common.advice import Advice, Argument, Step, render
-from sitestats._common.problems import grouped_lines
+from typing import Final
 
 OPTIONS: Final = {
     "fields": "--field",
@@ -42,27 +38,67 @@ OPTIONS: Final = {
 }
 """Each step, argument and place with its options, its variable, or other words."""
 
+_NAMED: Final = re.compile(
+    # .limit(5); a place, as in "limit: …"; an argument, as in "total_timeout".
+    r"\.(?P<step>\w+)\((?P<values>(?:'[^']*'|\"[^\"]*\"|[^()'\"])*)\)"
+    r"|^(?P<place>\w+)(?:\((?P<part>[^()]*)\))?(?=: | is | has )"
+    r"|(?<![\w.'\"])(?P<word>[a-z]+_[a-z_]+\b(?! of )|(?:against|columns)(?==))"
+    r"(?:=(?P<value>'[^']*'|\{[^{}]*\}|\w+))?",
+    re.MULTILINE,
+)
 _JOINED: Final = {"fields": ",", "extra_param": "="}
 """What stands between the values of steps that are one option."""
-_LONGEST: Final = 60
 _SECTION: Final = re.compile(r" \(section [0-9.]+\)")
 """A section of the service's document, which who runs commands need not have."""
 _PAUSE: Final = re.compile(r"try again in ([0-9,]+) s\b")
 
 
-def in_a_shell(message: str | Exception) -> str:
-    """A text with options and variables in place of steps and arguments.
+def in_a_shell(message: object) -> str:
+    """A text or an error with options in place of steps and arguments.
 
     After a number of seconds it says until when by the clock.
+
+    >>> in_a_shell("limit: use .where(page='/a b') or .fields('pages', …)")
+    "--limit: use --where 'page=/a b' or --field pages,…"
     """
-    return _PAUSE.sub(_until, _SECTION.sub("", render(message, _words)))
+    text = _NAMED.sub(_option, _SECTION.sub("", str(message)))
+    return _PAUSE.sub(_until, text)
 
 
-def messages_of(error: Exception) -> Iterable[str]:
-    """A line for each problem of an error or a warning; many of a kind are counted."""
-    if isinstance(error, InvalidInputError):
-        return grouped_lines(error.problems, place_of=_place, rewrite=in_a_shell)
-    return [in_a_shell(error)]
+def _option(found: re.Match[str]) -> str:
+    name = found["step"] or found["place"] or found["word"]
+    if name not in OPTIONS:
+        return found[0]
+    given = found["values"] or found["part"] or found["value"] or ""
+    try:
+        call = ast.parse(f"f({given})".replace("…", "..."), mode="eval").body
+    except SyntaxError:
+        return found[0]
+    assert isinstance(call, ast.Call)
+    values = list(map(_value, call.args))
+    for keyword in call.keywords:
+        # The names of filters and keys are a part of the option's value.
+        key = f"{keyword.arg}=" if name.startswith("where") else ""
+        values.append(key + _value(keyword.value))
+    if name in _JOINED and values:
+        values = [_JOINED[name].join(values)]
+    # An ellipsis stands for a value that the reader knows.
+    quoted = (text if "…" in text else shlex.quote(text) for text in values if text)
+    pairs = zip(cycle(OPTIONS[name].split(", ")), quoted)
+    words = " ".join(map(" ".join, pairs)) or OPTIONS[name]
+    # A step that follows another one begins without a space.
+    follows = found["step"] and found.string[: found.start()][-1:] == ")"
+    return f" {words}" if follows else words
+
+
+def _value(node: ast.expr) -> str:
+    if isinstance(node, ast.Dict):
+        pairs = zip(filter(None, node.keys), node.values, strict=False)
+        return ",".join(f"{_value(key)}={_value(value)}" for key, value in pairs)
+    if not isinstance(node, ast.Constant) or node.value is ...:
+        return "…"
+    # True is that of a flag.
+    return "" if node.value is True else str(node.value)
 
 
 def _until(found: re.Match[str]) -> str:
@@ -71,39 +107,3 @@ def _until(found: re.Match[str]) -> str:
     words = f"{seconds} seconds" if minutes <= 1 else f"{minutes} minutes"
     until = datetime.now().astimezone() + timedelta(seconds=seconds)
     return f"try again in {words} (at {until:%H:%M})"
-
-
-def _place(problem: Problem) -> str:
-    return OPTIONS.get(problem.where) or in_a_shell(problem.where)
-
-
-def _words(advice: Advice) -> str:
-    if isinstance(advice, Argument):
-        return _option(advice.name, [] if advice.value is None else [advice.value])
-    if not isinstance(advice, Step):
-        return ""
-    # The names of filters and keys are a part of the option's value.
-    named = [
-        f"{name}={_text(value)}" if advice.name.startswith("where") else value
-        for name, value in advice.named.items()
-    ]
-    return _option(advice.name, [*advice.values, *named])
-
-
-def _option(name: str, values: Iterable[object]) -> str:
-    # Without a value it is a flag.
-    texts = [_text(value) for value in values if value is not True]
-    if name in _JOINED and texts:
-        texts = [_JOINED[name].join(texts)]
-    # An ellipsis stands for a value that the reader knows.
-    quoted = (text if "…" in text else shlex.quote(text) for text in texts)
-    pairs = zip(cycle(OPTIONS[name].split(", ")), quoted)
-    return " ".join(map(" ".join, pairs)) or OPTIONS[name]
-
-
-def _text(value: object) -> str:
-    if isinstance(value, Mapping):
-        pairs = cast("Mapping[str, str]", value).items()
-        return ",".join(f"{name}={text}" for name, text in pairs)
-    text = "…" if value is ... else str(value)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

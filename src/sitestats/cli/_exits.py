@@ -28,7 +28,7 @@ from sitestats import (
 )
 from sitestats._common.text import plain
 
-from ._advice import messages_of
+from ._advice import in_a_shell
 
 if TYPE_CHECKING:
     from sitestats.provisioning import ProvisioningPlan, ProvisioningReport
@@ -174,7 +174,7 @@ def _show_warning(  # noqa: PLR0917 - the parameters of warnings.showwarning
 ) -> None:
     if issubclass(category, SiteStatsWarning):
         warning = message if isinstance(message, Warning) else category(message)
-        for text in messages_of(warning):
+        for text in in_a_shell(warning).splitlines():
             click.echo(f"sitestats: warning: {one_line(text)}", err=True)
     else:
         text = warnings.formatwarning(message, category, filename, lineno, line)
@@ -190,7 +190,7 @@ def one_line_each() -> Generator[None]:
         try:
             yield
         except SiteStatsError as error:
-            fail(messages_of(error), code_of(error))
+            fail(in_a_shell(error).splitlines(), code_of(error))
         except click.UsageError as error:
             context = error.ctx or click.get_current_context(silent=True)
             path = "sitestats" if context is None else context.command_path

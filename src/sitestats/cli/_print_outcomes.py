@@ -12,7 +12,7 @@ import click
 
 from sitestats._common.text import csv_line
 
-from ._advice import messages_of
+from ._advice import in_a_shell
 from ._exits import Code, code_of, exit_with, one_line
 from ._output import (
     JSON_LINES,
@@ -301,7 +301,7 @@ class Failures:
     def _add(self, where: str, error: SiteStatsError, code: Code) -> None:
         self._codes.add(code)
         kind = type(error), getattr(error, "status", None)
-        why = " ".join(messages_of(error))
+        why = " ".join(in_a_shell(error).splitlines())
         self._of_kind.setdefault(kind, []).append((where, why))
 
     def report(self, total: int) -> Code:
@@ -329,7 +329,7 @@ def _failure(
         "hostname": hostname,
         "start": params.get("start"),
         "end": params.get("end"),
-        "error": " ".join(messages_of(error)),
+        "error": " ".join(in_a_shell(error).splitlines()),
         "status": getattr(error, "status", None),
     }
 

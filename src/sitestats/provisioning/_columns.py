@@ -8,7 +8,6 @@ from typing import Final
 
 import attrs
 
-from sitestats._common.advice import Argument, Message
 from sitestats._common.errors import SpecError
 from sitestats._common.problems import Problem
 from sitestats._common.text import did_you_mean, nearest, shown
@@ -24,7 +23,7 @@ _LISTED: Final = {
 (section 2.1), with the field of a specification that means the same, if any."""
 _SAVED: Final = _LISTED.keys() | {"hostname", "timezone", "label"}
 
-_RENAMED: Final = Argument("columns", {"FIELD": "NAME"})
+_RENAMED: Final = "columns={'FIELD': 'NAME'}"
 _MOST_SHOWN: Final = 5
 
 
@@ -115,17 +114,13 @@ class Columns:
         right = nearest(folded(name), missing)
         if right is None:
             return (
-                f"{message}: {', '.join(SPEC_FIELDS)}; "
-                + _RENAMED
-                + " gives one another name, and "
-                + Argument("ignore_columns", value=True)
-                + " leaves the others out"
+                f"{message}: {', '.join(SPEC_FIELDS)}; {_RENAMED} gives one another "
+                "name, and ignore_columns=True leaves the others out"
             )
         return (
             f"{message} (did you mean {right!r}?): rename it, or give "
-            + Argument("columns", {right: name})
-            + ", or leave it out with "
-            + Argument("ignore_column", name)
+            f"columns={{{right!r}: {shown(name)}}}, or leave it out with "
+            f"ignore_column={shown(name)}"
         )
 
     def missing(self, named: NamedFields) -> list[str]:
@@ -168,7 +163,7 @@ def check_columns(
         if columns[index] in columns[:index]
     ]
     if messages:
-        where = Message(_RENAMED)
+        where = _RENAMED
         raise SpecError(
             [Problem(text, rule="website-columns", where=where) for text in messages]
         )

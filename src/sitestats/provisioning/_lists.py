@@ -14,7 +14,6 @@ from typing import Any, BinaryIO, Final, Literal, NoReturn, TypeAlias, cast, get
 
 import attrs
 
-from sitestats._common.advice import Argument
 from sitestats._common.errors import SpecError, warn
 from sitestats._common.problems import Problem
 from sitestats._common.settings import MIB
@@ -175,8 +174,8 @@ def _read(
     suffix = pathlib.Path(name).suffix.lower().removeprefix(".")
     if input_format not in {None, *INPUT_FORMATS}:
         _refuse(
-            Argument("input_format", ...)
-            + f" is one of {', '.join(INPUT_FORMATS)}, not {shown(input_format)}"
+            f"input_format is one of {', '.join(INPUT_FORMATS)}, not "
+            f"{shown(input_format)}"
         )
     if input_format is None and suffix in {"yaml", "yml"}:
         _refuse(_YAML, name)

@@ -63,6 +63,9 @@ def message_of(error: SiteStatsError) -> str:
 
 def introduced(what: str, error: E) -> E:
     """A copy of *error* whose message begins with *what* the error means for a run."""
-    copied = copy.copy(error)
-    copied.args = (f"{what}: {message_of(error)}",)
+    copied, text = copy.copy(error), f"{what}: {message_of(error)}"
+    if hasattr(copied, "message"):
+        copied.message = text
+    else:
+        copied.args = (text,)
     return copied

@@ -9,7 +9,6 @@ from typing import Any, Final
 import attrs
 
 from sitestats import StatsQuery
-from sitestats._common.advice import Argument
 from sitestats._common.errors import (
     ConfigurationError,
     QueryError,
@@ -72,9 +71,7 @@ class Plan:
             )
         first = self.first or _remembered(state, today)
         if first is None:
-            raise ConfigurationError(
-                "the first update needs " + Argument("first_day") + ", where to begin"
-            )
+            raise ConfigurationError("the first update needs first_day, where to begin")
         if self.hostnames is None or "since" not in state:
             state["since"] = str(first)
         return first
