@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import polars as pl
 import pytest
@@ -54,6 +55,17 @@ def websites_schema() -> pl.Schema:
     """The schema of a list with rows."""
     with Emulator.demo().client() as client:
         return listed(client).to_polars().schema
+
+
+def test_a_list_knows_when_the_service_responded() -> None:
+    """It is the service's ``Date``; so have a slice and a pickle."""
+    emulator = Emulator.demo()
+    emulator.now = datetime(2026, 3, 5, 20, tzinfo=UTC)
+    with emulator.client() as client:
+        websites = listed(client)
+    for one in (websites, websites[:1], pickle.loads(pickle.dumps(websites))):
+        assert one.responded_at == emulator.now
+    assert WebsiteList().responded_at is None
 
 
 def test_a_slice_keeps_its_table(websites: WebsiteList) -> None:

@@ -106,7 +106,7 @@ def read_websites(response: HttpResponse, request: HttpRequest) -> WebsiteList:
     problems = [*flags, *problems]
     if problems:
         raise not_as_documented(response, request, problems)
-    return WebsiteList(websites)
+    return WebsiteList(websites, responded_at=response.responded_at)
 
 
 def read_added(

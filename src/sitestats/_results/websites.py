@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from itertools import islice
 from operator import attrgetter
-from typing import Final, SupportsIndex, overload
+from typing import Final, Self, SupportsIndex, overload
 
 import attrs
 
@@ -107,7 +108,16 @@ class WebsiteList(tuple[Website, ...], HasFrame, HasSheet):
     'UTC'
     """
 
-    __slots__ = ()
+    responded_at: datetime | None
+    """When the service responded: its ``Date``, else when it was received."""
+
+    def __new__(
+        cls, websites: Iterable[Website] = (), *, responded_at: datetime | None = None
+    ) -> Self:
+        """A list of *websites*, such as for a test."""
+        made = super().__new__(cls, websites)
+        made.responded_at = responded_at
+        return made
 
     @overload
     def __getitem__(self, index: SupportsIndex | str, /) -> Website: ...
@@ -121,7 +131,8 @@ class WebsiteList(tuple[Website, ...], HasFrame, HasSheet):
         if isinstance(index, str):
             return of_hostname(self, index, attrgetter("hostname"))
         if isinstance(index, slice):
-            return WebsiteList(super().__getitem__(index))
+            part = super().__getitem__(index)
+            return WebsiteList(part, responded_at=self.responded_at)
         return super().__getitem__(index)
 
     def to_dicts(self) -> list[dict[str, JsonValue]]:
