@@ -92,7 +92,7 @@ _COLUMNS: Final = tuple(
 )
 
 
-class WebsiteList(tuple[Website, ...], HasFrame, HasSheet):
+class WebsiteList(tuple[Website, ...], HasFrame, HasSheet):  # noqa: SLOT001 - a tuple can have none
     """The websites that the service lists: ``client.websites.list()``.
 
     It is a tuple that shows itself as a table and becomes a frame, and so is a slice
