@@ -83,17 +83,12 @@ def test_empty_columns_at_the_end_are_no_columns() -> None:
 
 
 def test_thousands_of_wrong_rows_are_a_few_lines() -> None:
-    """Errors of a long list are grouped in the exception, too.
-
-    To find a zone that somebody may have meant takes milliseconds, so not every row
-    gets one: fifty thousand would take minutes.
-    """
+    """Errors of a long list are grouped in the exception, too."""
     rows = (f"w{n:04}.example,Europe/Amsterdamm" for n in range(2_000))
     with pytest.raises(SpecError) as caught:
         load("\n".join(["hostname,timezone", *rows]))
     messages = [problem.message for problem in caught.value.problems]
     assert len(messages) == 2_000
-    assert sum("did you mean" in message for message in messages) == 50
     *lines, last = str(caught.value).splitlines()
     assert len(lines) == 20
     assert last == "… and 1,980 more"
