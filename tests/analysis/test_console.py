@@ -7,6 +7,7 @@ import io
 from typing import Any
 
 import attrs
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -250,11 +251,11 @@ def test_a_count_above_zero_is_seen() -> None:
 def test_bars_that_the_period_cuts_say_so() -> None:
     """A clipped bar has its note; a long chart names the first and the last ones."""
     few: Entries[Any] = days(3, partial=True)
-    cut = [attrs.evolve(few[0], clipped=True), *few[1:]]
+    cut = [msgspec.structs.replace(few[0], clipped=True), *few[1:]]
     assert "cut by the period" in shown(attrs.evolve(few, items=cut)).split("\n")[1]
     many: Entries[Any] = days(90, partial=True)
     first, *rest = many
-    both = [attrs.evolve(first, clipped=True), *rest]
+    both = [msgspec.structs.replace(first, clipped=True), *rest]
     lines = shown(attrs.evolve(many, items=both))
     assert "the first one is cut by the period" in lines
     assert "the last one is not over yet" in lines

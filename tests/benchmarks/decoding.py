@@ -27,8 +27,7 @@ from measuring import (
 from sitestats._common.fields import LISTS
 from sitestats._common.jsontext import load_json
 from sitestats._common.wire import HttpResponse
-from sitestats._protocol.converter import structure_stats
-from sitestats._protocol.decoder import shape
+from sitestats._protocol.converter import expected, structure_stats
 from sitestats._protocol.requests import stats_request
 from sitestats._protocol.responses import read_stats
 from sitestats._query.builder import StatsQuery, requested
@@ -60,11 +59,11 @@ class Reading:
         self.requested: Requested = requested(query)
         self.request = stats_request(self.requested)
         self.response = HttpResponse(200, {}, self.body)
-        self.shape = shape(self.requested.fields)
+        self.expected = expected(self.requested.fields, False, None)  # noqa: FBT003
         types = {"start": dt.datetime, "end": dt.datetime, "generated_in_ms": int}
         types |= {"version": int}
         types |= dict.fromkeys(("hostname", "path", "timezone"), str)
-        types |= {name: self.shape.types[name] for name in self.shape.names}
+        types |= self.expected.kinds
         attributes = {name: attrs.field(type=type_) for name, type_ in types.items()}
         self.plain_class: type[object] = attrs.make_class(
             "Response", attributes, frozen=True
@@ -78,14 +77,10 @@ class Reading:
         """Decode with this package: typed, and checked against the query."""
         return read_stats(self.response, self.request, self.query, self.requested)
 
-    def msgspec_alone(self) -> Any:
-        """Decode only the fields, without checks and without a result."""
-        return self.shape.decode(self.body)
-
-    def fallback_decoder(self) -> Any:
-        """Decode with the package's cattrs hooks, which accept all forms."""
+    def structured(self) -> Any:
+        """Decode and structure, without checks and without a result."""
         data: Any = load_json(self.body)
-        return structure_stats(data, self.shape.types)
+        return structure_stats(data, self.expected)
 
     def plain_cattrs(self) -> Any:
         """Decode with plain cattrs, which is lax, into a class of the same values."""
@@ -164,8 +159,7 @@ def _times(
         {
             "json.loads to dicts": reading.to_dicts,
             "sitestats, typed and checked": reading.typed,
-            "msgspec into the same classes": reading.msgspec_alone,
-            "sitestats, fallback decoder": reading.fallback_decoder,
+            "the package's cattrs and msgspec alone": reading.structured,
             "plain cattrs": reading.plain_cattrs,
             "pydantic": reading.with_pydantic(),
         }

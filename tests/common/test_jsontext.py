@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import math
 import time
-from collections.abc import Callable
 from contextlib import suppress
-from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitestats._common.jsontext import JsonValue, NotJsonError, is_too_deep, load_json
+from sitestats._common.jsontext import JsonValue, NotJsonError, load_json
 
 VALUES: st.SearchStrategy[JsonValue] = st.recursive(
     st.none()
@@ -48,12 +45,10 @@ def test_any_bytes_are_a_value_or_our_error(body: bytes) -> None:
         (b' {"a": 1, "a": 2} ', {"a": 2}),
         (b'"\\ud800"', "\ud800"),
         (b"1" * 4000, int("1" * 4000)),
-        (b"[%s, 7]" % (b"1" * 5000), [math.inf, 7]),
-        (b"-" + b"1" * 5000, -math.inf),
     ],
 )
 def test_odd_but_readable(body: bytes, value: JsonValue) -> None:
-    """A byte order mark, equal keys, lone surrogates and huge numbers are accepted."""
+    """A byte order mark, equal keys and lone surrogates are accepted."""
     assert load_json(body) == value
 
 
@@ -64,18 +59,17 @@ def test_odd_but_readable(body: bytes, value: JsonValue) -> None:
         (b" \n", "is empty"),
         (b"NaN", "holds NaN"),
         (b'{"a": -Infinity}', "holds -Infinity"),
-        (b'{"a": "\xff"}', "is no UTF-8 at byte 7"),
-        (b'{"a": "\xed\xa0\x80"}', "is no UTF-8"),
-        ('{"a": 1}'.encode("utf-16"), "is no UTF-8"),
-        (b"{", "is no JSON at character 1"),
-        (b"{}x", "is no JSON at character 2"),
+        (b'{"a": "\xff"}', "is not UTF-8 at byte 7"),
+        (b'{"a": "\xed\xa0\x80"}', "is not UTF-8"),
+        ('{"a": 1}'.encode("utf-16"), "is not UTF-8"),
+        (b"{", "is not JSON"),
+        (b"{}x", "is not JSON"),
         (b"[" * 10_000 + b"]" * 10_000, "is nested too deeply"),
-        (b'{"a":' * 101, "is nested too deeply"),
-        (b"[ {}," * 101, "is nested too deeply"),
+        (b"1" * 5000, "is not JSON: Exceeds the limit"),
     ],
 )
-def test_why_bytes_are_no_json(body: bytes, why: str) -> None:
-    """The error names the reason why bytes are no JSON."""
+def test_why_bytes_are_not_json(body: bytes, why: str) -> None:
+    """The error names the reason why bytes are not JSON."""
     with pytest.raises(NotJsonError, match=why):
         load_json(body)
 
@@ -93,44 +87,3 @@ def test_no_json_is_refused_in_time_that_grows_with_its_length(body: bytes) -> N
     with pytest.raises(NotJsonError):
         load_json(body)
     assert time.perf_counter() - started < 5
-
-
-WRAPS: list[Callable[[JsonValue], JsonValue]] = [
-    lambda value: [value],
-    lambda value: [0, value],
-    lambda value: {"x": value},
-    lambda value: {"x": {}, "y": value},
-    lambda value: {"x": [], '\\"]}]}': value},
-    lambda value: {"x,": value},
-]
-"""Each is a level more."""
-SEPARATORS = [(",", ":"), (", ", ": "), (",\r\n", ":\t")]
-
-
-@given(
-    st.sampled_from([*([wrap] for wrap in WRAPS), WRAPS[1:3], WRAPS]),
-    st.sampled_from(SEPARATORS),
-    st.sampled_from([0, "[", "{[", "]", [], {}]),
-    st.randoms(use_true_random=False),
-)
-def test_a_body_may_have_a_hundred_levels(
-    wraps: list[Callable[[JsonValue], JsonValue]],
-    separators: tuple[str, str],
-    value: JsonValue,
-    random: Random,
-) -> None:
-    """A body is too deep from 101 levels on, whatever its strings and spaces are."""
-    for _ in range(97):
-        value = random.choice(wraps)(value)
-    while depth(value) < 101:
-        value = random.choice(wraps)(value)
-        body = json.dumps(value, separators=separators).encode()
-        assert is_too_deep(body) == (depth(value) > 100)
-
-
-def depth(value: JsonValue) -> int:
-    """How many arrays and objects are within each other."""
-    if not isinstance(value, dict | list):
-        return 0
-    items = value.values() if isinstance(value, dict) else value
-    return 1 + max(map(depth, items), default=0)

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_responses import REQUEST, http_response, stats_json
-from same_text import SameText
 from sitestats._common.errors import (
     AuthenticationError,
     BadRequestError,
@@ -73,7 +72,7 @@ def error_body(error: str, **more: Any) -> dict[str, Any]:
     "data", [error_body("It broke."), {"success": False}, PAGE, b"", b"{"]
 )
 def test_the_status_tells_the_kind(
-    data: Any, status: int, kind: type[ServiceError], same_text: SameText
+    data: Any, status: int, kind: type[ServiceError]
 ) -> None:
     """The status decides the class of the error, whatever the body is."""
     error = failed(data, status)
@@ -81,7 +80,6 @@ def test_the_status_tells_the_kind(
     assert isinstance(error, ServiceError)
     assert error.status == status
     assert f"(status {status}, GET /example.com.json)" in str(error)
-    same_text(error)
 
 
 @pytest.mark.parametrize("status", [200, 400])
@@ -100,7 +98,7 @@ def test_the_status_tells_the_kind(
     ],
 )
 def test_the_message_tells_credentials_from_roles(
-    status: int, message: str, kind: type[ServiceError], same_text: SameText
+    status: int, message: str, kind: type[ServiceError]
 ) -> None:
     """A 400 becomes an authentication or permission error by its message."""
     for data in (error_body(message), {"success": False, "error": message}):
@@ -108,7 +106,6 @@ def test_the_message_tells_credentials_from_roles(
         assert type(error) is kind
         assert isinstance(error, ServiceError)
         assert (error.message, error.status) == (message, status)
-        same_text(error)
 
 
 @pytest.mark.parametrize(
@@ -139,12 +136,11 @@ def test_ok_or_success_false_is_a_failure_whatever_the_status(
 
 
 @pytest.mark.parametrize("status", [200, 400, 402, 423, 500])
-def test_the_code_of_a_locked_website(status: int, same_text: SameText) -> None:
+def test_the_code_of_a_locked_website(status: int) -> None:
     """The code BADGE_REQUIRED means a locked website, whatever the status is."""
     error = failed(error_body("Add the badge", code="BADGE_REQUIRED"), status)
     assert isinstance(error, WebsiteLockedError)
     assert (error.code, error.message) == ("BADGE_REQUIRED", "Add the badge")
-    same_text(error)
 
 
 @pytest.mark.parametrize(
@@ -176,13 +172,12 @@ def test_the_code_of_a_locked_website(status: int, same_text: SameText) -> None:
     ],
 )
 def test_the_message_is_the_services_or_describes_the_response(
-    data: Any, status: int, message: str, same_text: SameText
+    data: Any, status: int, message: str
 ) -> None:
     """Every envelope gives its message; a response without one is described."""
     error = failed(data, status)
     assert isinstance(error, ServiceError)
     assert message in error.message
-    same_text(error)
 
 
 def test_a_message_is_one_line_and_not_endless() -> None:
@@ -236,25 +231,21 @@ def test_retry_after_becomes_seconds(
         ("https://[", "another address"),
     ],
 )
-def test_redirects_are_not_followed(
-    status: int, location: str, shown: str, same_text: SameText
-) -> None:
+def test_redirects_are_not_followed(status: int, location: str, shown: str) -> None:
     """The error of a redirect names its target, and says what to do."""
     error = failed(b"", status, location=location)
     assert type(error) is ServiceError
     assert shown in error.message
     assert "base address" in error.message
-    same_text(error)
     assert not {"pw", "k=v"} & set(error.message.replace("?", " ").split())
 
 
 @pytest.mark.parametrize("status", [100, 199, 300, 304, 399])
-def test_an_undocumented_status(status: int, same_text: SameText) -> None:
+def test_an_undocumented_status(status: int) -> None:
     """A status that the document does not name is a response error."""
     error = failed(stats_json(), status)
     assert isinstance(error, ResponseError)
     assert str(status) in str(error)
-    same_text(error)
 
 
 @pytest.mark.parametrize("data", [stats_json(), [], b"<html>", b"", b"null", b"{"])

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from same_text import SameText
 from sitestats._common.errors import QueryError, SpecError
 from sitestats._common.wire import Credentials
 from sitestats._protocol.requests import (
@@ -95,13 +94,10 @@ def test_a_callback_goes_with_one_request() -> None:
     ],
     ids=repr,
 )
-def test_a_callback_is_dotted_identifiers(
-    callback: object, same_text: SameText
-) -> None:
+def test_a_callback_is_dotted_identifiers(callback: object) -> None:
     """An invalid callback name is refused before anything is sent."""
     with pytest.raises(SpecError, match="callback") as caught:
         jsonp_request(requested(StatsQuery("example.com")), callback)  # type: ignore[arg-type]  # wrong on purpose
-    same_text(caught.value)
     assert [problem.rule for problem in caught.value.problems] == ["callback-name"]
 
 
@@ -154,7 +150,7 @@ def test_adding_sends_what_was_given(
     assert request.content_type == "application/json"
 
 
-def test_adding_reports_every_problem(same_text: SameText) -> None:
+def test_adding_reports_every_problem() -> None:
     """An invalid specification raises one error with all its problems."""
     with pytest.raises(SpecError) as caught:
         add_request(
@@ -163,7 +159,6 @@ def test_adding_reports_every_problem(same_text: SameText) -> None:
             public="yes",  # type: ignore[arg-type]  # wrong on purpose
             label=5,  # type: ignore[arg-type]  # wrong on purpose
         )
-    same_text(caught.value)
     problems = caught.value.problems
     assert [problem.rule for problem in problems] == [
         "website-hostname",
@@ -176,20 +171,16 @@ def test_adding_reports_every_problem(same_text: SameText) -> None:
 
 
 @pytest.mark.parametrize("zone", ["UTC+3", "", "+02:00", "Mars/Base", 5, True])
-def test_a_zone_that_would_become_utc_is_not_sent(
-    zone: object, same_text: SameText
-) -> None:
+def test_a_zone_that_would_become_utc_is_not_sent(zone: object) -> None:
     """An unknown zone, which the service would silently replace by UTC, is refused."""
-    with pytest.raises(SpecError, match="time") as caught:
+    with pytest.raises(SpecError, match="time"):
         add_request("example.com", timezone=zone)  # type: ignore[arg-type]  # wrong on purpose
-    same_text(caught.value)
 
 
-def test_a_label_that_can_not_be_sent_is_refused(same_text: SameText) -> None:
+def test_a_label_that_can_not_be_sent_is_refused() -> None:
     """A label with a lone surrogate, which UTF-8 has not, is refused."""
-    with pytest.raises(SpecError, match="surrogate") as caught:
+    with pytest.raises(SpecError, match="surrogate"):
         add_request("example.com", label="\ud800")
-    same_text(caught.value)
 
 
 def test_a_custom_endpoint_takes_parameters_and_a_body() -> None:
@@ -237,21 +228,17 @@ NOT_RELATIVE = {
 
 
 @pytest.mark.parametrize("path", NOT_RELATIVE.values(), ids=NOT_RELATIVE)
-def test_a_custom_endpoint_is_below_the_base_address(
-    path: object, same_text: SameText
-) -> None:
+def test_a_custom_endpoint_is_below_the_base_address(path: object) -> None:
     """No path sends the credentials to another place."""
-    with pytest.raises(QueryError) as caught:
+    with pytest.raises(QueryError):
         custom_request("GET", path)  # type: ignore[arg-type]  # wrong on purpose
-    same_text(caught.value)
 
 
 @pytest.mark.parametrize("method", ["", "CONNECT", "TRACE", "GET\r\n", "G T", None, 5])
-def test_a_custom_method_is_one_of_http(method: object, same_text: SameText) -> None:
+def test_a_custom_method_is_one_of_http(method: object) -> None:
     """An invalid method is refused, and so are those for proxies."""
-    with pytest.raises(QueryError, match="method") as caught:
+    with pytest.raises(QueryError, match="method"):
         custom_request(method, "/a")  # type: ignore[arg-type]  # wrong on purpose
-    same_text(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -270,12 +257,11 @@ def test_a_custom_method_is_one_of_http(method: object, same_text: SameText) -> 
     ids=repr,
 )
 def test_a_custom_value_that_can_not_be_sent_is_refused(
-    params: object, body: object, same_text: SameText
+    params: object, body: object
 ) -> None:
     """A value that JSON or a query string can't hold is refused, not converted."""
-    with pytest.raises(QueryError) as caught:
+    with pytest.raises(QueryError):
         custom_request("POST", "/a", params, body)  # type: ignore[arg-type]  # wrong on purpose
-    same_text(caught.value)
 
 
 @given(st.text() | st.builds("/{}".format, st.text()))

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
-import threading
-import time
-import warnings
 from typing import Any
 
 import pytest
@@ -21,7 +17,6 @@ from fake_responses import (
     read_response,
     stats_json,
 )
-from same_text import SameText
 from sitestats._common.errors import (
     AuthenticationError,
     BadRequestError,
@@ -41,8 +36,6 @@ from sitestats._protocol.responses import (
 from sitestats._query.builder import StatsQuery
 from sitestats._results.entries import (
     EventCount,
-    IncompletePageEntry,
-    ListEntry,
     PageEntry,
 )
 
@@ -68,9 +61,6 @@ ALL_PAGES = (
     b'{"value":"/practical-privacy-tips-for-your-business","pageviews":2,'
     b'"visitors":2}],"generated_in_ms":398}'
 )
-
-
-REQUESTED = "'example.com' was requested"
 
 
 # --- good responses -----------------------------------------------------------------
@@ -127,7 +117,7 @@ def test_a_response_with_every_field() -> None:
         assert second.value is None
 
 
-def test_what_was_not_requested_is_in_raw_alone(same_text: SameText) -> None:
+def test_what_was_not_requested_is_in_raw_alone() -> None:
     """A field that was not requested is no attribute, and its type is not checked."""
     stats = read_response(
         QUERY.fields("visitors"), stats_json(visitors=41, pages="?", events=7)
@@ -135,9 +125,8 @@ def test_what_was_not_requested_is_in_raw_alone(same_text: SameText) -> None:
     assert "pages" not in stats
     assert "pages" not in stats.extra
     assert stats.raw()["pages"] == "?"
-    with pytest.raises(FieldNotRequestedError, match="pages") as caught:
+    with pytest.raises(FieldNotRequestedError, match="pages"):
         _ = stats.pages
-    same_text(caught.value)
 
 
 def test_a_response_without_an_envelope() -> None:
@@ -165,29 +154,14 @@ def test_the_period_is_in_utc(text: str, moment: str) -> None:
     assert stats.start.tzinfo is dt.UTC
 
 
-def test_the_zone_of_the_machine_does_not_matter(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A period without a zone is in UTC, wherever the client runs."""
-    monkeypatch.setenv("TZ", "Asia/Tokyo")
-    time.tzset()
-    try:
-        stats = read_response(TOTALS, {**GOOD, "start": "2026-11-20T12:00:00"})
-    finally:
-        monkeypatch.undo()
-        time.tzset()
-    assert stats.start == dt.datetime(2026, 11, 20, 12, tzinfo=dt.UTC)
-
-
-def test_hours_begin_in_the_zone_that_the_service_used(same_text: SameText) -> None:
+def test_hours_begin_in_the_zone_that_the_service_used() -> None:
     """Hours are in the response's zone, or else in the one that was requested."""
     query = QUERY.fields("histogram").interval("hour").timezone("Asia/Tokyo")
     bucket = {"date": "2026-11-20", "hour": 9, "pageviews": 3, "visitors": 2}
     stats = read_response(query, stats_json(histogram=[bucket], timezone=None))
     assert stats.histogram[0].start == dt.datetime(2026, 11, 20, tzinfo=dt.UTC)
-    with pytest.warns(SiteStatsWarning, match="time zone") as caught:
+    with pytest.warns(SiteStatsWarning, match="time zone"):
         used = read_response(query, stats_json(histogram=[bucket]))
-    same_text(caught[0].message)
     assert used.histogram[0].start == dt.datetime(2026, 11, 20, 9, tzinfo=dt.UTC)
 
 
@@ -226,55 +200,6 @@ def test_the_histogram_and_named_events_are_never_truncated() -> None:
     ).events.truncated
 
 
-def test_odd_entries_do_not_break_a_response() -> None:
-    """Plain strings, unknown keys and lone surrogates are accepted."""
-    data = stats_json(pages=["/", entry("/\ud800", more={})], countries=[entry(None)])
-    stats = read_response(QUERY.fields("pages", "countries"), data)
-    assert stats.pages[0] == IncompletePageEntry({"value": "/"})
-    assert stats.pages[1].value == "/\ud800"
-    assert [*stats.countries] == [ListEntry(None, 3, 2)]
-
-
-@pytest.mark.parametrize(
-    "place", [{"year": 2026, "month": 1}, {"date": None}, {"date": 20}, {"date": "?"}]
-)
-@pytest.mark.parametrize("interval", ["day", "hour", "month"])
-def test_an_entry_of_the_histogram_without_a_day_is_kept(
-    place: dict[str, Any], interval: Any, same_text: SameText
-) -> None:
-    """An entry without a plain date loses its day, and not the whole response."""
-    second = {"date": "2026-11-20", "pageviews": 5, "visitors": 4}
-    data = stats_json(
-        visitors=41, histogram=[{**place, "pageviews": 3, "visitors": 2}, second]
-    )
-    query = QUERY.fields("visitors", "histogram").interval(interval)
-    stats = read_response(query, data, received=NOON)
-    first, last = stats.histogram
-    assert (first.pageviews, first.visitors, first.partial) == (3, 2, False)
-    assert (last.date, last.partial) == (dt.date(2026, 11, 20), True)
-    with pytest.raises(
-        FieldNotRequestedError, match=r"no 'date' .* see \.raw\(\)"
-    ) as caught:
-        _ = first.date
-    same_text(caught.value)
-    assert stats.histogram.column("date") == [None, dt.date(2026, 11, 20)]
-    assert stats.histogram.to_pandas()["date"].isna().tolist() == [True, False]
-    assert "(unknown)" in stats.histogram._repr_html_()
-    assert len(stats.histogram.plot().patches) == 3
-
-
-def test_an_undated_last_entry_ends_with_the_period() -> None:
-    """Of an entry without a day only the period's end says whether it is over."""
-    bucket = {"date": None, "pageviews": 3, "visitors": 2}
-    for received, partial in ((NOON, True), (NOON + dt.timedelta(days=1), False)):
-        stats = read_response(
-            QUERY.fields("histogram"),
-            stats_json(histogram=[bucket, bucket]),
-            received=received,
-        )
-        assert [entry.partial for entry in stats.histogram] == [False, partial]
-
-
 def test_seconds_may_be_left_out() -> None:
     """Seconds are None where there were too few visits, in the root and in entries."""
     query = QUERY.fields("pages", "seconds_on_page")
@@ -282,14 +207,6 @@ def test_seconds_may_be_left_out() -> None:
         stats = read_response(query, stats_json(pages=[page]))
         assert stats.seconds_on_page is None
         assert stats.pages[0].seconds_on_page is None
-
-
-@pytest.mark.parametrize("received_name", ["signup", "SignUp"])
-@pytest.mark.parametrize("name", ["signup", "SignUp"])
-def test_events_are_found_in_any_case(name: str, received_name: str) -> None:
-    """Events are found whatever their case, as the service stores lower case."""
-    data = stats_json(events=[{"name": received_name, "total": 7}])
-    assert read_response(QUERY.events(name), data).events[0].total == 7
 
 
 NOON = dt.datetime(2026, 11, 20, 12, tzinfo=dt.UTC)
@@ -334,40 +251,6 @@ def test_a_period_that_is_not_over() -> None:
 # --- responses to another query ------------------------------------------------------
 
 
-def test_one_error_lists_all_problems() -> None:
-    """One error lists wrong, missing and differing values together."""
-    query = QUERY.fields("pageviews", "visitors", "pages").events("signup")
-    pages = [entry(), entry(), entry(), entry(visitors="12")]
-    data = stats_json(hostname="other.example", pageviews=None, pages=pages, events=[])
-    assert problems(query, data) == [
-        "$.pageviews: expected int, got null",
-        '$.pages[3].visitors: expected int, got "12"',
-        "$.visitors: was requested and is missing",
-        "$.events: the event 'signup' was requested and is missing",
-        f"$.hostname: the response is about 'other.example', but {REQUESTED}",
-    ]
-
-
-def test_an_error_does_not_list_thousands(same_text: SameText) -> None:
-    """Reading stops after fifty problems, and the message says so."""
-    with pytest.raises(ResponseError) as caught:
-        read_response(
-            QUERY.fields("pages"),
-            stats_json(pages=[entry(visitors=None, value=7)] * 1000),
-        )
-    same_text(caught.value)
-    assert len(caught.value.problems) == 50
-    assert str(caught.value).count("\n") == 51
-    assert str(caught.value).endswith("… there may be more: reading stopped here")
-
-
-@pytest.mark.parametrize("name", ["ok", "success"])
-@pytest.mark.parametrize("value", [None, "false", "true", 0, 1])
-def test_a_flag_that_is_no_boolean_is_an_error(name: str, value: Any) -> None:
-    """An ok that is no boolean raises, as it may mean a failure."""
-    assert problems(TOTALS, {**GOOD, name: value})[0].startswith(f"$.{name}: expected")
-
-
 # --- older versions -----------------------------------------------------------------
 
 VERSION_1 = {
@@ -384,66 +267,30 @@ VERSION_2 = {
 }
 
 
-def test_version_1_gives_its_total(same_text: SameText) -> None:
-    """Version 1 ignores fields, so its total counts as requested."""
+def test_version_1_gives_its_total() -> None:
+    """It ignores fields, so its total counts as requested; raw() has the rest."""
     stats = read_response(QUERY.version(1), VERSION_1)
-    assert stats.pageviews == 66
-    assert stats.requested == ("pageviews", "visitors")
-    assert "visitors" not in stats
-    with pytest.raises(FieldNotRequestedError, match="not in this response") as caught:
+    assert (stats.pageviews, stats.requested) == (66, ("pageviews", "visitors"))
+    with pytest.raises(FieldNotRequestedError, match="not in this response"):
         _ = stats.visitors
-    same_text(caught.value)
     assert stats.raw() == VERSION_1
     assert set(stats.extra) == {"visits", "agents"}
-
-
-def test_version_2_always_has_pages(same_text: SameText) -> None:
-    """Pages come with version 2 unasked (section 9), so they can be read."""
-    stats = read_response(QUERY.version(2).fields("visitors"), VERSION_2)
-    assert [page.value for page in stats.pages] == ["/"]
-    assert stats.requested == ("pageviews", "visitors", "pages")
-    bare = read_response(QUERY.version(1), VERSION_1)
-    with pytest.raises(FieldNotRequestedError, match="was not requested") as caught:
-        _ = bare.pages
-    same_text(caught.value)
-
-
-def test_version_2_gives_what_it_has(same_text: SameText) -> None:
-    """Entries of version 2 lack our counts, and keep theirs in raw()."""
-    stats = read_response(QUERY.version(2).fields("pages", "countries"), VERSION_2)
-    assert stats.pages[0].value == "/"
-    # Not that it is undocumented: of older versions the document shows nothing.
-    with pytest.raises(
-        FieldNotRequestedError, match=r"'pageviews' .* see \.raw\(\)"
-    ) as caught:
-        _ = stats.pages[0].pageviews
-    same_text(caught.value)
-    assert "countries" not in stats
-    assert stats.raw() == VERSION_2
-
-
-@pytest.mark.parametrize("version", [3, 4])
-def test_versions_3_and_4_may_differ(version: int, same_text: SameText) -> None:
-    """A list of another form is left out; a total of another type raises."""
-    query = QUERY.version(version).fields("visitors", "pages", "histogram")
-    data = stats_json(version=version, visitors=41, pages={"/": 3})
-    stats = read_response(query, data)
-    assert stats.visitors == 41
-    assert [name for name in stats.requested if name in stats] == ["visitors"]
-    with pytest.raises(FieldNotRequestedError, match="below 5") as caught:
+    with pytest.raises(FieldNotRequestedError, match="was not requested"):
         _ = stats.pages
-    same_text(caught.value)
-    assert problems(query, {**data, "visitors": "41"}) == [
-        '$.visitors: expected int, got "41"'
-    ]
 
 
-@pytest.mark.parametrize("version", [5, 6])
-def test_versions_5_and_6_may_not_differ(version: int) -> None:
-    """A list of another form than the documented one raises."""
-    query = QUERY.version(version).fields("pages")
-    data = stats_json(version=version, pages={"/": 3})
-    assert problems(query, data) == ["$.pages: expected an array, got an object"]
+@pytest.mark.parametrize("version", [2, 3, 4])
+def test_lists_of_older_versions_are_in_raw_alone(version: int) -> None:
+    """Their shape is not documented (section 9); totals of the same name are typed."""
+    query = QUERY.version(version).fields("visitors", "pages")
+    stats = read_response(query, {**VERSION_2, "visitors": 41})
+    assert stats.visitors == 41
+    assert stats.problems == ()
+    # Those come with version 2 whether they were requested or not.
+    assert "pages" in stats.requested
+    with pytest.raises(FieldNotRequestedError, match="below 5"):
+        _ = stats.pages
+    assert stats.raw()["pages"] == VERSION_2["pages"]
 
 
 # --- no responses ---------------------------------------------------------------------
@@ -456,15 +303,15 @@ def test_versions_5_and_6_may_not_differ(version: int) -> None:
         (b"  \n", "is empty"),
         (b"<!doctype html><title>App</title>", "a page of HTML with the title 'App'"),
         (b"\xef\xbb\xbf <html>", "a page of HTML, not JSON"),
-        (b'{"pageviews": 66, "visit', "no JSON at character"),
+        (b'{"pageviews": 66, "visit', "not JSON"),
         (b'{"pageviews": NaN}', "holds NaN"),
-        (b'{"pageviews": "\xff"}', "no UTF-8"),
+        (b'{"pageviews": "\xff"}', "not UTF-8"),
         (b"[" * 10_000, "nested too deeply"),
-        (b"show({})", "no JSON"),
+        (b"show({})", "not JSON"),
     ],
     ids=lambda value: ascii(value[:40]) if isinstance(value, bytes) else value,
 )
-def test_a_body_that_is_no_json(body: bytes, why: str, same_text: SameText) -> None:
+def test_a_body_that_is_no_json(body: bytes, why: str) -> None:
     """The error names why a body is no JSON, for each kind of response."""
     response = http_response(body)
     for reader in (
@@ -477,7 +324,6 @@ def test_a_body_that_is_no_json(body: bytes, why: str, same_text: SameText) -> N
     ):
         with pytest.raises(ResponseError, match=why) as caught:
             reader()
-        same_text(caught.value)
         assert caught.value.body == body
 
 
@@ -487,95 +333,35 @@ def test_json_that_is_no_object(data: Any) -> None:
     assert problems(TOTALS, data) == ["$: expected an object"]
 
 
-def test_deep_nesting_is_an_error() -> None:
-    """Endless nesting raises our error, also in a thread with a small stack."""
-    deep = b"[" * 10_000 + b"]" * 10_000
-    body = json.dumps(GOOD).encode()[:-1] + b', "more": ' + deep + b"}"
-    caught: list[Exception] = []
-
-    def run() -> None:
-        try:
-            read_response(TOTALS, body)
-        except Exception as error:  # noqa: BLE001  whichever it is, it is shown below
-            caught.append(error)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join()
-    assert [type(error) for error in caught] == [ResponseError]
-
-
 def test_equal_keys_and_marks_are_taken() -> None:
     """Of equal keys the last counts, and a byte order mark is skipped."""
     body = b'\xef\xbb\xbf{"pageviews": "x", "pageviews": 66, "visitors": 41}'
     assert read_response(TOTALS, body).pageviews == 66
 
 
-def test_numbers_without_end(same_text: SameText) -> None:
-    """A huge int is read; one beyond Python's limit is an error if requested."""
-    body = b'{"pageviews": %s, "visitors": 41, "more": %s}' % (b"1" * 400, b"1" * 5000)
-    stats = read_response(TOTALS, body)
-    assert stats.pageviews == int("1" * 400)
-    assert stats.extra == {"more": float("inf")}
-    with pytest.raises(ResponseError, match="visitors: expected int") as caught:
-        read_response(TOTALS, b'{"pageviews": 1, "visitors": %s}' % (b"1" * 5000))
-    same_text(caught.value)
-
-
-def test_a_private_website_without_a_key(same_text: SameText) -> None:
+def test_a_private_website_without_a_key() -> None:
     """When the data is missing, the error says that a key may be needed."""
-    with pytest.raises(ResponseError, match="API key") as caught:
+    with pytest.raises(ResponseError, match="API key"):
         read_response(TOTALS, stats_json())
-    same_text(caught.value)
 
 
-def test_a_failure_is_checked_before_the_fields(same_text: SameText) -> None:
+def test_a_failure_is_checked_before_the_fields() -> None:
     """An error response raises the service's error, not one of missing fields."""
     failure = {"ok": False, "error": "No Api-Key found"}
-    with pytest.raises(AuthenticationError) as caught:
+    with pytest.raises(AuthenticationError):
         read_response(TOTALS, failure)
-    same_text(caught.value)
-    with pytest.raises(AuthenticationError) as caught:
+    with pytest.raises(AuthenticationError):
         read_response(TOTALS, {**GOOD, **failure})
-    same_text(caught.value)
-    with pytest.raises(ServiceError) as caught:
+    with pytest.raises(ServiceError):
         read_response(TOTALS, {**GOOD, "success": False})
-    same_text(caught.value)
-    with pytest.raises(BadRequestError) as caught:
+    with pytest.raises(BadRequestError):
         read_response(TOTALS, GOOD, status=400)
-    same_text(caught.value)
 
 
-BYTES = json.dumps(GOOD | {"pages": [entry()]}, ensure_ascii=False).encode()
-
-
-@given(st.data())
-def test_any_bytes_are_statistics_or_one_of_our_errors(data: st.DataObject) -> None:
-    """A mutated response raises nothing else, neither when read nor when used."""
-    body = bytearray(BYTES)
-    for _ in range(data.draw(st.integers(0, 3))):
-        place = data.draw(st.integers(0, len(body)))
-        body[place : place + data.draw(st.integers(0, 9))] = data.draw(
-            st.binary(max_size=3)
-            | st.sampled_from([b"NaN", b"1e999", b"\\ud800", b"1" * 5000, b"[" * 2000])
-        )
-    query = QUERY.fields("pageviews", "visitors", "pages")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SiteStatsWarning)
-        try:
-            stats = read_response(query, bytes(body))
-        except SiteStatsError:
-            return
-    assert stats.raw()
-    assert repr(stats)
-    assert json.dumps(stats.to_dict())
-
-
-def test_a_status_of_success_without_a_body(same_text: SameText) -> None:
+def test_a_status_of_success_without_a_body() -> None:
     """A 204 raises for statistics, and is None for a custom endpoint."""
-    with pytest.raises(ResponseError, match="is empty") as caught:
+    with pytest.raises(ResponseError, match="is empty"):
         read_response(TOTALS, b"", status=204)
-    same_text(caught.value)
     assert read_json(http_response(b"", 204), REQUEST) is None
 
 
@@ -588,11 +374,10 @@ def test_a_custom_endpoint_returns_plain_json(data: Any) -> None:
     assert read_json(http_response(data), REQUEST) == data
 
 
-def test_a_custom_endpoint_may_fail(same_text: SameText) -> None:
+def test_a_custom_endpoint_may_fail() -> None:
     """Error responses of custom endpoints raise as all others do."""
-    with pytest.raises(ServiceError) as caught:
+    with pytest.raises(ServiceError):
         read_json(http_response({"ok": False}), REQUEST)
-    same_text(caught.value)
 
 
 # --- websites -------------------------------------------------------------------------
@@ -629,11 +414,10 @@ def test_websites_come_in_an_object_or_bare(wrap: Any) -> None:
         (7, "$"),
     ],
 )
-def test_websites_of_another_shape(data: Any, where: str, same_text: SameText) -> None:
+def test_websites_of_another_shape(data: Any, where: str) -> None:
     """The error names the path of the wrong value."""
     with pytest.raises(ResponseError) as caught:
         read_websites(http_response(data), REQUEST)
-    same_text(caught.value)
     assert [one.where for one in caught.value.problems] == [where]
 
 
@@ -662,13 +446,12 @@ def test_a_website_was_added_as_requested() -> None:
     assert (added.hostname, added.differences) == ("Example.com", ())
 
 
-def test_a_website_was_added_with_differences(same_text: SameText) -> None:
+def test_a_website_was_added_with_differences() -> None:
     """Differences are listed and warned about, and raise nothing: it was added."""
     with pytest.warns(SiteStatsWarning) as caught:
         added = add(
             {**ADDED, "hostname": "other.example"}, timezone="Europe/Paris", public=True
         )
-    same_text(caught[0].message)
     assert added.timezone == "UTC"
     wheres = [one.where for one in added.differences]
     assert wheres == ["hostname", "timezone", "public"]
@@ -676,20 +459,16 @@ def test_a_website_was_added_with_differences(same_text: SameText) -> None:
     assert all(where in str(caught[0].message) for where in wheres)
 
 
-def test_an_unreadable_result_says_that_the_website_was_added(
-    same_text: SameText,
-) -> None:
+def test_an_unreadable_result_says_that_the_website_was_added() -> None:
     """The error says that the website was added, so that nobody repeats it."""
     with pytest.raises(ResponseError, match="was added") as caught:
         add({**ADDED, "validDNS": None, "ok": 1})
-    same_text(caught.value)
     assert [one.where for one in caught.value.problems] == ["$.ok", "$.validDNS"]
     with pytest.raises(ResponseError, match="was added"):
         add({**ADDED, "success": 1})
     for name in ("ok", "success"):
-        with pytest.raises(ServiceError) as refused:
+        with pytest.raises(ServiceError):
             add({**ADDED, name: False})
-        same_text(refused.value)
 
 
 # --- JSONP ------------------------------------------------------------------------
@@ -718,13 +497,10 @@ def test_jsonp_is_given_as_it_was_served(text: str) -> None:
     ],
 )
 @pytest.mark.parametrize("status", [200, 400])
-def test_a_wrapped_failure_is_unwrapped(
-    text: str, status: int, same_text: SameText
-) -> None:
+def test_a_wrapped_failure_is_unwrapped(text: str, status: int) -> None:
     """An error response raises whether it is wrapped in JSONP or not."""
-    with pytest.raises(AuthenticationError, match="No Api-Key found") as caught:
+    with pytest.raises(AuthenticationError, match="No Api-Key found"):
         read_jsonp(http_response(text.encode(), status), REQUEST, "show")
-    same_text(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -742,11 +518,10 @@ def test_a_wrapped_failure_is_unwrapped(
         b"<html>show({})</html>",
     ],
 )
-def test_what_is_no_jsonp(body: bytes, same_text: SameText) -> None:
+def test_what_is_not_jsonp(body: bytes) -> None:
     """A text that would not call the function with an object raises."""
-    with pytest.raises(ResponseError) as caught:
+    with pytest.raises(ResponseError):
         read_jsonp(http_response(body), REQUEST, "show")
-    same_text(caught.value)
 
 
 @given(st.binary(max_size=40), st.integers(100, 599))

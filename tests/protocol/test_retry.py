@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from same_text import SameText
 from sitestats._common.errors import ConfigurationError, ConnectionFailedError
 from sitestats._common.pauses import Pauses
 from sitestats._common.settings import RetryPolicy
@@ -114,13 +113,12 @@ def test_other_statuses_are_final(status: int) -> None:
     assert len(runner.sent) == 1
 
 
-def test_the_last_failure_is_raised(same_text: SameText) -> None:
+def test_the_last_failure_is_raised() -> None:
     """When every attempt fails, the last failure is raised."""
     last = ConnectionFailedError("the last")
     runner = FlowRunner(MAYBE_SENT, NEVER_LEFT, last)
     with pytest.raises(ConnectionFailedError) as caught:
         run(runner)
-    same_text(caught.value)
     assert caught.value is last
 
 
@@ -133,17 +131,14 @@ def test_the_last_error_response_is_returned() -> None:
 @pytest.mark.parametrize(
     "outcome", [MAYBE_SENT, HttpResponse(503), HttpResponse(429)], ids=str
 )
-def test_a_post_that_may_have_arrived_is_never_sent_again(
-    outcome: Outcome, same_text: SameText
-) -> None:
+def test_a_post_that_may_have_arrived_is_never_sent_again(outcome: Outcome) -> None:
     """A write is not retried once it may have reached the service."""
     runner = FlowRunner(outcome, OK)
     if isinstance(outcome, HttpResponse):
         assert run(runner, POST) == outcome
     else:
-        with pytest.raises(ConnectionFailedError) as caught:
+        with pytest.raises(ConnectionFailedError):
             run(runner, POST)
-        same_text(caught.value)
     assert len(runner.sent) == 1
 
 
@@ -184,13 +179,12 @@ def test_a_pause_beyond_the_timeout_ends_the_call_at_once(retry_after: str) -> N
     assert runner.pauses == []
 
 
-def test_a_failure_near_the_end_is_not_retried(same_text: SameText) -> None:
+def test_a_failure_near_the_end_is_not_retried() -> None:
     """A failure is raised when the pause would end after the total timeout."""
     runner = FlowRunner(MAYBE_SENT)
     flow = send_with_retries(GET, RetryPolicy(), total_timeout=0.1)
-    with pytest.raises(ConnectionFailedError) as caught:
+    with pytest.raises(ConnectionFailedError):
         runner.run(flow)
-    same_text(caught.value)
     assert runner.pauses == []
 
 
@@ -204,13 +198,10 @@ def test_waits_stay_within_their_bounds(retry: int, wait_max: float) -> None:
 
 @pytest.mark.parametrize("name", ["retries", "wait_initial", "wait_max"])
 @pytest.mark.parametrize("value", [-1, True, "2", None, float("nan"), float("inf")])
-def test_a_policy_refuses_what_it_can_not_do(
-    name: str, value: object, same_text: SameText
-) -> None:
+def test_a_policy_refuses_what_it_can_not_do(name: str, value: object) -> None:
     """A wrong number in a policy is refused, and the message names it."""
     if name == "retries":
         with pytest.raises(ConfigurationError, match="a whole number"):
             RetryPolicy(retries=1.5)  # type: ignore[arg-type]  # wrong on purpose
-    with pytest.raises(ConfigurationError, match=name) as caught:
+    with pytest.raises(ConfigurationError, match=name):
         RetryPolicy(**{name: value})  # type: ignore[arg-type]  # wrong on purpose
-    same_text(caught.value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import datetime as dt
 import json
 import pickle
 from collections.abc import Sequence
@@ -12,20 +13,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from same_text import SameText
 from sitestats._common.errors import FieldNotRequestedError
 from sitestats._results.entries import (
     Entries,
     Entry,
     EventCount,
-    IncompleteListEntry,
-    IncompletePageEntry,
-    IncompleteTimedPageEntry,
     ListEntry,
     PageEntry,
     TimedListEntry,
     TimedPageEntry,
 )
+from sitestats._results.histogram import HistogramEntry
 
 ALL_KINDS: list[Entry] = [
     ListEntry("NL", 3, 2),
@@ -34,9 +32,6 @@ ALL_KINDS: list[Entry] = [
     PageEntry("/", 3, 2),
     TimedPageEntry("/", 3, 2, None),  # type: ignore[call-arg]  # hidden from checkers
     EventCount("signup", 7),
-    IncompleteListEntry({"value": "NL"}),
-    IncompletePageEntry({"pageviews": 3, "visitors": 2}),
-    IncompleteTimedPageEntry({"value": "/", "seconds_on_page": None}),
 ]
 
 
@@ -62,11 +57,10 @@ def test_entries_are_values(entry: Entry) -> None:
 
 
 @pytest.mark.parametrize("entry", ALL_KINDS, ids=repr)
-def test_entries_are_frozen_and_small(entry: Entry, same_text: SameText) -> None:
+def test_entries_are_frozen_and_small(entry: Entry) -> None:
     """No entry can be changed, and none has a dict of its own."""
-    with pytest.raises(attrs.exceptions.FrozenInstanceError) as caught:
+    with pytest.raises(AttributeError, match="immutable"):
         entry.value = "/other"  # type: ignore[attr-defined]  # the point
-    same_text(caught.value)
     assert not hasattr(entry, "__dict__")
     assert not hasattr(entry, "__weakref__")
 
@@ -76,59 +70,28 @@ def test_entries_are_frozen_and_small(entry: Entry, same_text: SameText) -> None
 )
 def test_seconds_that_were_not_requested_raise_by_name(
     entry: ListEntry | PageEntry,
-    same_text: SameText,
 ) -> None:
     """The error says which field to add, and is an AttributeError."""
     with pytest.raises(FieldNotRequestedError, match=r"\.fields") as caught:
         _ = entry.seconds_on_page
-    same_text(caught.value)
     assert caught.value.name == "seconds_on_page"
     assert not hasattr(entry, "seconds_on_page")
 
 
 def test_seconds_that_were_requested_may_be_none() -> None:
     """Seconds that were requested and are unknown are None, and reading them works."""
-    assert TimedPageEntry("/", 3, 2).seconds_on_page is None
+    assert TimedPageEntry("/", 3, 2, None).seconds_on_page is None  # type: ignore[call-arg]  # hidden from checkers
     assert TimedPageEntry("/", 3, 2, 12.5).seconds_on_page == 12.5  # type: ignore[call-arg]  # hidden from checkers
-    assert isinstance(TimedPageEntry("/", 3, 2), PageEntry)
-
-
-def test_what_an_entry_lacks_raises_by_name(same_text: SameText) -> None:
-    """A missing count raises when it is read, and is None in tables."""
-    entry = IncompletePageEntry({"value": "/contact"})
-    assert isinstance(entry, PageEntry)
-    assert entry.value == "/contact"
-    with pytest.raises(FieldNotRequestedError, match="'/contact'") as caught:
-        _ = entry.visitors
-    same_text(caught.value)
-    assert caught.value.name == "visitors"
-    with pytest.raises(FieldNotRequestedError) as caught:
-        _ = IncompletePageEntry({}).visitors
-    same_text(caught.value)
-    assert getattr(entry, "pageviews", None) is None
-    assert entry.get("pageviews") is None
-    assert entry.to_dict() == {"value": "/contact", "pageviews": None, "visitors": None}
-
-
-def test_an_incomplete_entry_knows_whether_seconds_were_requested(
-    same_text: SameText,
-) -> None:
-    """Only the error about seconds that were not requested says to request them."""
-    with pytest.raises(FieldNotRequestedError, match=r"\.fields") as caught:
-        _ = IncompletePageEntry({"value": "/"}).seconds_on_page
-    same_text(caught.value)
-    timed = IncompleteTimedPageEntry({"value": "/", "seconds_on_page": None})
-    assert timed.seconds_on_page is None
+    assert issubclass(TimedPageEntry, PageEntry)
 
 
 def test_entries_of_different_kinds_differ() -> None:
     """A page and a country with equal values are not equal."""
     assert ListEntry("NL", 3, 2) != PageEntry("NL", 3, 2)
-    assert PageEntry("/", 3, 2) != TimedPageEntry("/", 3, 2)
-    assert IncompletePageEntry({"value": "/"}) != PageEntry("/", 3, 2)
+    assert PageEntry("/", 3, 2) != TimedPageEntry("/", 3, 2, None)  # type: ignore[call-arg]  # hidden from checkers
 
 
-def test_the_container_is_like_a_sequence(same_text: SameText) -> None:
+def test_the_container_is_like_a_sequence() -> None:
     """It has length, order and items, but data frames must not take it for a list."""
     container = pages("/", "/a", "/b")
     assert len(container) == 3
@@ -141,9 +104,30 @@ def test_the_container_is_like_a_sequence(same_text: SameText) -> None:
     assert container
     assert not pages()
     assert not isinstance(container, Sequence)
-    with pytest.raises(IndexError) as caught:
+    with pytest.raises(IndexError):
         _ = container[3]
-    same_text(caught.value)
+
+
+def test_an_entry_is_found_by_its_value() -> None:
+    """The first one of it; what is not there is an error with a suggestion."""
+    countries = Entries(
+        [ListEntry(None, 9, 9), ListEntry("NL", 3, 2), ListEntry("DE", 2, 2)],
+        name="countries",
+        entry_type=ListEntry,
+        truncated=True,
+    )
+    assert countries["NL"].pageviews == 3
+    events = Entries([EventCount("signup", 7)], name="events", entry_type=EventCount)
+    assert events["signup"].total == 7
+    with pytest.raises(KeyError, match=r"cut by the limit.*did you mean 'NL'"):
+        _ = countries["nl"]
+    days = Entries(
+        [HistogramEntry(dt.date(2026, 3, 1), 3, 2)],
+        name="histogram",
+        entry_type=HistogramEntry,
+    )
+    with pytest.raises(KeyError, match="by their place"):
+        _ = days["2026-03-01"]
 
 
 @given(st.lists(st.text(max_size=2), max_size=5), st.data())
@@ -157,7 +141,7 @@ def test_a_slice_is_a_container(values: list[str], data: st.DataObject) -> None:
     assert sliced.entry_type is PageEntry
 
 
-def test_containers_are_values(same_text: SameText) -> None:
+def test_containers_are_values() -> None:
     """Containers of equal entries are equal, and can be pickled and hashed."""
     container = pages("/", "/a")
     assert container == pages("/", "/a", truncated=True)
@@ -166,9 +150,8 @@ def test_containers_are_values(same_text: SameText) -> None:
     again = pickle.loads(pickle.dumps(container))
     assert (again, again.name, again.entry_type) == (container, "pages", PageEntry)
     assert hash(again) == hash(container)
-    with pytest.raises(attrs.exceptions.FrozenInstanceError) as caught:
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
         container.truncated = True  # type: ignore[misc]  # the point
-    same_text(caught.value)
 
 
 def test_the_list_that_a_container_was_made_of_may_change() -> None:
@@ -187,27 +170,11 @@ def test_columns_are_there_without_entries() -> None:
     assert timed.columns == ("value", "pageviews", "visitors", "seconds_on_page")
 
 
-def test_a_column_holds_none_for_what_is_lacking() -> None:
-    """A missing count is None in its column, and the others stay."""
-    container = Entries(
-        [PageEntry("/", 3, 2), IncompletePageEntry({"value": "/a"})],
-        name="pages",
-        entry_type=PageEntry,
-    )
-    assert container.column("pageviews") == [3, None]
-    assert container.to_dicts()[1] == {
-        "value": "/a",
-        "pageviews": None,
-        "visitors": None,
-    }
-
-
 @pytest.mark.parametrize("name", ["seconds_on_page", "pageview", "_items"])
-def test_an_unknown_column_is_refused_by_name(name: str, same_text: SameText) -> None:
+def test_an_unknown_column_is_refused_by_name(name: str) -> None:
     """A column that no entry has is refused by name."""
     with pytest.raises(FieldNotRequestedError) as caught:
         pages("/").column(name)
-    same_text(caught.value)
     assert caught.value.name == name
 
 

@@ -13,7 +13,6 @@ import attrs
 import pytest
 
 from fake_responses import entry, read_response, stats_json
-from same_text import SameText
 from sitestats._common.errors import FieldNotRequestedError, ResponseError
 from sitestats._common.fields import FIELDS
 from sitestats._query.builder import StatsQuery
@@ -23,7 +22,7 @@ from sitestats._results.stats import Stats
 QUERY = StatsQuery("example.com").fields("visitors", "pages", "histogram")
 DATA = stats_json(
     visitors=41,
-    pages=[entry("/"), "/a"],
+    pages=[entry("/"), entry("/a", 1, 1)],
     histogram=[{"date": "2026-11-20", "pageviews": 3, "visitors": 2}],
 )
 
@@ -34,13 +33,12 @@ def stats(query: StatsQuery = QUERY, **more: Any) -> Stats:
 
 
 @pytest.mark.parametrize("name", [*FIELDS, "events"])
-def test_what_was_not_requested_raises_by_name(name: str, same_text: SameText) -> None:
+def test_what_was_not_requested_raises_by_name(name: str) -> None:
     """The error says which step to add, and is an AttributeError."""
     query = StatsQuery("example.com").version(1)
     result = read_response(query, {})
     with pytest.raises(FieldNotRequestedError) as caught:
         getattr(result, name)
-    same_text(caught.value)
     assert caught.value.name == name
     assert caught.value.obj is None
     assert not hasattr(result, name)
@@ -48,16 +46,14 @@ def test_what_was_not_requested_raises_by_name(name: str, same_text: SameText) -
     assert name not in result
 
 
-def test_the_error_shows_the_whole_step(same_text: SameText) -> None:
+def test_the_error_shows_the_whole_step() -> None:
     """The step in the error names all fields, since it replaces an earlier call."""
     result = stats(QUERY.fields("pages"))
     with pytest.raises(FieldNotRequestedError) as caught:
         _ = result.visitors
-    same_text(caught.value)
     assert str(caught.value).endswith(".fields('pages', 'visitors')")
     with pytest.raises(FieldNotRequestedError, match=r"\.events\('…'\)") as caught:
         _ = result.events
-    same_text(caught.value)
 
 
 def test_an_error_does_not_keep_the_result_alive() -> None:
@@ -97,12 +93,12 @@ def test_results_are_equal_when_query_and_values_are() -> None:
     assert stats() == stats(generated_in_ms=7, more=1)
     assert hash(stats()) == hash(stats(generated_in_ms=7))
     assert stats() != stats(visitors=42)
-    assert stats() != stats(pages=["/a", entry("/")])
+    assert stats() != stats(pages=[entry("/a", 1, 1), entry("/")])
     assert stats(QUERY.limit(7)) != stats()
     assert stats() != {"visitors": 41}
 
 
-def test_results_pickle_and_copy(same_text: SameText) -> None:
+def test_results_pickle_and_copy() -> None:
     """Copies keep the values, what was requested, and the response."""
     result = stats(more=1)
     for other in (
@@ -115,21 +111,18 @@ def test_results_pickle_and_copy(same_text: SameText) -> None:
         assert (other.body, other.extra) == (result.body, {"more": 1})
         assert other.pages.truncated is result.pages.truncated
         assert other.end == result.end
-        with pytest.raises(FieldNotRequestedError) as caught:
+        with pytest.raises(FieldNotRequestedError):
             _ = other.events
-        same_text(caught.value)
 
 
-def test_results_are_frozen(same_text: SameText) -> None:
+def test_results_are_frozen() -> None:
     """Neither fields nor metadata of a result can be changed."""
     result = stats()
     for name in ("visitors", "hostname", "more"):
-        with pytest.raises(AttributeError) as caught:
+        with pytest.raises(AttributeError):
             setattr(result, name, 7)
-        same_text(caught.value)
-    with pytest.raises(attrs.exceptions.FrozenInstanceError) as caught:
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
         result.body = b""  # type: ignore[misc]  # the point
-    same_text(caught.value)
 
 
 def test_nothing_is_lost() -> None:
@@ -177,7 +170,7 @@ def test_a_result_becomes_json() -> None:
         "visitors": 41,
         "pages": [
             {"value": "/", "pageviews": 3, "visitors": 2},
-            {"value": "/a", "pageviews": None, "visitors": None},
+            {"value": "/a", "pageviews": 1, "visitors": 1},
         ],
     }
 
@@ -186,7 +179,7 @@ def test_the_repr_is_short() -> None:
     """The repr has the website, the period, totals, and the lengths of lists."""
     result = stats(QUERY.limit(2), pages=[entry()] * 1000)
     assert repr(result) == (
-        "Stats('example.com', start=2026-10-20 00:00Z, end=2026-11-20 23:59Z, "
+        "Stats('example.com', first_day=2026-10-20, last_day=2026-11-20, "
         "visitors=41, histogram=<1 entry>, pages=<1000 entries, truncated>)"
     )
     assert repr(read_response(QUERY.fields("visitors"), {"visitors": 41})) == (
@@ -195,14 +188,11 @@ def test_the_repr_is_short() -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{"])
-def test_a_result_that_was_made_by_hand_may_have_no_body(
-    body: bytes, same_text: SameText
-) -> None:
+def test_a_result_that_was_made_by_hand_may_have_no_body(body: bytes) -> None:
     """raw() of a result without a body raises an error of ours."""
     result = Stats(
         query=QUERY, requested=Requested("example.com"), values={}, body=body
     )
-    with pytest.raises(ResponseError) as caught:
+    with pytest.raises(ResponseError):
         result.raw()
-    same_text(caught.value)
     assert repr(result) == "Stats('example.com')"

@@ -2,21 +2,7 @@
 
 from __future__ import annotations
 
-from sitestats import Entries, ListEntry, PageEntry
-from sitestats._results.entries import IncompleteListEntry
-
-
-def test_a_missing_count_is_null_and_no_zero() -> None:
-    """An entry without counts keeps its row, with null counts."""
-    entries = Entries(
-        [ListEntry("NL", 3, 2), IncompleteListEntry({"value": "DE"})],
-        name="countries",
-        entry_type=ListEntry,
-    )
-    frame = entries.to_pandas()
-    assert str(frame["pageviews"].dtype) == "Int64"
-    assert frame["pageviews"].isna().tolist() == [False, True]
-    assert entries.to_polars()["visitors"].to_list() == [2, None]
+from sitestats import Entries, PageEntry
 
 
 def test_a_missing_flag_is_null_and_not_false() -> None:

@@ -29,7 +29,7 @@ def respond(query: StatsQuery, **changes: Any) -> Stats:
     return client.stats.get(query)
 
 
-@pytest.mark.filterwarnings("ignore:the response")
+@pytest.mark.filterwarnings("ignore:.*the response")
 def test_what_a_histogram_does_not_prove_is_left_out() -> None:
     """A day that is there twice, lacks a number, has too large a one, or is not over
     is requested by itself.

@@ -97,7 +97,7 @@ def failure(
     Args:
         response: The response.
         request: Its request.
-        data: The decoded body; None when it is no JSON.
+        data: The decoded body; None when it is not JSON.
     """
     status = response.status
     fields = data if isinstance(data, dict) else {}
@@ -250,7 +250,7 @@ _LOWEST_FAILURE: Final = 400
 
 
 def check_status(response: HttpResponse, request: HttpRequest) -> JsonValue:
-    """The decoded body of a successful response; None when it is no JSON.
+    """The decoded body of a successful response; None when it is not JSON.
 
     Raises:
         ServiceError: It is an error response, by its status or its body.

@@ -120,6 +120,8 @@ def get_stats(
         left -= (yield from now()).monotonic - moment.monotonic
     response = yield from _exchange(request, settings, deadline, left)
     stats = read(read_stats, response, request, query, wanted)
+    if stats.problems:
+        return stats
     moment = yield from now()
     clock = datetime.fromtimestamp(moment.unix, UTC)
     seconds = min(seconds, deadline.left(moment) / 2)

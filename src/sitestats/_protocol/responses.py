@@ -1,8 +1,4 @@
-"""Read HTTP responses: an ``HttpResponse`` becomes a model, or an error.
-
-Each function checks the status (``failures``), then the JSON, and then, for
-statistics, whether the response matches the query (``consistency``).
-"""
+"""Read HTTP responses: an ``HttpResponse`` becomes a model, or an error."""
 
 from __future__ import annotations
 
@@ -16,33 +12,35 @@ from typing import Any, Concatenate, Final, ParamSpec, TypeVar, get_args
 import attrs
 
 from sitestats._common.errors import (
+    MOST_PROBLEMS,
     QueryError,
     ResponseError,
     ServiceError,
     warn,
 )
-from sitestats._common.fields import COUNTS, FIELDS, LISTS
+from sitestats._common.fields import COUNTS, FIELDS, TOTALS
 from sitestats._common.jsontext import JsonValue
 from sitestats._common.problems import Problem
 from sitestats._common.text import bounded, shown
 from sitestats._common.wire import HttpRequest, HttpResponse
 from sitestats._query.builder import StatsQuery, requested
-from sitestats._query.periods import utc
 from sitestats._query.requested import Requested
 from sitestats._query.rules import LATEST_SHAPE
 from sitestats._query.validation import validate
 from sitestats._results.entries import Entries, EventCount
-from sitestats._results.histogram import histogram_class, read_histogram
+from sitestats._results.histogram import mark_entries
 from sitestats._results.stats import Stats
-from sitestats._results.websites import AddedWebsite, WebsiteList
+from sitestats._results.websites import AddedWebsite, Website, WebsiteList
 
-from .consistency import (
-    differences,
+from .checks import (
+    Period,
     missing_events,
-    negative_count,
+    problems_of,
+    read_period,
     same_value,
+    warnings_of,
 )
-from .decoder import Shape, shape
+from .converter import Expected, expected, structure, structure_stats
 from .failures import (
     OK,
     check_status,
@@ -51,8 +49,6 @@ from .failures import (
     page_title,
     unreadable,
 )
-from .length_check import MOST_ENTRIES, lengths_problems
-from .period_check import Period, read_period
 from .requests import stats_request
 
 T = TypeVar("T")
@@ -63,7 +59,10 @@ _OWN_FIELDS: Final = 3
 _WITH_PAGES: Final = 2
 """The version whose responses always include pages."""
 _NO_CONTENT: Final = 204
-_MAY_BE_NEGATIVE: Final = re.compile(rb":\s*-")
+_MOST_EVENTS: Final = 1000
+"""Of all events (section 8)."""
+_NECESSARY: Final = ("ok", "success", "hostname")
+"""What a response may lack, and which is an error where it can't be read."""
 
 
 def read(
@@ -81,9 +80,10 @@ def read(
 
 def read_json(response: HttpResponse, request: HttpRequest) -> JsonValue:
     """The decoded response of a custom endpoint (section 1); None for 204."""
-    if response.status == _NO_CONTENT:
-        return None
-    return decode_json(response, request)
+    return None if response.status == _NO_CONTENT else decode_json(response, request)
+
+
+# --- the Admin API ------------------------------------------------------------------
 
 
 def read_websites(response: HttpResponse, request: HttpRequest) -> WebsiteList:
@@ -91,19 +91,21 @@ def read_websites(response: HttpResponse, request: HttpRequest) -> WebsiteList:
 
     The document has them in an object; a bare array is taken as well.
     """
-    from .converter import structure_websites
-
     data = decode_json(response, request)
-    path = "$"
-    flags = _flags(data)
+    items, path, problems = data, "$", _flags(data)
     if isinstance(data, dict):
-        path = "$.websites"
-        data = data.get("websites")
-    if not isinstance(data, list):
+        items, path = data.get("websites"), "$.websites"
+    if not isinstance(items, list):
         problem = Problem("expected an array", section="4.1", where=path)
-        raise not_as_documented(response, request, [*flags, problem])
-    websites, problems = structure_websites(data, path)
-    problems = [*flags, *problems]
+        raise not_as_documented(response, request, [*problems, problem])
+    websites: list[Website] = []
+    for index, item in enumerate(items):
+        website, wrong = structure(item, Website, f"{path}[{index}]", "2.1")
+        websites.append(website)
+        problems += wrong
+        # Those of a million items would take a gigabyte.
+        if len(problems) >= MOST_PROBLEMS:
+            break
     if problems:
         raise not_as_documented(response, request, problems)
     return WebsiteList(websites, responded_at=response.responded_at)
@@ -123,15 +125,11 @@ def read_added(
     Differences are in ``differences`` and, with *warned*, in a warning: the
     website exists, and can't be removed.
     """
-    from .converter import structure_added
-
     data = decode_json(response, request)
-    added, problems = structure_added(data)
-    problems = [*_flags(data), *problems]
-    if added is None or problems:
-        raise not_as_documented(
-            response, request, problems, what="the website was added, but the response"
-        )
+    added, wrong = structure(data, AddedWebsite, "$", "2.2")
+    if problems := [*_flags(data), *wrong]:
+        what = "the website was added, but the response"
+        raise not_as_documented(response, request, problems, what=what)
     differences = tuple(
         Problem(
             f"requested {wanted!r}, but the service made it {shown(applied)}",
@@ -149,21 +147,19 @@ def read_added(
         what = "; ".join(map(str, differences))
         name = bounded(added.hostname)
         warn(f"{name} was added, but differs from what was requested: {what}")
-    return attrs.evolve(added, differences=differences)
+    website: AddedWebsite = attrs.evolve(added, differences=differences)
+    return website
 
 
 def _flags(data: JsonValue) -> list[Problem]:
     """The problems of the values that report success."""
-    if not isinstance(data, dict):
-        return []
-    return [
-        Problem("expected true or false", section="2.2", where=f"$.{name}")
-        for name in ("ok", "success")
-        if name in data and not isinstance(data[name], bool)
-    ]
+    found = data if isinstance(data, dict) else {}
+    names = [name for name in ("ok", "success") if name in found]
+    checked = (structure(found[name], bool, f"$.{name}", "2.2") for name in names)
+    return [problem for _, wrong in checked for problem in wrong]
 
 
-# --- JSONP ------------------------------------------------------------------------
+# --- JSONP --------------------------------------------------------------------------
 
 
 def read_jsonp(response: HttpResponse, request: HttpRequest, callback: str) -> str:
@@ -173,34 +169,24 @@ def read_jsonp(response: HttpResponse, request: HttpRequest, callback: str) -> s
     Text around the call is not documented, and left as it is.
     """
     try:
-        text = response.body.removeprefix(b"\xef\xbb\xbf").decode()
-    except UnicodeDecodeError as error:
-        # Not yet: an error of the service may come in any encoding.
-        text, broken = "", f"is no UTF-8 at byte {error.start}"
-    else:
-        broken = f"is no call of {callback}"
-    inside = _unwrap(text, callback)
+        text = response.body.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        # Not yet an error: that of the service may come in any encoding.
+        text = ""
+    start = re.search(rf"(?<![\w$.]){re.escape(callback)}\s*\(", text)
+    inside = text[start.end() : text.rfind(")")] if start and ")" in text else None
     unwrapped = response
     if inside is not None:
         unwrapped = attrs.evolve(response, body=inside.encode())
     data = check_status(unwrapped, request)
-    if inside is None or page_title(response.body) is not None:
-        raise unreadable(response, request, broken)
-    if not isinstance(data, dict):
-        raise unreadable(response, request, "holds no object of statistics")
+    is_call = inside is not None and isinstance(data, dict)
+    if not is_call or page_title(response.body) is not None:
+        why = f"is not a call of {callback} with an object of statistics"
+        raise unreadable(response, request, why)
     return text
 
 
-def _unwrap(text: str, callback: str) -> str | None:
-    """The argument that *callback* is called with, None when it is not called."""
-    start = re.search(rf"(?<![\w$.]){re.escape(callback)}\s*\(", text)
-    end = text.rfind(")")
-    if start is None or end < start.end():
-        return None
-    return text[start.end() : end]
-
-
-# --- statistics -------------------------------------------------------------------
+# --- statistics ---------------------------------------------------------------------
 
 
 def read_stats(
@@ -227,27 +213,35 @@ def read_stats(
     """
     if requested.version < _OWN_FIELDS:
         requested = _with_own_fields(requested)
-    expected = shape(requested.fields, requested.events is not None)
-    wrong: dict[str, list[Problem]] = {}
-    data = expected.decode(response.body) if response.status in OK else None
-    if data is None or not (data.get("ok", True) and data.get("success", True)):
-        data, wrong = _decode_strictly(response, request, expected, requested)
-    else:
-        _check_lengths(data, response, request, expected, requested)
+    body = decode_json(response, request)
+    if not isinstance(body, dict):
+        problem = Problem("expected an object", section="2.3", where="$")
+        raise not_as_documented(response, request, [problem])
+    has_events = requested.events is not None
+    wanted = expected(requested.fields, has_events, requested.interval)
+    data, wrong = structure_stats(body, wanted)
+    if requested.version < LATEST_SHAPE:
+        # Older lists have shapes of their own, which are in raw() alone.
+        for name in wrong.keys() & wanted.kinds.keys() - TOTALS:
+            del wrong[name]
+            data.pop(name, None)
     date = response.date
     period = read_period(data, requested, looked_up_at or date)
-    problems, warnings = differences(data, wrong, expected, requested, period)
-    if problems:
-        nothing = expected.required and expected.required.isdisjoint(data)
-        hint = _NO_DATA if nothing else ""
+    if "seconds_on_page" not in wrong and "seconds_on_page" in wanted.kinds:
+        # They may be left out where there were too few visits.
+        data.setdefault("seconds_on_page", None)
+    if problems := _problems(data, wrong, wanted, requested):
+        nothing = wanted.kinds.keys().isdisjoint(body)
+        hint = _NO_DATA if nothing and wanted.kinds else ""
         raise not_as_documented(response, request, problems, hint=hint)
-    for sentence in warnings:
+    for sentence in warnings_of(data, requested, period):
         warn(sentence)
+    for name, problem in wrong.items():
+        what = f"the response's {name!r} is"
+        if name in data:
+            what = f"some entries of the response's {name!r} are"
+        warn(f"{what} left out, see .raw(): {problem}")
     moment = date or response.received_at
-    values = dict(_values(data, expected, requested, period, moment))
-    # Reading every count of every response would take longer.
-    if _MAY_BE_NEGATIVE.search(response.body) and (found := negative_count(values)):
-        warn(found)
     return Stats(
         query=query,
         hostname=data.get("hostname"),
@@ -256,8 +250,8 @@ def read_stats(
         version=data.get("version"),
         start=period.start,
         end=period.end,
-        first_day=period.days[0],
-        last_day=period.days[1],
+        first_day=period.first_day,
+        last_day=period.last_day,
         generated_in_ms=data.get("generated_in_ms"),
         partial=bool(moment and period.end and moment < period.end),
         responded_at=moment,
@@ -265,32 +259,26 @@ def read_stats(
         headers=response.headers,
         from_store=looked_up_at is not None,
         requested=requested,
-        values=values,
+        values=dict(_values(data, wanted, requested, period, moment)),
+        wrong=wrong,
     )
 
 
-def read_body(query: object, body: object, responded_at: datetime | None) -> Stats:
+def read_body(query: StatsQuery, body: bytes, responded_at: datetime | None) -> Stats:
     """A stored body, checked as the response to *query*.
 
     Raises:
-        QueryError: The query breaks a rule, or a value is of another type.
+        QueryError: The query breaks a rule, or *responded_at* has no time zone.
         ServiceError: The body is an error response.
         ResponseError: The body does not match the service's document, or does
             not match the query.
     """
-    if not isinstance(query, StatsQuery):
-        message = f"a query is a StatsQuery, not {shown(query)}"
-        raise QueryError([Problem(message, where="query")])
-    if not isinstance(body, bytes):
-        problem = Problem(f"a body is bytes, not {shown(body)}", where="body")
-        raise QueryError([problem])
     wanted = requested(query)
     validate(wanted, has_key=None)
-    moment = None if responded_at is None else utc(responded_at)
-    if moment is None and responded_at is not None:
-        message = f"it is a datetime with a time zone, not {shown(responded_at)}"
+    if responded_at is not None and responded_at.tzinfo is None:
+        message = "responded_at is a datetime with a time zone"
         raise QueryError([Problem(message, where="responded_at")])
-    response = HttpResponse(OK[0], {}, body, moment)
+    response = HttpResponse(OK[0], {}, body, responded_at)
     return read_stats(response, stats_request(wanted), query, wanted)
 
 
@@ -305,92 +293,82 @@ def _with_own_fields(requested: Requested) -> Requested:
     return attrs.evolve(requested, fields=fields)
 
 
-def _decode_strictly(
-    response: HttpResponse, request: HttpRequest, expected: Shape, requested: Requested
-) -> tuple[dict[str, Any], dict[str, list[Problem]]]:
-    """The values that msgspec refused, and the problems of others by name."""
-    from .converter import structure_stats
-
-    data = decode_json(response, request)
-    if not isinstance(data, dict):
-        problem = Problem("expected an object", section="2.3", where="$")
-        raise not_as_documented(response, request, [problem])
-    # Before the entries themselves, which take much longer.
-    _check_lengths(data, response, request, expected, requested)
-    values, wrong = structure_stats(data, expected.types)
-    if requested.version < LATEST_SHAPE:
-        # Older lists have shapes of their own: they are in raw() alone.
-        wrong = {name: found for name, found in wrong.items() if name not in _LISTS}
-    return values, wrong
-
-
-def _check_lengths(
-    data: Mapping[str, Any],
-    response: HttpResponse,
-    request: HttpRequest,
-    expected: Shape,
+def _problems(
+    data: dict[str, Any],
+    wrong: Mapping[str, Problem],
+    wanted: Expected,
     requested: Requested,
-) -> None:
-    problems = [*lengths_problems(data, expected, requested, response)]
-    if problems:
-        raise not_as_documented(response, request, problems)
+) -> list[Problem]:
+    """Why the response can't be used at all; what else is wrong goes along."""
+    found = [*problems_of(data, requested)]
+    if requested.version >= LATEST_SHAPE:
+        found += [
+            Problem("was requested and is missing", section="2.3", where=f"$.{name}")
+            for name in wanted.kinds
+            if name not in data and name not in wrong
+        ]
+        found += _missing_events(data, requested)
+    is_readable = any(name in data for name in wanted.kinds)
+    if found or not is_readable or not wrong.keys().isdisjoint(_NECESSARY):
+        return [*wrong.values(), *found]
+    return []
 
 
-_LISTS: Final = frozenset((*LISTS, "pages", "histogram", "events"))
-_NO_DATA: Final = (
-    ": it has nothing of what was requested; the website may be private and need an "
-    "API key (section 5)"
-)
+def _missing_events(data: dict[str, Any], requested: Requested) -> Iterator[Problem]:
+    """An event that has no entry counts 0, where others have one."""
+    if "events" not in data:
+        return
+    missing = missing_events(data["events"], requested)
+    named = ", ".join(map(shown, missing))
+    if missing and len(missing) == len({*map(str.lower, requested.events or ())}):
+        # The service may not have read the names.
+        message = f"none of the requested events has an entry: {named}"
+        yield Problem(message, section="4.3", where="$.events")
+    elif missing:
+        warn(
+            f"the response has no count of {named}, which counts 0 here, though one "
+            "entry for each requested event is documented (section 4.3)"
+        )
+        data["events"] += [EventCount(name, 0) for name in missing]
 
 
 def _values(
     data: Mapping[str, Any],
-    expected: Shape,
+    wanted: Expected,
     requested: Requested,
     period: Period,
     moment: datetime | None,
 ) -> Iterator[tuple[str, Any]]:
-    """What was requested, in the document's order."""
-    for name in expected.names:
-        if name == "seconds_on_page":
-            # May be left out where there were too few visits.
-            yield name, data.get(name)
-        elif name not in data:
+    """What was requested and can be read, in the document's order."""
+    zone = data.get("timezone") or requested.timezone
+    for name, kind in wanted.kinds.items():
+        if name not in data:
             continue
-        elif name in COUNTS:
-            yield name, data[name]
-        elif name == "histogram":
-            timezone = data.get("timezone") or requested.timezone
-            entries = read_histogram(
-                data[name],
-                interval=requested.interval,
-                timezone=timezone,
-                period=period.days,
-                end=period.end,
-                moment=moment,
-            )
-            kind = histogram_class(requested.interval)
-            yield (
-                name,
-                Entries(entries, name=name, entry_type=kind, timezone=timezone),
-            )
-        else:
-            items = data[name]
-            if name == "events":
-                missing = missing_events(data, requested)
-                items = [*items, *(EventCount(event, 0) for event in missing)]
-            yield (
-                name,
-                Entries(
-                    items,
-                    name=name,
-                    entry_type=get_args(expected.types[name])[0],
-                    truncated=len(data[name]) >= _limit(name, requested),
-                ),
-            )
+        value, limit = data[name], float(requested.limit)
+        if name in TOTALS:
+            yield name, value
+            continue
+        if name == "histogram":
+            limit = math.inf
+            is_open = moment and (period.end is None or moment < period.end)
+            days = period.first_day, period.last_day
+            open_at = moment if is_open else None
+            value = mark_entries(value, requested.interval, period.zone, days, open_at)
+        elif name == "events":
+            limit = _MOST_EVENTS if requested.events == "*" else math.inf
+        yield (
+            name,
+            Entries(
+                value,
+                name=name,
+                entry_type=get_args(kind)[0],
+                truncated=len(value) >= limit,
+                timezone=zone if name == "histogram" else None,
+            ),
+        )
 
 
-def _limit(name: str, requested: Requested) -> float:
-    if name != "events":
-        return requested.limit
-    return MOST_ENTRIES if requested.events == "*" else math.inf
+_NO_DATA: Final = (
+    ": it has nothing of what was requested; the website may be private and need an "
+    "API key (section 5)"
+)

@@ -1,20 +1,17 @@
 """Lists of a response: the classes of their entries, and ``Entries`` that holds them.
 
-An entry is as plain as it can be, since a response may hold thousands: a frozen
-class with a slot for each value. What differs from that has a class of its own:
-
-* ``Timed…`` entries were requested with ``seconds_on_page``;
-* ``Incomplete…`` entries lack a value that the others have. They are what a
-  plain string in a list becomes.
+Entries are structs of msgspec, since a response may hold thousands. ``Timed…`` entries
+were requested with ``seconds_on_page``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar, overload
 
 import attrs
+import msgspec
 
 from sitestats._common.errors import FieldNotRequestedError
 from sitestats._common.fields import COUNTS, TOTALS
@@ -44,11 +41,11 @@ class Entry:
     """The class that users know this one by."""
 
     def get(self, name: str) -> Any:
-        """One value by its name, None when this entry lacks it."""
+        """One value by its name."""
         return getattr(self, name)
 
     def to_dict(self) -> dict[str, JsonValue]:
-        """The values by name, ready for JSON; None for what the entry lacks.
+        """The values by name, ready for JSON.
 
         >>> from sitestats import ListEntry
         >>> ListEntry("NL", pageviews=3, visitors=2).to_dict()
@@ -88,8 +85,7 @@ class Counted(Entry):
         raise _seconds_not_requested()
 
 
-@attrs.frozen(weakref_slot=False, repr=False)
-class ListEntry(Counted):
+class ListEntry(Counted, msgspec.Struct, frozen=True, gc=False):
     """One entry of a list: a country, a referrer, a browser… (section 2.3).
 
     >>> from sitestats import ListEntry
@@ -109,8 +105,7 @@ class ListEntry(Counted):
     """Visitors in the period, which are unique page views."""
 
 
-@attrs.frozen(weakref_slot=False, repr=False)
-class TimedListEntry(ListEntry):
+class TimedListEntry(ListEntry, frozen=True, gc=False):
     """A ``ListEntry`` that was requested with ``seconds_on_page``."""
 
     columns: ClassVar[tuple[str, ...]] = (*ListEntry.columns, "seconds_on_page")
@@ -120,8 +115,7 @@ class TimedListEntry(ListEntry):
         seconds_on_page: float | None = None
 
 
-@attrs.frozen(weakref_slot=False, repr=False)
-class PageEntry(Counted):
+class PageEntry(Counted, msgspec.Struct, frozen=True, gc=False):
     """One of the most visited pages (section 2.3).
 
     >>> from sitestats import PageEntry
@@ -140,8 +134,7 @@ class PageEntry(Counted):
     """Visitors in the period, which are unique page views."""
 
 
-@attrs.frozen(weakref_slot=False, repr=False)
-class TimedPageEntry(PageEntry):
+class TimedPageEntry(PageEntry, frozen=True, gc=False):
     """A ``PageEntry`` that was requested with ``seconds_on_page``."""
 
     columns: ClassVar[tuple[str, ...]] = TimedListEntry.columns
@@ -150,8 +143,7 @@ class TimedPageEntry(PageEntry):
         seconds_on_page: float | None = None
 
 
-@attrs.frozen(weakref_slot=False, repr=False)
-class EventCount(Entry):
+class EventCount(Entry, msgspec.Struct, frozen=True, gc=False):
     """How often an event happened in the period (section 2.3).
 
     >>> from sitestats import EventCount
@@ -183,95 +175,6 @@ def entry_class(field: str, *, timed: bool) -> type[ListEntry | PageEntry | Even
     return TimedListEntry if timed else ListEntry
 
 
-def from_known(name: str) -> Any:
-    """A property of an incomplete entry: its value, or an error by name."""
-
-    def read(self: Incomplete) -> Any:
-        if name not in self._known:
-            raise self.lacks(name)
-        return self._known[name]
-
-    return property(read)
-
-
-class Incomplete(Entry):
-    """An entry that lacks a value; to be put in front of an entry's class.
-
-    Its values are in a mapping, so that reading one that it lacks raises an
-    error that says so, and the types of all others stay plain.
-    """
-
-    __slots__ = ()
-
-    if TYPE_CHECKING:
-        _known: Mapping[str, Any]
-
-    value = from_known("value")
-    pageviews = from_known("pageviews")
-    visitors = from_known("visitors")
-    seconds_on_page = from_known("seconds_on_page")
-
-    def __init__(self, known: Mapping[str, Any]) -> None:
-        object.__setattr__(self, "_known", known)
-
-    def lacks(self, name: str) -> FieldNotRequestedError:
-        """The error of reading *name*."""
-        if name not in self.columns:
-            return _seconds_not_requested()
-        which = " ".join(shown(value) for value in list(self._known.values())[:1])
-        return FieldNotRequestedError(
-            f"the response has no {name!r} for this entry ({which or 'it is empty'}): "
-            "see .raw() of the result for what it has",
-            name=name,
-        )
-
-    def get(self, name: str) -> Any:
-        """One value by its name, None when this entry lacks it."""
-        return self._known.get(name)
-
-    def _shown_values(self) -> Iterator[tuple[str, Any]]:
-        for name, value in self._known.items():
-            yield name, bounded(value)
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
-            return NotImplemented
-        return self._compared() == other._compared()
-
-    def __hash__(self) -> int:
-        return hash((type(self), frozenset(self._compared().items())))
-
-    def _compared(self) -> Mapping[str, Any]:
-        return self._known
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (dict(self._known),)
-
-
-class IncompleteListEntry(Incomplete, ListEntry):
-    """A ``ListEntry`` that lacks a count."""
-
-    __slots__ = ("_known",)
-
-
-class IncompleteTimedListEntry(Incomplete, TimedListEntry):
-    """A ``TimedListEntry`` that lacks a count."""
-
-    __slots__ = ("_known",)
-
-
-class IncompletePageEntry(Incomplete, PageEntry):
-    """A ``PageEntry`` that lacks a count, or whose path is null."""
-
-    __slots__ = ("_known",)
-
-
-class IncompleteTimedPageEntry(Incomplete, TimedPageEntry):
-    """A ``TimedPageEntry`` that lacks a count, or whose path is null."""
-
-    __slots__ = ("_known",)
-
-
 EntryT_co = TypeVar("EntryT_co", bound=Entry, covariant=True)
 
 
@@ -279,9 +182,9 @@ EntryT_co = TypeVar("EntryT_co", bound=Entry, covariant=True)
 class Entries(HasFrame, Displayed, Generic[EntryT_co]):
     """The entries of one list of a response, in the service's order.
 
-    It has a length, can be iterated and indexed, and a slice of it is one
-    again. It is not a ``Sequence``, so that no library of data frames mistakes
-    it for a list of opaque objects.
+    It has a length, can be iterated and indexed, and a slice of it is one again. An
+    entry is found by its value too, an event by its name. It is not a ``Sequence``, so
+    that no library of data frames mistakes it for a list of opaque objects.
 
     >>> from sitestats import Entries, ListEntry
     >>> countries = Entries(
@@ -291,6 +194,8 @@ class Entries(HasFrame, Displayed, Generic[EntryT_co]):
     ... )
     >>> countries[0].value, len(countries), countries[1:].column("value")
     ('NL', 3, ['DE', None])
+    >>> countries["DE"].visitors
+    2
     """
 
     _items: tuple[EntryT_co, ...] = attrs.field(converter=tuple)
@@ -310,7 +215,7 @@ class Entries(HasFrame, Displayed, Generic[EntryT_co]):
         return self.entry_type.columns
 
     def column(self, name: str) -> list[Any]:
-        """One value of every entry, None where an entry lacks it.
+        """One value of every entry.
 
         Raises:
             FieldNotRequestedError: No entry has this value.
@@ -323,11 +228,7 @@ class Entries(HasFrame, Displayed, Generic[EntryT_co]):
                 f"{', '.join(self.columns)}",
                 name=name,
             )
-        try:
-            return [*map(attrgetter(name), self._items)]
-        except FieldNotRequestedError:
-            # An incomplete entry, which few lists have.
-            return [entry.get(name) for entry in self._items]
+        return [*map(attrgetter(name), self._items)]
 
     def _table(self) -> Sequence[Column]:
         return columns_of_entries(self)
@@ -374,15 +275,28 @@ class Entries(HasFrame, Displayed, Generic[EntryT_co]):
         return iter(self._items)
 
     @overload
-    def __getitem__(self, index: int) -> EntryT_co: ...
+    def __getitem__(self, index: int | str) -> EntryT_co: ...
 
     @overload
     def __getitem__(self, index: slice) -> Entries[EntryT_co]: ...
 
-    def __getitem__(self, index: int | slice) -> EntryT_co | Entries[EntryT_co]:
+    def __getitem__(self, index: int | str | slice) -> EntryT_co | Entries[EntryT_co]:
         if isinstance(index, slice):
             return attrs.evolve(self, items=self._items[index])
+        if isinstance(index, str):
+            return self._with_value(index)
         return self._items[index]
+
+    def _with_value(self, value: str) -> EntryT_co:
+        name = self.columns[0]
+        if name == "date":
+            raise KeyError("entries of a histogram are found by their place")
+        known = {getattr(entry, name): entry for entry in reversed(self._items)}
+        if value in known:
+            return known[value]
+        hint = did_you_mean(value, filter(None, known))
+        more = ", whose list is cut by the limit" if self.truncated else ""
+        raise KeyError(f"no entry of {self.name!r}{more} is {shown(value)}{hint}")
 
     def __repr__(self) -> str:
         shown_entries = [repr(entry) for entry in self._items[:_MOST_IN_REPR]]

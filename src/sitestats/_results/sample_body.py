@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict, cast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict
 
 from sitestats._common.errors import QueryError
 from sitestats._common.fields import FIELDS, TOTALS
@@ -56,8 +56,9 @@ class StatsValues(TypedDict, total=False):
     events: EventRows
 
 
-_BUCKET: Final = ("date", "pageviews", "visitors")
-_KNOWN: Final = (*FIELDS, "events")
+_COLUMNS: Final = ("date", "pageviews", "visitors", "hour", "year", "week")
+"""What the entry of a histogram has in a response."""
+_LAST: Final = dt.time(23, 59, 59, 999000)
 
 
 def body_of(
@@ -75,19 +76,9 @@ def body_of(
     """
     wanted = requested(query)
     zone = timezone or wanted.timezone or "UTC"
-    timed = "seconds_on_page" in wanted.fields
-    fields: dict[str, Any] = {
-        name: _field(name, value, wanted.interval, zone, timed=timed)
-        for name, value in values.items()
-        if name in _KNOWN
-    }
-    problems = [*_problems(wanted, values.keys(), fields.get("events", []))]
-    first = first_day or as_date(wanted.checked("start"))
-    last = last_day or as_date(wanted.checked("end"))
-    if first and last and first > last:
-        message = f"{first} is after the last day, {last}"
-        problems.append(Problem(message, where="first_day"))
-    if problems:
+    first = first_day or as_date(wanted.params.get("start"))
+    last = last_day or as_date(wanted.params.get("end"))
+    if problems := [*_problems(wanted, values)]:
         raise QueryError(problems)
     page = wanted.params.get("page", "*")
     try:
@@ -99,16 +90,31 @@ def body_of(
             "timezone": zone,
             "start": first and _moment(first, dt.time.min, zone),
             "end": last and _moment(last, _LAST, zone),
-            **fields,
+            **{name: _field(name, values[name], wanted, zone) for name in values},
         }
         return json.dumps(data, ensure_ascii=False).encode("utf-8", "surrogatepass")
     # The first day of the calendar begins before it in UTC, east of Greenwich.
     except (TypeError, ValueError, OverflowError) as error:
-        problem = Problem(f"a value can't be in JSON: {error}", where="values")
+        problem = Problem(f"no response has such a value: {error}", where="values")
     raise QueryError([problem])
 
 
-_LAST: Final = dt.time(23, 59, 59, 999000)
+def _problems(wanted: Requested, names: Iterable[str]) -> Iterator[Problem]:
+    if wanted.version < LATEST_SHAPE:
+        message = "Stats.of makes results of versions 5 and 6, whose form is documented"
+        yield Problem(message, where="version")
+    known = (*FIELDS, "events")
+    fields = [*wanted.fields, *["events"] * (wanted.events is not None)]
+    for name in fields:
+        if name in known and name not in names:
+            yield Problem(f"the query requests it: give {name}=…", where=name)
+    for name in names:
+        if name not in known:
+            message = f"{shown(name)} is not a field{did_you_mean(name, known)}"
+            yield Problem(message, where=name)
+        elif name not in fields:
+            message = "the query does not request it: add it there, or leave it out"
+            yield Problem(message, where=name)
 
 
 def _moment(day: dt.date, time: dt.time, zone: str) -> str:
@@ -117,81 +123,38 @@ def _moment(day: dt.date, time: dt.time, zone: str) -> str:
     return utc.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _problems(
-    wanted: Requested, names: Collection[str], events: Iterable[Mapping[str, Any]]
-) -> Iterator[Problem]:
-    if wanted.version < LATEST_SHAPE:
-        message = "Stats.of makes results of versions 5 and 6, whose form is documented"
-        yield Problem(message, where="version")
-    requested = [name for name in wanted.fields if name in _KNOWN]
-    if wanted.events is not None:
-        requested.append("events")
-    for name in requested:
-        if name not in names:
-            yield Problem(f"the query requests it: give {name}=…", where=name)
-    counted = {str(event.get("name")).lower() for event in events}
-    for name in wanted.events or ():
-        if wanted.events != "*" and "events" in names and name.lower() not in counted:
-            yield Problem(f"the query requests the event {shown(name)}", where="events")
-    for name in names:
-        if name not in _KNOWN:
-            message = f"{shown(name)} is no field{did_you_mean(name, _KNOWN)}"
-            yield Problem(message, where=name)
-        elif name not in requested:
-            yield Problem(
-                "the query does not request it: add it there, or leave it out here",
-                where=name,
-            )
-
-
-def _field(
-    name: str, value: object, interval: str | None, zone: str, *, timed: bool
-) -> object:
+def _field(name: str, value: Any, wanted: Requested, zone: str) -> Any:
     """The value of a field as a response has it."""
     if name in TOTALS:
         return value
-    if isinstance(value, Mapping):
-        value = cast("Mapping[str, object]", value).items()
-    if not isinstance(value, Iterable):
-        raise QueryError([Problem(f"give entries, not {shown(value)}", where=name)])
-    rows = enumerate(cast("Iterable[object]", value))
+    rows = value.items() if isinstance(value, Mapping) else value
+    columns = entry_class(name, timed="seconds_on_page" in wanted.fields).columns
     if name == "histogram":
-        return [_bucket(row, interval, zone, f"{name}[{n}]") for n, row in rows]
-    columns = entry_class(name, timed=timed).columns
-    return [_entry(row, columns, f"{name}[{n}]") for n, row in rows]
+        return [_bucket(row, wanted.interval, zone) for row in rows]
+    return [_row(row, columns) for row in rows]
 
 
-def _entry(row: object, columns: Sequence[str], where: str) -> dict[str, Any]:
+def _row(row: Any, columns: Sequence[str]) -> dict[str, Any]:
     if isinstance(row, Entry):
-        return {name: row.get(name) for name in columns}
-    if not isinstance(row, tuple):
-        raise _no_entry(shown(row), columns, where)
-    cells = cast("tuple[object, ...]", row)
-    if len(cells) != len(columns):
-        raise _no_entry(f"one of {len(cells)}", columns, where)
-    return dict(zip(columns, cells, strict=True))
+        return row.to_dict()
+    if not isinstance(row, tuple) or len(row) != len(columns):
+        raise ValueError(f"give a tuple of {', '.join(columns)}, not {row!r}")
+    return dict(zip(columns, row, strict=True))
 
 
-def _no_entry(given: str, columns: Sequence[str], where: str) -> QueryError:
-    what = f"a tuple of {', '.join(columns[:-1])} and {columns[-1]}"
-    return QueryError([Problem(f"give {what}, not {given}", where=where)])
-
-
-def _bucket(row: object, interval: str | None, zone: str, where: str) -> dict[str, Any]:
-    if isinstance(row, HistogramEntry):
-        names = (*_BUCKET, "hour", "year", "week")
-        found = {name: row.get(name) for name in names}
-        day = found["date"]
-    else:
-        found = _entry(row, _BUCKET, where)
-        day = found["date"]
-        if isinstance(day, dt.datetime):
-            if day.tzinfo is not None:
-                # The service has the hours of its zone.
-                day = day.astimezone(find_zone(zone) or day.tzinfo)
-            found |= {"date": day.date(), "hour": day.hour}
-        if isinstance(day, dt.date) and interval == "week":
-            found["year"], found["week"], _ = day.isocalendar()
+def _bucket(row: Any, interval: str | None, zone: str) -> dict[str, Any]:
+    if isinstance(row, Entry):
+        found = {name: row.get(name) for name in _COLUMNS}
+        return {**found, "date": found["date"].isoformat()}
+    found = _row(row, _COLUMNS[:3])
+    day = found["date"]
+    if isinstance(day, dt.datetime):
+        if day.tzinfo is not None:
+            # The service has the hours of its zone.
+            day = day.astimezone(find_zone(zone) or day.tzinfo)
+        found["hour"] = day.hour
     if isinstance(day, dt.date):
-        found["date"] = found["date"].isoformat()
-    return {name: value for name, value in found.items() if value is not None}
+        found["date"] = f"{day:%Y-%m-%d}"
+        if interval == "week":
+            found["year"], found["week"], _ = day.isocalendar()
+    return found

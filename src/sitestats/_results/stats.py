@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import datetime as dt
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeGuard, Unpack
 
 import attrs
 
-from sitestats._common.errors import FieldNotRequestedError, ResponseError
+from sitestats._common.errors import (
+    FieldNotRequestedError,
+    ResponseError,
+    SiteStatsWarning,
+)
 from sitestats._common.fields import ENVELOPE, FIELDS, TABLES, TOTALS
 from sitestats._common.jsontext import NotJsonError, load_json
+from sitestats._common.problems import Problem
 from sitestats._common.text import bounded
 from sitestats._common.wire import Headers
 from sitestats._common.zones import common_zone
@@ -96,6 +102,9 @@ class Stats(HasFrames["TableName"], Displayed):
     _headers: Mapping[str, str] = attrs.field(factory=dict[str, str], alias="headers")
     _requested: Requested = attrs.field(alias="requested")
     _values: Mapping[str, Any] = attrs.field(alias="values")
+    _wrong: Mapping[str, Problem] = attrs.field(
+        factory=dict[str, Problem], alias="wrong"
+    )
 
     @classmethod
     def from_body(
@@ -174,7 +183,12 @@ class Stats(HasFrames["TableName"], Displayed):
         body = body_of(
             query, values, timezone=timezone, first_day=first_day, last_day=last_day
         )
-        return cls.from_body(query, body, responded_at=responded_at)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SiteStatsWarning)
+            stats = cls.from_body(query, body, responded_at=responded_at)
+        if stats.problems:
+            raise ResponseError("no response has these values", problems=stats.problems)
+        return stats
 
     @property
     def headers(self) -> Mapping[str, str]:
@@ -333,6 +347,13 @@ class Stats(HasFrames["TableName"], Displayed):
             values[name] = [*lists[name].to_dicts()] if name in lists else value
         return values
 
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What the response has in another form than the document, each with its JSON
+        path. It is left out of the result; a warning said so, and ``raw()`` has it.
+        """
+        return tuple(self._wrong.values())
+
     def compare_to(self, before: Stats) -> Comparison:
         """Compare this result with *before*, of the same query in another period.
 
@@ -405,10 +426,9 @@ class Stats(HasFrames["TableName"], Displayed):
         return f"Stats({', '.join(shown)})"
 
     def _shortly(self) -> Iterator[tuple[str, str]]:
-        for name in ("start", "end"):
-            moment = getattr(self, name)
-            if moment is not None:
-                yield name, f"{moment:%Y-%m-%d %H:%M}Z"
+        for name in ("first_day", "last_day"):
+            if (day := getattr(self, name)) is not None:
+                yield name, str(day)
         if self.partial:
             yield "partial", "True"
         for name, value in self._values.items():
@@ -424,11 +444,12 @@ class Stats(HasFrames["TableName"], Displayed):
         return value
 
     def _value(self, name: str) -> Any:
-        # Not in an except block: the KeyError would go along as the context, and
-        # its traceback would keep the whole result alive.
-        if name not in self._values:
-            raise FieldNotRequestedError(self._why_not(name), name=name)
-        return self._values[name]
+        if name in self._values:
+            return self._values[name]
+        if name in self._wrong:
+            what = f"the response's {name!r} can't be read: see .raw()"
+            raise ResponseError(what, problems=[self._wrong[name]])
+        raise FieldNotRequestedError(self._why_not(name), name=name)
 
     def _why_not(self, name: str) -> str:
         if name in self.requested:
@@ -459,7 +480,11 @@ def columns_of_totals(
     """
 
     def column(name: str, zone: str = "UTC") -> Column:
-        return named(name, [getattr(stats, name, None) for stats in results], zone)
+        cells = [
+            getattr(stats, name) if name not in TOTALS or name in stats else None
+            for stats in results
+        ]
+        return named(name, cells, zone)
 
     zone = common_zone([stats.timezone for stats in results])
     return [

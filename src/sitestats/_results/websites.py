@@ -65,9 +65,9 @@ class Website(_NamedValues):
     """Whether the website has SSL."""
     has_script: bool
     """Whether the tracking script was found on it."""
-    own_hostname: str | None
+    own_hostname: str | None = None
     """The custom domain that gets around ad blockers, None when there is none."""
-    label: str | None
+    label: str | None = None
     """The user's own text for it; None when the service sends null."""
     pageviews: int
     """Estimated page views in 30 days, from recent usage."""
@@ -178,7 +178,7 @@ class AddedWebsite(_NamedValues):
 
     hostname: str
     """The host name of the website."""
-    custom_domain: str | None
+    custom_domain: str | None = None
     """The custom domain, None when there is none."""
     public: bool
     """Whether everybody may read the website's statistics."""

@@ -8,7 +8,7 @@ from typing import Final
 import attrs
 
 from sitestats._common.hostnames import HostnameError, normalise_hostname
-from sitestats._protocol.consistency import same_value
+from sitestats._protocol.checks import same_value
 from sitestats._results.websites import AddedWebsite, Website
 
 from ._checks import DEFAULT_ZONE, value_text

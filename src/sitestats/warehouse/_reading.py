@@ -95,6 +95,10 @@ class Reading:
                 self.days.failed(hostname, day, outcome.error)
                 continue
             stats = outcome.stats
+            if stats.problems:
+                error = ResponseError("not as documented", problems=stats.problems)
+                self.days.failed(hostname, day, error)
+                continue
             found = [*values_of(stats, self.tables)]
             if why := why_not(stats, day, found, self.tables):
                 self.days.failed(hostname, day, ResponseError(why, body=stats.body))
