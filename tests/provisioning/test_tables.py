@@ -84,7 +84,7 @@ def test_empty_columns_at_the_end_are_no_columns() -> None:
 
 def test_thousands_of_wrong_rows_are_a_few_lines() -> None:
     """Errors of a long list are grouped in the exception, too."""
-    rows = (f"w{n:04}.example,Europe/Amsterdamm" for n in range(2_000))
+    rows = (f"w{n:04}.example,Europe/Amsterdam{n:04}" for n in range(2_000))
     with pytest.raises(SpecError) as caught:
         load("\n".join(["hostname,timezone", *rows]))
     messages = [problem.message for problem in caught.value.problems]
