@@ -29,9 +29,8 @@ EVERY_EXTRA = f".{EXTRAS}"
 CI = "CI" in os.environ
 # The path of a wheel to test, so that several runs of nox test the same one.
 WHEEL = os.environ.get("WHEEL")
-# In how many processes pytest runs; 0 is its own. Tests also wait, so there is one more
-# than there are cores.
-PROCESSES = os.environ.get("PROCESSES") or str(min(4, (os.cpu_count() or 1) + 1))
+# In how many processes pytest runs; 0 is its own.
+PROCESSES = os.environ.get("PROCESSES") or str(min(2, os.cpu_count() or 1))
 LOCKED = ["--constraint", "tests/locked.txt"]
 # Where programs of the tests find the helpers.
 HELPERS = os.pathsep.join(
@@ -122,37 +121,28 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """Check the types: mypy, pyright, and in CI that every public name has a type.
-
-    It is for the lowest Python; ``-- 3.13`` checks for another one, with pyright alone:
-    what differs is the standard library, and both have the same stubs of it.
-    """
+    """Check the types: mypy; in CI also pyright, and that public names have types."""
     # Not editable: --verifytypes checks the package as it is installed for a user.
     needed = groups("types", "tests", "pages", "bench")
     session.install(EVERY_EXTRA, "nox", *needed, *LOCKED)
-    python = session.posargs[0] if session.posargs else PYTHONS[0]
-    commands: list[tuple[str, ...]] = [("pyright", "--pythonversion", python)]
-    if not session.posargs:
-        commands.append(("mypy",))
-        if CI:
-            verify = ("pyright", "--verifytypes", "sitestats", "--ignoreexternal")
-            commands.append(verify)
-    # In parallel, since each uses one core.
-    with ThreadPoolExecutor(2) as pool:
-        results = [pool.submit(session.run, *command) for command in commands]
-    for result in results:
-        result.result()
+    commands: list[tuple[str, ...]] = [("mypy",)]
+    if CI:
+        commands.append(("pyright",))
+        commands.append(("pyright", "--verifytypes", "sitestats", "--ignoreexternal"))
+    for command in commands:
+        session.run(*command)
 
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Build the documentation in docs/_build/html; check its search and its links."""
-    session.install(EVERY_EXTRA, *groups("docs"), *LOCKED)
+    """Build the documentation in docs/_build/html; run the notebooks."""
+    session.install(EVERY_EXTRA, *groups("docs", "notebooks"), *LOCKED)
     session.run(
         *("sphinx-build", "--fail-on-warning", "--keep-going", "--fresh-env"),
         *("--builder", "html", "docs", "docs/_build/html"),
     )
     session.run("python", "tests/support/built_site.py", "docs/_build/html")
+    session.run("python", "tests/support/notebooks.py", *session.posargs)
 
 
 @nox.session(python=[*dict.fromkeys([*PYTHONS, NEWEST, HERE])])
@@ -294,16 +284,6 @@ def container(session: nox.Session) -> None:
 
 
 @nox.session
-def notebooks(session: nox.Session) -> None:
-    """Run the notebooks, each in a new kernel; ``-- write`` stores their output."""
-    session.install(EVERY_EXTRA, *groups("tests", "notebooks"), *LOCKED)
-    if session.posargs == ["write"]:
-        session.run("python", "tests/support/write_notebooks.py")
-        return
-    pytest(session, "tests/docs/test_notebooks.py", "tests/common/test_progress.py")
-
-
-@nox.session
 def browser(session: nox.Session) -> None:
     """Test HTML against attacks in paths and referrers, in Chromium (must be there)."""
     session.install(EVERY_EXTRA, *groups("tests"), *LOCKED)
@@ -318,39 +298,22 @@ def pictures(session: nox.Session) -> None:
         "MPLCONFIGDIR": str(Path(session.create_tmp()).resolve()),
         "PYTHONPATH": HELPERS,
     }
-    session.run("python", "-m", "pictures", *session.posargs, env=env)
+    session.run("python", "tests/pictures", *session.posargs, env=env)
 
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Write the pages on benchmarks from a run; ``-- --only calls`` prints a part."""
-    session.install(EVERY_EXTRA, *groups("tests", "bench"), *LOCKED)
-    arguments = session.posargs or ["--write", "docs"]
-    session.run("python", "tests/benchmarks", *arguments)
+    """Measure six figures of speed, and write them into docs/benchmarks.md."""
+    session.install(EVERY_EXTRA, *groups("bench"), *LOCKED)
+    session.run("python", "tests/benchmarks", *(session.posargs or ["--write"]))
 
 
 @nox.session
-def faults(session: nox.Session) -> None:
-    """Run the cases of the fault server; write docs/evidence/faults.md."""
-    session.install("--editable", ".", *groups("tests"), *LOCKED)
-    arguments = session.posargs or ["--write"]
-    session.run("python", "-m", "faults.table", *arguments, env={"PYTHONPATH": HELPERS})
-
-
-@nox.session
-def soak(session: nox.Session) -> None:
-    """Test for leaks: 100,000 calls, one in ten with a fault."""
-    session.install("--editable", ".", *groups("tests"), *LOCKED)
-    arguments = session.posargs or ["--write"]
-    session.run("python", "-m", "soak", *arguments, env={"PYTHONPATH": HELPERS})
-
-
-@nox.session
-def fuzz(session: nox.Session) -> None:
-    """Fuzz the readers of responses with a million mutated inputs."""
+def evidence(session: nox.Session) -> None:
+    """Write docs/evidence: faults, 100,000 calls, mutated responses, promises."""
     session.install("--editable", EVERY_EXTRA, *groups("tests"), *LOCKED)
-    arguments = session.posargs or ["--write"]
-    session.run("python", "-m", "fuzz", *arguments, env={"PYTHONPATH": HELPERS})
+    script = "tests/support/write_evidence.py"
+    session.run("python", script, *session.posargs, env={"PYTHONPATH": HELPERS})
 
 
 @nox.session

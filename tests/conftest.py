@@ -1,9 +1,11 @@
-"""Hypothesis profiles, markers, order of tests, coverage, texts, Ctrl-C."""
+"""Hypothesis profiles, markers, order of tests, coverage, Ctrl-C."""
 
 from __future__ import annotations
 
 import os
 import signal
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -45,23 +47,57 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
 
 
-# The command line, the emulator and plots are what click, rich, DuckDB and matplotlib
-# make of them, and an example shows what the tests do.
-VERSIONS = ("README", "docs", "src", "tests/analysis/test_plots", "tests/cli")
-VERSIONS += ("tests/docs", "tests/emulator")
+# What is made of httpx, anyio and sockets; of msgspec and cattrs;
+# of click and rich; of DuckDB; of pandas, polars, Arrow, matplotlib and dlt.
+COMPAT = (
+    *("README.md", "docs/excel.md", "docs/frames-and-plots.md", "docs/tutorial.md"),
+    *("docs/testing-your-code.md", "src/sitestats/_client", "src/sitestats/_results"),
+    *("tests/transport", "tests/client/test_client", "tests/client/test_get_many"),
+    *("tests/protocol/test_responses", "tests/protocol/test_converter"),
+    *("tests/cli/test_app", "tests/cli/test_stats", "tests/store/test_sqlite"),
+    *("tests/emulator/test_aggregate", "tests/emulator/test_server"),
+    *("tests/analysis/test_frames", "tests/analysis/test_plots"),
+    *(
+        "tests/analysis/test_excel",
+        "tests/common/test_zones",
+        "tests/warehouse/test_up",
+    ),
+)
+BUDGET = 2.0
+"""Seconds of a processor that a test may take without the marker ``long``."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests, and put slow ones first, so that all processes end together."""
     for item in items:
-        if item.nodeid.startswith(VERSIONS):
-            item.add_marker("versions")
+        if item.nodeid.startswith(COMPAT) and not item.get_closest_marker("long"):
+            item.add_marker("compat")
 
     def place(item: pytest.Item) -> int:
         long, slow = map(item.get_closest_marker, ("long", "slow"))
         return 0 if long else 1 if slow else 2
 
     items.sort(key=place)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Note what a test takes of a processor, where that is too much."""
+    began = time.process_time()
+    try:
+        return (yield)
+    finally:
+        took = time.process_time() - began
+        if took > BUDGET and not item.get_closest_marker("long"):
+            item.user_properties.append(("seconds", took))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name the tests that need the marker ``long``, or less work."""
+    for report in terminalreporter.getreports("passed"):
+        for seconds in dict(report.user_properties).values():
+            line = f"{seconds:.1f} s of a processor, and not long: {report.nodeid}"
+            terminalreporter.write_line(line)
 
 
 @pytest.fixture

@@ -303,10 +303,8 @@ def test_a_log_that_has_gone() -> None:
 # --- a notebook -------------------------------------------------------------------
 
 
-# What nox -s notebooks has, which also runs this.
-@pytest.mark.skipif(
-    importlib.util.find_spec("IPython") is None, reason="for nox -s notebooks"
-)
+# What the session of the documentation has.
+@pytest.mark.skipif(importlib.util.find_spec("IPython") is None, reason="needs IPython")
 def test_a_notebook_has_one_output_that_is_updated(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import builtins
-import inspect
 import re
-import subprocess
-import sys
-import tomllib
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 
@@ -19,7 +14,6 @@ import sitestats.analysis
 import sitestats.conformance
 import sitestats.emulator
 import sitestats.provisioning
-from sitestats import StatsQuery
 
 pytestmark = pytest.mark.once
 
@@ -27,8 +21,6 @@ pytestmark = pytest.mark.once
 # Not in every environment, and the reference has its names.
 sitestats_warehouse = pytest.importorskip("sitestats.warehouse", exc_type=ImportError)
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT: Final = Path(__file__).parents[2]
 DOCS: Final = ROOT / "docs"
@@ -54,40 +46,6 @@ def named(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
-@pytest.fixture(scope="module")
-def examples(request: pytest.FixtureRequest) -> Counter[str]:
-    """How many examples pytest finds in each file."""
-    if request.config.args == request.config.getini("testpaths"):
-        found = "\n".join(item.nodeid for item in request.session.items)
-    else:
-        # This run may be without the examples.
-        command = [sys.executable, "-m", "pytest", "--collect-only", "-q"]
-        found = subprocess.run(
-            [*command, "README.md", "docs", "src"],
-            cwd=ROOT,
-            check=True,
-            capture_output=True,
-            text=True,
-        ).stdout
-    return Counter(re.findall(r"^(\S+)::line:\d+", found, re.MULTILINE))
-
-
-def test_examples_are_found(examples: Counter[str]) -> None:
-    """No page loses its examples unnoticed by a mistake in the setup."""
-    assert examples["README.md"] >= 1
-    pages = [n for name, n in examples.items() if name.startswith("docs/")]
-    assert sum(pages) >= 60
-    modules = [n for name, n in examples.items() if name.startswith("src/")]
-    assert sum(modules) >= 120
-
-
-def test_every_page_with_code_is_run(examples: Counter[str]) -> None:
-    """No page of the documentation shows Python that is not run."""
-    with_code = [page for page in PAGES if CODE.search(text_of(page))]
-    assert len(with_code) >= 5
-    assert [page.name for page in with_code if not examples[named(page)]] == []
-
-
 def explained() -> list[str]:
     """Every name that the reference explains."""
     pages = [page for page in PAGES if "reference" in named(page)]
@@ -102,12 +60,6 @@ def explained() -> list[str]:
 def public_names() -> set[str]:
     """Everything that users import, with the module that they import it from."""
     return {f"{module.__name__}.{name}" for module in PUBLIC for name in module.__all__}
-
-
-def test_each_public_name_has_one_place() -> None:
-    """No name is exported by two modules, of which a user would have to choose."""
-    places = Counter(name for module in PUBLIC for name in module.__all__)
-    assert places.most_common(1)[0][1] == 1, places.most_common(5)
 
 
 def test_the_reference_explains_what_is_public() -> None:
@@ -147,62 +99,6 @@ def test_the_tree_of_errors_has_them_all() -> None:
     assert set(errors) == {"SiteStatsError"}
 
 
-@pytest.fixture
-def names() -> Iterator[dict[str, object]]:
-    """The names that a text may use: the public names, and a few values."""
-    with sitestats.Client("https://stats.example.org", api_key=None) as client:
-        yield {
-            **{name: getattr(m, name) for m in PUBLIC for name in m.__all__},
-            "client": client,
-            "query": StatsQuery("example.com"),
-            "sitestats": sitestats,
-            "stats": sitestats.Stats,
-        }
-
-
-def is_there(name: str, names: dict[str, object]) -> bool:
-    """Whether *name* is one of *names*, an attribute, an argument or an extra."""
-    first, *rest = name.split(".")
-    if first in names:
-        value: object = names[first]
-        for attribute in rest:
-            value = getattr(value, attribute, None)
-        return value is not None
-    project = tomllib.loads(text_of(ROOT / "pyproject.toml"))["project"]
-    return not rest and (
-        first in inspect.signature(sitestats.Client).parameters
-        or first in inspect.signature(sitestats.Statistics.get_many).parameters
-        or first in project["optional-dependencies"]
-        or hasattr(builtins, first)
-    )
-
-
-def test_the_changelog_names_what_is_there(names: dict[str, object]) -> None:
-    """Every name in the newest entry of the changelog exists."""
-    changelog = text_of(ROOT / "CHANGELOG.md")
-    _, newest, *_ = re.split(r"^## ", changelog, flags=re.MULTILINE)
-    named = re.findall(r"`([A-Za-z_][\w.]*)`", newest)
-    assert len(named) >= 10
-    assert [name for name in named if not is_there(name, names)] == []
-
-
-def test_texts_name_no_class_that_is_not_there(names: dict[str, object]) -> None:
-    """Pages for users name only public errors and classes."""
-    found = {
-        (named(page), name)
-        for page in (*PAGES, ROOT / "README.md", ROOT / "CHANGELOG.md")
-        if page.stem not in {"architecture", "contributing"}
-        for name in re.findall(r"`([A-Z][a-z]+[A-Z]\w+)(?:\(.*?\))?`", text_of(page))
-    }
-    assert len(found) >= 30
-    found -= {
-        ("docs/logging.md", "AsyncOpenTelemetryTransport"),
-        # Within the package; the page says so.
-        ("docs/reliability.md", "CorruptError"),
-    }
-    assert {(page, name) for page, name in found if not is_there(name, names)} == set()
-
-
 def test_every_example_is_in_the_list() -> None:
     """The list of examples has every program and notebook, and no other."""
     folder = ROOT / "examples"
@@ -212,15 +108,3 @@ def test_every_example_is_in_the_list() -> None:
         r"^\| \[`(\S+)`\]\(./\1\) \|", text_of(folder / "README.md"), re.MULTILINE
     )
     assert sorted(listed) == sorted(p.relative_to(folder).as_posix() for p in programs)
-
-
-def test_every_session_is_documented() -> None:
-    """The table of nox sessions in CONTRIBUTING.md is complete."""
-    sessions = re.findall(
-        r"^@nox.session.*\ndef (\w+)", text_of(ROOT / "noxfile.py"), re.MULTILINE
-    )
-    assert len(sessions) >= 10
-    table = text_of(ROOT / "CONTRIBUTING.md")
-    row = r"^\| `nox -s (\w+)(?:-3\.\d+|(?<=hosted) -- colab|(?<=mutants) -- \S+)?` \|"
-    named = re.findall(row, table, re.MULTILINE)
-    assert sorted(named) == sorted(sessions)
