@@ -6,13 +6,14 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import httpx
 import pytest
 
 import sitestats
+from sitestats.emulator import Emulator
 
 if TYPE_CHECKING:
     from commands import Run
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
         ([], []),
         (
             [
-                *("--api-key", "my_key", "--allow-host", "stand-in"),
-                *("--cors", "http://localhost:5173", "--made-up", "2"),
+                *("--api-key", "my_key", "--made-up", "2"),
+                *("--latency", "1ms", "--fail", "503:0%"),
             ],
             ["shop.example", "blog.example"],
         ),
@@ -67,16 +68,6 @@ def test_the_emulator_serves_until_it_is_interrupted(
     ) as client:
         names = [site.hostname for site in client.websites.list()]
         assert names == [*more, "mine.example", "other.example"]
-    address = settings["SITESTATS_BASE_URL"]
-    allowed = "stand-in" if given else "localhost"
-    for host in ("localhost", "stand-in", "evil.example"):
-        response = httpx.get(
-            f"{address}/x.json", headers={"Host": host}, trust_env=False
-        )
-        assert response.status_code == (404 if host in {"localhost", allowed} else 421)
-        if response.status_code == 404:
-            cors = response.headers.get("access-control-allow-origin")
-            assert cors == ("http://localhost:5173" if given else None)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
     assert process.returncode == 0
@@ -84,8 +75,45 @@ def test_the_emulator_serves_until_it_is_interrupted(
     assert "Traceback" not in err
 
 
-def test_an_origin_that_is_none_is_one_line(run: Run) -> None:
-    """A wrong --cors is an error of one line before anything is served."""
-    done = run("emulator", "--empty", "--port", 0, "--cors", "localhost")
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        ("--fail", "503", "write 503:5%"),
+        ("--fail", "reset:some", "write 503:5%"),
+        ("--fail", "700:5%", "status must be 200 to 599"),
+        ("--latency", "200", "write 200ms or 1.5s"),
+    ],
+)
+def test_a_failure_that_is_none_is_one_line(
+    run: Run, option: str, value: str, words: str
+) -> None:
+    """It is an error of one line before anything is served."""
+    done = run("emulator", "--empty", "--port", 0, option, value)
     assert done.code == 2
-    assert done.err.startswith("sitestats: cors is '*', or an origin ")
+    assert words in done.err
+    assert done.err.count("\n") <= 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "error"),
+    [
+        ("503:100%", sitestats.ServerError),
+        ("reset:100%", sitestats.TransportError),
+        ("garbage:100%", sitestats.ResponseError),
+    ],
+)
+def test_a_part_of_the_responses_fails(
+    kind: str, error: type[Exception], run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The emulator that it serves fails as ``fail_next`` lets it."""
+    served: list[Emulator] = []
+    monkeypatch.setattr("sitestats.cli._emulator._wait", lambda: None)
+
+    def serve(emulator: Emulator, port: int) -> AbstractContextManager[str]:
+        served.append(emulator)
+        return nullcontext(f"http://127.0.0.1:{port}")
+
+    monkeypatch.setattr(Emulator, "serve", serve)
+    run("emulator", "--empty", "--port", 0, "--fail", kind, "--latency", "1ms")
+    with served[0].client(retries=0) as client, pytest.raises(error):
+        client.websites.list()

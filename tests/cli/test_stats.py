@@ -140,7 +140,7 @@ def test_control_characters_are_escaped(emulator: Emulator, run: Run) -> None:
         ],
         hostname="evil.example",
     )
-    done = run("stats", "evil.example", "-f", "pages,referrers", "--start", "today")
+    done = run("stats", "evil.example", "-f", "pages,referrers", "--last", 7)
     assert "/\\x1b[2J\\x1b]0;owned\\x07" in done.out
     assert "/[bold]:smile:" in done.out
     assert all(text.isprintable() for text in done.out.split("\n"))

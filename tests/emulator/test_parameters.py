@@ -70,7 +70,7 @@ def test_without_a_version_it_is_version_1(emulator: Emulator) -> None:
     assert bare == named
     assert set(bare) == {"timezone", "pageviews", "visits", "agents"}
     assert bare["agents"] == [{"count": 1, "browser_name": "Firefox"}]
-    assert bare["visits"][-1] == {"date": "2026-03-15", "pageviews": 1}
+    assert bare["visits"][-2] == {"date": "2026-03-14", "pageviews": 1}
 
 
 def test_twelve_characters_are_counted_as_people_do() -> None:

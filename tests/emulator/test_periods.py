@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
+from itertools import product
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -11,9 +12,10 @@ import reference_model
 from bare_client import NOW, GetStats, bare_client, exactly
 from reference_model import Row
 from sitestats.emulator import Emulator
-from sitestats.emulator._periods import FIRST, Period, count, midnight, zone_names
+from sitestats.emulator._periods import FIRST, midnight, zone_names
 
 pytestmark = pytest.mark.slow
+DAY = timedelta(days=1)
 ZONES = ["UTC", "Europe/Amsterdam", "America/New_York", "Pacific/Auckland"]
 # The changes of clocks in these zones, a leap day, and the turns of years that
 # end in week 52, in week 53 of the same year, and in week 1 of the next.
@@ -77,6 +79,39 @@ def test_intervals_across_clock_changes(
         # Two views an hour: a day with a change has two more or two less.
         more = data["pageviews"] - 48 * ((end - start).days + 1)
         assert more in ({0} if zone == "UTC" else {-2, 0, 2})
+
+
+@pytest.mark.long
+def test_the_reference_model_in_every_zone(turns: tuple[list[Row], Emulator]) -> None:
+    """Days and hours are those of ``zoneinfo``, as the period is."""
+    rows, emulator = turns
+    near = {
+        (start, end): [
+            row
+            for row in rows
+            if start <= date.fromisoformat(row["added_iso"][:10]) + DAY <= end + 2 * DAY
+        ]
+        for start, end in (TURNS[4], TURNS[5], TURNS[7])
+    }
+    for zone, (start, end) in product(sorted(zone_names()), near):
+        kept = reference_model.within(near[start, end], start, end, zone)
+        moments = {reference_model.local(row, zone).utcoffset() for row in kept}
+        whole = not any(offset % timedelta(hours=1) for offset in moments if offset)
+        for interval in ("day", "hour") if whole else ("day",):
+            data = exactly(
+                emulator,
+                {
+                    "fields": "histogram,pageviews",
+                    "start": start.isoformat(),
+                    "end": end.isoformat(),
+                    "timezone": zone,
+                    "interval": interval,
+                },
+            )
+            assert data["histogram"] == reference_model.histogram(
+                kept, start, end, zone, interval
+            ), (zone, start)
+            assert data["pageviews"] == len(kept), zone
 
 
 def test_an_hour_that_comes_twice_and_one_that_is_left_out() -> None:
@@ -181,16 +216,6 @@ def test_the_first_day_begins_in_every_zone() -> None:
     with pytest.raises(OverflowError):
         datetime(1, 1, 1, tzinfo=ZoneInfo("Asia/Tokyo")).astimezone(UTC)
     assert date(1, 1, 1) + timedelta(days=1) == FIRST
-
-
-def test_buckets_are_estimated_before_they_are_made() -> None:
-    """Whether a histogram is too long is known from the days of its period alone."""
-    zone = ZoneInfo("Europe/Berlin")
-    february = Period(date(2026, 2, 1), date(2026, 2, 28), zone)
-    year = Period(date(2026, 1, 1), date(2026, 12, 31), zone)
-    assert [count(february, "hour"), count(february, "day")] == [28 * 24, 28]
-    assert [count(february, "week"), count(february, "month")] == [4, 1]
-    assert [count(year, "day"), count(year, "year")] == [365, 1]
 
 
 def test_periods_at_the_ends_of_the_calendar() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from sitestats import StatsQuery
 
-QUERY = StatsQuery("example.com").fields("pageviews").last(days=1, today=True)
+QUERY = StatsQuery("example.com").fields("pageviews").last(days=7)
 
 
 @pytest.mark.parametrize("turn", [1, 2])

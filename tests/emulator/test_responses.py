@@ -19,7 +19,7 @@ def test_version_2_has_everything_in_old_names(
     assert data["ok"] is True
     assert data["error"] is None
     assert data["pages"] == [{"value": "/a", "visits": 1, "uniqueVisits": 1}]
-    assert data["visits"][-1] == {"date": "2026-03-15", "pageviews": 1, "uniques": 1}
+    assert data["visits"][-2] == {"date": "2026-03-14", "pageviews": 1, "uniques": 1}
     assert {"countries", "utm_terms", "device_types", "agents", "events"} <= set(data)
 
 

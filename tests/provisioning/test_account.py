@@ -28,7 +28,6 @@ from sitestats._common.secret import Secret
 from sitestats._common.settings import Settings
 from sitestats._protocol.flow import Moment
 from sitestats.emulator import Emulator
-from sitestats.emulator._options import ClientOptions
 from sitestats.provisioning._account import account_file, locked_account, state_folder
 from sitestats.provisioning._events import Sending, Settled
 from sitestats.provisioning._journal import Journal, open_journal
@@ -191,7 +190,7 @@ def test_a_forked_process_does_not_keep_the_lock(tmp_path: Path) -> None:
 def test_read_only_clients_and_clients_without_a_user_lock_nothing(state: Path) -> None:
     """A run that can't add anything leaves no file, and excludes nobody."""
     emulator = Emulator()
-    variants: list[ClientOptions] = [{"read_only": True}, {"user_id": None}]
+    variants: list[dict[str, Any]] = [{"read_only": True}, {"user_id": None}]
     for options in variants:
         with (
             emulator.client(**options) as client,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import random
+import re
 import threading
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -17,7 +20,7 @@ from ._exits import Code, fail
       sitestats emulator
       sitestats emulator --port 8080 --load export.csv.gz --api-key made-up
       sitestats emulator --empty --website example.com
-      sitestats emulator --made-up 40
+      sitestats emulator --made-up 40 --fail 503:5% --latency 200ms
     """,
 )
 @click.option(
@@ -55,18 +58,15 @@ from ._exits import Code, fail
 @click.option("--user-id", metavar="ID", help="A made-up user ID that it accepts.")
 @click.option("--empty", is_flag=True, help="Leave the demo's websites out.")
 @click.option(
-    "--allow-host",
-    "allowed_hosts",
+    "--fail",
+    "failures",
     multiple=True,
-    metavar="NAME",
-    help="Another name by which programs reach it, such as a container's; may be "
-    "repeated. Addresses and localhost need none.",
+    metavar="KIND:PERCENT",
+    help="A part of the responses that fails: 503:5%, reset:1% or garbage:1%; may be "
+    "repeated.",
 )
 @click.option(
-    "--cors",
-    metavar="ORIGIN",
-    help="The origin whose pages may read the responses in a browser, such as "
-    "http://localhost:5173; * for every one. No page may when left out.",
+    "--latency", metavar="TIME", help="A pause before each response: 200ms, 1.5s."
 )
 def emulator(
     port: int,
@@ -77,8 +77,8 @@ def emulator(
     *,
     made_up: int | None,
     empty: bool,
-    allowed_hosts: tuple[str, ...],
-    cors: str | None,
+    failures: tuple[str, ...],
+    latency: str | None,
 ) -> None:
     """Run a local stand-in of the service, until Ctrl-C.
 
@@ -91,6 +91,7 @@ def emulator(
     make = Emulator if rows or empty else Emulator.demo
     if made_up is not None:
         make = partial(Emulator.made_up, made_up)
+        click.echo(f"making up the traffic of {made_up:,} websites …", err=True)
     try:
         service = make(api_key=api_key, user_id=user_id)
         for path in rows:
@@ -98,19 +99,53 @@ def emulator(
         for hostname in hostnames:
             if hostname not in service.websites:
                 service.add_website(hostname)
-        serving = service.serve(port=port, allowed_hosts=allowed_hosts, cors=cors)
+        pause = _seconds(latency) if latency else 0.0
+        for failure in failures:
+            kind, share = _failure(failure)
+            service.fail_next(
+                None, **kind, latency=pause, when=partial(_happens, share)
+            )
+        if pause:
+            service.fail_next(None, latency=pause)
+        serving = service.serve(port=port)
     except ValueError as error:
         fail([str(error)], Code.WRONG_USE)
     with serving as address:
         click.echo(f"export SITESTATS_BASE_URL={address}")
         click.echo(f"export SITESTATS_API_KEY={service.api_key}")
         click.echo(f"export SITESTATS_USER_ID={service.user_id}")
+        names = [*service.websites]
+        more = f" and {len(names) - 5:,} more" if names[5:] else ""
         click.echo(
-            f"serving {', '.join(service.websites) or 'no website yet'}; "
+            f"serving {', '.join(names[:5]) or 'no website yet'}{more}; "
             "stop it with Ctrl-C",
             err=True,
         )
         _wait()
+
+
+def _seconds(text: str) -> float:
+    """The seconds of a text such as ``200ms`` or ``1.5s``."""
+    found = re.fullmatch(r"([0-9.]+)(ms|s)", text)
+    if found is None:
+        raise ValueError(f"{text!r} is not a time: write 200ms or 1.5s")
+    return float(found[1]) / (1000 if found[2] == "ms" else 1)
+
+
+def _failure(text: str) -> tuple[dict[str, Any], float]:
+    """How a response fails, as ``fail_next`` has it, and how often, from 0 to 1."""
+    found = re.fullmatch(r"([0-9]{3}|reset|garbage):([0-9.]+)%", text)
+    if found is None:
+        raise ValueError(
+            f"{text!r} is not a failure: write 503:5%, reset:1% or garbage:1%"
+        )
+    kind = {"status": int(found[1])} if found[1].isdecimal() else {found[1]: True}
+    return kind, float(found[2]) / 100
+
+
+def _happens(share: float, request: object) -> bool:
+    del request
+    return random.random() < share  # noqa: S311 - no secret
 
 
 def _wait() -> None:

@@ -1,4 +1,4 @@
-"""Access control: API keys and private websites (section 5), roles (section 4.2)."""
+"""Who may read which website: API keys, private websites (section 5), host names."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Collection
 from typing import Final
 
 import attrs
+import idna
 
 from ._http import Headers
 from ._parameters import Query
@@ -18,6 +19,41 @@ _USER_ID: Final = re.compile(
     r"(sa_user_id_)?[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}",
     re.IGNORECASE,
 )
+
+# Browsers open names with an underscore, so there are websites with one. They read a
+# name that ends in a number as an IPv4 address.
+_HOST: Final = re.compile(
+    r"(?=.{1,253}$)((?!-)[a-z0-9_-]{1,63}(?<!-)\.)+"
+    r"(?!([0-9]+|0x[0-9a-f]*)$)(?!-)[a-z0-9_-]{1,63}(?<!-)"
+)
+
+
+def host_name(text: object) -> str | None:
+    """*text* in lower case and punycode, or None if it can't name a website.
+
+    A website's name has at least one dot, and is not an IP address.
+    """
+    if not isinstance(text, str):
+        return None
+    name = text.lower().removesuffix(".")
+    if not name.isascii():
+        try:
+            name = idna.encode(name, uts46=True).decode("ascii")
+        except idna.IDNAError:
+            return None
+    return name if _HOST.fullmatch(name) else None
+
+
+def valid_host_name(text: object) -> str:
+    """The same, with an error in place of None.
+
+    Raises:
+        ValueError: It can't name a website.
+    """
+    name = host_name(text)
+    if name is None:
+        raise ValueError(f"{text!r} is not a valid host name of a website")
+    return name
 
 
 @attrs.frozen
@@ -50,9 +86,10 @@ class Key:
     text: str = attrs.field(repr=False)
     access: frozenset[str] | None = None
 
-    def opens(self, hostname: str) -> bool:
-        """Whether the key has access to a website."""
-        return self.access is None or hostname in self.access
+
+def find(text: str | None, keys: Collection[Key]) -> Key | None:
+    """The key with this text."""
+    return next((key for key in keys if key.text == text), None)
 
 
 def stats(
@@ -68,7 +105,7 @@ def stats(
     """
     if sent and key is None:
         return Denied(401, "The Api-Key is not valid (section 5)")
-    opened = key is not None and key.opens(website.hostname)
+    opened = key and (key.access is None or website.hostname in key.access)
     if not website.public and not opened:
         if key is None:
             return Denied(
@@ -76,12 +113,9 @@ def stats(
             )
         return Denied(403, "The Api-Key has no access to this website (section 5)")
     if website.locked:
-        return Denied(
-            423,
-            "This website is locked, as the badge is missing from it (section 7)",
-            "BADGE_REQUIRED",
-        )
-    if website.public and website.hide_pages and query.reads_pages and not opened:
+        text = "This website is locked, as the badge is missing from it (section 7)"
+        return Denied(423, text, "BADGE_REQUIRED")
+    if website.hide_pages and query.reads_pages and not opened:
         text = (
             "This website hides its top pages: the field pages, page filters, a path "
             "in the address and version=2 need an Api-Key with access (section 5)"
@@ -104,8 +138,3 @@ def admin(headers: Headers, keys: Collection[Key], user_id: str) -> Key | Denied
     if key is None or user != user_id:
         return Denied(401, "The Api-Key or the User-Id is not valid")
     return key
-
-
-def find(text: str | None, keys: Collection[Key]) -> Key | None:
-    """The key with this text."""
-    return next((key for key in keys if key.text == text), None)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from importlib.resources import as_file, files
 from typing import Final
 
-from ._periods import EPOCH
+from ._periods import DAY
 from ._rows import Rows, prepared
 
 HOSTNAME: Final = "semicomplete.com"
@@ -19,13 +19,11 @@ PARTS: Final = {
 
 def load(rows: Rows, now: datetime) -> None:
     """Load the demo's traffic into *rows*."""
-    traffic = prepared(_read)
-    yesterday = now.astimezone(UTC).date() - timedelta(days=1)
-    rows.take(traffic, days=(yesterday - traffic.span[1].date()).days)
+    rows.take(prepared(_read), last=now.astimezone(UTC).date() - DAY)
 
 
 def _read(rows: Rows) -> None:
     with as_file(files("sitestats.emulator") / "data" / "semicomplete.csv.gz") as path:
-        rows.load(path, now=EPOCH)
+        rows.load(path, undated=datetime.now(UTC))
     for hostname, prefix in PARTS.items():
         rows.copy(source=HOSTNAME, target=hostname, prefix=prefix)

@@ -6,32 +6,25 @@ It is the one module of the emulator that may import the clients.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
+from email.utils import format_datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self, Unpack
+from typing import TYPE_CHECKING, Any, Final, Self
 from uuid import uuid4
 
 import attrs
 
 from sitestats._common.errors import load_extra
 
-from . import _demo, _faults, _generated_traffic
-from ._access import Key, Website
-from ._dispatch import Core
-from ._hosts import host_name, valid_host_name
+from . import _demo, _responses, _traffic
+from ._access import Key, Website, host_name, valid_host_name
+from ._faults import GARBAGE, FailingService, Fault
 from ._http import RecordedRequest
-from ._options import (
-    ClientOptions,
-    EmulatorOptions,
-    FaultOptions,
-    ServiceOptions,
-    WebsiteOptions,
-)
-from ._periods import is_zone
+from ._periods import DAY, is_zone
 from ._rows import Rows
-from ._server import HOST, serve
+from ._server import HOST, Serving
 from ._service import Service
 from ._transport import EmulatorTransport
 
@@ -103,31 +96,40 @@ class Emulator:
         self,
         *,
         now: datetime | None = None,
+        role: str = "owner",
+        website_limit: int | None = None,
+        contains_per_minute: int | None = 60,
         api_key: str | None = None,
         user_id: str | None = None,
-        **options: Unpack[ServiceOptions],
+        null_entries: bool = False,
+        ignore_unknown_keys: bool = False,
+        bare_list: bool = False,
     ) -> None:
         load_extra("duckdb", extra="emulator")
         for name, text in (("api_key", api_key), ("user_id", user_id)):
             if text is not None and not re.fullmatch("[!-~]+", text):
                 raise ValueError(f"{name} must be printable ASCII without spaces")
-        for name, number in (
-            ("website_limit", options.get("website_limit")),
-            ("contains_per_minute", options.get("contains_per_minute")),
-        ):
-            if number is not None and number < 0:
-                raise ValueError(f"{name} must be 0 or more, or None, not {number}")
         self.api_key: str = f"sa_api_key_{uuid4().hex}" if api_key is None else api_key
         """The key with access to every website."""
         self.user_id: str = f"sa_user_id_{uuid4()}" if user_id is None else user_id
         """The ID of the user, for the Admin API."""
-        self._clock = _Clock()
+        self._core = FailingService(
+            Service(
+                Rows(),
+                self.user_id,
+                [Key(self.api_key)],
+                role=role,
+                website_limit=website_limit,
+                contains_per_minute=contains_per_minute,
+                null_entries=null_entries,
+                ignore_unknown_keys=ignore_unknown_keys,
+                bare_list=bare_list,
+            )
+        )
         self.now = now
-        keys = [Key(self.api_key)]
-        self._core = Core(Service(Rows(), self._clock, self.user_id, keys, **options))
 
     @classmethod
-    def demo(cls, **options: Unpack[EmulatorOptions]) -> Self:
+    def demo(cls, **options: Any) -> Self:
         """An emulator with three websites and real traffic.
 
         The traffic is that of semicomplete.com on four days of May 2015,
@@ -144,13 +146,11 @@ class Emulator:
         emulator.add_website(_demo.HOSTNAME, public=True, label="all of it")
         for hostname, prefix in _demo.PARTS.items():
             emulator.add_website(hostname, label=f"the part below {prefix}")
-        _demo.load(emulator._core.service.rows, emulator._clock())
+        _demo.load(emulator._core.service.rows, emulator._core.service.now())
         return emulator
 
     @classmethod
-    def made_up(
-        cls, websites: int = 1, *, days: int = 365, **options: Unpack[EmulatorOptions]
-    ) -> Self:
+    def made_up(cls, websites: int = 1, *, days: int = 365, **options: Any) -> Self:
         """An emulator with made-up traffic of a year, for one website or many.
 
         It has what real traffic has: seasons, weekends, times of the day in the
@@ -176,16 +176,15 @@ class Emulator:
         if websites < 1 or days < 1:
             raise ValueError("websites and days must be 1 or more")
         emulator = cls(**options)
-        sites = [_generated_traffic.Site(number) for number in range(websites)]
+        sites = [_traffic.Site(number) for number in range(websites)]
         for site in sites:
             emulator.add_website(
                 site.hostname,
                 timezone=site.timezone,
                 label=f"made up: {site.kind.name}",
             )
-        _generated_traffic.load(
-            emulator._core.service.rows, sites, emulator._clock(), days
-        )
+        service = emulator._core.service
+        _traffic.load(service.rows, sites, service.now(), days)
         return emulator
 
     # -- websites, keys and rows
@@ -193,7 +192,7 @@ class Emulator:
     @property
     def now(self) -> datetime | None:
         """The emulator's present; None for the clock."""
-        return self._clock.fixed
+        return self._core.service.fixed
 
     @now.setter
     def now(self, now: datetime | None) -> None:
@@ -201,14 +200,25 @@ class Emulator:
             raise ValueError(
                 "now needs a time zone: datetime(2025, 1, 31, 12, tzinfo=UTC)"
             )
-        self._clock.fixed = now
+        self._core.service.fixed = now
 
     @property
     def websites(self) -> tuple[str, ...]:
         """The host names of the websites, in the order in which they were added."""
         return tuple(self._core.service.websites)
 
-    def add_website(self, hostname: str, **settings: Unpack[WebsiteOptions]) -> None:
+    def add_website(
+        self,
+        hostname: str,
+        *,
+        timezone: str = "UTC",
+        public: bool = False,
+        label: str = "",
+        hide_pages: bool = False,
+        locked: bool = False,
+        own_hostname: str | None = None,
+        has_ssl: bool = True,
+    ) -> None:
         """Set a website up, without the rules and limits of the Admin API.
 
         Args:
@@ -228,27 +238,42 @@ class Emulator:
         name = valid_host_name(hostname)
         if name in self._core.service.websites:
             raise ValueError(f"{name} exists: change it with change_website()")
-        _check_zone(settings.get("timezone", "UTC"))
-        self._core.service.put(Website(name, **settings))
+        self._put(
+            Website(
+                name,
+                timezone=timezone,
+                public=public,
+                label=label,
+                hide_pages=hide_pages,
+                locked=locked,
+                own_hostname=own_hostname,
+                has_ssl=has_ssl,
+            )
+        )
 
-    def change_website(self, hostname: str, **changes: Unpack[WebsiteOptions]) -> None:
+    def change_website(self, hostname: str, **changes: Any) -> None:
         """Change what ``add_website`` set: lock it, make it public, and so on.
 
         >>> emulator.change_website("semicomplete.com", hide_pages=False)
 
         Raises:
             ValueError: The website does not exist, or the zone is not valid.
-            TypeError: There is no such keyword.
+            TypeError: There is no such setting.
         """
         website = self._core.service.websites.get(host_name(hostname) or "")
         if website is None:
             raise ValueError(
                 f"there is no website {hostname!r}: add it with add_website()"
             )
-        _check_zone(changes.get("timezone", "UTC"))
-        if "hostname" in changes:
-            raise TypeError("a website's host name can't be changed")
-        self._core.service.put(attrs.evolve(website, **changes))
+        self._put(attrs.evolve(website, **changes))
+
+    def _put(self, website: Website) -> None:
+        if not is_zone(website.timezone):
+            raise ValueError(
+                f"{website.timezone!r} is not a time zone name: write it like "
+                "'Europe/Amsterdam'"
+            )
+        self._core.service.websites[website.hostname] = website
 
     def add_key(self, *, access: Iterable[str] = ()) -> str:
         """Make another API key of the same user.
@@ -284,7 +309,8 @@ class Emulator:
         The columns, each of which may be missing or empty but for ``hostname``:
 
         - ``hostname``: the website.
-        - ``added_iso``: ISO 8601 with a zone. Without it, it happened now.
+        - ``added_iso``: ISO 8601 with a zone. Without it, it happened 24 hours ago,
+          so that ``last(days=7)`` has it.
         - ``datapoint``: the name of an event. Without it, it is a page view.
         - ``path``: without it the view counts in the totals, but not in ``pages``.
         - ``is_unique``: true for a visitor's first page view.
@@ -314,10 +340,10 @@ class Emulator:
         ... )
         """
         service = self._core.service
-        found = service.rows.load(rows, now=self._clock(), hostname=hostname)
-        for name in found:
-            if name not in service.websites:
-                service.put(Website(name))
+        for name in service.rows.load(
+            rows, undated=service.now() - DAY, hostname=hostname
+        ):
+            service.websites.setdefault(name, Website(name))
 
     # -- clients and the server
 
@@ -325,7 +351,7 @@ class Emulator:
         """A transport for httpx that needs no socket, sync and async."""
         return EmulatorTransport(self._core)
 
-    def client(self, **options: Unpack[ClientOptions]) -> Client:
+    def client(self, **options: Any) -> Client:
         """A sync client without a socket.
 
         It reads nothing from the environment.
@@ -342,7 +368,7 @@ class Emulator:
 
         return Client(**self._options(options), proxy=None, transport=self.transport())
 
-    def async_client(self, **options: Unpack[ClientOptions]) -> AsyncClient:
+    def async_client(self, **options: Any) -> AsyncClient:
         """An async client without a socket; see ``client``."""
         from sitestats import AsyncClient
 
@@ -350,51 +376,27 @@ class Emulator:
             **self._options(options), proxy=None, transport=self.transport()
         )
 
-    def _options(self, options: ClientOptions) -> ClientOptions:
-        own: ClientOptions = {
-            "base_url": BASE_URL,
-            "api_key": self.api_key,
-            "user_id": self.user_id,
-        }
-        return {**own, **options}
+    def _options(self, options: dict[str, Any]) -> dict[str, Any]:
+        credentials = {"api_key": self.api_key, "user_id": self.user_id}
+        return {"base_url": BASE_URL, **credentials, **options}
 
-    def serve(
-        self,
-        port: int = 0,
-        *,
-        host: str = HOST,
-        allowed_hosts: Iterable[str] = (),
-        cors: str | None = None,
-    ) -> AbstractContextManager[str]:
+    def serve(self, port: int = 0, *, host: str = HOST) -> AbstractContextManager[str]:
         """Serve HTTP on a socket of this machine within a ``with`` block.
 
-        It responds to requests for ``localhost``, for addresses such as 127.0.0.1,
-        and for the names given here. Others get 421, since a website may make its
-        name lead to this machine, to read what only you should. A body of
-        more than 1 MiB gets 413, and one that is cut off no response.
+        Pages of any origin may read the responses, as at the service (section 5).
 
         Args:
             port: The port; 0 for any free one.
             host: The address to listen on.
-            allowed_hosts: Other names by which programs reach it, such as that of
-                a container.
-            cors: The origin whose pages may read the responses in a browser, such
-                as ``"http://localhost:5173"``; ``"*"`` for every origin, as at the
-                service (section 5). None for no page.
 
         Returns:
             A context manager that gives the base address.
-
-        Raises:
-            ValueError: *cors* is no origin.
 
         >>> with emulator.serve() as address:
         ...     address.startswith("http://127.0.0.1:")
         True
         """
-        return serve(
-            self._core, host=host, port=port, allowed_hosts=allowed_hosts, cors=cors
-        )
+        return Serving(self._core, host, port)
 
     # -- recorded requests and simulated failures
 
@@ -407,7 +409,25 @@ class Emulator:
         """Empty ``requests``."""
         self._core.requests.clear()
 
-    def fail_next(self, times: int | None = 1, **fault: Unpack[FaultOptions]) -> None:
+    def fail_next(
+        self,
+        times: int | None = 1,
+        *,
+        status: int | None = None,
+        retry_after: float | str | datetime | None = None,
+        headers: Mapping[str, str] | None = None,
+        body: object = None,
+        garbage: bool = False,
+        redirect: str | None = None,
+        latency: float = 0.0,
+        drip: float = 0.0,
+        cut_off: int | None = None,
+        reset: bool = False,
+        processed: bool = False,
+        method: str | None = None,
+        path: str | None = None,
+        when: Callable[[RecordedRequest], bool] | None = None,
+    ) -> None:
         """Let the next responses fail, or those to matching requests.
 
         Failures are used in the order in which you add them, each by the first
@@ -435,40 +455,48 @@ class Emulator:
             when: Called with each request; returns whether it matches.
 
         Raises:
-            ValueError: The arguments contradict each other, or one is invalid.
+            ValueError: Nothing fails, or a number is not possible.
 
         >>> emulator.fail_next(status=429, retry_after=7)
         >>> emulator.clear_faults()
         """
-        if times is not None and times < 1:
-            raise ValueError(f"times must be 1 or more, or None for all, not {times}")
-        self._core.faults.add(_faults.make(**fault), times)
+        sent = {name.lower(): value for name, value in (headers or {}).items()}
+        if redirect is not None:
+            status = 302 if status is None else status
+            sent["location"] = redirect
+        if isinstance(retry_after, datetime):
+            retry_after = format_datetime(retry_after.astimezone(UTC), usegmt=True)
+        if retry_after is not None:
+            sent["retry-after"] = str(retry_after)
+        if garbage:
+            body = GARBAGE
+        elif isinstance(body, str):
+            body = body.encode()
+        elif body is not None and not isinstance(body, bytes):
+            body = _responses.encode(body)
+        fault = Fault(
+            status=status,
+            headers=sent,
+            body=body,
+            latency=latency,
+            drip=drip,
+            cut_off=cut_off,
+            reset=reset,
+            processed=processed,
+            method=method,
+            path=path,
+            when=when,
+        )
+        self._core.fail(fault, times)
 
     def clear_faults(self) -> None:
         """Remove the simulated failures that no request has met yet."""
-        self._core.faults.clear()
+        self._core.waiting.clear()
 
     @property
     def faults_left(self) -> int:
         """How many calls of ``fail_next`` are not used up yet."""
-        return len(self._core.faults)
+        return len(self._core.waiting)
 
     def __repr__(self) -> str:
         return f"<Emulator with {len(self.websites)} websites>"
-
-
-@attrs.define
-class _Clock:
-    """The emulator's present; not a method of it, to avoid a reference cycle."""
-
-    fixed: datetime | None = None
-
-    def __call__(self) -> datetime:
-        return datetime.now(UTC) if self.fixed is None else self.fixed
-
-
-def _check_zone(zone: object) -> None:
-    if not is_zone(zone):
-        raise ValueError(
-            f"{zone!r} is not a time zone name: write it like 'Europe/Amsterdam'"
-        )

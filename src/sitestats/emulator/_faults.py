@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import threading
+from collections import deque
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
-from email.utils import format_datetime
+from email.utils import formatdate
 from http import HTTPStatus
-from itertools import repeat
-from operator import length_hint
-from typing import TYPE_CHECKING, Final, Unpack
+from typing import Final
 
 import attrs
 
@@ -16,15 +15,13 @@ from sitestats._common.wire import HttpResponse
 
 from . import _responses
 from ._http import RecordedRequest
+from ._service import Service
 
-if TYPE_CHECKING:
-    from ._options import Delivery
-
-POSSIBLE: Final = range(200, 600)
-REDIRECTS: Final = range(300, 400)
-LONGEST: Final = 3600
+_STATUSES: Final = range(200, 600)
+_LONGEST: Final = 3600
 """The most seconds of a pause; a larger number is probably in milliseconds."""
-
+_MOST_RECORDED: Final = 10_000
+"""The most recorded requests; the oldest are dropped."""
 GARBAGE: Final = b'\x1f\x8b{"ok":tru\xff\xfe\x00\x80'
 """Neither JSON nor UTF-8 nor gzip."""
 
@@ -45,6 +42,16 @@ class Fault:
     path: str | None = None
     when: Callable[[RecordedRequest], bool] | None = None
 
+    def check(self) -> None:
+        """Raise a ValueError if nothing fails, or in a way that is not possible."""
+        late = (self.latency, self.drip)
+        if not (self.replaces or self.headers or any(late)) and self.cut_off is None:
+            raise ValueError("say what fails: pass status=, body=, latency=, …")
+        if self.status is not None and self.status not in _STATUSES:
+            raise ValueError(f"status must be 200 to 599, not {self.status}")
+        if not all(0 <= seconds < _LONGEST for seconds in late):
+            raise ValueError("latency and drip are seconds, from 0 to 3,600")
+
     @property
     def replaces(self) -> bool:
         """Whether something else is sent in place of the normal response."""
@@ -52,9 +59,13 @@ class Fault:
 
     def matches(self, request: RecordedRequest) -> bool:
         """Whether the response to *request* is to fail."""
-        if self.method is not None and request.method != self.method:
+        if self.method not in {None, request.method}:
             return False
-        if self.path is not None and not _path_matches(request.path, self.path):
+        if self.path is not None and not (
+            request.path.startswith(self.path[:-1])
+            if self.path.endswith("*")
+            else request.path == self.path
+        ):
             return False
         return self.when is None or self.when(request)
 
@@ -71,9 +82,11 @@ class Fault:
         if self.processed:
             normal(request)
         status = 200 if self.status is None else self.status
+        code = {"code": "BADGE_REQUIRED"} if status == HTTPStatus.LOCKED else {}
         body = self.body
         if body is None:
-            body = _responses.encode(_default_body(status))
+            error = f"A fault with status {status}"
+            body = _responses.encode({"ok": False, "error": error, **code})
         headers = {
             **_responses.CORS,
             "content-type": "application/json; charset=utf-8",
@@ -82,136 +95,64 @@ class Fault:
         return HttpResponse(status, headers, b"" if status in {204, 304} else body)
 
 
-def _default_body(status: int) -> dict[str, object]:
-    body: dict[str, object] = {"ok": False, "error": f"A fault with status {status}"}
-    if status == HTTPStatus.LOCKED:
-        body["code"] = "BADGE_REQUIRED"
-    return body
+@attrs.frozen
+class Reply:
+    """A response, and how its delivery fails."""
+
+    response: HttpResponse
+    fault: Fault
 
 
-def _path_matches(path: str, pattern: str) -> bool:
-    if pattern.endswith("*"):
-        return path.startswith(pattern[:-1])
-    return path == pattern
+NO_FAULT: Final = Fault()
 
 
-class Faults:
-    """A thread-safe queue of faults, each with what gives its uses."""
+@attrs.define
+class _Waiting:
+    """A fault, and how many responses it still fails; None for all."""
 
-    # Without a lock: each line is one step, whatever comes between two of them.
-
-    def __init__(self) -> None:
-        self._waiting: dict[repeat[bool], Fault] = {}
-
-    def add(self, fault: Fault, times: int | None) -> None:
-        """Append a fault for the next *times* matching requests; None for all."""
-        uses = repeat(True) if times is None else repeat(True, times)  # noqa: FBT003 - a value
-        self._waiting[uses] = fault
-
-    def clear(self) -> None:
-        """Remove all faults."""
-        self._waiting.clear()
-
-    def __len__(self) -> int:
-        return len(self._waiting)
-
-    def take(self, request: RecordedRequest) -> Fault | None:
-        """The first fault that matches *request*, which uses it once."""
-        for uses, fault in self._waiting.copy().items():
-            if fault.matches(request) and next(uses, False):
-                if not length_hint(uses, 1):
-                    self._waiting.pop(uses, None)
-                return fault
-        return None
+    fault: Fault
+    times: int | None
 
 
-def make(
-    *,
-    status: int | None = None,
-    retry_after: float | str | datetime | None = None,
-    headers: Mapping[str, str] | None = None,
-    body: object = None,
-    garbage: bool = False,
-    redirect: str | None = None,
-    **delivery: Unpack[Delivery],
-) -> Fault:
-    """Make a fault from the arguments of ``Emulator.fail_next``.
+class FailingService:
+    """A service with simulated failures, which records the requests.
 
-    Raises:
-        ValueError: They contradict each other, or one is invalid.
+    It is what both transports call, the socket and the one in process.
     """
-    sent = {name.lower(): value for name, value in (headers or {}).items()}
-    if redirect is not None:
-        status = 302 if status is None else status
-        sent["location"] = redirect
-    if retry_after is not None:
-        sent["retry-after"] = _retry_after(retry_after)
-    content = None
-    if garbage:
-        content = GARBAGE
-    elif isinstance(body, bytes):
-        content = body
-    elif isinstance(body, str):
-        content = body.encode()
-    elif body is not None:
-        content = _responses.encode(body)
-    fault = Fault(status=status, headers=sent, body=content, **delivery)
-    latency, drip, cut_off = fault.latency, fault.drip, fault.cut_off
-    for wrong, text in (
-        (
-            not (fault.replaces or sent or latency or drip or cut_off is not None),
-            "say what fails: pass status=, body=, latency=, reset=True, …",
-        ),
-        (
-            status is not None and status not in POSSIBLE,
-            f"status must be 200 to 599, not {status}",
-        ),
-        (
-            redirect is not None and status not in REDIRECTS,
-            f"a redirect needs a status from 300 to 399, not {status}",
-        ),
-        (
-            retry_after is not None and status is None,
-            "retry_after needs a status, such as 429 or 503",
-        ),
-        (garbage and body is not None, "garbage sets the body: leave out body"),
-        (
-            status in {204, 304} and (content is not None or cut_off is not None),
-            f"status {status} has no body: leave out body, garbage and cut_off",
-        ),
-        (
-            fault.reset and (status is not None or content is not None or bool(sent)),
-            "no response arrives after a reset: leave out status, headers and body",
-        ),
-        (
-            fault.reset and (cut_off is not None or drip > 0),
-            "a reset comes before the first byte: leave out cut_off and drip",
-        ),
-        (
-            fault.processed and not fault.replaces,
-            "processed=True needs a status, a body or reset=True",
-        ),
-        (
-            not 0 <= latency < LONGEST,
-            f"latency must be 0 to 3,600 seconds, not {latency}",
-        ),
-        (
-            not 0 <= drip < LONGEST,
-            f"drip must be 0 to 3,600 seconds a byte, not {drip}",
-        ),
-        (
-            cut_off is not None and cut_off < 0,
-            f"cut_off must be 0 or more bytes, not {cut_off}",
-        ),
-    ):
-        if wrong:
-            raise ValueError(text)
-    return fault
 
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self.requests: deque[RecordedRequest] = deque(maxlen=_MOST_RECORDED)
+        self.waiting: list[_Waiting] = []
+        # The function of a fault may add another one.
+        self._lock = threading.RLock()
 
-def _retry_after(value: float | str | datetime) -> str:
-    if isinstance(value, datetime):
-        if value.tzinfo is None:
-            raise ValueError("retry_after as a datetime needs a time zone")
-        return format_datetime(value.astimezone(UTC), usegmt=True)
-    return str(value)
+    def fail(self, fault: Fault, times: int | None) -> None:
+        """Append a fault for the next *times* matching requests; None for all."""
+        fault.check()
+        if times is not None and times < 1:
+            raise ValueError(f"times must be 1 or more, or None for all, not {times}")
+        self.waiting.append(_Waiting(fault, times))
+
+    def handle(self, request: RecordedRequest) -> Reply:
+        """Respond to one request. Safe to call from many threads."""
+        self.requests.append(request)
+        fault = self._take(request)
+        normal = self.service.respond
+        response = fault.respond(request, normal) if fault else normal(request)
+        # By the emulator's clock: clients derive from it which hours are over.
+        date = formatdate(self.service.now().timestamp(), usegmt=True)
+        headers = {"date": date, **response.headers}
+        return Reply(attrs.evolve(response, headers=headers), fault or NO_FAULT)
+
+    def _take(self, request: RecordedRequest) -> Fault | None:
+        """The first fault that matches *request*, which uses it once."""
+        with self._lock:
+            for waiting in self.waiting:
+                if waiting.fault.matches(request):
+                    if waiting.times is not None:
+                        waiting.times -= 1
+                        if not waiting.times:
+                            self.waiting.remove(waiting)
+                    return waiting.fault
+        return None

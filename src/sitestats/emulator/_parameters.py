@@ -1,15 +1,16 @@
-"""Parse the parameters of a Stats request, and check every rule for them.
+"""The rules for the parameters of a Stats request, as tables, and a loop for each.
 
-All broken rules are collected, so that one response lists them. The numbers are
-sections of the service's document.
+They are written from the service's document, and not from the client's rules. All
+broken rules are collected, so that one response names them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from datetime import date, datetime
-from typing import Final, Literal, cast, get_args
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from itertools import chain
+from typing import Final, Literal, cast
 from zoneinfo import ZoneInfo
 
 import attrs
@@ -35,12 +36,7 @@ FIELDS: Final = ("pageviews", "visitors", "histogram", *LISTS, "seconds_on_page"
 """The fifteen names of ``fields`` (section 4.3)."""
 
 FILTERS: Final = {"page": "path", "pages": "path"} | {
-    name: name
-    for name in (
-        *("country", "referrer"),
-        *("utm_source", "utm_medium", "utm_campaign", "utm_content", "utm_term"),
-        *("browser_name", "os_name", "device_type"),
-    )
+    column: column for column in LISTS.values() if column != "path"
 }
 """The filters, each with the column that it compares (section 4.3)."""
 
@@ -57,9 +53,6 @@ WITH_FIELDS: Final = 3
 WITH_PAGES: Final = 2
 """The version whose responses always have the pages (section 9)."""
 
-MOST_ENTRIES: Final = 1000
-"""The largest ``limit`` (section 8)."""
-
 SHORTEST_SEARCH: Final = 12
 """The fewest characters of a contains search, without slashes (section 8)."""
 
@@ -68,17 +61,6 @@ MOST_BUCKETS: Final = 200_000
 
 The document has no such limit. Without one, a single request could fill the memory.
 """
-
-PARAMETERS: Final = frozenset(
-    {
-        *("version", "start", "end", "limit", "timezone"),
-        *("info", "callback", "events", "interval", "fields"),
-        *FILTERS,
-    }
-)
-
-_CALLBACK: Final = re.compile(r"[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)*", re.ASCII)
-_KEY: Final = re.compile(r"[a-zA-Z0-9_]+")
 
 
 @attrs.frozen
@@ -100,264 +82,241 @@ class Match:
     kind: Literal["exact", "prefix", "contains"]
     text: str
 
+    @classmethod
+    def of(cls, column: str, pattern: str) -> Match:
+        """Read a pattern with a star at its end, at both ends, or without one."""
+        if column == "path" and re.fullmatch(r"\*.*\*", pattern, re.DOTALL):
+            return cls(column, "contains", pattern[1:-1])
+        if pattern.endswith("*"):
+            return cls(column, "prefix", pattern[:-1])
+        return cls(column, "exact", pattern)
 
-@attrs.frozen
-class Filter:
-    """A row passes when one of the matches is true."""
 
-    name: str
-    matches: tuple[Match, ...]
-
-
-@attrs.frozen
+@attrs.frozen(kw_only=True)
 class Query:
     """The parsed parameters of a Stats request."""
 
-    version: int
+    given: Mapping[str, str]
+    """The parameters that were sent and are valid, apart from metadata."""
+    metadata: Mapping[str, str]
+    """The values of the metadata filters, by their keys."""
     period: Period
-    fields: tuple[str, ...] = ()
-    """As requested; versions 1 and 2 have fixed ones."""
-    events: tuple[str, ...] | Literal["*"] | None = None
-    filters: tuple[Filter, ...] = ()
-    metadata: tuple[tuple[str, str], ...] = ()
-    interval: Interval = "day"
-    limit: int = 50
-    timezone: str = "UTC"
-    info: str | None = None
-    callback: str | None = None
-    path: str = "*"
-    """``path`` in the response: a page, or ``*``."""
-    contains: bool = False
-    reads_pages: bool = False
-    """Whether it needs access to pages: a field, a filter or version 2 (section 5)."""
+    address: str | None
+    """The page that the address names."""
+    has_key: bool
 
-
-class Reader:
-    """Parses the parameters of one request, and collects the broken rules."""
-
-    def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
-        self.problems: list[Problem] = []
-        self.params: dict[str, str] = {}
-        self.metadata: dict[str, str] = {}
-        for name, value in pairs:
-            if name.startswith("metadata."):
-                known = self.metadata
-            elif name in PARAMETERS:
-                known = self.params
-            else:
-                continue  # the service ignores unknown parameters
-            if name in known:
-                self.refuse(f"{name} is given twice", "4.3")
-            known[name] = value
-
-    def refuse(self, text: str, section: str) -> None:
-        """Add a broken rule."""
-        self.problems.append(Problem(text, section))
-
+    @property
     def version(self) -> int:
         """The version of the response: 1 by default (section 9)."""
-        text = self.params.get("version", "1")
-        if text not in {"1", "2", "3", "4", "5", "6"}:
-            self.refuse(f"version is 1 to 6, not {text!r}", "4.3")
-            return 6
-        return int(text)
+        return int(self.given.get("version", "1"))
 
-    def fields(self, version: int) -> tuple[str, ...]:
+    @property
+    def fields(self) -> list[str]:
         """The requested fields, in the document's order; none before version 3."""
-        if version < WITH_FIELDS:
-            return ()
-        text = self.params.get("fields")
-        names = set(text.split(",")) if text else set[str]()
-        for name in sorted(names - set(FIELDS)):
-            self.refuse(f"{name!r} in fields is no field", "4.3")
-        if text == "" or (text is None and "events" not in self.params):
-            self.refuse(
-                "Fields param is required, for example: "
-                "fields=pageviews,visitors,histogram",
-                "2.3",
-            )
-        return tuple(name for name in FIELDS if name in names)
+        names = self.given.get("fields", "").split(",")
+        return [name for name in FIELDS if name in names]
 
-    def events(self) -> tuple[str, ...] | Literal["*"] | None:
-        """The events to count (section 4.3)."""
-        text = self.params.get("events")
-        if text is None:
-            return None
-        if text == "*":
-            return "*"
-        names = tuple(dict.fromkeys(text.split(",")))
-        if "" in names:
-            self.refuse("events has an empty name", "4.3")
-        if any("*" in name for name in names):
-            self.refuse("events takes names, or a single * for all", "4.3")
-        return names
+    @property
+    def events(self) -> list[str] | None:
+        """The events to count, ``["*"]`` for all of them (section 4.3)."""
+        text = self.given.get("events")
+        return None if text is None else [*dict.fromkeys(text.split(","))]
 
+    @property
+    def interval(self) -> Interval:
+        """That of the histogram; versions 1 and 2 always have days."""
+        if self.version < WITH_FIELDS:
+            return "day"
+        return cast("Interval", self.given.get("interval", "day"))
+
+    @property
     def limit(self) -> int:
         """The most entries of a list (section 8)."""
-        text = self.params.get("limit", "50")
-        if not re.fullmatch("[1-9][0-9]{0,3}", text) or int(text) > MOST_ENTRIES:
-            self.refuse(f"limit is 1 to 1000, not {text!r}", "8")
-            return 50
-        return int(text)
+        return int(self.given.get("limit", "50"))
 
-    def interval(self, version: int) -> Interval:
-        """The histogram's interval; hours need version 6 (section 9)."""
-        text = self.params.get("interval", "day")
-        if text not in get_args(Interval):
-            names = ", ".join(get_args(Interval))
-            self.refuse(f"interval is one of {names}, not {text!r}", "4.3")
-            return "day"
-        if text == "hour" and version < NEWEST:
-            self.refuse("interval=hour needs version=6", "9")
-        return cast("Interval", text)
+    @property
+    def patterns(self) -> list[str]:
+        """The values of ``page`` and ``pages``."""
+        return [self.given[name] for name in ("page", "pages") if name in self.given]
 
-    def info(self) -> str | None:
-        """Whether the response explains its fields; the text as it was sent."""
-        text = self.params.get("info")
-        if text not in {None, "true", "false"}:
-            self.refuse(f"info is true or false, not {text!r}", "4.3")
-        return text
-
-    def callback(self) -> str | None:
-        """The name of the function of a JSONP response (section 4.3)."""
-        text = self.params.get("callback")
-        if text is not None and not _CALLBACK.fullmatch(text):
-            self.refuse(f"callback is no name of a function: {text!r}", "4.3")
-            return None
-        return text
-
-    def timezone(self, default: str) -> str:
-        """The zone of the period: that of the request, else the website's."""
-        text = self.params.get("timezone", default)
-        if not is_zone(text):
-            self.refuse(
-                f"timezone is a valid time zone name in its exact case, not {text!r}",
-                "4.3",
-            )
-            return default
-        return text
-
-    def period(self, zone: ZoneInfo, today: date) -> Period:
-        """The requested days, with the defaults of section 8."""
-        days = {"start": one_month_before(today), "end": today}
-        for name in days:
-            if (text := self.params.get(name)) is not None:
-                day = parse_day(text, today)
-                if day is None:
-                    self.refuse(
-                        f"{name} is a date like 2025-01-31, today, yesterday or "
-                        f"today-30d, not {text!r}",
-                        "4.3",
-                    )
-                    return Period(today, today, zone)
-                days[name] = day
-        if days["start"] > days["end"]:
-            default = (
-                ""
-                if {"start", "end"} <= set(self.params)
-                else ("; left out, start is one month ago and end is today")
-            )
-            self.refuse(
-                f"start ({days['start']}) is after end ({days['end']}){default}", "8"
-            )
-            return Period(today, today, zone)
-        return Period(days["start"], days["end"], zone)
-
-    def filters(self) -> tuple[Filter, ...]:
-        """The filters, except those by metadata (section 4.3)."""
-        found: list[Filter] = []
-        for name, column in FILTERS.items():
-            if (text := self.params.get(name)) is None:
-                continue
-            values = text.split(",") if name == "pages" else [text]
-            matches: list[Match] = []
-            for value in values:
-                match = self._match(name, column, value)
-                if match is not None:
-                    matches.append(match)
-            found.append(Filter(name, tuple(matches)))
-        return tuple(found)
-
-    def _match(self, name: str, column: str, value: str) -> Match | None:
-        is_prefix = value.endswith("*") and value.count("*") == 1
-        if not value:
-            self.refuse(f"{name} has an empty value", "4.3")
-            return None
-        if "*" in value and not is_prefix:
-            if column == "path" and value[0] == value[-1] == "*":
-                return Match(column, "contains", value[1:-1])
-            self.refuse(f"{name} takes a * at its end alone, not {value!r}", "4.3")
-            return None
-        text = value.removesuffix("*")
-        if name == "device_type" and not any(
-            device.startswith(text) if is_prefix else device == text
-            for device in DEVICES
-        ):
-            self.refuse(
-                f"device_type is one of {', '.join(DEVICES)}, or the beginning of one "
-                f"and a *, not {value!r}",
-                "4.3",
-            )
-        return Match(column, "prefix" if is_prefix else "exact", text)
-
-    def metadata_filters(self, version: int) -> tuple[tuple[str, str], ...]:
-        """The filters by metadata, all of which must match (section 4.3)."""
-        found: list[tuple[str, str]] = []
-        for name, value in self.metadata.items():
-            key = name.removeprefix("metadata.")
-            if not _KEY.fullmatch(key):
-                self.refuse(
-                    f"a metadata key has letters, digits and _ alone, not {key!r}",
-                    "4.3",
-                )
-            found.append((key, value))
-        if found and version < NEWEST:
-            self.refuse("metadata filters need version=6", "9")
-        return tuple(found)
-
-    def contains(self, query: Query, *, path: str | None, has_key: bool) -> bool:
-        """Whether this is a contains search; its rules are checked then."""
-        pages = [
-            match
-            for filter_ in query.filters
-            if filter_.name in {"page", "pages"}
-            for match in filter_.matches
+    @property
+    def filters(self) -> list[list[Match]]:
+        """The filters by columns; of each one of the matches must be true."""
+        found = [
+            [Match.of(column, one) for one in _values(name, self.given[name])]
+            for name, column in FILTERS.items()
+            if name in self.given
         ]
-        searches = [match for match in pages if match.kind == "contains"]
-        if not searches:
-            return False
-        if not has_key:
-            self.refuse("a contains search needs an API key", "4.3")
-        given = sum(
-            len(self.params[name].split(",")) if name == "pages" else 1
-            for name in ("page", "pages")
-            if name in self.params
+        address = [] if self.address is None else [Match("path", "exact", self.address)]
+        return [*found, address] if address else found
+
+    @property
+    def searches(self) -> list[str]:
+        """The texts of contains searches (section 4.3)."""
+        return [m.text for m in chain(*self.filters) if m.kind == "contains"]
+
+    @property
+    def path(self) -> str:
+        """``path`` in the response: a page, or ``*``."""
+        return self.address or ",".join(self.patterns) or "*"
+
+    @property
+    def reads_pages(self) -> bool:
+        """Whether it needs access to pages: by a field, a filter or version 2."""
+        by_page = self.address is not None or bool(self.patterns)
+        return by_page or self.version == WITH_PAGES or "pages" in self.fields
+
+    @property
+    def has_histogram(self) -> bool:
+        """Whether the response has one, which versions 1 and 2 always do."""
+        return self.version < WITH_FIELDS or "histogram" in self.fields
+
+
+def _values(name: str, text: str) -> list[str]:
+    return text.split(",") if name == "pages" else [text]
+
+
+# --- the rules for one parameter ------------------------------------------------------
+
+
+@attrs.frozen
+class Form:
+    """What a parameter must look like."""
+
+    fits: Callable[[str], object]
+    text: str
+    section: str = "4.3"
+
+
+def _like(pattern: str) -> Callable[[str], object]:
+    return re.compile(pattern, re.DOTALL | re.ASCII).fullmatch
+
+
+_LIST: Final = "(?:{0})(?:,(?:{0}))*"
+_VALUE: Final = r"[^*]+\*?|\*"
+_BEGINNINGS: Final = "|".join(
+    rf"{device[:length]}\*" for device in DEVICES for length in range(len(device) + 1)
+)
+_STAR: Final = "a value that is not empty, with a * at its end alone"
+
+FORMS: Final[dict[str, Form]] = {
+    "version": Form(_like("[1-6]"), "version is 1 to 6"),
+    "fields": Form(
+        _like(_LIST.format("|".join(FIELDS))),
+        f"fields are some of {', '.join(FIELDS)}",
+    ),
+    "events": Form(
+        _like(r"\*|" + _LIST.format("[^*,]+")),
+        "events are names, or a single * for all",
+    ),
+    "limit": Form(_like("[1-9][0-9]{0,2}|1000"), "limit is 1 to 1000", "8"),
+    "interval": Form(
+        _like("hour|day|week|month|year"),
+        "interval is one of hour, day, week, month, year",
+    ),
+    "info": Form(_like("true|false"), "info is true or false"),
+    "callback": Form(
+        _like(r"[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)*"),
+        "callback is the name of a function",
+    ),
+    **{
+        name: Form(
+            _like(r"today|yesterday|today-(0|[1-9][0-9]*)d|\d{4}-\d\d-\d\d"),
+            f"{name} is a date like 2025-01-31, today, yesterday or today-30d",
         )
-        if given > 1 or path is not None:
-            self.refuse("a contains search has exactly one path pattern", "4.3")
-        for match in searches:
-            if "*" in match.text:
-                self.refuse("a contains search has no * inside", "4.3")
-            if len(match.text.replace("/", "").replace("*", "")) < SHORTEST_SEARCH:
-                self.refuse(
-                    "a contains search has at least 12 characters that are no "
-                    "slashes between its wildcards",
-                    "4.3",
-                )
-        fields = self.params.get("fields", "").split(",")
-        if query.version == WITH_PAGES:
-            self.refuse(
-                "a contains search gives no pages, and version 2 always has the pages",
-                "9",
-            )
-        elif query.version >= WITH_FIELDS and not set(fields) <= SEARCHABLE:
-            self.refuse(
-                "a contains search requests pageviews, visitors and histogram alone",
-                "4.3",
-            )
-        if query.events is not None:
-            self.refuse("a contains search requests no events", "4.3")
-        return True
+        for name in ("start", "end")
+    },
+    "timezone": Form(is_zone, "timezone is a time zone name in its exact case"),
+    **{name: Form(_like(_VALUE), f"{name} is {_STAR}") for name in FILTERS},
+    "page": Form(_like(rf"{_VALUE}|\*.*\*"), f"page is {_STAR}, or at both ends"),
+    "pages": Form(
+        _like(_LIST.format(r"[^*,]+\*?|\*|\*[^,]*\*")),
+        f"each of pages is {_STAR}, or at both ends",
+    ),
+    "device_type": Form(
+        _like("|".join([*DEVICES, _BEGINNINGS])),
+        f"device_type is one of {', '.join(DEVICES)}, or the beginning of one and a *",
+    ),
+}
+METADATA: Final = "metadata."
+_KEY: Final = Form(_like("[a-zA-Z0-9_]+"), "a metadata key has letters, digits and _")
+
+# --- the rules for several ------------------------------------------------------------
+
+
+@attrs.frozen
+class Rule:
+    """What several parameters must not be together."""
+
+    breaks: Callable[[Query], object]
+    text: str
+    section: str = "4.3"
+
+
+RULES: Final = (
+    Rule(
+        lambda q: q.version >= WITH_FIELDS and not q.fields and q.events is None,
+        "Fields param is required, for example: fields=pageviews,visitors,histogram",
+        "2.3",
+    ),
+    Rule(
+        lambda q: q.given.get("interval") == "hour" and q.version < NEWEST,
+        "interval=hour needs version=6",
+        "9",
+    ),
+    Rule(
+        lambda q: q.metadata and q.version < NEWEST,
+        "metadata filters need version=6",
+        "9",
+    ),
+    Rule(
+        lambda q: q.address and q.patterns,
+        "a page in the address leaves no room for page or pages",
+    ),
+    Rule(
+        lambda q: q.period.first > q.period.last,
+        "start is after end; left out, start is one month ago and end is today",
+        "8",
+    ),
+    Rule(
+        lambda q: q.has_histogram and count(q.period, q.interval) > MOST_BUCKETS,
+        f"the histogram would have more than {MOST_BUCKETS:,} entries; request a "
+        "shorter period or a longer interval",
+        "2.3",
+    ),
+)
+SEARCH_RULES: Final = (
+    Rule(lambda q: not q.has_key, "a contains search needs an API key"),
+    Rule(
+        lambda q: len([m for m in chain(*q.filters) if m.column == "path"]) > 1,
+        "a contains search has exactly one path pattern",
+    ),
+    Rule(
+        lambda q: any("*" in text for text in q.searches),
+        "a contains search has no * inside",
+    ),
+    Rule(
+        lambda q: any(
+            len(re.sub("[*/]", "", text)) < SHORTEST_SEARCH for text in q.searches
+        ),
+        "a contains search has at least 12 characters that are no slashes between its "
+        "wildcards",
+    ),
+    Rule(
+        lambda q: q.version == WITH_PAGES,
+        "a contains search gives no pages, and version 2 always has the pages",
+        "9",
+    ),
+    Rule(
+        lambda q: not SEARCHABLE.issuperset(q.fields),
+        "a contains search requests pageviews, visitors and histogram alone",
+    ),
+    Rule(
+        lambda q: q.events is not None,
+        "a contains search requests no events",
+    ),
+)
+"""The rules of contains searches."""
 
 
 def read(
@@ -371,53 +330,49 @@ def read(
     """Parse a request; the query is valid only if no rule is broken.
 
     Args:
-        pairs: The parameters, decoded.
+        pairs: The parameters, decoded. Unknown ones are ignored.
         path: The page that the address names.
         has_key: Whether the request has a valid key.
         zone: The website's own time zone.
         now: The present.
     """
-    reader = Reader(pairs)
-    version = reader.version()
-    name = reader.timezone(zone)
-    tz = ZoneInfo(name)
-    fields = reader.fields(version)
-    filters = reader.filters()
-    given = [reader.params[key] for key in ("page", "pages") if key in reader.params]
-    if path is not None:
-        if given:
-            reader.refuse(
-                "a page in the address leaves no room for page or pages", "4.3"
-            )
-        filters = (Filter("path", (Match("path", "exact", path),)), *filters)
+    problems: list[Problem] = []
+    given: dict[str, str] = {}
+    for name, value in pairs:
+        if name in given:
+            problems.append(Problem(f"{name} is given twice", "4.3"))
+        if name in FORMS or name.startswith(METADATA):
+            given[name] = value
+    if given.get("version", "1") in {"1", "2"}:
+        # Their responses are fixed, whatever the fields are.
+        given.pop("fields", None)
+    for name, value in [*given.items()]:
+        key = name.removeprefix(METADATA)
+        form, text = (FORMS[name], value) if key == name else (_KEY, key)
+        if not form.fits(text):
+            problems.append(Problem(f"{form.text}, not {text!r}", form.section))
+            del given[name]
+    tz = ZoneInfo(given.get("timezone", zone))
+    today = now.astimezone(tz).date()
+    days = {"start": one_month_before(today), "end": today}
+    for name in days.keys() & given.keys():
+        day = parse_day(given[name], today)
+        if day is None:
+            problems.append(Problem(f"there is no day {given[name]!r}", "4.3"))
+        else:
+            days[name] = day
     query = Query(
-        version=version,
-        period=reader.period(tz, now.astimezone(tz).date()),
-        fields=fields,
-        events=reader.events(),
-        filters=filters,
-        metadata=reader.metadata_filters(version),
-        interval=reader.interval(version),
-        limit=reader.limit(),
-        timezone=name,
-        info=reader.info(),
-        callback=reader.callback(),
-        path=path or ",".join(given) or "*",
-        reads_pages=bool(given)
-        or path is not None
-        or version == WITH_PAGES
-        or "pages" in fields,
+        given=given,
+        metadata={
+            name.removeprefix(METADATA): value
+            for name, value in given.items()
+            if name.startswith(METADATA)
+        },
+        period=Period(days["start"], days["end"], tz),
+        address=path,
+        has_key=has_key,
     )
-    if version < WITH_FIELDS:
-        # Their responses are fixed: visits by day, for any fields and interval.
-        query = attrs.evolve(query, interval="day")
-    if (version < WITH_FIELDS or "histogram" in fields) and (
-        count(query.period, query.interval) > MOST_BUCKETS
-    ):
-        reader.refuse(
-            f"the histogram would have more than {MOST_BUCKETS:,} entries; request a "
-            "shorter period or a longer interval",
-            "2.3",
-        )
-    contains = reader.contains(query, path=path, has_key=has_key)
-    return attrs.evolve(query, contains=contains), reader.problems
+    # What is broken by itself would be confusing here.
+    rules = () if problems else RULES + (SEARCH_RULES if query.searches else ())
+    problems += [Problem(r.text, r.section) for r in rules if r.breaks(query)]
+    return query, problems

@@ -1,20 +1,19 @@
 """Dates, placeholders, time zones and histogram buckets (sections 4.3 and 8).
 
-Time zones are computed only here: DuckDB gets the UTC offsets of a period and adds
-them. So there is one time zone database, and each instant has one local time.
+Time zones are those of ``zoneinfo`` everywhere: the database gets the moments at which
+the entries of a histogram begin, and computes no local time.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
-from functools import cache, lru_cache
+from functools import cache
 from typing import Final, Literal, TypeGuard
 from zoneinfo import ZoneInfo, available_timezones
 
 import attrs
-from dateutil.relativedelta import relativedelta
+from dateutil.relativedelta import MO, relativedelta
 
 Interval = Literal["hour", "day", "week", "month", "year"]
 
@@ -25,18 +24,18 @@ FIRST: Final = date(1, 1, 2)
 LAST: Final = date(9999, 12, 28)
 """The first and last day whose midnight and week fit a datetime in every zone."""
 
-EARLIEST: Final = datetime.combine(FIRST, time.min)
-LATEST: Final = datetime.combine(LAST, time.min)
-EPOCH: Final = datetime.combine(date(1970, 1, 1), time.min)
-
-_STEPS: Final[dict[Interval, timedelta | relativedelta]] = {
-    "day": DAY,
-    "week": 7 * DAY,
+_BEGINNINGS: Final[dict[Interval, relativedelta]] = {
+    "day": relativedelta(),
+    "week": relativedelta(weekday=MO(-1)),
+    "month": relativedelta(day=1),
+    "year": relativedelta(month=1, day=1),
+}
+_STEPS: Final[dict[Interval, relativedelta]] = {
+    "day": relativedelta(days=1),
+    "week": relativedelta(weeks=1),
     "month": relativedelta(months=1),
     "year": relativedelta(years=1),
 }
-_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_DAYS_AGO: Final = re.compile(r"today-(0|[1-9][0-9]*)d")
 
 
 @cache
@@ -51,16 +50,14 @@ def is_zone(name: object) -> TypeGuard[str]:
 
 
 def parse_day(text: str, today: date) -> date | None:
-    """The day that *text* names, or None if it is neither a date nor a placeholder."""
-    named = {"today": today, "yesterday": today - DAY}
+    """The day of a date or a placeholder; None for 30 February, or before year 1."""
     try:
-        if ago := _DAYS_AGO.fullmatch(text):
-            return today - timedelta(days=int(ago[1]))
-        if _DATE.fullmatch(text):
-            return date.fromisoformat(text)
+        if text.startswith("today-"):
+            return today - timedelta(days=int(text[6:-1]))
+        named = {"today": today, "yesterday": today - DAY}
+        return named.get(text) or date.fromisoformat(text)
     except (OverflowError, ValueError):
-        return None  # 30 February, or a day before the first year
-    return named.get(text)
+        return None
 
 
 def one_month_before(day: date) -> date:
@@ -79,15 +76,8 @@ def midnight(day: date, zone: ZoneInfo) -> datetime:
     return wall.astimezone(UTC).replace(tzinfo=None)
 
 
-@attrs.frozen
-class Stretch:
-    """A part of a period with one UTC offset."""
-
-    start: datetime
-    """Naive, in UTC."""
-    end: datetime
-    """The first instant after it, naive in UTC."""
-    offset: timedelta
+def _local(instant: datetime, zone: ZoneInfo) -> datetime:
+    return instant.replace(tzinfo=UTC).astimezone(zone).replace(tzinfo=None)
 
 
 @attrs.frozen
@@ -108,118 +98,52 @@ class Period:
         """The first instant after the period, naive in UTC."""
         return midnight(min(self.last, LAST) + DAY, self.zone)
 
-    def stretches(
-        self, since: datetime = EARLIEST, until: datetime = LATEST
-    ) -> list[Stretch]:
-        """The period, split at each change of the zone's offset.
-
-        What lies before *since* or after *until* is left out, so that a period
-        of centuries costs no more than the rows that exist.
-        """
-        start, end = max(self.start, since), min(self.end, until)
-        if start >= end:
-            return []
-        found: list[Stretch] = []
-        offset = _offset(start, self.zone)
-        for year in range(max(start.year, 1800), min(end.year, 9990) + 1):
-            for instant, new in _changes(self.zone, year):
-                if start < instant < end:
-                    found.append(Stretch(start, instant, offset))
-                    start, offset = instant, new
-        found.append(Stretch(start, end, offset))
-        return found
-
-
-def _offset(instant: datetime, zone: ZoneInfo) -> timedelta:
-    offset = instant.replace(tzinfo=UTC).astimezone(zone).utcoffset()
-    assert offset is not None
-    return offset
-
-
-@lru_cache(maxsize=4096)
-def _changes(zone: ZoneInfo, year: int) -> tuple[tuple[datetime, timedelta], ...]:
-    """Each change of the offset in a year, with the new offset."""
-    found: list[tuple[datetime, timedelta]] = []
-    # From the last second of the year before, as a change may fall on midnight.
-    before = datetime.combine(date(year, 1, 1), time.min) - SECOND
-    last = datetime.combine(date(year + 1, 1, 1), time.min) - SECOND
-    offset = _offset(before, zone)
-    while before < last:
-        # No zone has changed twice within a day, so a day is a safe step.
-        after = min(before + DAY, last)
-        new = _offset(after, zone)
-        if new != offset:
-            found.append((_search(before, after, offset, zone), new))
-        before, offset = after, new
-    return tuple(found)
-
-
-def _search(
-    before: datetime, after: datetime, offset: timedelta, zone: ZoneInfo
-) -> datetime:
-    low, high = before, after
-    while high - low > SECOND:
-        middle = low + (high - low) // (2 * SECOND) * SECOND
-        if _offset(middle, zone) == offset:
-            low = middle
-        else:
-            high = middle
-    return high
-
 
 @attrs.frozen
 class Bucket:
-    """One entry of the histogram, by its start in local time.
+    """One entry of the histogram, which ends where the next one begins."""
 
-    Hours have an offset, since at the end of summer time two of them have the same
-    local time. It is None for other intervals.
-    """
-
+    start: datetime
+    """Naive, in UTC."""
     wall: datetime
-    offset: timedelta | None = None
-
-
-def truncate(wall: datetime, interval: Interval) -> datetime:
-    """The start of the interval that contains *wall*; weeks begin on Monday."""
-    if interval == "hour":
-        return wall.replace(minute=0, second=0, microsecond=0)
-    day = wall.replace(hour=0, minute=0, second=0, microsecond=0)
-    if interval == "week":
-        return day - timedelta(days=day.weekday())
-    if interval == "month":
-        return day.replace(day=1)
-    if interval == "year":
-        return day.replace(month=1, day=1)
-    return day
+    """The beginning of its hour, day, week, month or year by the clocks of the zone."""
 
 
 def buckets(period: Period, interval: Interval) -> Iterator[Bucket]:
     """Every bucket of the period, including those without visits."""
     if interval == "hour":
-        for stretch in period.stretches():
-            wall = truncate(stretch.start + stretch.offset, "hour")
-            while wall < stretch.end + stretch.offset:
-                yield Bucket(wall, stretch.offset)
-                wall += HOUR
+        yield from _hours(period)
         return
-    first, last = max(period.first, FIRST), min(period.last, LAST)
-    wall = truncate(datetime.combine(first, time.min), interval)
-    step = _STEPS[interval]
-    while wall.date() <= last:
-        yield Bucket(wall)
+    day = max(period.first, FIRST) + _BEGINNINGS[interval]
+    while day <= min(period.last, LAST):
+        yield Bucket(midnight(day, period.zone), datetime.combine(day, time.min))
         try:
-            wall += step
+            day += _STEPS[interval]
         except (OverflowError, ValueError):
             return
+
+
+def _hours(period: Period) -> Iterator[Bucket]:
+    start, end = period.start, period.end
+
+    def ahead(seconds: int) -> timedelta:
+        """The offset from UTC so many seconds after *start*."""
+        instant = start + seconds * SECOND
+        return _local(instant, period.zone) - instant
+
+    while start < end:
+        wall = start + (offset := ahead(0))
+        hour = wall.replace(minute=0, second=0, microsecond=0)
+        yield Bucket(start, hour)
+        rest = (hour + HOUR - wall) // SECOND
+        if ahead(rest) != offset:
+            # The clocks change: what follows is an entry of its own.
+            rest = next(n for n in range(1, rest + 1) if ahead(n) != offset)
+        start += rest * SECOND
 
 
 def count(period: Period, interval: Interval) -> int:
     """About how many buckets the period has, estimated without making them."""
     days = (period.last - period.first).days + 1
-    return {
-        "hour": days * 24,
-        "day": days,
-        "week": days // 7,
-        "month": days // 28,
-        "year": days // 365,
-    }[interval]
+    per = {"hour": 1 / 24, "day": 1, "week": 7, "month": 28, "year": 365}
+    return int(days / per[interval])

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from sitestats._common.wire import HttpResponse
 
-from ._aggregate import Count, Numbers
-from ._parameters import FIELDS, LISTS, WITH_PAGES, Query
-from ._periods import buckets
+from ._numbers import Numbers
+from ._parameters import FIELDS, WITH_FIELDS, WITH_PAGES, Query
 
 DOCS: Final = "https://docs.example.com/api"
 
 NEW_NAMES: Final = 5
-"""The first version with ``pageviews`` and ``visitors`` in the lists; 3 and 4 still
-have ``visits`` and ``uniqueVisits``."""
+"""The first version with ``pageviews`` and ``visitors`` in the lists; 2 to 4 have
+``visits`` and ``uniqueVisits``."""
 
 CORS: Final = {"access-control-allow-origin": "*"}
 """Scripts of any website may send requests (section 5)."""
@@ -86,62 +85,19 @@ def stats_response(
     )
 
 
-def number(value: float | None) -> float | None:
-    """*value* as JavaScript writes numbers: 12, not 12.0."""
-    return int(value) if value is not None and value == int(value) else value
-
-
-def stats_data(hostname: str, query: Query, numbers: Numbers, took: int) -> Any:
+def stats_data(
+    hostname: str, query: Query, numbers: Numbers, took: int
+) -> dict[str, object]:
     """The response's data, in the form of the query's version (section 9)."""
+    old = query.version < WITH_FIELDS
+    body = _old_fields(query, numbers) if old else _fields(query, numbers)
+    if query.events is not None:
+        body["events"] = [{"name": name, "total": n} for name, n in numbers.events]
+    zone = {"timezone": query.period.zone.key}
     if query.version == 1:
-        return _version_1(query, numbers)
-    if query.version == WITH_PAGES:
-        return _version_2(hostname, query, numbers)
-    return _version_3_to_6(hostname, query, numbers, took)
-
-
-def _version_1(query: Query, numbers: Numbers) -> dict[str, object]:
-    body: dict[str, object] = {
-        "timezone": query.timezone,
-        "pageviews": numbers.total.pageviews,
-        "visits": [
-            {"date": entry["date"], "pageviews": entry["pageviews"]}
-            for entry in _histogram(query, numbers)
-        ],
-        "agents": _agents(numbers),
-    }
-    return body | _events(query, numbers)
-
-
-def _version_2(hostname: str, query: Query, numbers: Numbers) -> dict[str, object]:
-    # The hosted service was observed to send fewer names than later versions do.
-    body: dict[str, object] = {
-        "ok": True,
-        "error": None,
+        return zone | body
+    about: dict[str, object] = {
         "docs": DOCS,
-        **_identity(hostname, query),
-        "pageviews": numbers.total.pageviews,
-        "visits": [
-            {
-                "date": entry["date"],
-                "pageviews": entry["pageviews"],
-                "uniques": entry["visitors"],
-            }
-            for entry in _histogram(query, numbers)
-        ],
-        "agents": _agents(numbers),
-    }
-    for name in LISTS:
-        body[name] = [
-            {"value": value, "visits": count.pageviews, "uniqueVisits": count.visitors}
-            for value, count in numbers.lists[name]
-        ]
-    return body | _events(query, numbers)
-
-
-def _identity(hostname: str, query: Query) -> dict[str, object]:
-    """The website, the page, the period and the version of a response."""
-    return {
         "hostname": hostname,
         "url": f"https://{hostname}",
         "path": query.path,
@@ -149,88 +105,81 @@ def _identity(hostname: str, query: Query) -> dict[str, object]:
         "end": _instant(query.period.end - timedelta(milliseconds=1)),
         "version": query.version,
     }
+    if old:
+        # The hosted service was observed to send fewer names than later versions do.
+        return {"ok": True, "error": None} | about | body
+    info = query.given.get("info", True)
+    return {"ok": True, "info": info} | about | zone | body | {"generated_in_ms": took}
 
 
-def _version_3_to_6(
-    hostname: str, query: Query, numbers: Numbers, took: int
-) -> dict[str, object]:
-    body: dict[str, object] = {
-        "ok": True,
-        "docs": DOCS,
-        "info": True if query.info is None else query.info,
-        **_identity(hostname, query),
-        "timezone": query.timezone,
+def _old_fields(query: Query, numbers: Numbers) -> dict[str, Any]:
+    """The totals and lists of versions 1 and 2."""
+    visits = [
+        {"date": entry["date"], "pageviews": entry["pageviews"]}
+        | ({"uniques": entry["visitors"]} if query.version == WITH_PAGES else {})
+        for entry in _histogram(query, numbers)
+    ]
+    agents = [
+        {"count": count}
+        | {name: value for name, value in zip(_AGENT, agent, strict=True) if value}
+        for count, *agent in numbers.agents
+    ]
+    lists = {name: _entries(query, numbers, name) for name in numbers.lists}
+    totals = {"pageviews": numbers.total.pageviews}
+    return {**totals, "visits": visits, "agents": agents, **lists}
+
+
+def _fields(query: Query, numbers: Numbers) -> dict[str, Any]:
+    """The fields that versions 3 to 6 were requested for."""
+    seconds = numbers.total.seconds_on_page
+    own = {
+        "pageviews": numbers.total.pageviews,
+        "visitors": numbers.total.visitors,
+        "seconds_on_page": _number(seconds),
     }
-    medians = "seconds_on_page" in query.fields
+    return {
+        name: _histogram(query, numbers)
+        if name == "histogram"
+        else own[name]
+        if name in own
+        else _entries(query, numbers, name)
+        for name in FIELDS
+        if name in query.fields
+    }
+
+
+def _entries(query: Query, numbers: Numbers, name: str) -> list[dict[str, object]]:
     old = query.version < NEW_NAMES
-    make: dict[str, Callable[[], object]] = {
-        "pageviews": lambda: numbers.total.pageviews,
-        "visitors": lambda: numbers.total.visitors,
-        "histogram": lambda: _histogram(query, numbers),
-        "seconds_on_page": lambda: number(numbers.total.seconds_on_page),
-    }
-    for name in FIELDS:
-        if name in query.fields:
-            body[name] = (
-                make[name]()
-                if name in make
-                else [
-                    _entry(value, count, medians=medians, old=old)
-                    for value, count in numbers.lists[name]
-                ]
-            )
-    return body | _events(query, numbers) | {"generated_in_ms": took}
+    views, visitors = ("visits", "uniqueVisits") if old else ("pageviews", "visitors")
+    return [
+        {"value": value, views: count.pageviews, visitors: count.visitors}
+        | (
+            {"seconds_on_page": _number(count.seconds_on_page)}
+            if "seconds_on_page" in query.fields
+            else {}
+        )
+        for value, count in numbers.lists[name]
+    ]
 
 
-def _entry(
-    value: str | None, count: Count, *, medians: bool, old: bool
-) -> dict[str, object]:
-    names = ("visits", "uniqueVisits") if old else ("pageviews", "visitors")
-    entry: dict[str, object] = {
-        "value": value,
-        names[0]: count.pageviews,
-        names[1]: count.visitors,
-    }
-    if medians:
-        entry["seconds_on_page"] = number(count.seconds_on_page)
-    return entry
-
-
-def _histogram(query: Query, numbers: Numbers) -> list[dict[str, object]]:
+def _histogram(query: Query, numbers: Numbers) -> list[dict[str, Any]]:
     """One entry for each bucket, including those without visits (section 2.3)."""
-    entries: list[dict[str, object]] = []
-    nothing = Count()
-    for bucket in buckets(query.period, query.interval):
-        count = numbers.histogram.get(bucket, nothing)
-        entry: dict[str, object] = {"date": bucket.wall.date().isoformat()}
+    entries: list[dict[str, Any]] = []
+    for bucket, count in numbers.histogram:
+        entry: dict[str, Any] = {"date": bucket.wall.date().isoformat()}
         if query.interval == "hour":
             entry["hour"] = bucket.wall.hour
         elif query.interval == "week":
-            year, week, _ = bucket.wall.isocalendar()
-            entry |= {"year": year, "week": week}
+            entry["year"], entry["week"], _ = bucket.wall.isocalendar()
         entries.append(
             entry | {"pageviews": count.pageviews, "visitors": count.visitors}
         )
     return entries
 
 
-def _events(query: Query, numbers: Numbers) -> dict[str, object]:
-    if query.events is None:
-        return {}
-    return {
-        "events": [{"name": name, "total": total} for name, total in numbers.events]
-    }
-
-
-def _agents(numbers: Numbers) -> list[dict[str, object]]:
-    return [
-        {
-            key: value
-            for key, value in (("count", count), *zip(_AGENT, agent, strict=True))
-            if value is not None
-        }
-        for count, *agent in numbers.agents
-    ]
+def _number(value: float | None) -> float | None:
+    """*value* as JavaScript writes numbers: 12, not 12.0."""
+    return int(value) if value is not None and value == int(value) else value
 
 
 def _instant(moment: datetime) -> str:

@@ -8,31 +8,35 @@ from __future__ import annotations
 import json
 import math
 import re
+import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final, cast
 from urllib.parse import unquote_to_bytes
 
 import attrs
 
-from sitestats._common.thread_locks import ForkSafeLock
 from sitestats._common.wire import HttpResponse
 
-from . import _access, _responses
-from ._access import Denied, Key, Website
-from ._aggregate import Aggregate, Numbers
-from ._daily import DailyNumbers
-from ._hosts import host_name
+from . import _access
+from ._access import Denied, Key, Website, host_name
 from ._http import RecordedRequest
-from ._parameters import LISTS, WITH_FIELDS, WITH_PAGES, Query, Reader, read
+from ._numbers import Numbers, count
+from ._parameters import FORMS, WITH_FIELDS, Query, read
 from ._periods import is_zone
+from ._responses import CORS, json_response, stats_data, stats_response
 from ._rows import Rows
 
-MINUTE: Final = 60.0
+_MINUTE: Final = 60.0
 
 _HTML: Final = b"<!doctype html><title>Analytics</title><p>There is nothing here."
+_PREFLIGHT: Final = {
+    **CORS,
+    "access-control-allow-methods": "GET, POST, OPTIONS",
+    "access-control-allow-headers": "Api-Key, User-Id, Content-Type",
+}
 
 
 @attrs.define
@@ -40,9 +44,10 @@ class Service:
     """The state of one emulator, and its endpoints."""
 
     rows: Rows
-    now: Callable[[], datetime]
     user_id: str
     keys: list[Key]
+    fixed: datetime | None = None
+    """The present; None for the clock."""
     role: str = "owner"
     website_limit: int | None = None
     contains_per_minute: int | None = 60
@@ -54,17 +59,16 @@ class Service:
     _searches: dict[str, deque[float]] = attrs.field(
         factory=dict[str, "deque[float]"], init=False
     )
-    _lock: ForkSafeLock = attrs.field(factory=ForkSafeLock, init=False)
-    _daily: DailyNumbers = attrs.field(init=False)
+    _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
 
-    def __attrs_post_init__(self) -> None:
-        """Count days from the rows of this service."""
-        self._daily = DailyNumbers(self.rows)
+    def now(self) -> datetime:
+        """The emulator's present."""
+        return datetime.now(UTC) if self.fixed is None else self.fixed
 
     def respond(self, request: RecordedRequest) -> HttpResponse:
         """Respond to one request. Safe to call from many threads."""
         if request.method == "OPTIONS":
-            return _preflight()
+            return HttpResponse(204, _PREFLIGHT)
         if request.path == "/api/websites":
             return self._admin(request, "GET", self._list)
         if request.path == "/api/websites/add":
@@ -81,10 +85,6 @@ class Service:
             )
         return self._stats(request)
 
-    def put(self, website: Website) -> None:
-        """Add a website, or change one."""
-        self.websites[website.hostname] = website
-
     # -- the Admin API (sections 4.1 and 4.2)
 
     def _admin(
@@ -94,11 +94,8 @@ class Service:
         endpoint: Callable[[RecordedRequest, Key], HttpResponse],
     ) -> HttpResponse:
         if request.method != method:
-            return _admin_failure(
-                405,
-                f"{request.method} is not possible here",
-                {"allow": f"{method}, OPTIONS"},
-            )
+            error = f"{request.method} is not possible here"
+            return _admin_failure(405, error, {"allow": f"{method}, OPTIONS"})
         key = _access.admin(request.headers, self.keys, self.user_id)
         if isinstance(key, Denied):
             return _admin_failure(key.status, key.error)
@@ -122,19 +119,19 @@ class Service:
             }
             for website in list(self.websites.values())
         ]
-        return _responses.json_response(
+        return json_response(
             200, websites if self.bare_list else {"success": True, "websites": websites}
         )
 
     def _add(self, request: RecordedRequest, key: Key) -> HttpResponse:
         website = self._requested_website(request)
+        # Within the lock, or two requests could add the same website.
+        with self._lock:
+            if isinstance(website, Website):
+                website = self._put_new(website, key)
         if isinstance(website, str):
             return _admin_failure(400, website)
-        # Within the lock, or two requests could add the same website.
-        refusal = self._lock.run(self._put_new, website, key)
-        if refusal is not None:
-            return _admin_failure(400, refusal)
-        return _responses.json_response(
+        return json_response(
             200,
             {
                 "ok": True,
@@ -147,19 +144,18 @@ class Service:
             },
         )
 
-    def _put_new(self, website: Website, key: Key) -> str | None:
+    def _put_new(self, website: Website, key: Key) -> Website | str:
         """Add a website that the user of *key* requested, or say why that can't be."""
-        hostname = website.hostname
+        hostname, limit = website.hostname, self.website_limit
         if hostname in self.websites:
             return f"{hostname} was added before"
-        limit = self.website_limit
         if limit is not None and len(self.websites) >= limit:
             return f"The plan's limit of {limit} websites is reached"
-        self.put(website)
+        self.websites[hostname] = website
         if key.access is not None:
             place = self.keys.index(key)
             self.keys[place] = attrs.evolve(key, access=key.access | {hostname})
-        return None
+        return website
 
     def _requested_website(self, request: RecordedRequest) -> Website | str:
         """The website that is to be added, or why it can't be added."""
@@ -178,12 +174,8 @@ class Service:
             return "isPublic is true or false"
         if not isinstance(label, str):
             return "The label must be a string"
-        return Website(
-            hostname,
-            timezone=zone if is_zone(zone) else "UTC",
-            public=public,
-            label=label,
-        )
+        zone = zone if is_zone(zone) else "UTC"
+        return Website(hostname, timezone=zone, public=public, label=label)
 
     # -- the Stats API (section 4.3)
 
@@ -192,11 +184,12 @@ class Service:
         hostname, path = _parse_path(request.path) or ("", None)
         website = self.websites.get(hostname)
         if website is None:
-            return _responses.stats_response(
+            callback = request.params.get("callback", "")
+            return stats_response(
                 404,
                 {"ok": False, "status": 404, "message": request.path},
                 info="false",
-                callback=Reader(request.pairs).callback(),
+                callback=callback if FORMS["callback"].fits(callback) else None,
             )
         text = request.headers.get("api-key")
         key = _access.find(text, self.keys)
@@ -213,66 +206,38 @@ class Service:
             denied = Denied(400, "; ".join(map(str, problems)))
         if denied is not None:
             return _failure(denied, query)
-        if (
-            query.contains
-            and (wait := self._lock.run(self._search, text or "")) is not None
-        ):
+        wait = self._search(text or "") if query.searches else None
+        if wait is not None:
             denied = Denied(429, "Too many contains searches (section 7)")
             return _failure(denied, query, {"retry-after": str(wait)})
         numbers = self._count(hostname, query)
         took = round((self.clock() - began) * 1000)
-        return _responses.stats_response(
+        return stats_response(
             200,
-            _responses.stats_data(hostname, query, numbers, took),
+            stats_data(hostname, query, numbers, took),
             # Versions 1 and 2 are older than the explanations.
-            info=query.info if query.version >= WITH_FIELDS else "false",
-            callback=query.callback,
+            info=query.given.get("info") if query.version >= WITH_FIELDS else "false",
+            callback=query.given.get("callback"),
         )
 
     def _count(self, hostname: str, query: Query) -> Numbers:
-        old = query.version < WITH_FIELDS
-        lists = [name for name in LISTS if name in query.fields]
-        if old:
-            lists = list(LISTS) if query.version == WITH_PAGES else []
-        null_entries = self.null_entries
-        if lists and not old:
-            of_day = self._daily.find(hostname, query, lists, null_entries=null_entries)
-            if of_day is not None:
-                return of_day
-        aggregate = Aggregate(self.rows, hostname, query, null_entries=null_entries)
-        try:
-            numbers = Numbers()
-            if old or query.fields:
-                numbers = aggregate.count(
-                    lists,
-                    histogram=old or "histogram" in query.fields,
-                    medians="seconds_on_page" in query.fields,
-                )
-            if old:
-                numbers = attrs.evolve(numbers, agents=aggregate.agents())
-            if query.events is not None:
-                events = aggregate.events(query.events)
-                numbers = attrs.evolve(numbers, events=events)
-        finally:
-            aggregate.close()
-        return numbers
+        return count(self.rows, hostname, query, null_entries=self.null_entries)
 
     def _search(self, key: str) -> int | None:
         """Count a contains search, or return the seconds to wait.
 
         Refused searches do not count, so that waiting helps.
         """
-        if self.contains_per_minute is None:
-            return None
-        now = self.clock()
-        done = self._searches.setdefault(key, deque())
-        while done and now - done[0] >= MINUTE:
-            done.popleft()
-        if len(done) < self.contains_per_minute:
-            done.append(now)
-            return None
-        # In this order, since a minute added to now may be rounded up.
-        return max(1, math.ceil(MINUTE - (now - done[0] if done else 0)))
+        most = self.contains_per_minute
+        with self._lock:
+            now = self.clock()
+            done = self._searches.setdefault(key, deque())
+            while done and now - done[0] >= _MINUTE:
+                done.popleft()
+            if most is None or len(done) < most:
+                done.append(now)
+                return None
+            return max(1, math.ceil(_MINUTE - (now - done[0] if done else 0)))
 
 
 def _parse_path(path: str) -> tuple[str, str | None] | None:
@@ -305,35 +270,24 @@ def _payload(request: RecordedRequest) -> dict[str, Any] | str:
     return cast("dict[str, Any]", payload)
 
 
-def _preflight() -> HttpResponse:
-    return HttpResponse(
-        204,
-        {
-            **_responses.CORS,
-            "access-control-allow-methods": "GET, POST, OPTIONS",
-            "access-control-allow-headers": "Api-Key, User-Id, Content-Type",
-        },
-    )
-
-
 def _admin_failure(
     status: int, error: str, headers: dict[str, str] | None = None
 ) -> HttpResponse:
-    return _responses.json_response(
-        status, {"ok": False, "success": False, "error": error}, headers
-    )
+    body = {"ok": False, "success": False, "error": error}
+    return json_response(status, body, headers)
 
 
 def _failure(
     denied: Denied, query: Query | None = None, headers: dict[str, str] | None = None
 ) -> HttpResponse:
+    given = query.given if query else {}
     body: dict[str, object] = {"ok": False, "error": denied.error}
     if denied.code is not None:
         body["code"] = denied.code
-    return _responses.stats_response(
+    return stats_response(
         denied.status,
         body,
-        info=query.info if query else None,
-        callback=query.callback if query else None,
+        info=given.get("info"),
+        callback=given.get("callback"),
         headers=headers,
     )

@@ -8,8 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 import anyio
 import httpx
 
-from ._dispatch import Core, Reply
-from ._faults import Fault
+from ._faults import FailingService, Fault, Reply
 from ._http import RecordedRequest
 
 
@@ -23,23 +22,21 @@ class EmulatorTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
     is_emulator = True
     """A client with a store takes it: its responses depend on the client alone."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    def __init__(self, service: FailingService) -> None:
+        self._service = service
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         request.read()
-        reply = self._core.handle(_recorded(request))
-        if (pause := _pause(request, reply)) > 0:
-            time.sleep(pause)
-        _raise_failure(request, reply)
+        reply = self._service.handle(_recorded(request))
+        if reply.fault.latency:
+            time.sleep(min(reply.fault.latency, _limit(request)))
         return _response(request, reply)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         await request.aread()
-        reply = self._core.handle(_recorded(request))
-        if (pause := _pause(request, reply)) > 0:
-            await anyio.sleep(pause)
-        _raise_failure(request, reply)
+        reply = self._service.handle(_recorded(request))
+        if reply.fault.latency:
+            await anyio.sleep(min(reply.fault.latency, _limit(request)))
         return _response(request, reply)
 
 
@@ -52,72 +49,58 @@ def _recorded(request: httpx.Request) -> RecordedRequest:
     )
 
 
-def _read_timeout(request: httpx.Request) -> float:
+def _limit(request: httpx.Request) -> float:
+    """The read timeout of a request."""
     limit = request.extensions.get("timeout", {}).get("read")
     return float("inf") if limit is None else limit
 
 
-def _pause(request: httpx.Request, reply: Reply) -> float:
-    return min(reply.fault.latency, _read_timeout(request))
-
-
-def _raise_failure(request: httpx.Request, reply: Reply) -> None:
-    # The errors that httpx raises for the same failure on a socket.
-    if reply.fault.latency > _read_timeout(request):
-        raise httpx.ReadTimeout(
-            "The emulator's latency is longer than the read timeout", request=request
-        )
-    if reply.fault.reset:
-        raise httpx.ReadError("Connection reset by the emulator", request=request)
-
-
 def _response(request: httpx.Request, reply: Reply) -> httpx.Response:
-    body = b"" if request.method == "HEAD" else reply.response.body
-    length = str(len(reply.response.body))
+    """The response, or the error that httpx raises for the same failure on a socket."""
+    response, fault = reply.response, reply.fault
+    if fault.latency > _limit(request):
+        raise httpx.ReadTimeout("The emulator's latency is too long", request=request)
+    if fault.reset:
+        raise httpx.ReadError("Connection reset by the emulator", request=request)
+    body = b"" if request.method == "HEAD" else response.body
     stream: httpx.ByteStream | _Stream = httpx.ByteStream(body)
-    if reply.fault.drip or reply.fault.cut_off is not None:
-        stream = _Stream(request, reply.fault, body)
-    headers = {**reply.response.headers, "content-length": length}
-    return httpx.Response(reply.response.status, headers=headers, stream=stream)
+    if fault.drip or fault.cut_off is not None:
+        stream = _Stream(request, fault, body)
+    headers = {**response.headers, "content-length": str(len(response.body))}
+    return httpx.Response(response.status, headers=headers, stream=stream)
 
 
 class _Stream(httpx.SyncByteStream, httpx.AsyncByteStream):
     """A body that arrives byte by byte, or is cut off."""
 
     def __init__(self, request: httpx.Request, fault: Fault, body: bytes) -> None:
-        content = body if fault.cut_off is None else body[: fault.cut_off]
         self._request = request
-        self._cut = len(content) < len(body)
-        self._pieces = [bytes([one]) for one in content] if fault.drip else [content]
-        self._pause = min(fault.drip, _read_timeout(request))
-        self._late = fault.drip > self._pause
+        self._fault = fault
+        self._body = body
+        self._pause = min(fault.drip, _limit(request))
 
     def __iter__(self) -> Iterator[bytes]:
-        for piece in self._pieces:
-            if self._pause:
-                time.sleep(self._pause)
-            self._check()
-            yield piece
-        self._end()
+        for piece in self._pieces():
+            time.sleep(self._pause)
+            yield self._arrived(piece)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        for piece in self._pieces:
-            if self._pause:
-                await anyio.sleep(self._pause)
-            self._check()
-            yield piece
-        self._end()
+        for piece in self._pieces():
+            await anyio.sleep(self._pause)
+            yield self._arrived(piece)
 
-    def _check(self) -> None:
-        if self._late:
-            raise httpx.ReadTimeout(
-                "The emulator's pause between bytes is longer than the read timeout",
-                request=self._request,
-            )
-
-    def _end(self) -> None:
-        if self._cut:
+    def _pieces(self) -> Iterator[bytes]:
+        sent = self._body[: self._fault.cut_off]
+        yield from (bytes([byte]) for byte in sent) if self._fault.drip else (sent,)
+        if len(sent) < len(self._body):
             raise httpx.RemoteProtocolError(
                 "The emulator closed the connection within the body",
                 request=self._request,
             )
+
+    def _arrived(self, piece: bytes) -> bytes:
+        if self._pause < self._fault.drip:
+            raise httpx.ReadTimeout(
+                "The emulator drips too slowly", request=self._request
+            )
+        return piece

@@ -9,7 +9,7 @@ import pytest
 
 from sitestats import Client, Stats, StatsQuery
 from sitestats.emulator import Emulator
-from sitestats.emulator._generated_traffic import CAMPAIGN, LAUNCH, Site, read_table
+from sitestats.emulator._traffic import CAMPAIGN, LAUNCH, Site, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

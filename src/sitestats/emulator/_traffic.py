@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime
 from functools import cache
 from importlib.resources import files
 from random import Random
@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo
 
 import attrs
 
-from ._periods import DAY, EPOCH, SECOND, midnight
+from ._periods import DAY, SECOND, midnight
 from ._rows import Rows, Share
 
 T = TypeVar("T")
@@ -111,7 +111,7 @@ def load(rows: Rows, sites: Sequence[Site], now: datetime, days: int) -> None:
     sorts: list[tuple[Kind, Sort]] = [
         (kind, sort) for kind in read_table()["kinds"][: len(sites)] for sort in SORTS
     ]
-    rows.load((visit for one in sorts for visit in _visits(*one)), now=now)
+    rows.load((visit for one in sorts for visit in _visits(*one)), undated=now)
     places = {
         (kind.name, sort): (VISITS + STEPS) * n for n, (kind, sort) in enumerate(sorts)
     }
@@ -196,7 +196,10 @@ def _plan(
     for back in range(1 - days, 1):
         day = last + back * DAY
         end = midnight(day + DAY, zone)
-        moments = (start - EPOCH) // timedelta(microseconds=1), (end - start) // SECOND
+        moments = (
+            round(start.replace(tzinfo=UTC).timestamp()) * 1_000_000,
+            (end - start) // SECOND,
+        )
         start = end
         passed = 1 + back / days
         usual = site.views * _season(site.kind, day) * (1 + passed * (growth - 1))

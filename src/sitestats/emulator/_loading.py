@@ -1,0 +1,368 @@
+"""Load page views and events: from files and mappings into the table of rows."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import gzip
+import itertools
+import json
+import re
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from io import TextIOWrapper
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+
+import attrs
+
+from ._access import valid_host_name
+from ._parameters import DEVICES, METADATA
+
+if TYPE_CHECKING:
+    import duckdb
+
+Source: TypeAlias = "str | Path | Iterable[Mapping[str, object]]"
+"""Where rows are from: the path of a file, or mappings."""
+
+_BATCH: Final = 20_000
+"""Rows in one statement; one statement for each row would take 80 times as long."""
+
+# A time has a zone at its end; what is no time is null.
+_TIME: Final = (
+    r"make_timestamp(epoch_us(TRY_CAST("
+    r"regexp_extract({0}, '.*\d:\d.*(Z|[+-][\d:]+)$') AS TIMESTAMPTZ)))"
+)
+_BOOLEAN: Final = "TRY_CAST({0} AS BOOLEAN)"
+_SECONDS: Final = "TRY_CAST({0} AS DOUBLE)"
+# Known search engines and networks: one name for their hosts in every country.
+_REFERRER: Final = r"""
+nullif(regexp_replace(regexp_replace(regexp_replace(lower(regexp_extract(
+    regexp_replace({0}, '^[A-Za-z][A-Za-z0-9+.-]*://', ''),
+    '^[^/?#]*')), ':[0-9]+$', ''), '^www\.', ''),
+    '^(google|bing|yahoo|duckduckgo|baidu|yandex|ecosia|facebook|twitter)'
+    '\.[a-z]{{2,3}}(\.[a-z]{{2}})?$', '\1'), '')
+"""
+
+_CHECKED: Final = {
+    "added_iso": _TIME,
+    "is_unique": _BOOLEAN,
+    "is_robot": _BOOLEAN,
+    "duration_seconds": f"CASE WHEN {_SECONDS} BETWEEN 0 AND 1e12 THEN {_SECONDS} END",
+    "device_type": f"CASE WHEN {{0}} IN {DEVICES} THEN {{0}} END",
+}
+"""SQL for the value of a cell, which is null where the cell is not valid."""
+_STORED: Final = {
+    "added_iso": "ts",
+    "document_referrer": "referrer",
+    "duration_seconds": "duration",
+    "country_code": "country",
+    **{
+        name: name
+        for name in (
+            *("hostname", "datapoint", "path", "is_unique", "device_type"),
+            *("utm_source", "utm_medium", "utm_campaign", "utm_content", "utm_term"),
+            *("browser_name", "os_name", "browser_version", "os_version"),
+        )
+    },
+}
+"""The columns that responses are computed from, each with its name in the table."""
+
+TABLE: Final = """
+(
+    ts TIMESTAMP, hostname VARCHAR, datapoint VARCHAR, path VARCHAR,
+    is_unique BOOLEAN, referrer VARCHAR, utm_source VARCHAR, utm_medium VARCHAR,
+    utm_campaign VARCHAR, utm_content VARCHAR, utm_term VARCHAR,
+    duration DOUBLE, device_type VARCHAR, country VARCHAR,
+    browser_name VARCHAR, os_name VARCHAR,
+    browser_version VARCHAR, os_version VARCHAR
+)
+"""
+
+
+@attrs.frozen
+class MetadataKey:
+    """A metadata key, as filters name it, and the type of its stored values."""
+
+    key: str
+    type: str
+
+    @classmethod
+    def of(cls, column: str) -> MetadataKey:
+        """Parse the column name ``metadata.<key>_<type>``.
+
+        Raises:
+            ValueError: The name has another form.
+        """
+        key, _, kind = column.removeprefix(METADATA).rpartition("_")
+        # Keys are stored normalised: other characters become underscores.
+        key = re.sub("[^a-zA-Z0-9]+", "_", key).strip("_")
+        if not key or kind not in _TYPES:
+            raise ValueError(
+                f"{column!r}: name a metadata column metadata.<key>_<type>, "
+                f"with one of the types {', '.join(_TYPES)}"
+            )
+        return cls(key, kind)
+
+    @property
+    def sql_type(self) -> str:
+        """The DuckDB type of its column."""
+        return _TYPES[self.type][0]
+
+    def typed(self, text: str) -> str:
+        """SQL for the stored value, null if it is not valid; *text* is SQL for text."""
+        return _TYPES[self.type][1].format(text)
+
+
+_TYPES: Final = {
+    "text": ("VARCHAR", "{0}"),
+    "int": ("DECIMAL(38, 9)", "TRY_CAST({0} AS DECIMAL(38, 9))"),
+    "bool": ("BOOLEAN", _BOOLEAN),
+    "date": ("TIMESTAMP", _TIME),
+}
+"""The types that metadata is stored as (section 4.3), in DuckDB and as SQL."""
+
+
+def load(
+    cursor: duckdb.DuckDBPyConnection,
+    table: str,
+    rows: Source,
+    metadata: dict[MetadataKey, str],
+    *,
+    hostname: str | None,
+    undated: datetime,
+) -> set[str]:
+    """Insert *rows*, except those of robots; returns their host names.
+
+    Args:
+        cursor: In a transaction, which takes everything back after an error.
+        table: The table's full name.
+        rows: A file, or mappings.
+        metadata: The table's columns of metadata, to which new ones are added.
+        hostname: The website of rows without one.
+        undated: The time of rows without one.
+
+    Raises:
+        ValueError: A value, a column's name or the file's format is not valid.
+        OSError: The file can't be read.
+    """
+    found: set[str] = set()
+    for names in _stage(cursor, rows):
+        keys = _metadata_keys(names)
+        texts = {name: f"nullif(c{n}, '')" for n, name in enumerate(names)}
+        checked = {
+            name: _CHECKED[name].format(texts[name]) for name in _CHECKED.keys() & texts
+        }
+        checked |= {name: key.typed(texts[name]) for name, key in keys.items()}
+        _check(cursor, texts, checked)
+        values = {
+            _STORED[name]: checked.get(name, texts[name])
+            for name in _STORED.keys() & texts
+        }
+        for name, key in keys.items():
+            if key not in metadata:
+                # They are numbered: names of DuckDB ignore case, and keys do not.
+                metadata[key] = f"m{len(metadata)}"
+                cursor.execute(
+                    f"ALTER TABLE {table} ADD COLUMN {metadata[key]} {key.sql_type}"
+                )
+            values[metadata[key]] = checked[name]
+        hosts = _hosts(cursor, values.get("hostname", "NULL"), hostname)
+        values |= {
+            "ts": f"coalesce({values.get('ts', 'NULL')}, $undated)",
+            "datapoint": f"lower(coalesce({values.get('datapoint', 'NULL')}, "
+            "'pageview'))",
+            "hostname": "$hosts[list_position($written, "
+            f"coalesce({values.get('hostname', 'NULL')}, ''))]",
+        }
+        if "referrer" in values:
+            values["referrer"] = _REFERRER.format(values["referrer"])
+        selected = ", ".join(f"{sql} AS {column}" for column, sql in values.items())
+        cursor.execute(
+            f"INSERT INTO {table} BY NAME SELECT {selected} FROM staged "
+            f"WHERE NOT coalesce({checked.get('is_robot', 'false')}, false)",
+            {
+                "undated": undated.astimezone(UTC).replace(tzinfo=None),
+                "written": list(hosts),
+                "hosts": list(hosts.values()),
+            },
+        )
+        found |= {*hosts.values()}
+    return found
+
+
+def _metadata_keys(names: Iterable[str]) -> dict[str, MetadataKey]:
+    """The metadata columns among *names*, with their keys."""
+    known = {*_STORED, *_CHECKED}
+    found: dict[str, MetadataKey] = {}
+    for name in names:
+        if name.startswith(METADATA):
+            key = MetadataKey.of(name)
+            if key in found.values():
+                raise ValueError(f"{name!r} has the same key as another column")
+            found[name] = key
+        elif name not in known:
+            # Exports have columns that no response needs. Only a name that looks
+            # like a typing error is refused: its column would stay empty.
+            near = difflib.get_close_matches(name, known, 1, cutoff=0.85)
+            if near and near[0] not in names:
+                raise ValueError(
+                    f"there is no column {name!r}: did you mean {near[0]!r}?"
+                )
+    return found
+
+
+def _check(
+    cursor: duckdb.DuckDBPyConnection,
+    texts: Mapping[str, str],
+    checked: Mapping[str, str],
+) -> None:
+    """Raise a ValueError for the first value that is not valid in its column."""
+    for name, value in checked.items():
+        wrong = cursor.execute(
+            f"SELECT number, {texts[name]} FROM staged WHERE {texts[name]} IS NOT NULL "
+            f"AND {value} IS NULL ORDER BY number LIMIT 1"
+        ).fetchone()
+        if wrong is not None:
+            number, text = wrong
+            allowed = f": it is one of {', '.join(DEVICES)}"
+            raise ValueError(
+                f"row {number}: {name} can't be {text!r}"
+                f"{allowed if name == 'device_type' else ''}"
+            )
+
+
+def _hosts(
+    cursor: duckdb.DuckDBPyConnection, column: str, default: str | None
+) -> dict[str, str]:
+    """The host names in the rows, as they are written, each with its valid form."""
+    hosts: dict[str, str] = {}
+    for (written,) in cursor.execute(
+        f"SELECT DISTINCT {column} FROM staged"
+    ).fetchall():
+        name = written or default
+        if name is None:
+            raise ValueError("a row has no hostname: add the column, or pass hostname=")
+        hosts[written or ""] = valid_host_name(name)
+    return hosts
+
+
+# --- files and mappings ---------------------------------------------------------------
+
+
+def _stage(cursor: duckdb.DuckDBPyConnection, rows: Source) -> Iterator[list[str]]:
+    """Fill the table ``staged``, once or in batches; yields the names of the columns.
+
+    In the table they are called ``c0``, ``c1`` and so on, and ``number`` counts the
+    rows from 1.
+    """
+    if not isinstance(rows, (str, Path)):
+        yield from _stage_mappings(cursor, rows)
+        return
+    path = Path(rows)
+    match path.name.lower().removesuffix(".gz").rpartition(".")[2]:
+        case "csv":
+            yield _stage_csv(cursor, path)
+        case "jsonl" | "ndjson":
+            yield from _stage_mappings(cursor, _json_lines(path))
+        case _:
+            raise ValueError(
+                f"{path.name}: give a .csv, .jsonl or .ndjson file, also with .gz"
+            )
+
+
+@contextmanager
+def _text(path: Path) -> Generator[TextIOWrapper]:
+    with (
+        gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file,
+        TextIOWrapper(file, encoding="utf-8-sig", newline="") as text,
+    ):
+        yield text
+
+
+def _json_lines(path: Path) -> Iterator[Any]:
+    with _text(path) as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                try:
+                    yield json.loads(line)
+                except (ValueError, RecursionError) as error:
+                    raise ValueError(
+                        f"{path.name}, line {number}: not JSON: {error}"
+                    ) from None
+
+
+def _stage_csv(cursor: duckdb.DuckDBPyConnection, path: Path) -> list[str]:
+    import duckdb
+
+    with _text(path) as text:
+        names = next(csv.reader(text), list[str]())
+    if not names:
+        raise ValueError(f"{path.name}: the first line must name the columns")
+    if len(set(names)) < len(names):
+        raise ValueError(f"{path.name} names a column twice")
+    try:
+        # DuckDB reads the file, since Python would take four times as long.
+        cursor.execute(
+            "CREATE OR REPLACE TEMP TABLE staged AS "
+            "SELECT row_number() OVER () AS number, * FROM read_csv($path, "
+            "columns = $columns, header = true, delim = ',', quote = '\"', "
+            "escape = '\"', nullstr = '', auto_detect = false, compression = $packed, "
+            "hive_partitioning = false)",
+            {
+                # It reads the path as a pattern of many files, and "~" as the home.
+                "path": re.sub(r"[\[*?]", r"[\g<0>]", str(path.absolute())),
+                "columns": {f"c{place}": "VARCHAR" for place in range(len(names))},
+                "packed": "gzip" if path.suffix.lower() == ".gz" else "none",
+            },
+        )
+    # DuckDB before 1.4 raises a RuntimeError for a name that is not UTF-8.
+    except (duckdb.Error, RuntimeError) as error:
+        raise ValueError(f"{path.name}: {error}") from error
+    return names
+
+
+def _stage_mappings(
+    cursor: duckdb.DuckDBPyConnection, rows: Iterable[object]
+) -> Iterator[list[str]]:
+    rest = iter(rows)
+    first = 1
+    while batch := [*itertools.islice(rest, _BATCH)]:
+        for row in batch:
+            if not isinstance(row, Mapping):
+                raise TypeError(f"a row is a mapping of columns to values, not {row!r}")
+        numbered = dict(enumerate(cast("list[Mapping[str, object]]", batch), first))
+        names = [*dict.fromkeys(itertools.chain(*numbered.values()))]
+        columns = [
+            json.dumps([_cell(row.get(name), name, n) for n, row in numbered.items()])
+            for name in names
+        ]
+        # One JSON text a column: the fastest way that needs no other library.
+        selected = "".join(
+            f""", unnest(from_json(?, '["VARCHAR"]')) AS c{place}"""
+            for place in range(len(names))
+        )
+        cursor.execute(
+            "CREATE OR REPLACE TEMP TABLE staged AS "
+            f"SELECT unnest(range({first}, {first + len(batch)})) AS number{selected}",
+            columns,
+        )
+        yield names
+        first += len(batch)
+
+
+def _cell(value: object, name: str, number: int) -> str | None:
+    """*value* as the raw export writes it."""
+    if value is None or (isinstance(value, str) and value.isprintable()):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int) or (isinstance(value, float) and isfinite(value)):
+        return str(value)
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        return value.astimezone(UTC).isoformat()
+    if isinstance(value, str) and not re.search("[\ud800-\udfff]", value):
+        return value
+    raise ValueError(f"row {number}: {name} can't be {value!r}")

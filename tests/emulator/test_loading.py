@@ -1,0 +1,389 @@
+"""Loading page views and events: files and mappings, keys and types, the errors."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import threading
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bare_client import NOW, GetStats, bare_client
+from sitestats import StatsQuery
+from sitestats.emulator import Emulator
+
+ROWS: list[dict[str, Any]] = [
+    {
+        "added_iso": "2026-03-10T10:00:00.000Z",
+        "hostname": "example.com",
+        "path": '/a,"b"\nc',
+        "is_unique": "true",
+        "is_robot": "false",
+        "metadata.plan_text": "pro, é",
+        "query": "not=needed",
+    },
+    {
+        "added_iso": "2026-03-11T10:00:00.000Z",
+        "hostname": "Example.COM.",
+        "path": "/",
+        "is_unique": "false",
+        "is_robot": "true",
+        "metadata.plan_text": "",
+        "query": "",
+    },
+    {
+        "added_iso": "2026-03-12T10:00:00.000Z",
+        "hostname": "new.example",
+        "path": "/",
+        "is_unique": "",
+        "is_robot": "",
+        "metadata.plan_text": "",
+        "query": "",
+    },
+]
+
+
+def write_csv(path: Path) -> None:
+    """Write the rows as the raw export does."""
+    with gzip.open(path, "wt") if path.suffix == ".gz" else path.open("w") as file:
+        writer = csv.DictWriter(file, list(ROWS[0]))
+        writer.writeheader()
+        writer.writerows(ROWS)
+
+
+def write_lines(path: Path) -> None:
+    """Write the rows as JSON lines."""
+    with gzip.open(path, "wt") if path.suffix == ".gz" else path.open("w") as file:
+        file.writelines(json.dumps(row) + "\n\n" for row in ROWS)
+
+
+# -- files
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [
+        ("rows.csv", write_csv),
+        ("rows.csv.gz", write_csv),
+        ("my.rows.CSV", write_csv),
+        ("rows.jsonl", write_lines),
+        ("rows.ndjson.gz", write_lines),
+    ],
+)
+def test_files(
+    tmp_path: Path,
+    emulator: Emulator,
+    get_stats: GetStats,
+    name: str,
+    write: Callable[..., None],
+) -> None:
+    """Each kind of file loads the same rows, and adds new websites."""
+    write(tmp_path / name)
+    emulator.load(str(tmp_path / name))
+    data = get_stats(fields="pages,pageviews,visitors").json()
+    assert data["pages"] == [{"value": '/a,"b"\nc', "pageviews": 1, "visitors": 1}]
+    found = get_stats(fields="pageviews", **{"metadata.plan": "pro, é"}).json()
+    assert found["pageviews"] == 1
+    assert get_stats("new.example", fields="pageviews").json()["pageviews"] == 1
+    assert emulator.websites == ("example.com", "new.example")
+
+
+def test_only_an_empty_cell_is_null(
+    tmp_path: Path, emulator: Emulator, get_stats: GetStats
+) -> None:
+    """Spaces, and texts such as "null", are values; a byte order mark is none."""
+    path = tmp_path / "rows.csv"
+    text = 'hostname,path\nexample.com,NULL\nexample.com, \nexample.com,""\n'
+    path.write_text(text, encoding="utf-8-sig")
+    emulator.load(path)
+    data = get_stats(fields="pages,pageviews").json()
+    assert [entry["value"] for entry in data["pages"]] == [" ", "NULL"]
+    assert data["pageviews"] == 3
+
+
+@pytest.mark.parametrize("packed", ["", ".gz"])
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("data[1].csv", "data1.csv"),
+        ("[!a].csv", "b.csv"),
+        ("~/x.csv", "x.csv"),
+        ("number=7/x.csv", "x.csv"),
+        ("sp ace;'.csv", "x.csv"),
+    ],
+)
+def test_the_file_of_that_name_is_loaded(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    other: str,
+    packed: str,
+) -> None:
+    """A name is no pattern: the file of that name is loaded, and no other."""
+    monkeypatch.chdir(tmp_path)
+    for file, hostname in ((name, "right.example"), (other, "wrong.example")):
+        path = Path(f"{file}{packed}")
+        path.parent.mkdir(exist_ok=True)
+        content = f"hostname\n{hostname}\n".encode()
+        path.write_bytes(gzip.compress(content) if packed else content)
+    for path in (f"{name}{packed}", tmp_path / f"{name}{packed}"):
+        emulator = Emulator(now=NOW)
+        emulator.load(path)
+        assert emulator.websites == ("right.example",)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("rows.csv", "", "first line"),
+        ("rows.csv", "path,path\n/,/\n", "twice"),
+        ("rows.csv", "hostname,path\nexample.com,/,/\n", "rows.csv: "),
+        ("rows.csv", "hostname,is_unique\nexample.com,x\n", "row 1: is_unique"),
+        ("rows.jsonl", "{}\n{\n", "line 2: not JSON"),
+        ("rows.jsonl", "{}\n" + "[" * 100_000, "line 2: not JSON"),
+        ("rows.xlsx", "", "give a .csv, .jsonl or .ndjson file"),
+        ("rows", "", "give a .csv, .jsonl or .ndjson file"),
+    ],
+)
+def test_files_that_can_not_be_loaded(
+    tmp_path: Path, emulator: Emulator, name: str, text: str, message: str
+) -> None:
+    """The error of a file names the file, or the row and the column."""
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ValueError, match=r"\w") as caught:
+        emulator.load(tmp_path / name)
+    assert message in str(caught.value)
+    assert emulator.websites == ("example.com",)
+
+
+def test_rows_must_be_mappings(tmp_path: Path, emulator: Emulator) -> None:
+    """A row that is no mapping raises a TypeError, and no file is an OSError."""
+    path = tmp_path / "rows.jsonl"
+    path.write_text("[1]\n")
+    with pytest.raises(TypeError, match="a row is a mapping"):
+        emulator.load(path)
+    with pytest.raises(FileNotFoundError):
+        emulator.load(tmp_path / "nothing.csv")
+
+
+# -- mappings
+
+
+def test_the_first_test_that_someone_writes_sees_its_visits() -> None:
+    """A row without a time is in the last seven days, in every zone."""
+    for zone in ("Pacific/Kiritimati", "UTC", "Etc/GMT+12"):
+        for hour in range(0, 24, 3):
+            emulator = Emulator(now=NOW.replace(hour=hour))
+            emulator.add_website("example.com", timezone=zone)
+            emulator.load([{"path": "/"}], hostname="example.com")
+            query = StatsQuery("example.com").fields("pageviews").last(days=7)
+            with emulator.client() as client:
+                assert client.stats.get(query).pageviews == 1, (zone, hour)
+
+
+def test_mappings_with_some_of_the_columns(
+    emulator: Emulator, get_stats: GetStats
+) -> None:
+    """Columns may be missing, and values may be Python objects."""
+    east = timezone(timedelta(hours=2))
+    first = {"path": "/", "is_unique": True, "duration_seconds": 7.5}
+    emulator.load([first], hostname="example.com")
+    emulator.load(
+        [
+            {
+                "hostname": "example.com",
+                "added_iso": datetime(2026, 3, 15, 1, 30, tzinfo=east),
+                "datapoint": None,
+                "duration_seconds": 9,
+                "metadata.seen_date": datetime(2026, 1, 1, 2, tzinfo=east),
+                "metadata.paying_bool": False,
+                "metadata.my key!_int": 7,
+            },
+            {"hostname": "example.com", "is_robot": True},
+        ]
+    )
+    emulator.load([])
+    data = get_stats(fields="pageviews,visitors,seconds_on_page").json()
+    assert (data["pageviews"], data["visitors"]) == (2, 1)
+    assert data["seconds_on_page"] == 8.25
+    for key, value in (
+        ("seen", "2026-01-01T00:00:00Z"),
+        ("paying", "false"),
+        ("my_key", "7"),
+    ):
+        data = get_stats(fields="pageviews", **{f"metadata.{key}": value}).json()
+        assert data["pageviews"] == 1, key
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"added_iso": "2026-03-10"}, "added_iso can't be '2026-03-10'"),
+        ({"added_iso": "2026-03-10T10:00:00"}, "added_iso"),
+        ({"added_iso": "2026-02-30T10:00:00Z"}, "added_iso"),
+        ({"added_iso": NOW.replace(tzinfo=None)}, "added_iso"),
+        ({"is_unique": "perhaps"}, "is_unique can't be 'perhaps'"),
+        ({"is_robot": 2.5}, "is_robot"),
+        ({"duration_seconds": "long"}, "duration_seconds"),
+        ({"duration_seconds": float("nan")}, "duration_seconds"),
+        ({"duration_seconds": -1}, "duration_seconds"),
+        ({"duration_seconds": "inf"}, "duration_seconds"),
+        ({"device_type": "phone"}, "device_type can't be 'phone': it is one of mobile"),
+        ({"device_type": "Mobile"}, "device_type"),
+        ({"path": "\ud800"}, "path"),
+        ({"path": b"/"}, "path"),
+        ({"path": ["/"]}, "path"),
+        ({"hostname": "no host"}, "'no host' is not a valid host name"),
+        ({"hostname": None}, "no hostname"),
+        ({"is_uniqe": True}, "did you mean 'is_unique'"),
+        ({"contry_code": "NL"}, "did you mean 'country_code'"),
+        ({"metadata.plan": "pro"}, "metadata.<key>_<type>"),
+        ({"metadata._text": "pro"}, "metadata.<key>_<type>"),
+        ({"metadata.a_int": "seven"}, "metadata.a_int can't be 'seven'"),
+        ({"metadata.a_bool": "maybe"}, "metadata.a_bool"),
+        ({"metadata.a_date": "2026-01-01"}, "metadata.a_date"),
+        ({"metadata.a b_text": "1", "metadata.a_b_text": "2"}, "as another column"),
+    ],
+    ids=str,
+)
+def test_what_can_not_be_loaded(
+    emulator: Emulator, get_stats: GetStats, row: dict[str, object], message: str
+) -> None:
+    """An invalid value is named, and nothing of the load is kept."""
+    good: dict[str, object] = {"hostname": "example.com"}
+    with pytest.raises(ValueError, match=r"\w") as caught:
+        emulator.load([good, good | row])
+    assert message in str(caught.value)
+    if "can't be" in message:
+        assert "row 2" in str(caught.value)
+    assert get_stats(fields="pageviews").json()["pageviews"] == 0
+    emulator.load([good])
+    assert get_stats(fields="pageviews").json()["pageviews"] == 1
+
+
+def test_many_rows_come_in_batches(emulator: Emulator, get_stats: GetStats) -> None:
+    """A generator with more rows than a batch is loaded completely, or not at all."""
+
+    def rows(last: dict[str, object]) -> Iterable[dict[str, object]]:
+        for number in range(45_000):
+            row: dict[str, object] = {"hostname": "example.com", "path": "/"}
+            # A column that comes late, and one that goes.
+            row["metadata.a_int" if number > 30_000 else "utm_source"] = "1"
+            yield row
+        yield last
+
+    with pytest.raises(ValueError, match="row 45001: is_unique"):
+        emulator.load(rows({"hostname": "new.example", "is_unique": "x"}))
+    assert emulator.websites == ("example.com",)
+    assert get_stats(fields="pageviews").json()["pageviews"] == 0
+    emulator.load(rows({"hostname": "new.example"}))
+    data = get_stats(fields="pageviews,utm_sources").json()
+    assert data["pageviews"] == 45_000
+    assert data["utm_sources"][0]["pageviews"] == 30_001
+    data = get_stats(fields="pageviews", **{"metadata.a": "1"}).json()
+    assert data["pageviews"] == 14_999
+
+
+# -- metadata
+
+STORED: list[dict[str, object]] = [
+    {"metadata.a_text": "7"},
+    {"metadata.a_int": 7},
+    {"metadata.a_int": "7.0"},
+    {"metadata.a_text": "7.0"},
+    {"metadata.a_bool": True},
+    {"metadata.a_text": "true"},
+    {"metadata.a_date": "2026-01-01T12:00:00Z"},
+    {"metadata.a_date": "2026-01-01T14:00:00+02:00"},
+    {"metadata.a_text": "2026-01-01T12:00:00Z"},
+    {"metadata.a_text": "x*"},
+    {"metadata.a_int": "-0.50"},
+    {"metadata.a_int": "12345678901234567890"},
+    {"metadata.A_text": "7"},
+    {"metadata.a_int": "-0"},
+]
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ("7", {0, 1, 2}),
+        ("7.0", {1, 2, 3}),
+        ("07.00", {1, 2}),
+        ("-0.5", {10}),
+        ("0", {13}),
+        ("0.5", set[int]()),
+        ("true", {4, 5}),
+        ("True", set[int]()),
+        ("false", set[int]()),
+        ("2026-01-01T12:00:00Z", {6, 7, 8}),
+        ("2026-01-01T12:00:00.000Z", {6, 7}),
+        ("2026-01-01T12:00Z", {6, 7}),
+        ("2026-01-01T14:00:00+02:00", set[int]()),
+        ("2026-02-30T12:00:00Z", set[int]()),
+        ("2026-01-01", set[int]()),
+        ("x*", {9}),
+        ("x", set[int]()),
+        ("12345678901234567890", {11}),
+        ("12345678901234567891", set[int]()),
+        ("9" * 60, set[int]()),
+        ("1e2", set[int]()),
+    ],
+)
+def test_metadata_types_are_detected(
+    emulator: Emulator, get_stats: GetStats, value: str, found: set[int]
+) -> None:
+    """A metadata value matches every type that it may stand for, and text.
+
+    Keys that differ by case alone are kept apart, unlike DuckDB's names.
+    """
+    emulator.load(
+        {"hostname": "example.com", "path": f"/{number}", **stored}
+        for number, stored in enumerate(STORED)
+    )
+    data = get_stats(fields="pages", **{"metadata.a": value}).json()
+    assert {int(entry["value"][1:]) for entry in data["pages"]} == found
+
+
+# -- at once
+
+
+def test_requests_while_rows_are_loaded() -> None:
+    """A request sees all rows of a load or none, also with a new column."""
+    emulator = Emulator(now=NOW)
+    emulator.add_website("example.com")
+    target = "/example.com.json?version=6&fields=pageviews&metadata.kind=x"
+    done = threading.Event()
+    seen: list[Any] = []
+
+    def work() -> None:
+        with bare_client(emulator) as client:
+            while not done.is_set():
+                seen.append(client.get(target).json().get("pageviews"))
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    row = {"hostname": "example.com", "metadata.kind_text": "x"}
+    for number in range(5):
+        emulator.load([row | {f"metadata.extra{number}_int": 1}] * 7)
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert {*seen} <= {0, 7, 14, 21, 28, 35}
+
+
+def test_emulators_never_see_one_another() -> None:
+    """Each has a copy of the demo's traffic: what changes in one is in no other."""
+    first, later = Emulator.demo(now=NOW), Emulator.demo(now=NOW)
+    query = StatsQuery("semicomplete.com").fields("pageviews").last(days=7)
+    first.load([{"path": "/"}] * 5, hostname="semicomplete.com")
+    first.load([{"metadata.plan_text": "pro"}], hostname="mine.example")
+    with first.client() as one, later.client() as other:
+        assert one.stats.get(query).pageviews == other.stats.get(query).pageviews + 5
+    assert "mine.example" not in later.websites
