@@ -102,9 +102,9 @@ NOT_CONSTRUCTED = {
     "EmulatorTransport",
     "Entries",
     "OutcomeStream",
-    "Statistics",
     "Stats",
-    "Websites",
+    "StatsAPI",
+    "WebsitesAPI",
 }
 
 # The errors' __module__ is sitestats. Sphinx needs the module that defines them, to

@@ -28,8 +28,8 @@ MODULES: Final = (
 )
 # What the examples call their values.
 CLASSES: Final = {
-    "client.stats": "Statistics",
-    "client.websites": "Websites",
+    "client.stats": "StatsAPI",
+    "client.websites": "WebsitesAPI",
     "client": "Client",
     "stats": "Stats",
     "query": "StatsQuery",

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from . import provisioning as provisioning
-    from ._client.async_client import AsyncClient, AsyncStatistics, AsyncWebsites
-    from ._client.client import Client, Statistics, Websites
+    from ._client.async_client import AsyncClient, AsyncStatsAPI, AsyncWebsitesAPI
+    from ._client.client import Client, StatsAPI, WebsitesAPI
     from ._client.get_many import AsyncOutcomeStream, OutcomeStream
     from ._common.errors import (
         AuthenticationError,
@@ -63,8 +63,8 @@ __all__ = [
     "AsyncHTTPTransport",
     "AsyncOutcomeStream",
     "AsyncOutcomes",
-    "AsyncStatistics",
-    "AsyncWebsites",
+    "AsyncStatsAPI",
+    "AsyncWebsitesAPI",
     "AuthenticationError",
     "BadRequestError",
     "BusyError",
@@ -106,8 +106,8 @@ __all__ = [
     "SiteStatsError",
     "SiteStatsWarning",
     "SpecError",
-    "Statistics",
     "Stats",
+    "StatsAPI",
     "StatsQuery",
     "Store",
     "StoreStats",
@@ -117,15 +117,15 @@ __all__ = [
     "WebsiteList",
     "WebsiteLockedError",
     "WebsiteSpec",
-    "Websites",
+    "WebsitesAPI",
     "is_field_name",
     "profile_names",
 ]
 
 _ERRORS: Final = "_common.errors"
 _NAMES: Final = {
-    "_client.async_client": ("AsyncClient", "AsyncStatistics", "AsyncWebsites"),
-    "_client.client": ("Client", "Statistics", "Websites"),
+    "_client.async_client": ("AsyncClient", "AsyncStatsAPI", "AsyncWebsitesAPI"),
+    "_client.client": ("Client", "StatsAPI", "WebsitesAPI"),
     "_client.get_many": ("AsyncOutcomeStream", "OutcomeStream"),
     "_common.fields": ("FieldName", "is_field_name"),
     "_common.keyvalue": ("KeyValueStore",),

@@ -35,11 +35,11 @@ FIRST: Final = {
 }
 # A page, a name in its text, and where it has to lead.
 LINKS: Final = (
-    ("many-at-once", "get_many", "sitestats.Statistics.get_many"),
+    ("many-at-once", "get_many", "sitestats.StatsAPI.get_many"),
     ("errors", "RateLimitedError", "sitestats.RateLimitedError"),
     ("dates-and-zones", ".since(&quot;2026-01-01&quot;)", "sitestats.StatsQuery.since"),
     ("testing-your-code", "fail_next", "sitestats.emulator.Emulator.fail_next"),
-    ("provisioning", "ensure", "sitestats.Websites.ensure"),
+    ("provisioning", "ensure", "sitestats.WebsitesAPI.ensure"),
 )
 TAG: Final = re.compile(r"<[^>]*>")
 

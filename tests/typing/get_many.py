@@ -14,8 +14,8 @@ from sitestats import (
     AsyncClient,
     AsyncOutcomes,
     AsyncOutcomeStream,
-    AsyncStatistics,
-    AsyncWebsites,
+    AsyncStatsAPI,
+    AsyncWebsitesAPI,
     Client,
     Failed,
     Outcome,
@@ -23,12 +23,12 @@ from sitestats import (
     OutcomeStream,
     PageEntry,
     SiteStatsError,
-    Statistics,
     Stats,
+    StatsAPI,
     StatsQuery,
     Succeeded,
     WebsiteList,
-    Websites,
+    WebsitesAPI,
 )
 from sitestats._common.jsontext import JsonValue
 from sitestats.analysis import Comparison, Comparisons
@@ -134,11 +134,11 @@ class _Gets(Protocol):
 
 def parts(client: Client, other: AsyncClient, query: StatsQuery) -> None:
     """The parts of a client have names, and fit a protocol of their methods."""
-    stats: Statistics = client.stats
+    stats: StatsAPI = client.stats
     gets: _Gets = stats
-    websites: Websites = client.websites
-    many: AsyncStatistics = other.stats
-    more: AsyncWebsites = other.websites
+    websites: WebsitesAPI = client.websites
+    many: AsyncStatsAPI = other.stats
+    more: AsyncWebsitesAPI = other.websites
     assert_type((gets.get(query), websites.list()), tuple[Stats, WebsiteList])
     del many, more
 

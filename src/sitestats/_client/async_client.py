@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sitestats.provisioning._specs import WebsiteSpec
 
 
-class AsyncWebsites:
+class AsyncWebsitesAPI:
     """The Admin API: ``client.websites`` (sections 4.1 and 4.2)."""
 
     def __init__(self, runner: AsyncRunner) -> None:
@@ -213,7 +213,7 @@ class AsyncWebsites:
             return await self._runner.run(events.flow(settings), events.handle_async)
 
 
-class AsyncStatistics:
+class AsyncStatsAPI:
     """The Stats API: ``client.stats`` (section 4.3)."""
 
     def __init__(self, runner: AsyncRunner) -> None:
@@ -444,8 +444,8 @@ class AsyncClient(
         sitestats.ConfigurationError: api_key is not usable: ...
     """
 
-    websites: AsyncWebsites
-    stats: AsyncStatistics
+    websites: AsyncWebsitesAPI
+    stats: AsyncStatsAPI
 
     async def request(
         self,
@@ -545,5 +545,5 @@ class AsyncClient(
         self._settings = settings
         self._sender = sender
         self._runner = AsyncRunner(settings, sender, stored_responses(settings))
-        self.websites = AsyncWebsites(self._runner)
-        self.stats = AsyncStatistics(self._runner)
+        self.websites = AsyncWebsitesAPI(self._runner)
+        self.stats = AsyncStatsAPI(self._runner)

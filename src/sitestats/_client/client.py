@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sitestats.provisioning._specs import WebsiteSpec
 
 
-class Websites:
+class WebsitesAPI:
     """The Admin API: ``client.websites`` (sections 4.1 and 4.2)."""
 
     def __init__(self, runner: Runner) -> None:
@@ -201,7 +201,7 @@ class Websites:
             return self._runner.run(events.flow(settings), events.handle)
 
 
-class Statistics:
+class StatsAPI:
     """The Stats API: ``client.stats`` (section 4.3)."""
 
     def __init__(self, runner: Runner) -> None:
@@ -415,8 +415,8 @@ class Client(BaseClient["httpx.BaseTransport", "httpx.Client", "Sender"]):
         sitestats.ConfigurationError: api_key is not usable: ...
     """
 
-    websites: Websites
-    stats: Statistics
+    websites: WebsitesAPI
+    stats: StatsAPI
 
     def request(
         self,
@@ -508,5 +508,5 @@ class Client(BaseClient["httpx.BaseTransport", "httpx.Client", "Sender"]):
         self._settings = settings
         self._sender = sender
         self._runner = Runner(settings, sender, stored_responses(settings))
-        self.websites = Websites(self._runner)
-        self.stats = Statistics(self._runner)
+        self.websites = WebsitesAPI(self._runner)
+        self.stats = StatsAPI(self._runner)
