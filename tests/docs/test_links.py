@@ -3,131 +3,98 @@
 from __future__ import annotations
 
 import re
+import runpy
 from functools import cache
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-import pytest
-
-pytestmark = pytest.mark.once
-
-
 ROOT: Final = Path(__file__).parents[2]
-FOLDERS: Final = (".github", "docs", "examples", "src", "tests")
-TEXTS: Final = sorted(
-    path
-    for found in (ROOT.glob("*.md"), *((ROOT / f).rglob("*.md") for f in FOLDERS))
-    for path in found
-    if "_build" not in path.parts
-)
+TEXTS: Final = [
+    *ROOT.glob("*.md"),
+    *(ROOT / "examples").rglob("*.md"),
+    *(path for path in (ROOT / "docs").rglob("*.md") if "_build" not in path.parts),
+]
 FENCED: Final = re.compile(r"^(`{3,}).*?^\1", re.MULTILINE | re.DOTALL)
 LITERAL: Final = re.compile(r"(`+)(?P<inside>.+?)\1", re.DOTALL)
-LINK: Final = re.compile(r"\[[^\[\]]*\]\((?P<inline>[^()\s]*(?:\([^()\s]*\))?)\)")
-DEFINED: Final = re.compile(r"^\[[^\[\]]+\]: +(\S+)", re.MULTILINE)
-BARE: Final = re.compile(r"<(https?:[^>\s]*)>")
+LINK: Final = re.compile(r"\[[^\[\]]+\]\(([^()\s]*(?:\([^()\s]*\))?)\)")
 HEADING: Final = re.compile(r"^#{1,6} +(.+?) *$", re.MULTILINE)
 INCLUDED: Final = re.compile(r"^`{3}\{include\} (\S+)$", re.MULTILINE)
 NAMES_A_FILE: Final = re.compile(
-    rf"(?:{'|'.join(map(re.escape, (*FOLDERS, '.ci')))})/[\w./-]+|[A-Z]+\.md"
-    r"|\w+/\w+\.py"
+    r"(?:\.ci|\.github|docs|examples|src|tests)/[\w./-]+|[A-Z]+\.md|_?\w+/\w+\.py"
 )
 MADE_WHEN_RUN: Final = {"docs/_build/html"}
 
 
-def without_code(text: str) -> str:
-    """*text* without its blocks of code, which may show links of their own."""
-    return FENCED.sub("", text)
+def prose(path: Path) -> str:
+    """A text without its blocks of code, which may show links of their own."""
+    return FENCED.sub("", path.read_text("utf-8"))
 
 
-def links(text: str) -> list[str]:
-    """Where the links of *text* lead."""
-    prose = without_code(text)
-    named = LITERAL.sub("", prose)
-    return [
-        *(match["inline"] for match in LINK.finditer(LITERAL.sub("code", prose))),
-        *DEFINED.findall(named),
-        *BARE.findall(named),
-    ]
-
-
-def slug(heading: str) -> str:
-    """The anchor that a heading gets, on the site and where the file is looked at."""
-    words = re.sub(r"[^\w\- ]", "", heading.lower())
-    return words.replace(" ", "-")
+def links(path: Path) -> list[str]:
+    """Where the links of a text lead."""
+    return LINK.findall(LITERAL.sub("code", prose(path)))
 
 
 @cache
 def anchors(path: Path) -> frozenset[str]:
-    """The anchors of a text's headings."""
-    text = path.read_text("utf-8")
-    included = INCLUDED.findall(text)
-    return frozenset(map(slug, HEADING.findall(without_code(text)))).union(
+    """The anchors of a text's headings, as the site and GitHub make them."""
+    words = (re.sub(r"[^\w\- ]", "", h.lower()) for h in HEADING.findall(prose(path)))
+    included = INCLUDED.findall(path.read_text("utf-8"))
+    return frozenset(one.replace(" ", "-") for one in words).union(
         *(anchors((path.parent / name).resolve()) for name in included)
     )
 
 
-def fault(link: str, source: Path) -> str | None:
-    """What is wrong with a *link* in *source*; of another host, only its form."""
+def leads_somewhere(link: str, source: Path) -> bool:
+    """Whether the file and the heading are there; of another host, its form."""
     parts = urlsplit(link)
     if parts.scheme or parts.netloc:
-        well_formed = re.fullmatch(r"https://[\w-]+(\.[\w-]+)+(/\S*[^\s.,;:])?/?", link)
-        return None if well_formed else "not an address by https"
-    target = source.parent / unquote(parts.path) if parts.path else source
-    if not target.exists() or ROOT not in (target.resolve(), *target.resolve().parents):
-        return "no such file"
-    if parts.fragment and (
-        target.suffix != ".md" or parts.fragment not in anchors(target)
-    ):
-        return "no such heading"
-    return None
+        return bool(re.fullmatch(r"https://[\w-]+(\.[\w-]+)+(/\S*[^\s.,;:])?/?", link))
+    target = (source.parent / unquote(parts.path) if parts.path else source).resolve()
+    is_there = target.exists() and ROOT in (target, *target.parents)
+    return is_there and (not parts.fragment or parts.fragment in anchors(target))
 
 
 def test_every_link_leads_somewhere() -> None:
     """Links to files and headings exist; links to other hosts are well-formed."""
-    assert len(TEXTS) >= 30
-    found = [(path, link) for path in TEXTS for link in links(path.read_text("utf-8"))]
-    assert len(found) >= 25
+    found = [(path, link) for path in TEXTS for link in links(path)]
+    assert len(found) > 100
     assert [
-        f"{path.relative_to(ROOT)}: {link}: {wrong}"
+        f"{path.relative_to(ROOT)}: {link}"
         for path, link in found
-        if (wrong := fault(link, path))
+        if not leads_somewhere(link, path)
     ] == []
-
-
-def on_github(text: str) -> list[str]:
-    """What GitHub would show of *text* as code or not at all, and says nothing of."""
-    shown = ["a link without a text"] * len(re.findall(r"\[\]\(", without_code(text)))
-    directives = re.findall(r"^(?:`{3,}|:{3,})\{([\w-]+)\}", text, re.MULTILINE)
-    blocks = [name for name in directives if name != "doctest"]
-    return shown + (blocks if '<p class="on-github">' not in text else [])
-
-
-def test_every_page_reads_well_on_github() -> None:
-    """Links have texts, and a page that only the site can show names what it shows."""
-    pages = [path for path in TEXTS if "docs" in path.parts]
-    assert len(pages) >= 30
-    assert {
-        path.relative_to(ROOT).as_posix(): found
-        for path in pages
-        if (found := on_github(path.read_text("utf-8")))
-    } == {}
 
 
 def test_every_file_that_is_named_is_there() -> None:
     """Every path that a text shows as code exists in the repository."""
-    named = [
-        (path, match["inside"])
+    named = {
+        (path.name, match["inside"])
         for path in TEXTS
-        for match in LITERAL.finditer(without_code(path.read_text("utf-8")))
+        for match in LITERAL.finditer(prose(path))
         if NAMES_A_FILE.fullmatch(match["inside"])
-    ]
-    assert len(named) >= 20
-    assert [
-        f"{path.relative_to(ROOT)}: {name}"
-        for path, name in named
-        if name not in MADE_WHEN_RUN
-        and not any(
-            (folder / name).exists() for folder in (ROOT, ROOT / "src/sitestats")
-        )
-    ] == []
+        and match["inside"] not in MADE_WHEN_RUN
+    }
+    assert len(named) > 20
+    folders = (ROOT, ROOT / "src" / "sitestats")
+    assert {
+        (page, name)
+        for page, name in named
+        if not any((folder / name).exists() for folder in folders)
+    } == set()
+
+
+def test_the_readme_of_the_package() -> None:
+    """A package index knows no repository: relative links are left out, or absolute."""
+    script = runpy.run_path(str(ROOT / "docs/_extensions/package_readme.py"))
+    readme = (ROOT / "README.md").read_text("utf-8")
+    source = "https://git.example/owner/name"
+    alone, linked = (
+        script["readme_for_index"](readme, "1.2", address) for address in (None, source)
+    )
+    address = re.compile(r'\]\(([^)]+)\)|\bsrc(?:set)?="([^"]+)"')
+    assert address.findall(alone) == []
+    found = ["".join(one) for one in address.findall(linked)]
+    assert len(found) == len(address.findall(readme))
+    assert all(one.startswith(f"{source}/") and "/v1.2/" in one for one in found)

@@ -1,15 +1,10 @@
-"""The example for a cluster: nothing lost or doubled, and one pause for all."""
+"""The example for a cluster: nothing is lost or doubled."""
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import sys
-import threading
-import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,8 +18,6 @@ pytestmark = [pytest.mark.long, pytest.mark.once]
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MONTHS = ["2026-02", "2026-03"]
-LONG = 60
-"""Seconds after which something that should happen does not."""
 
 
 @pytest.fixture(scope="module")
@@ -67,14 +60,6 @@ def dask(
         example.Dask(**example.HERE) as dask,
     ):
         yield dask
-
-
-def wait_for(happens: Callable[[], object]) -> None:
-    """Wait until something happens."""
-    end = time.monotonic() + LONG
-    while not happens():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def table_of(folder: Path) -> Any:
@@ -155,35 +140,6 @@ def test_the_program_reads_each_website_once(
     assert len(statistics(emulator)) == before == 24 + 24
 
 
-def test_a_pause_is_for_all_workers(
-    emulator: Emulator, example: Any, dask: Any, tmp_path: Path
-) -> None:
-    """A worker that gets a pause tells the others, and while there is one no
-    worker sends a request; two that have the same batch leave one file.
-    """
-    pause = example.Variable(example.PAUSE, client=dask)
-    emulator.fail_next(status=429, retry_after=1, path="/shop.example.json")
-    started = time.time()
-    assert example.read_months(dask, tmp_path, MONTHS[:1], batches=4) == []
-    assert pause.get() >= started + 1
-    pause.set(time.time() + 2 * LONG)
-    before = len(emulator.requests)
-    query = StatsQuery("shop.example").fields("visitors").during(MONTHS[0])
-    file = tmp_path / "other" / "batch.parquet"
-    with Client() as client:
-        batch = (example.read_batch, client, [query], file)
-        workers = [*dask.scheduler_info()["workers"]]
-        futures = [dask.submit(*batch, workers=[name], pure=False) for name in workers]
-        wait_for(lambda: all(dask.processing().values()))
-        time.sleep(0.5)
-        assert len(emulator.requests) == before
-        pause.set(0.0)
-        assert [future.result(LONG) for future in futures] == [[], []]
-    # One, if the other worker began so late that the file was there.
-    assert before < len(emulator.requests) <= before + 2
-    assert [path.name for path in file.parent.iterdir()] == [file.name]
-
-
 def test_what_failed_is_read_again(
     emulator: Emulator, example: Any, dask: Any, tmp_path: Path
 ) -> None:
@@ -201,41 +157,3 @@ def test_what_failed_is_read_again(
     assert "/shop.example.json" in again
     assert len(again) < 12
     assert len(rows_of(tmp_path)) == 12
-
-
-# Last, since another worker is started in the place of the killed one.
-def test_a_killed_worker_loses_and_doubles_nothing(
-    emulator: Emulator,
-    example: Any,
-    dask: Any,
-    expected: list[dict[str, Any]],
-    tmp_path: Path,
-) -> None:
-    """A worker that is killed in the middle of a batch has its batch done by another
-    one, and leaves no other file behind.
-    """
-    left = tmp_path / f"month={MONTHS[0]}" / ".batch-00-0.unfinished"
-    left.parent.mkdir()
-    left.write_bytes(b"PAR1 of a worker that died while it wrote")
-    before, gone = len(statistics(emulator)), threading.Event()
-    # No statistics before the worker is gone, so it is in the middle of its batch.
-    emulator.fail_next(
-        None, when=lambda one: is_statistics(one) and not gone.wait(LONG), status=500
-    )
-    pids = dask.run(os.getpid)
-
-    def kill() -> None:
-        wait_for(lambda: len(statistics(emulator)) > before)
-        busy = [name for name, tasks in dask.processing().items() if tasks]
-        os.kill(pids[busy[0]], signal.SIGKILL)
-        gone.set()
-
-    with ThreadPoolExecutor(1) as thread:
-        killed = thread.submit(kill)
-        failed = example.read_months(dask, tmp_path, MONTHS, batches=4)
-        killed.result()
-    emulator.clear_faults()
-    assert failed == []
-    assert rows_of(tmp_path) == expected
-    files = [path.name for path in tmp_path.rglob("*") if path.is_file()]
-    assert sorted(files) == sorted(f"batch-{n:02}.parquet" for n in [*range(4)] * 2)
