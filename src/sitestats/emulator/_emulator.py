@@ -18,7 +18,7 @@ import attrs
 
 from sitestats._common.errors import load_extra
 
-from . import _demo, _responses, _traffic
+from . import _responses, _traffic
 from ._access import Key, Website, host_name, valid_host_name
 from ._faults import GARBAGE, FailingService, Fault
 from ._http import RecordedRequest
@@ -143,21 +143,20 @@ class Emulator:
         ('semicomplete.com', 'blog.semicomplete.com', 'projects.semicomplete.com')
         """
         emulator = cls(**options)
-        emulator.add_website(_demo.HOSTNAME, public=True, label="all of it")
-        for hostname, prefix in _demo.PARTS.items():
+        emulator.add_website(_traffic.DEMO, public=True, label="all of it")
+        for hostname, prefix in _traffic.PARTS.items():
             emulator.add_website(hostname, label=f"the part below {prefix}")
-        _demo.load(emulator._core.service.rows, emulator._core.service.now())
+        _traffic.load_demo(emulator._core.service.rows, emulator._core.service.now())
         return emulator
 
     @classmethod
     def made_up(cls, websites: int = 1, *, days: int = 365, **options: Any) -> Self:
         """An emulator with made-up traffic of a year, for one website or many.
 
-        It has what real traffic has: seasons, weekends, times of the day in the
-        website's own zone, growth or decline, pages and devices that become more
-        common, a campaign of four weeks, a launch, and events. It ends yesterday in
-        each website's zone, and is the same whenever it is made on the same day. No
-        number in it means anything, which the label of each website says.
+        It has seasons, weekends, times of the day in the website's own zone, growth or
+        decline, a campaign of four weeks, a launch, and events. It ends yesterday in
+        each website's zone, and is the same whenever it is made on the same day. No number
+        in it means anything, which the label of each website says.
 
         Args:
             websites: How many: ``shop.example``, ``blog.example``, ``docs.example``,
@@ -184,7 +183,7 @@ class Emulator:
                 label=f"made up: {site.kind.name}",
             )
         service = emulator._core.service
-        _traffic.load(service.rows, sites, service.now(), days)
+        _traffic.load_made_up(service.rows, sites, service.now(), days)
         return emulator
 
     # -- websites, keys and rows

@@ -69,17 +69,11 @@ _STORED: Final = {
     },
 }
 """The columns that responses are computed from, each with its name in the table."""
-
-TABLE: Final = """
-(
-    ts TIMESTAMP, hostname VARCHAR, datapoint VARCHAR, path VARCHAR,
-    is_unique BOOLEAN, referrer VARCHAR, utm_source VARCHAR, utm_medium VARCHAR,
-    utm_campaign VARCHAR, utm_content VARCHAR, utm_term VARCHAR,
-    duration DOUBLE, device_type VARCHAR, country VARCHAR,
-    browser_name VARCHAR, os_name VARCHAR,
-    browser_version VARCHAR, os_version VARCHAR
+_SQL_TYPES: Final = {"ts": "TIMESTAMP", "is_unique": "BOOLEAN", "duration": "DOUBLE"}
+TABLE: Final = ", ".join(
+    f"{name} {_SQL_TYPES.get(name, 'VARCHAR')}" for name in _STORED.values()
 )
-"""
+"""The columns of the table, in SQL."""
 
 
 @attrs.frozen

@@ -51,7 +51,7 @@ class Rows:
         weakref.finalize(self, _detach, name).atexit = False
         self.table: str = f"{name}.rows"
         """The table's full name."""
-        self.cursor().execute(f"CREATE TABLE {self.table} {TABLE}")
+        self.cursor().execute(f"CREATE TABLE {self.table} ({TABLE})")
         self._lock = threading.Lock()
         self.metadata: Mapping[MetadataKey, str] = {}
         """The columns of the metadata keys."""

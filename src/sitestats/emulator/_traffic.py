@@ -1,8 +1,8 @@
-"""Made-up traffic: seasons, weekends, growth, a campaign and a launch.
+"""The traffic that an emulator can have: the demo's real one, and made-up traffic.
 
-It is made of visits, a few hundred of each sort, and of a plan that says how many of
-which sort each website has on each day. So a year of many websites takes little time,
-and is the same in every run.
+Made-up traffic is made of visits, a few hundred of each kind of website, and of a plan
+that says how many of them each website has on each day: by the season, the weekday and
+its growth. So a year of many websites takes little time, and is the same in every run.
 """
 
 from __future__ import annotations
@@ -11,39 +11,52 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from functools import cache
-from importlib.resources import files
+from importlib.resources import as_file, files
 from random import Random
-from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args
+from typing import Any, Final, TypeVar
 from zoneinfo import ZoneInfo
 
 import attrs
 
 from ._periods import DAY, SECOND, midnight
-from ._rows import Rows, Share
+from ._rows import Rows, Share, prepared
 
 T = TypeVar("T")
 
-Sort: TypeAlias = Literal[
-    "early", "late", "early weekend", "late weekend", "campaign", "launch"
-]
-"""A sort of visits: as they are in the beginning or in the end, on a working day or a
-weekend; by the campaign; and because of the launch."""
+DEMO: Final = "semicomplete.com"
+PARTS: Final = {
+    "blog.semicomplete.com": "/blog",
+    "projects.semicomplete.com": "/projects",
+}
+"""Websites that are parts of the demo's traffic, and the start of their paths."""
 
-SORTS: Final[tuple[Sort, ...]] = get_args(Sort)
+
+def load_demo(rows: Rows, now: datetime) -> None:
+    """Load real traffic of four days of 2015, moved to end yesterday."""
+    rows.take(prepared(_read_demo), last=now.astimezone(UTC).date() - DAY)
+
+
+def _read_demo(rows: Rows) -> None:
+    with as_file(files("sitestats.emulator") / "data" / "semicomplete.csv.gz") as path:
+        rows.load(path, undated=datetime.now(UTC))
+    for hostname, prefix in PARTS.items():
+        rows.copy(source=DEMO, target=hostname, prefix=prefix)
+
+
+# --- made-up traffic ------------------------------------------------------------------
+
 VISITS: Final = 500
 """How many visits there are of each sort and kind of website."""
 STEPS: Final = 90
 """How many events there are besides, which lead to the one that a website wants."""
-
 CAMPAIGN: Final = (-48, -21)
 """The first and the last day of the campaign that each third website has, counted from
 the last day."""
 LAUNCH: Final = -110
 """The day of the launch that each fourth website has, counted from the last day."""
-USUAL_RATE: Final = 0.02
-"""How many visits end in the event that the website wants."""
-RATES: Final[Mapping[Sort, float]] = {"campaign": 0.08, "launch": 0.04}
-"""The rate of the sorts that have another one."""
+RATES: Final = {False: 0.02, True: 0.08}
+"""How many visits end in the event that the website wants: usual ones, and those of a
+campaign."""
 
 
 @attrs.frozen
@@ -51,14 +64,12 @@ class Kind:
     """A kind of website: what it has, and when its visitors come."""
 
     name: str
-    months: Sequence[float]
-    """How busy it is at the beginning of each month, January first."""
     weekend: float
     """How busy a day of the weekend is, compared with another."""
     hours: Sequence[int]
-    """How busy it is in each of eight times of three hours of a working day."""
-    pages: Mapping[str, Sequence[int]]
-    """How often each page is read, at the beginning and at the end."""
+    """How busy it is in each of eight times of three hours."""
+    pages: Mapping[str, int]
+    """How often each page is read."""
     offer: str
     """The page of the campaign."""
     events: Sequence[str]
@@ -78,7 +89,7 @@ def read_table() -> dict[str, Any]:
 
 @attrs.frozen
 class Site:
-    """One of the websites."""
+    """One of the made-up websites."""
 
     number: int
 
@@ -100,78 +111,64 @@ class Site:
         zones: Sequence[str] = read_table()["zones"]
         return zones[self.number % len(zones)]
 
-    @property
-    def views(self) -> float:
-        """Its page views on the first day, apart from seasons and weekends."""
-        return 600 / (5 + self.number)
 
-
-def load(rows: Rows, sites: Sequence[Site], now: datetime, days: int) -> None:
+def load_made_up(rows: Rows, sites: Sequence[Site], now: datetime, days: int) -> None:
     """Load the traffic of *days* days, which end yesterday, into empty *rows*."""
-    sorts: list[tuple[Kind, Sort]] = [
-        (kind, sort) for kind in read_table()["kinds"][: len(sites)] for sort in SORTS
-    ]
-    rows.load((visit for one in sorts for visit in _visits(*one)), undated=now)
-    places = {
-        (kind.name, sort): (VISITS + STEPS) * n for n, (kind, sort) in enumerate(sorts)
-    }
+    kinds: Sequence[Kind] = read_table()["kinds"][: len(sites)]
+    sorts = [(kind.name, campaign) for kind in kinds for campaign in RATES]
+    rows.load(
+        (
+            visit
+            for kind in kinds
+            for campaign in RATES
+            for visit in _visits(kind, campaign=campaign)
+        ),
+        undated=now,
+    )
     shares: list[Share] = []
     for site in sites:
-        for moments, sort, first, count in _plan(site, now, days):
-            visits = places[site.kind.name, sort]
-            steps = round(count * RATES.get(sort, USUAL_RATE) * 6)
+        for day, campaign, first, count in _plan(site, now, days):
+            place = (VISITS + STEPS) * sorts.index((site.kind.name, campaign))
+            steps = round(count * RATES[campaign] * 6)
             shares += [
-                Share(site.hostname, *moments, visits, VISITS, first, count),
-                Share(site.hostname, *moments, visits + VISITS, STEPS, first, steps),
+                Share(site.hostname, *day, place, VISITS, first, count),
+                Share(site.hostname, *day, place + VISITS, STEPS, first, steps),
             ]
     rows.spread(shares)
 
 
-def _visits(kind: Kind, sort: Sort) -> Iterator[dict[str, object]]:
+def _visits(kind: Kind, *, campaign: bool) -> Iterator[dict[str, object]]:
     """Visits of one sort, at times of a day that stands for all."""
-    random = Random(f"{kind.name} {sort}")  # noqa: S311 - the same in every run
-    end = 0 if sort.startswith("early") else 1
+    random = Random(f"{kind.name} {campaign}")  # noqa: S311 - the same in every run
     table = read_table()
-    hours = table["weekend_hours"] if sort.endswith("weekend") else kind.hours
-    pages = {path: often[end] for path, often in kind.pages.items()}
-    if sort == "campaign":
-        pages = {kind.offer: 6, "/": 2}
-    elif sort == "launch":
-        pages = {"/new": 5, "/": 2}
-    devices = {device: often[end] for device, often in table["devices"].items()}
-    referrers = table["launched" if sort == "launch" else "referrers"]
-    channels = [channel["visit"] for channel in table["channels"]]
-    often_by = [channel["often"] for channel in table["channels"]]
     for number in range(VISITS + STEPS):
-        hour = 3 * _pick(random, dict(enumerate(hours))) + int(3 * random.random())
+        hour = 3 * _pick(random, dict(enumerate(kind.hours))) + int(3 * random.random())
         minute, second = int(60 * random.random()), int(60 * random.random())
-        device = _pick(random, devices)
-        agent: str = _pick(random, table["agents"][device])
-        browser, system = agent.split(" on ")
-        referrer = _pick(random, referrers)
+        device = _pick(random, table["devices"])
+        browser, system = _pick(random, table["agents"][device]).split(" on ")
         visit: dict[str, object] = {
             "hostname": "visits.example",
             "added_iso": f"1970-01-01T{hour:02}:{minute:02}:{second:02}Z",
-            "path": _pick(random, pages),
+            "path": _pick(random, {kind.offer: 6, "/": 2} if campaign else kind.pages),
             "is_unique": random.random() < 0.55,  # noqa: PLR2004 - a made-up share
             "duration_seconds": int(2 + 60 * random.random() * random.random() * 3),
             "device_type": device,
             "browser_name": browser,
             "os_name": system,
             "country_code": _pick(random, table["countries"]),
-            "document_referrer": referrer,
+            "document_referrer": _pick(random, table["referrers"]),
         }
-        if sort == "campaign":
-            (channel,) = random.choices(channels, often_by)
-            visit |= {**channel, "utm_campaign": kind.offer.removeprefix("/")}
-        if number >= VISITS or random.random() < RATES.get(sort, USUAL_RATE):
-            values = kind.detail_values
+        if campaign:
+            channel = _pick(
+                random, {n: c["often"] for n, c in table["channels"].items()}
+            )
+            visit |= table["channels"][channel]["visit"]
+            visit["utm_campaign"] = kind.offer.removeprefix("/")
+        if number >= VISITS or random.random() < RATES[campaign]:
             # Of three events before the last one, two are the first step.
             step = 2 if number < VISITS else int(number % 3 == 0)
-            visit |= {
-                "datapoint": kind.events[step],
-                kind.detail: random.choice(values),
-            }
+            visit["datapoint"] = kind.events[step]
+            visit[kind.detail] = random.choice(kind.detail_values)
         yield visit
 
 
@@ -181,44 +178,38 @@ def _pick(random: Random, often: Mapping[T, float]) -> T:
 
 def _plan(
     site: Site, now: datetime, days: int
-) -> Iterator[tuple[tuple[int, int], Sort, int, int]]:
-    """How many visits of which sort there are on each day.
+) -> Iterator[tuple[tuple[int, int], bool, int, int]]:
+    """How many visits there are on each day.
 
-    Yields the start and the length of the day as a ``Share`` has them, the sort, the
-    first visit, and how many there are.
+    Yields the start and the length of the day as a ``Share`` has them, whether the
+    visits are a campaign's, the first visit, and how many there are.
     """
     random = Random(site.hostname)  # noqa: S311 - the same in every run
     zone = ZoneInfo(site.timezone)
     last = now.astimezone(zone).date() - DAY
-    growths = read_table()["growth"]
+    growths: Sequence[float] = read_table()["growth"]
     growth = growths[site.number % len(growths)]
-    start = midnight(last - days * DAY + DAY, zone)
+    end = midnight(last - days * DAY + DAY, zone)
     for back in range(1 - days, 1):
         day = last + back * DAY
-        end = midnight(day + DAY, zone)
+        start, end = end, midnight(day + DAY, zone)
         moments = (
             round(start.replace(tzinfo=UTC).timestamp()) * 1_000_000,
             (end - start) // SECOND,
         )
-        start = end
-        passed = 1 + back / days
-        usual = site.views * _season(site.kind, day) * (1 + passed * (growth - 1))
-        usual *= 0.85 + 0.3 * random.random()
-        is_weekend = day.weekday() >= 5  # noqa: PLR2004 - Saturday
-        usual *= site.kind.weekend if is_weekend else 1
-        early, late = usual * (1 - passed), usual * passed
-        counts: dict[Sort, float] = {"early": early, "late": late}
-        if is_weekend:
-            counts = {"early weekend": early, "late weekend": late}
-        if site.number % 3 == 0 and CAMPAIGN[0] <= back <= CAMPAIGN[1]:
-            counts["campaign"] = 0.4 * usual
+        usual = 600 / (5 + site.number) * _season(day) * (0.85 + 0.3 * random.random())
+        usual *= 1 + (1 + back / days) * (growth - 1)
+        if day.weekday() >= 5:  # noqa: PLR2004 - Saturday
+            usual *= site.kind.weekend
         if site.number % 4 == 0 and back >= LAUNCH:
-            counts["launch"] = usual * (0.15 + 2 / (1 + back - LAUNCH))
-        for sort, count in counts.items():
-            yield moments, sort, int(VISITS * random.random()), round(count)
+            usual *= 1.15 + 2 / (1 + back - LAUNCH)
+        yield moments, False, int(VISITS * random.random()), round(usual)
+        if site.number % 3 == 0 and CAMPAIGN[0] <= back <= CAMPAIGN[1]:
+            yield moments, True, int(VISITS * random.random()), round(0.4 * usual)
 
 
-def _season(kind: Kind, day: date) -> float:
+def _season(day: date) -> float:
     """How busy *day* is: between the beginnings of two months, in a straight line."""
-    before, after = kind.months[day.month - 1], kind.months[day.month % 12]
+    months: Sequence[float] = read_table()["months"]
+    before, after = months[day.month - 1], months[day.month % 12]
     return before + (after - before) * (day.day - 1) / 31
