@@ -1,0 +1,421 @@
+"""What the service's document states, of a client and the emulator together.
+
+Each test expects what the document says: of the request that the client sent, and of
+what it made of the response. ``tests/query/test_rules.py`` has the rules of parameters.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bare_client import NOW, bare_client
+from both_clients import opened
+from promises import promise
+from sitestats import (
+    AuthenticationError,
+    PermissionDeniedError,
+    ResponseError,
+    ServiceError,
+    StatsQuery,
+    WebsiteLockedError,
+)
+from sitestats.emulator import Emulator
+
+HOST = "example.com"
+Q = StatsQuery(HOST).fields("pageviews")
+VISITS = [
+    # path, country, device, seconds, plan, bytes, paying, since
+    ("/", "NL", "mobile", 10, "pro", 5, True, "2026-03-01T00:00:00Z"),
+    ("/", "NL", "desktop", 20, "pro", 5, False, "2026-03-02T00:00:00Z"),
+    ("/blog/a", "DE", "tablet", 60, "free", 7, True, "2026-03-01T00:00:00Z"),
+]
+ROWS = [
+    {
+        "hostname": HOST,
+        "path": path,
+        "is_unique": True,
+        "country_code": country,
+        "device_type": device,
+        "duration_seconds": seconds,
+        "metadata.plan_text": plan,
+        "metadata.bytes_int": count,
+        "metadata.paying_bool": paying,
+        "metadata.since_date": since,
+        **more,
+    }
+    for path, country, device, seconds, plan, count, paying, since in VISITS
+    for more in ({}, {"datapoint": "signup"})
+]
+"""Three page views of as many visitors, and an event at each of them."""
+
+
+@pytest.fixture
+def emulator() -> Emulator:
+    """A private website with three page views, yesterday."""
+    emulator = Emulator(now=NOW)
+    emulator.load(ROWS)
+    return emulator
+
+
+@pytest.fixture
+def client(emulator: Emulator) -> Any:
+    """A client with the key."""
+    with opened("blocking", emulator, retries=0) as client:
+        yield client
+
+
+def sent(emulator: Emulator) -> Any:
+    """The last request that the emulator received."""
+    return emulator.requests[-1]
+
+
+# -- websites (sections 2.1, 2.2, 4.1, 4.2)
+
+
+@promise("1", "the Admin API lists websites and adds one", both=True)
+@promise(
+    "2.1",
+    "a website has a hostname, a time zone and a label",
+    "is_public, has_ssl and has_script are true or false",
+    "own_hostname is a custom domain or null",
+    "pageviews and events are estimates per 30 days",
+    both=True,
+)
+@promise("4.1", "GET /api/websites", "the response has success and websites", both=True)
+def test_the_list_of_websites(emulator: Emulator, client: Any) -> None:
+    """The list has each website with its settings and estimates."""
+    settings: dict[str, Any] = {"timezone": "Asia/Tokyo", "label": "Sales"}
+    own = {"public": True, "own_hostname": "stats.shop.example", "has_ssl": False}
+    emulator.add_website("shop.example", **settings, **own)
+    first, second = client.websites.list()
+    assert (sent(emulator).method, sent(emulator).path) == ("GET", "/api/websites")
+    assert sent(emulator).body == b""
+    assert (first.hostname, first.timezone, first.label) == (HOST, "UTC", "")
+    assert (first.is_public, first.has_ssl, first.has_script) == (False, True, True)
+    assert (first.own_hostname, first.pageviews, first.events) == (None, 3, 3)
+    assert (second.timezone, second.label) == ("Asia/Tokyo", "Sales")
+    assert (second.is_public, second.has_ssl, second.has_script) == (True, False, False)
+    assert second.own_hostname == "stats.shop.example"
+    with bare_client(emulator) as http:
+        data = http.get("/api/websites").json()
+    assert data["success"] is True
+    assert [one["hostname"] for one in data["websites"]] == [HOST, "shop.example"]
+
+
+@promise("4.1", "the list needs Api-Key and User-Id", both=True)
+@promise("5", "the Admin API needs Api-Key and User-Id", both=True)
+def test_the_admin_api_needs_both_credentials(emulator: Emulator) -> None:
+    """They are sent as headers; with a wrong one the service refuses."""
+    with opened("blocking", emulator) as client:
+        client.websites.list()
+    headers = sent(emulator).headers
+    assert {"api-key", "user-id", "content-type"} <= {name.lower() for name in headers}
+    for wrong in ({"api_key": "sa_api_key_wrong"}, {"user_id": "sa_user_id_wrong"}):
+        with (
+            opened("blocking", emulator, **wrong) as client,
+            pytest.raises(AuthenticationError),
+        ):
+            client.websites.list()
+
+
+@promise("4.1", "a team has no effect", both=True)
+def test_a_key_without_access_lists_all_websites(emulator: Emulator) -> None:
+    """The list has all websites of the user, whatever the key has access to."""
+    key = emulator.add_key(access=["shop.example"])
+    with opened("blocking", emulator, api_key=key) as client:
+        assert [website.hostname for website in client.websites.list()] == [HOST]
+
+
+@promise(
+    "2.2",
+    "ok and success are true on success",
+    "the result has the hostname and the time zone that was applied",
+    "customDomain is a domain or null",
+    "public and validDNS are true or false",
+    both=True,
+)
+@promise("3", "adding makes a website, private by default", both=True)
+@promise(
+    "4.2",
+    "POST /api/websites/add with JSON",
+    "timezone is a valid name, else UTC",
+    both=True,
+)
+def test_adding_a_website(emulator: Emulator, client: Any) -> None:
+    """A website exists once it was added: private and in UTC where nothing is said."""
+    added = client.websites.add("new.example")
+    request = sent(emulator)
+    assert (request.method, request.path) == ("POST", "/api/websites/add")
+    assert request.headers["content-type"].startswith("application/json")
+    assert request.json()["hostname"] == "new.example"
+    assert (added.hostname, added.timezone, added.public) == (
+        *("new.example", "UTC"),
+        False,
+    )
+    assert (added.custom_domain, added.valid_dns) == (None, True)
+    more = client.websites.add("b.example", timezone="Asia/Tokyo", public=True)
+    assert (more.timezone, more.public) == ("Asia/Tokyo", True)
+    assert "new.example" in emulator.websites
+    with bare_client(emulator) as http:
+        unknown = {"hostname": "c.example", "timezone": "Nowhere/City"}
+        data = http.post("/api/websites/add", json=unknown).json()
+    assert (data["ok"], data["success"], data["timezone"]) == (True, True, "UTC")
+
+
+@promise(
+    "4.2",
+    "the caller is owner, admin or developer",
+    "the plan's limit is not reached",
+    both=True,
+)
+@promise("7", "400: a website cannot be added", both=True)
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [({"role": "viewer"}, "role"), ({"website_limit": 0}, "limit")],
+)
+def test_a_website_that_can_not_be_added(options: Any, words: str) -> None:
+    """The service refuses with 400 and a message, which the error has."""
+    refusing = Emulator(**options)
+    with (
+        opened("blocking", refusing) as client,
+        pytest.raises(ServiceError, match=words) as caught,
+    ):
+        client.websites.add("new.example")
+    assert caught.value.status == 400
+    assert refusing.websites == ()
+
+
+# -- statistics (sections 2.3, 4.3)
+
+
+@promise("1", "the Stats API gives the numbers of the dashboard", both=True)
+@promise("1", "statistics are at the dashboard's address with .json", both=True)
+@promise(
+    "2.3",
+    "the response has only the requested fields",
+    "pageviews and visitors are totals",
+    "histogram has an entry for each day or interval",
+    "pages have value, pageviews and visitors",
+    "lists have values with their page views and visitors",
+    "device_types are mobile, tablet, desktop and tv",
+    both=True,
+)
+@promise("4.3", "GET /{hostname}.json", both=True)
+def test_statistics(emulator: Emulator, client: Any) -> None:
+    """A result has what was requested, and nothing else."""
+    names = ("pageviews", "visitors", "histogram", "pages", "countries", "device_types")
+    stats = client.stats.get(Q.fields(*names).last(days=2))
+    assert (sent(emulator).method, sent(emulator).path) == ("GET", "/example.com.json")
+    assert (stats.pageviews, stats.visitors) == (3, 3)
+    assert [(day.date.day, day.pageviews) for day in stats.histogram] == [
+        *((13, 0), (14, 3)),
+    ]
+    entries = [(page.value, page.pageviews, page.visitors) for page in stats.pages]
+    assert entries == [("/", 2, 2), ("/blog/a", 1, 1)]
+    countries = [(one.value, one.pageviews, one.visitors) for one in stats.countries]
+    assert countries == [("NL", 2, 2), ("DE", 1, 1)]
+    devices = {one.value for one in stats.device_types}
+    assert devices == {"mobile", "desktop", "tablet"}
+    assert not {"referrers", "events", "seconds_on_page"} & stats.raw().keys()
+
+
+@promise(
+    "2.3",
+    "seconds_on_page is a median",
+    "with seconds_on_page each entry of another list has its own",
+    both=True,
+)
+def test_the_time_on_page(client: Any) -> None:
+    """It is a median, overall and of each entry."""
+    stats = client.stats.get(Q.fields("pages", "seconds_on_page"))
+    assert stats.seconds_on_page == 20
+    assert [page.seconds_on_page for page in stats.pages] == [15, 60]
+
+
+@promise("2.3", "what info adds is not shown", both=True)
+def test_more_information(emulator: Emulator, client: Any) -> None:
+    """What the service explains is in the raw response, and changes no number."""
+    plain, more = (client.stats.get(Q.info(wanted=wanted)) for wanted in (False, True))
+    assert plain.pageviews == more.pageviews == 3
+    assert len(str(more.raw())) > len(str(plain.raw()))
+
+
+@promise("4.3", "GET /{hostname}/{path}.json is one page", both=True)
+def test_one_page(emulator: Emulator, client: Any) -> None:
+    """A path in the address gives the data of that page alone."""
+    assert client.stats.get(Q.path("/blog/a")).pageviews == 1
+    assert sent(emulator).path == "/example.com/blog/a.json"
+
+
+@promise("4.3", "callback wraps the response", both=True)
+def test_jsonp(client: Any) -> None:
+    """The response is a call of the function."""
+    text = client.stats.get_jsonp(Q, callback="show")
+    assert text.startswith("show({")
+    assert '"pageviews":3' in text.replace(" ", "")
+
+
+@promise("2.3", "events have name and total", both=True)
+@promise(
+    "4.3",
+    "each requested event has an entry",
+    "filters apply to events",
+    both=True,
+)
+@promise("6", "custom events are counted and read by events", both=True)
+@promise("8", "events=* gives at most 1000 events", both=True)
+def test_events(emulator: Emulator, client: Any) -> None:
+    """Events are counted by name, those of the filtered visits; all are a thousand."""
+    stats = client.stats.get(Q.events("signup", "purchase").where(country="NL"))
+    assert [(event.name, event.total) for event in stats.events] == [
+        *(("signup", 2), ("purchase", 0)),
+    ]
+    emulator.load({"hostname": HOST, "datapoint": f"event {n}"} for n in range(1005))
+    assert len(client.stats.get(Q.all_events()).events) == 1000
+
+
+@promise(
+    "4.3",
+    "metadata types are detected",
+    "a number matches numbers and text",
+    "true and false match flags, and text",
+    "a UTC date-time matches dates, and text",
+    "metadata matches are exact",
+    "all metadata filters must match",
+    "a metadata key has no type suffix",
+    both=True,
+)
+@pytest.mark.filterwarnings("ignore::sitestats.SiteStatsWarning")
+def test_metadata_filters(emulator: Emulator, client: Any) -> None:
+    """A value matches what was stored, whatever its type, exactly."""
+    texts = {"bytes": "5", "paying": "true", "since": "2026-03-01T00:00:00Z"}
+    emulator.load(
+        [{"hostname": HOST, **{f"metadata.{k}_text": v for k, v in texts.items()}}]
+    )
+    for filters, count in (
+        ({"plan": "pro"}, 2),
+        ({"plan": "pr"}, 0),
+        ({"plan": "pr*"}, 0),
+        ({"plan_text": "pro"}, 0),
+        ({"bytes": "5"}, 3),
+        ({"paying": "true"}, 3),
+        ({"since": "2026-03-01T00:00:00Z"}, 3),
+        ({"plan": "pro", "paying": "true"}, 1),
+    ):
+        assert client.stats.get(Q.where_metadata(filters)).pageviews == count, filters
+
+
+@promise("4.3", "a trailing * matches what begins so", both=True)
+def test_wildcards(client: Any) -> None:
+    """A * at the end matches everything that starts with the value."""
+    assert client.stats.get(Q.where(pages=["/blog*"])).pageviews == 1
+    assert client.stats.get(Q.where(country="N*")).pageviews == 2
+
+
+@promise("8", "limit is 50 by default", both=True)
+@promise("8", "the default period is one month until today", both=True)
+def test_what_is_not_given(emulator: Emulator, client: Any) -> None:
+    """Without a limit lists have fifty entries; without a period it is a month."""
+    emulator.load({"hostname": HOST, "path": f"/{number}"} for number in range(60))
+    stats = client.stats.get(Q.fields("pages"))
+    assert {"limit", "start", "end"}.isdisjoint(sent(emulator).params)
+    assert len(stats.pages) == 50
+    assert (str(stats.first_day), str(stats.last_day)) == ("2026-02-15", "2026-03-15")
+
+
+@promise("9", "version 2 has pages always", both=True)
+@promise("9", "without a version it is version 1", both=True)
+def test_old_versions(emulator: Emulator, client: Any) -> None:
+    """Version 2 has the pages in any case; the client always sends a version."""
+    raw = client.stats.get(Q.version(2)).raw()
+    assert raw["pages"]
+    client.stats.get(Q)
+    assert sent(emulator).params["version"] == "6"
+    with bare_client(emulator) as http:
+        bare = http.get("/example.com.json").json()
+        assert bare == http.get("/example.com.json?version=1").json()
+    assert "visits" in bare
+
+
+# -- who may read what, and errors (sections 3, 5, 7)
+
+
+@promise("3", "a website is public or private", both=True)
+@promise(
+    "5",
+    "a public website needs no key for most fields",
+    "a private website needs a key",
+    "hidden top pages need a key: pages, page filters, a path, version 2",
+    both=True,
+)
+def test_who_may_read_what(emulator: Emulator) -> None:
+    """Without a key: what is public, but for the top pages where they are hidden."""
+    pages = [Q.fields("pages"), Q.where(page="/"), Q.path("/a"), Q.version(2)]
+    key = emulator.add_key()
+    refusals = (AuthenticationError, PermissionDeniedError)
+    with (
+        opened("blocking", emulator, api_key=None) as stranger,
+        opened("blocking", emulator, api_key=key) as other,
+        opened("blocking", emulator) as owner,
+    ):
+        for client in (stranger, other):
+            with pytest.raises(refusals):
+                client.stats.get(Q)
+        emulator.change_website(HOST, public=True)
+        for query in [Q, *pages]:
+            assert stranger.stats.get(query) is not None
+        emulator.change_website(HOST, hide_pages=True)
+        assert stranger.stats.get(Q).pageviews == 3
+        for query in pages:
+            with pytest.raises(refusals):
+                stranger.stats.get(query)
+            assert owner.stats.get(query) is not None
+
+
+@promise("3", "requests to a locked website fail", both=True)
+@promise("7", "423: locked, code BADGE_REQUIRED", both=True)
+@promise("7", "an error response has ok false and usually a message", both=True)
+def test_a_locked_website(emulator: Emulator, client: Any) -> None:
+    """Its requests fail with 423, a code and a message."""
+    emulator.change_website(HOST, locked=True)
+    with pytest.raises(WebsiteLockedError) as caught:
+        client.stats.get(Q)
+    assert (caught.value.status, caught.value.code) == (423, "BADGE_REQUIRED")
+    with bare_client(emulator) as http:
+        data = http.get("/example.com.json?version=6&fields=pageviews").json()
+    assert data["ok"] is False
+    assert data["error"] in str(caught.value)
+
+
+@promise("7", "429: Retry-After has the seconds to wait", both=True)
+def test_too_many_contains_searches() -> None:
+    """A refused search says in how many seconds the next one may be sent."""
+    emulator = Emulator(now=NOW, contains_per_minute=0)
+    emulator.add_website(HOST)
+    with (
+        opened("blocking", emulator, retries=0) as client,
+        pytest.raises(ServiceError) as caught,
+    ):
+        client.stats.get(Q.where(page="*abcdefghijkl*"))
+    assert (caught.value.status, getattr(caught.value, "retry_after", 0)) == (429, 60)
+
+
+@promise("1", "custom endpoints exist on request", both=True)
+def test_a_custom_endpoint(emulator: Emulator, client: Any) -> None:
+    """Any address of the service can be called, with both credentials."""
+    assert client.request("GET", "/api/websites")["success"] is True
+    with pytest.raises(ResponseError):
+        client.request("GET", "/api/none-of-yours")
+    assert "user-id" in {name.lower() for name in sent(emulator).headers}
+
+
+@promise("5", "requests from any website are allowed", both=True)
+def test_requests_from_other_websites(emulator: Emulator) -> None:
+    """A page of any origin may read the statistics in a browser."""
+    with bare_client(emulator) as http:
+        response = http.get(
+            "/example.com.json", headers={"Origin": "https://a.example"}
+        )
+    assert response.headers["access-control-allow-origin"] == "*"
